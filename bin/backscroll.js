@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+/**
+ * Starts the command line, or says in one line why it cannot.
+ *
+ * This file must parse on any Node with ES modules, so that an old one gets a sentence instead of a
+ * stack trace. In a checkout it runs the sources as they are; in the package, what was built.
+ */
+
+import { existsSync } from "node:fs";
+
+/** Its own exit code, so that a script can tell "wrong Node" from a failed command. */
+const EXIT_OLD_NODE = 78;
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 22 || (major === 22 && minor < 18)) {
+  console.error(
+    `backscroll needs Node 22.18 or newer; this is Node ${process.versions.node}. Install a newer Node and run it again.`,
+  );
+  process.exit(EXIT_OLD_NODE);
+}
+
+const source = new URL("../src/cli/main.ts", import.meta.url);
+const built = new URL("../dist/cli/main.js", import.meta.url);
+const { main } = await import(existsSync(source) ? source.href : built.href);
+process.exitCode = await main(process.argv.slice(2));

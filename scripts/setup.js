@@ -1,0 +1,55 @@
+/**
+ * Installs what the other npm scripts need, when it is missing.
+ *
+ * Plain JavaScript that runs on Node 20: it comes before everything else, on a machine that may have
+ * nothing but Node 20 and npm. It uses `npm install`, not `npm ci`: the lockfile names optional
+ * packages for every platform, and `npm ci` refuses it where a registry does not hold them all.
+ *
+ * With `--test` it also fetches the oldest Node that the package supports, so that the tests can run
+ * the packed tarball on it.
+ */
+
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const OLDEST_NODE = "22.18.0";
+
+installDependencies();
+if (process.argv.includes("--test")) installOldestNode();
+
+function installDependencies() {
+  const stamp = join(ROOT, "node_modules", ".backscroll-installed");
+  const wanted = createHash("sha256")
+    .update(readFileSync(join(ROOT, "package.json")))
+    .update(readFileSync(join(ROOT, "package-lock.json")))
+    .digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  npm("dependencies", ["install", "--no-save", "--include=dev"], ROOT);
+  writeFileSync(stamp, wanted);
+}
+
+function installOldestNode() {
+  const folder = join(ROOT, "node_modules", ".cache", `node-${OLDEST_NODE}`);
+  if (existsSync(join(folder, "node_modules", "node", "bin"))) return;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+  npm(`Node ${OLDEST_NODE}`, ["install", "--no-save", `node@${OLDEST_NODE}`], folder);
+}
+
+/** @param {string} what @param {string[]} args @param {string} cwd */
+function npm(what, args, cwd) {
+  console.error(`Installing ${what} (once, about half a minute) …`);
+  // npm tells its scripts where it is itself; a shell is only needed where it does not.
+  const cli = process.env.npm_execpath;
+  const common = ["--no-audit", "--no-fund", "--loglevel=error"];
+  const run = cli?.endsWith(".js")
+    ? spawnSync(process.execPath, [cli, ...args, ...common], { cwd, stdio: ["ignore", 2, 2] })
+    : spawnSync("npm", [...args, ...common], { cwd, stdio: ["ignore", 2, 2], shell: true });
+  if (run.status === 0) return;
+  console.error(`npm ${args.join(" ")} failed with exit code ${run.status}; see above.`);
+  process.exit(run.status ?? 1);
+}

@@ -1,0 +1,81 @@
+/**
+ * Blocks: what a message is made of.
+ *
+ * One canonical form, whatever the provider calls it. Fields that a provider checks again later
+ * (signatures, ids, a tool call's arguments) are strings that come back byte for byte: arguments are
+ * JSON *text*, because parsing and printing JSON loses big numbers, duplicate keys and key order.
+ */
+
+import type { JsonValue } from "./json.ts";
+
+export interface TextBlock {
+  readonly type: "text";
+  readonly text: string;
+}
+
+export interface ThinkingBlock {
+  readonly type: "thinking";
+  readonly text: string;
+  /** The provider's proof of the thought, opaque to us. */
+  readonly signature?: string;
+}
+
+export interface ToolUseBlock {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  /** The arguments as JSON text, exactly as the model wrote them. */
+  readonly input: string;
+}
+
+export interface ToolResultBlock {
+  readonly type: "tool_result";
+  readonly toolUseId: string;
+  readonly toolName?: string;
+  readonly output: string | readonly Block[];
+  readonly isError: boolean;
+}
+
+export interface ImageBlock {
+  readonly type: "image";
+  readonly mediaType?: string;
+  /** Base64, or `url` instead. */
+  readonly data?: string;
+  readonly url?: string;
+}
+
+/** A block that only its provider understands, kept as the JSON text that came. */
+export interface OpaqueBlock {
+  readonly type: "opaque";
+  readonly provider?: string;
+  readonly json: string;
+}
+
+export type Block =
+  | TextBlock
+  | ThinkingBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | ImageBlock
+  | OpaqueBlock;
+
+/** The fields of each block that may be large, and so may live in a blob of their own. */
+export const PAYLOAD_FIELDS: Readonly<Record<Block["type"], readonly string[]>> = {
+  text: ["text"],
+  thinking: ["text", "signature"],
+  tool_use: ["input"],
+  tool_result: ["output"],
+  image: ["data", "url"],
+  opaque: ["json"],
+};
+
+/** What a caller may pass as a block: the canonical form, looser where the meaning is plain. */
+export type BlockInput =
+  | Block
+  | (Omit<ToolUseBlock, "input"> & { readonly input: JsonValue })
+  | { readonly type: string; readonly [field: string]: unknown };
+
+/** The text that a person would read in `blocks`, tool traffic left out. */
+export function textOf(blocks: readonly Block[]): string {
+  return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}

@@ -1,0 +1,40 @@
+/** Changes: the feed that subscribers follow and auditors verify. */
+
+import type { JsonObject } from "./json.ts";
+
+export const CHANGE_KINDS = [
+  "session_created",
+  "session_updated",
+  "session_deleted",
+  "entry_appended",
+  "entry_superseded",
+  "entry_pinned",
+  "entry_unpinned",
+  "leaf_moved",
+  "message_opened",
+  "message_chunk",
+  "message_aborted",
+  "context_usage",
+  "memory_put",
+  "memory_deleted",
+  "fact_added",
+  "fact_superseded",
+  "fact_deleted",
+] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/** One row of the feed. It carries ids and kinds, never content. */
+export interface Change {
+  /** 1, 2, 3 … within a tenant: the order of commits, without gap. */
+  readonly position: number;
+  /** Where to resume after this change: pass it as `after`. */
+  readonly cursor: string;
+  readonly kind: ChangeKind;
+  readonly at: number;
+  readonly sessionId: string | null;
+  readonly entryId: string | null;
+  /** Numbers and names that belong to the kind, such as the token counts of `context_usage`. */
+  readonly details: JsonObject;
+  /** SHA-256 over the previous change's hash and this row, in hex. */
+  readonly hash: string;
+}

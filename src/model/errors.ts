@@ -1,0 +1,90 @@
+/**
+ * Every failure that a caller can act on has a code, and codes are public API.
+ *
+ * Each surface (CLI, REST, MCP) answers all of them in one `Record<ErrorCode, …>`, so a code added
+ * here does not compile until every surface has said what it becomes there.
+ */
+
+export const ERROR_CODES = [
+  /** An argument is of the wrong type, empty, or not allowed. `details.field` names it. */
+  "invalid_input",
+  /** An argument exceeds a limit. `details.field`, `details.limit` and `details.actual` say which. */
+  "too_large",
+  /** A page cursor is not one that this store gave out. */
+  "invalid_cursor",
+  /** A feed cursor belongs to another life of this store (it was restored from a backup). */
+  "cursor_expired",
+  /** The address is none of: a path, `:memory:`, `postgres://…`. */
+  "invalid_address",
+
+  "session_not_found",
+  /** A session with this id is there already. */
+  "session_exists",
+  "entry_not_found",
+  "memory_not_found",
+  "fact_not_found",
+
+  /** The active leaf is not the one that the caller expected: somebody else appended or branched. */
+  "stale_leaf",
+  /** The message's lease ran out and it was aborted; what had arrived is kept under its id. */
+  "stream_lost",
+  /** The idempotency key was used before, with another request. */
+  "idempotency_conflict",
+  /** The tenant's quota would be exceeded. */
+  "quota_exceeded",
+
+  /** The store exists nowhere at this address, and the command does not create one. */
+  "store_not_found",
+  /** The store is closed, or was closed while the call waited. */
+  "store_closed",
+  /** Too many writes wait, or another process held the write lock too long. Retry later. */
+  "store_busy",
+  /** The file or the database may only be read. */
+  "store_read_only",
+  /** No space is left. What is stored can still be read. */
+  "store_full",
+  /** The file is damaged or is no database. It is never overwritten. */
+  "store_corrupt",
+  /** The file is a database of something else. */
+  "foreign_database",
+  /** The database server does not answer, or refuses us. */
+  "store_unavailable",
+  /** The place cannot hold a store safely, as a network file system cannot hold a WAL. */
+  "unsupported_storage",
+  /** The store was written by a newer version that this one must not touch. */
+  "schema_too_new",
+  /** The store is of an older version, and a reader never migrates. */
+  "needs_migration",
+  /** The target of a restore or a copy holds data already. */
+  "store_not_empty",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Machine-readable facts, safe to show to a caller: ids, limits, versions. Never content. */
+export interface ErrorDetails {
+  readonly [key: string]: string | number | boolean;
+}
+
+/** The only error class that Backscroll throws on purpose. Anything else that escapes is a bug. */
+export class BackscrollError extends Error {
+  override readonly name = "BackscrollError";
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly details?: ErrorDetails; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  /** Compares by name, so that it also holds between two installed copies of the package. */
+  static is(value: unknown, code?: ErrorCode): value is BackscrollError {
+    if (!(value instanceof Error) || value.name !== "BackscrollError") return false;
+    return code === undefined || (value as BackscrollError).code === code;
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Ids: ULIDs that grow, and what a caller may choose as an id or a name.
+ *
+ * An entry id sorts by time within one process. Across processes it does not, so nothing orders by
+ * it: order is the sequence that the store assigns.
+ */
+
+import { BackscrollError } from "./errors.ts";
+import { MAX_ID_LENGTH, MAX_NAME_BYTES } from "./limits.ts";
+
+/** Crockford's alphabet: no I, L, O or U. */
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** Where time and randomness come from; tests hand in their own. */
+export interface IdSource {
+  now(): number;
+  /** Fills `bytes` with random values. */
+  random(bytes: Uint8Array): void;
+}
+
+/** A generator of ULIDs, each greater than the one before, even when the clock steps back. */
+export function createUlids(source: IdSource): () => string {
+  const digits = new Uint8Array(16);
+  const random = new Uint8Array(16);
+  let lastTime = -1;
+
+  return () => {
+    const now = source.now();
+    if (now > lastTime) {
+      lastTime = now;
+      source.random(random);
+      for (let i = 0; i < 16; i++) digits[i] = (random[i] ?? 0) & 31;
+    } else {
+      increment();
+    }
+    return encodeTime(lastTime) + encodeDigits();
+  };
+
+  function increment(): void {
+    for (let i = 15; i >= 0; i--) {
+      const digit = digits[i] ?? 0;
+      if (digit < 31) {
+        digits[i] = digit + 1;
+        return;
+      }
+      digits[i] = 0;
+    }
+    // All 80 random bits were ones: borrow the next millisecond.
+    lastTime++;
+  }
+
+  function encodeDigits(): string {
+    let text = "";
+    for (const digit of digits) text += ALPHABET[digit];
+    return text;
+  }
+}
+
+/** The first ten characters of a ULID: 48 bits of milliseconds. */
+function encodeTime(ms: number): string {
+  let text = "";
+  for (let rest = ms, i = 0; i < 10; i++) {
+    text = ALPHABET[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+/** Letters, digits and `. _ : -`, starting with a letter or a digit: safe in a path or a URL. */
+const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+
+/** Checks an id that the caller chose. Throws `invalid_input` or `too_large` naming `field`. */
+export function checkId(value: unknown, field: string): string {
+  if (typeof value !== "string" || value === "") {
+    throw invalid(field, `${field} must be a non-empty string`);
+  }
+  if (value.length > MAX_ID_LENGTH) {
+    throw new BackscrollError(
+      "too_large",
+      `${field} has ${value.length} characters; at most ${MAX_ID_LENGTH} are allowed`,
+      { details: { field, limit: MAX_ID_LENGTH, actual: value.length } },
+    );
+  }
+  if (!ID_PATTERN.test(value) || value.includes("..")) {
+    throw invalid(
+      field,
+      `${field} may hold letters, digits and . _ : - only, start with a letter or digit, and have no ".."; leave it out to get a new id`,
+    );
+  }
+  return value;
+}
+
+/** Checks free text that lands in a text column: a title, a name, an actor. */
+export function checkText(
+  value: unknown,
+  field: string,
+  maxBytes: number = MAX_NAME_BYTES,
+): string {
+  if (typeof value !== "string") throw invalid(field, `${field} must be a string`);
+  if (value.includes("\0")) throw invalid(field, `${field} must not hold a NUL character`);
+  if (!value.isWellFormed()) {
+    throw invalid(field, `${field} must be well-formed Unicode (it holds half a surrogate pair)`);
+  }
+  // A UTF-16 unit takes at most 3 bytes, so a short text needs no exact count.
+  if (value.length * 3 > maxBytes) {
+    const bytes = new TextEncoder().encode(value).length;
+    if (bytes > maxBytes) {
+      throw new BackscrollError(
+        "too_large",
+        `${field} has ${bytes} bytes; at most ${maxBytes} are allowed`,
+        {
+          details: { field, limit: maxBytes, actual: bytes },
+        },
+      );
+    }
+  }
+  return value;
+}
+
+/** Checks a name that must not be empty: an actor, an agent, a tenant. */
+export function checkName(
+  value: unknown,
+  field: string,
+  maxBytes: number = MAX_NAME_BYTES,
+): string {
+  const text = checkText(value, field, maxBytes);
+  if (text.trim() === "") throw invalid(field, `${field} must not be empty`);
+  return text;
+}
+
+function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

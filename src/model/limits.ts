@@ -1,0 +1,46 @@
+/**
+ * Every number that bounds an input or an answer, in one place.
+ *
+ * They are limits of the product, not of a backend: both answer alike. A caller who meets one gets
+ * `too_large` with the field, the limit and the actual size.
+ */
+
+/** A message's JSON, UTF-8. Larger things (a video, a core dump) belong in a file that it names. */
+export const MAX_CONTENT_BYTES: number = 8 * 1024 * 1024;
+
+/** Blocks in one message. Real transcripts stay under a hundred. */
+export const MAX_BLOCKS = 2_000;
+
+/** How deeply JSON that callers hand in may nest. */
+export const MAX_JSON_DEPTH = 200;
+
+/** Entries in one atomic append, and the bytes of their content together. */
+export const MAX_BATCH_ENTRIES = 1_000;
+export const MAX_BATCH_BYTES: number = 64 * 1024 * 1024;
+
+/** A page of messages, entries, sessions, memories, facts or changes. */
+export const MAX_PAGE = 500;
+export const DEFAULT_PAGE = 50;
+
+/** A session's, entry's or memory's metadata as JSON, UTF-8. */
+export const MAX_METADATA_BYTES: number = 64 * 1024;
+
+/** Ids that a caller may choose: session ids, actor, agent, owner and tenant names. */
+export const MAX_ID_LENGTH = 128;
+export const MAX_NAME_BYTES = 512;
+export const MAX_TITLE_BYTES = 1_024;
+export const MAX_SUMMARY_BYTES: number = 256 * 1024;
+export const MAX_PATH_BYTES = 4_096;
+export const MAX_PARTICIPANTS = 1_000;
+
+/** A memory is a note that is always returned whole. */
+export const MAX_MEMORY_BYTES: number = 8 * 1024;
+
+/** Subject, predicate or object of a fact. */
+export const MAX_FACT_BYTES: number = 4 * 1024;
+
+/** How long an idempotency key is remembered. */
+export const IDEMPOTENCY_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000;
+
+/** What a preview shows of a payload that lives in a blob. */
+export const PREVIEW_BYTES = 1_024;

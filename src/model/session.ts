@@ -1,0 +1,60 @@
+/** Sessions: durable conversations, and what is known of one without reading its entries. */
+
+import type { Usage } from "./entry.ts";
+import type { JsonObject } from "./json.ts";
+
+/** What happens to content once it is summarised. The engine never applies it by itself. */
+export const RETENTIONS = ["full", "audit-only", "ephemeral"] as const;
+export type Retention = (typeof RETENTIONS)[number];
+
+/** Where a session came from, when it was not written by a live agent here. */
+export interface Origin {
+  /** The agent tool that wrote it, such as `claude-code`. */
+  readonly source?: string;
+  readonly workstation?: string;
+  readonly projectId?: string;
+  readonly projectPath?: string;
+  readonly gitBranch?: string;
+  readonly file?: string;
+  /** The source's own identity of the session, unique within a tenant. */
+  readonly key?: string;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly tenant: string;
+  /** Set at creation, for good. */
+  readonly agent: string;
+  readonly createdBy: string;
+  readonly createdAt: number;
+  readonly owner: string;
+  /** Empty until a client sets one. */
+  readonly title: string;
+  /** The copy of the newest compaction's summary. */
+  readonly summary: string | null;
+  /** In the order in which they joined. An actor who appends joins. */
+  readonly participants: readonly string[];
+  readonly metadata: JsonObject;
+  /** Seconds after the last append at which a sweep deletes the session. */
+  readonly ttlSeconds: number | null;
+  readonly retention: Retention;
+  readonly parentSessionId: string | null;
+  /** The entry of the parent session at which this one forked off. */
+  readonly forkPoint: string | null;
+  readonly origin: Origin;
+  readonly startedAt: number;
+  /** The last append, by the source's clock if ingested. */
+  readonly updatedAt: number;
+  /** The last real input of a person or channel: heartbeats and bookkeeping do not count. */
+  readonly lastInteractionAt: number;
+  /** The last change of any kind, bookkeeping included. */
+  readonly lastWriteAt: number;
+  /** Committed messages of all branches. */
+  readonly messageCount: number;
+  readonly entryCount: number;
+  readonly tokens: Usage;
+  /** The active leaf, stored and never guessed; null in an empty session. */
+  readonly leaf: string | null;
+  /** The last entry that the newest summary covers. */
+  readonly summarizedThrough: string | null;
+}

@@ -1,0 +1,246 @@
+/**
+ * What one append writes: computed here, once, for both backends.
+ *
+ * A backend reads the session's state under its lock, asks for the plan, and carries it out in the
+ * same transaction. So places, hashes, counters and feed rows cannot differ between them.
+ */
+
+import { randomFillSync } from "node:crypto";
+import type { ChangeKind } from "../model/change.ts";
+import { kindRules, type Usage } from "../model/entry.ts";
+import { contentHash, entryHash, NONCE_BYTES } from "../transcript/hash.ts";
+import { type Chain, type Place, Placer, type Point } from "../transcript/place.ts";
+import type { AppendRequest, NewEntry, PlacedEntry } from "./records.ts";
+import { checkExpectedLeaf, checkNode, entryNotFound } from "./store-errors.ts";
+
+/** The part of a session that an append reads and moves. */
+export interface SessionState {
+  readonly sessionId: string;
+  readonly leaf: Point | null;
+  readonly lastSequence: number;
+  readonly lastChain: number;
+  /** What the roots of this session build upon: the fork point's hash, or zeros. */
+  readonly rootHash: Uint8Array;
+  readonly updatedAt: number;
+  readonly lastInteractionAt: number;
+}
+
+export interface EntryRow {
+  readonly entry: NewEntry;
+  readonly place: Place;
+  readonly status: "committed" | "aborted";
+  readonly nonce: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+export interface NewChange {
+  readonly kind: ChangeKind;
+  readonly at: number;
+  readonly sessionId: string | null;
+  readonly entryId: string | null;
+  readonly entryHash: Uint8Array | null;
+  /** JSON text. */
+  readonly details: string | null;
+}
+
+export interface AppendPlan {
+  readonly rows: readonly EntryRow[];
+  readonly chains: readonly Chain[];
+  readonly changes: readonly NewChange[];
+  readonly superseded: readonly { readonly id: string; readonly by: string }[];
+  readonly actors: readonly string[];
+  readonly leaf: Point | null;
+  readonly lastSequence: number;
+  readonly lastChain: number;
+  readonly messages: number;
+  readonly contentBytes: number;
+  readonly usage: Usage;
+  readonly updatedAt: number;
+  readonly lastInteractionAt: number;
+}
+
+/** The stored entries that a request names: the backend looks these up before it plans. */
+export function namedEntries(entries: readonly NewEntry[]): string[] {
+  const own = new Set(entries.map((entry) => entry.id));
+  const named = new Set<string>();
+  for (const { parentId, supersedes } of entries) {
+    if (typeof parentId === "string" && !own.has(parentId)) named.add(parentId);
+    if (supersedes !== undefined) named.add(supersedes);
+  }
+  return [...named];
+}
+
+export function planAppend(
+  state: SessionState,
+  request: AppendRequest,
+  named: ReadonlyMap<string, Point>,
+): AppendPlan {
+  checkExpectedLeaf(state.sessionId, state.leaf?.id ?? null, request.expectedLeaf);
+
+  const placer = new Placer(state.lastSequence, state.lastChain);
+  const points = new Map(named);
+  const rows: EntryRow[] = [];
+  const changes: NewChange[] = [];
+  const superseded: { id: string; by: string }[] = [];
+  const actors = new Set<string>();
+  const usage = { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  let { leaf, updatedAt, lastInteractionAt } = state;
+  let messages = 0;
+  let contentBytes = 0;
+
+  for (const entry of request.entries) {
+    const rules = kindRules(entry.kind);
+    const status = entry.status ?? "committed";
+    const isMessage = rules.counted && status === "committed";
+    const parent = entry.parentId === undefined ? leaf : parentOf(entry.parentId, points, state);
+    const movesLeaf = rules.movesLeaf && status === "committed";
+    const place = movesLeaf ? placer.child(parent, isMessage) : placer.annotation(parent);
+    const row = hashRow(entry, place, status, state);
+    rows.push(row);
+
+    if (movesLeaf) {
+      leaf = { ...place, id: entry.id, hash: row.hash, atTip: true, annotation: false };
+      points.set(entry.id, leaf);
+    }
+    if (isMessage) messages++;
+    contentBytes += entry.contentBytes;
+    if (entry.actor !== null) actors.add(entry.actor);
+    if (status === "committed") updatedAt = Math.max(updatedAt, entry.createdAt);
+    if (entry.interaction) lastInteractionAt = Math.max(lastInteractionAt, entry.createdAt);
+
+    changes.push(appended(row, state.sessionId, request.now));
+    if (entry.supersedes !== undefined) {
+      pointOf(entry.supersedes, points, state);
+      superseded.push({ id: entry.supersedes, by: entry.id });
+      changes.push(supersededChange(entry.supersedes, entry.id, state.sessionId, request.now));
+    }
+    if (entry.usage !== null) {
+      addUsage(usage, entry.usage);
+      changes.push(contextUsage(entry, entry.usage, state.sessionId, request.now));
+    }
+  }
+
+  return {
+    rows,
+    chains: placer.newChains,
+    changes,
+    superseded,
+    actors: [...actors],
+    leaf,
+    lastSequence: placer.lastSequence,
+    lastChain: placer.lastChain,
+    messages,
+    contentBytes,
+    usage,
+    updatedAt,
+    lastInteractionAt,
+  };
+}
+
+export function placedEntry(row: EntryRow): PlacedEntry {
+  return {
+    id: row.entry.id,
+    sequence: row.place.sequence,
+    parentId: row.place.parent?.id ?? null,
+    ordinal: row.place.ordinal,
+    hash: row.hash,
+  };
+}
+
+function hashRow(
+  entry: NewEntry,
+  place: Place,
+  status: "committed" | "aborted",
+  state: SessionState,
+): EntryRow {
+  const nonce = nextNonce();
+  const hash = entryHash(
+    place.parent?.hash ?? state.rootHash,
+    contentHash(nonce, entry.content),
+    place,
+    {
+      id: entry.id,
+      sessionId: state.sessionId,
+      kind: entry.kind,
+      role: entry.role,
+      actor: entry.actor,
+      model: entry.model,
+      adapter: entry.adapter,
+      inputTokens: entry.usage?.inputTokens ?? null,
+      outputTokens: entry.usage?.outputTokens ?? null,
+      cacheCreationTokens: entry.usage?.cacheCreationTokens ?? null,
+      cacheReadTokens: entry.usage?.cacheReadTokens ?? null,
+      metadata: entry.metadata,
+      copiedFrom: entry.copiedFrom ?? null,
+      createdAt: entry.createdAt,
+    },
+  );
+  return { entry, place, status, nonce, hash };
+}
+
+function parentOf(
+  id: string | null,
+  points: ReadonlyMap<string, Point>,
+  state: SessionState,
+): Point | null {
+  return id === null ? null : checkNode(pointOf(id, points, state), state.sessionId);
+}
+
+function pointOf(id: string, points: ReadonlyMap<string, Point>, state: SessionState): Point {
+  const point = points.get(id);
+  if (point === undefined) throw entryNotFound(id, state.sessionId);
+  return point;
+}
+
+function appended(row: EntryRow, sessionId: string, at: number): NewChange {
+  const { entry, status } = row;
+  // The common case, a committed message, needs no words: the feed has a row for every entry.
+  const details =
+    entry.kind === "message" && status === "committed"
+      ? null
+      : JSON.stringify({ kind: entry.kind, status });
+  const kind = status === "aborted" ? "message_aborted" : "entry_appended";
+  return { kind, at, sessionId, entryId: entry.id, entryHash: row.hash, details };
+}
+
+function supersededChange(id: string, by: string, sessionId: string, at: number): NewChange {
+  const details = JSON.stringify({ supersededBy: by });
+  return { kind: "entry_superseded", at, sessionId, entryId: id, entryHash: null, details };
+}
+
+function contextUsage(entry: NewEntry, usage: Usage, sessionId: string, at: number): NewChange {
+  const promptTokens = usage.inputTokens + usage.cacheCreationTokens + usage.cacheReadTokens;
+  const totalTokens = promptTokens + usage.outputTokens;
+  const details = JSON.stringify({
+    promptTokens,
+    completionTokens: usage.outputTokens,
+    totalTokens,
+    cacheRead: usage.cacheReadTokens,
+    cacheWrite: usage.cacheCreationTokens,
+    contextTokens: totalTokens,
+    ...(entry.contextWindow === undefined ? {} : { contextWindow: entry.contextWindow }),
+    estimated: false,
+  });
+  return { kind: "context_usage", at, sessionId, entryId: entry.id, entryHash: null, details };
+}
+
+function addUsage(sum: { -readonly [K in keyof Usage]: number }, usage: Usage): void {
+  sum.inputTokens += usage.inputTokens;
+  sum.outputTokens += usage.outputTokens;
+  sum.cacheCreationTokens += usage.cacheCreationTokens;
+  sum.cacheReadTokens += usage.cacheReadTokens;
+}
+
+/** Random bytes are asked for in bulk: a system call for each would cost more than the hash. */
+const noncePool = new Uint8Array(NONCE_BYTES * 512);
+let nonceOffset = noncePool.length;
+
+function nextNonce(): Uint8Array {
+  if (nonceOffset === noncePool.length) {
+    randomFillSync(noncePool);
+    nonceOffset = 0;
+  }
+  const nonce = noncePool.slice(nonceOffset, nonceOffset + NONCE_BYTES);
+  nonceOffset += NONCE_BYTES;
+  return nonce;
+}

@@ -1,0 +1,387 @@
+/**
+ * What crosses the store port: plain data, so that it can also cross a thread.
+ *
+ * Content travels as JSON text and payload bytes; the engine makes blocks of it. Times are UTC
+ * epoch milliseconds.
+ */
+
+import type { ChangeKind } from "../model/change.ts";
+import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { Fact, Memory } from "../model/note.ts";
+import type { Origin, Retention } from "../model/session.ts";
+import type { Payload } from "../transcript/content.ts";
+
+/** A key under which a request may be repeated, and what identifies the request. */
+export interface Idempotency {
+  readonly key: string;
+  /** SHA-256 of the request in hex. Another request under the same key is a conflict. */
+  readonly requestHash: string;
+}
+
+export interface NewSession {
+  readonly id: string;
+  readonly agent: string;
+  readonly createdBy: string;
+  readonly owner: string;
+  readonly title: string;
+  readonly participants: readonly string[];
+  readonly metadata: JsonObject;
+  readonly ttlSeconds: number | null;
+  readonly retention: Retention;
+  readonly origin: Origin;
+  readonly startedAt: number;
+  readonly now: number;
+  readonly idempotency?: Idempotency;
+}
+
+/** Only what is present changes. `metadata` replaces the whole object. */
+export interface SessionPatch {
+  readonly title?: string;
+  readonly owner?: string;
+  readonly summary?: string | null;
+  readonly metadata?: JsonObject;
+  readonly participants?: readonly string[];
+  readonly ttlSeconds?: number | null;
+  readonly retention?: Retention;
+}
+
+export interface SessionFilter {
+  readonly agent?: string;
+  readonly owner?: string;
+  readonly participant?: string;
+  readonly projectId?: string;
+  readonly workstation?: string;
+  readonly source?: string;
+  readonly parentSessionId?: string;
+  /** Last interaction at or after, and before. */
+  readonly since?: number;
+  readonly until?: number;
+  /** Part of the title, whatever its case. */
+  readonly title?: string;
+}
+
+/** Sorted by last interaction, newest first; `after` is where the previous page ended. */
+export interface SessionPage {
+  readonly limit: number;
+  readonly after?: SessionPosition;
+}
+
+export interface SessionPosition {
+  readonly lastInteractionAt: number;
+  readonly number: number;
+}
+
+/** An entry as the engine hands it in. The store gives it its place and its hash. */
+export interface NewEntry {
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly role: Role | null;
+  readonly actor: string | null;
+  readonly content: string;
+  readonly payloads: readonly Payload[];
+  readonly contentBytes: number;
+  readonly usage: Usage | null;
+  readonly model: string | null;
+  readonly adapter: string | null;
+  /** JSON text. */
+  readonly metadata: string | null;
+  readonly createdAt: number;
+  /** Counts as a real interaction: moves `lastInteractionAt`. */
+  readonly interaction: boolean;
+  /** The entry to append to; null starts a new root; absent means the active leaf. */
+  readonly parentId?: string | null;
+  /** The entry that this one replaces: its sibling. */
+  readonly supersedes?: string;
+  /** Given with usage: what the `context_usage` change adds to the counts. */
+  readonly contextWindow?: number;
+  readonly copiedFrom?: string;
+  /** An aborted message is an annotation of the leaf: kept, but on no path as a message. */
+  readonly status?: "committed" | "aborted";
+}
+
+export interface AppendRequest {
+  readonly sessionId: string;
+  readonly entries: readonly NewEntry[];
+  /** Fails with `stale_leaf` unless this is the active leaf (null: the session is empty). */
+  readonly expectedLeaf?: string | null;
+  /** The host's clock, for `lastWriteAt` and the feed. */
+  readonly now: number;
+  readonly idempotency?: Idempotency;
+  /** What a compaction changes beside adding its entry, in the same transaction. */
+  readonly summary?: { readonly text: string; readonly through: string };
+}
+
+/** What the store adds to an appended entry. */
+export interface PlacedEntry {
+  readonly id: string;
+  readonly sequence: number;
+  readonly parentId: string | null;
+  readonly ordinal: number;
+  readonly hash: Uint8Array;
+}
+
+export interface AppendResult {
+  readonly entries: readonly PlacedEntry[];
+  readonly leaf: string | null;
+  /** The request had been carried out before; nothing was written now. */
+  readonly replayed: boolean;
+}
+
+/** An entry as it is stored. */
+export interface EntryRecord {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly sequence: number;
+  readonly parentId: string | null;
+  readonly chain: number;
+  readonly depth: number;
+  readonly ordinal: number;
+  readonly kind: EntryKind;
+  readonly role: Role | null;
+  readonly actor: string | null;
+  readonly status: EntryStatus;
+  readonly model: string | null;
+  readonly adapter: string | null;
+  readonly usage: Usage | null;
+  readonly metadata: string | null;
+  readonly createdAt: number;
+  readonly supersededBy: string | null;
+  readonly copiedFrom: string | null;
+  readonly pinned: boolean;
+  /** Null once erased. */
+  readonly content: string | null;
+  readonly contentBytes: number;
+  /** Null once the content is erased. */
+  readonly nonce: Uint8Array | null;
+  /** Kept when the content is erased, so that the entry's hash can still be checked. */
+  readonly contentHash: Uint8Array | null;
+  readonly hash: Uint8Array | null;
+}
+
+/** Entries and the payloads that were asked for along with them. */
+export interface EntryPage {
+  readonly entries: readonly EntryRecord[];
+  readonly payloads: ReadonlyMap<string, Uint8Array>;
+  /** For pages of a path: messages on it. For pages of a tree: entries in the session. */
+  readonly total: number;
+}
+
+/** Which entries to read. Payloads are read only when `payloads` is true. */
+export type EntryQuery =
+  /** Messages on the path to `leaf` (absent: the active leaf), by index. */
+  | {
+      readonly select: "messages";
+      readonly sessionId: string;
+      readonly leaf?: string;
+      readonly offset: number;
+      readonly limit: number;
+      readonly payloads: boolean;
+    }
+  /** The newest messages and, if asked, summaries of the path, in order, ending before an entry. */
+  | {
+      readonly select: "history";
+      readonly sessionId: string;
+      readonly leaf?: string;
+      readonly before?: string;
+      readonly summaries: boolean;
+      readonly limit: number;
+      readonly payloads: boolean;
+    }
+  /** Every entry of the path, root first; an annotation follows the entry it belongs to. */
+  | {
+      readonly select: "path";
+      readonly sessionId: string;
+      readonly leaf?: string;
+      /** The last entry of the page before. */
+      readonly after?: string;
+      readonly limit: number;
+      readonly payloads: boolean;
+    }
+  /** Every entry of every branch, by sequence. */
+  | {
+      readonly select: "tree";
+      readonly sessionId: string;
+      readonly afterSequence: number;
+      readonly limit: number;
+      readonly payloads: boolean;
+    };
+
+export interface MoveLeafRequest {
+  readonly sessionId: string;
+  /** The new active leaf; null starts over at the root. */
+  readonly leaf: string | null;
+  readonly expectedLeaf?: string | null;
+  readonly now: number;
+}
+
+export interface ForkRequest {
+  readonly sessionId: string;
+  /** The last entry to copy; absent means the active leaf. */
+  readonly through?: string;
+  readonly session: NewSession;
+}
+
+export interface OpenStreamRequest {
+  readonly sessionId: string;
+  readonly id: string;
+  readonly role: Role;
+  readonly actor: string | null;
+  readonly metadata: string | null;
+  readonly model: string | null;
+  readonly adapter: string | null;
+  /** Who holds the lease: a random name of this writer. */
+  readonly holder: string;
+  readonly leaseMs: number;
+  readonly now: number;
+  readonly idempotency?: Idempotency;
+}
+
+export interface WriteStreamRequest {
+  readonly id: string;
+  readonly holder: string;
+  /** JSON text of an array of chunks; empty renews the lease only. */
+  readonly chunks: string | null;
+  readonly leaseMs: number;
+  readonly now: number;
+}
+
+export interface CommitStreamRequest {
+  readonly sessionId: string;
+  readonly id: string;
+  readonly holder: string;
+  /** Chunks that were not flushed yet, as JSON text. */
+  readonly chunks: string | null;
+  readonly usage: Usage | null;
+  readonly model: string | null;
+  readonly adapter: string | null;
+  /** Replaces what was given at the opening. */
+  readonly metadata: string | null;
+  readonly contextWindow?: number;
+  readonly expectedLeaf?: string | null;
+  readonly parentId?: string | null;
+  readonly supersedes?: string;
+  readonly now: number;
+  readonly idempotency?: Idempotency;
+}
+
+export interface AbortStreamRequest {
+  readonly id: string;
+  /** Absent: whoever holds it (an administrator's abort). */
+  readonly holder?: string;
+  readonly chunks: string | null;
+  readonly reason: string;
+  readonly now: number;
+}
+
+export interface PendingRecord {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly role: Role;
+  readonly actor: string | null;
+  readonly metadata: string | null;
+  readonly model: string | null;
+  readonly adapter: string | null;
+  readonly openedAt: number;
+  readonly expiresAt: number;
+  /** Each the JSON text of an array of chunks, in order. */
+  readonly chunks: readonly string[];
+}
+
+export interface NewMemory extends Omit<Memory, "createdAt" | "updatedAt"> {
+  readonly now: number;
+}
+
+export type NewFact = Omit<Fact, "supersededBy">;
+
+export interface ChangeRecord {
+  readonly position: number;
+  readonly kind: ChangeKind;
+  readonly at: number;
+  readonly sessionId: string | null;
+  readonly entryId: string | null;
+  readonly entryHash: Uint8Array | null;
+  /** JSON text. */
+  readonly details: string | null;
+  readonly hash: Uint8Array;
+}
+
+export interface ChangePage {
+  readonly changes: readonly ChangeRecord[];
+  /** How far this page has looked: the place to go on from, also when a filter left nothing. */
+  readonly through: number;
+}
+
+export interface FeedHead {
+  /** Names one life of the store; a restored copy has another. */
+  readonly epoch: string;
+  readonly position: number;
+  readonly hash: Uint8Array;
+}
+
+export interface Quota {
+  readonly maxSessions: number | null;
+  readonly maxEntries: number | null;
+  readonly maxContentBytes: number | null;
+}
+
+export interface TenantStatus {
+  readonly tenant: string;
+  readonly sessions: number;
+  readonly entries: number;
+  readonly messages: number;
+  readonly contentBytes: number;
+  readonly pending: number;
+  readonly memories: number;
+  readonly facts: number;
+  readonly feedPosition: number;
+  readonly feedHead: string;
+  readonly quota: Quota;
+}
+
+export interface StoreStatus {
+  readonly backend: "sqlite" | "postgres";
+  readonly address: string;
+  readonly schemaVersion: number;
+  readonly epoch: string;
+  /** Bytes on disk, the write-ahead log apart. */
+  readonly databaseBytes: number;
+  readonly walBytes: number;
+  readonly tenants: readonly TenantStatus[];
+}
+
+export interface SweepRequest {
+  /** Absent: every tenant. */
+  readonly tenant?: string;
+  readonly now: number;
+  /** The most sessions to delete in one call. */
+  readonly limit: number;
+}
+
+export interface SweepResult {
+  readonly deletedSessions: readonly { readonly tenant: string; readonly sessionId: string }[];
+  readonly abortedMessages: readonly { readonly tenant: string; readonly entryId: string }[];
+  readonly forgottenKeys: number;
+  readonly collectedBlobs: number;
+  /** Whether the limit left something for another call. */
+  readonly more: boolean;
+}
+
+/** A deleted session: what is left of it. */
+export interface Tombstone {
+  readonly sessionId: string;
+  readonly originKey: string | null;
+  readonly entryCount: number;
+  /** SHA-256 over the hashes of its entries in the order of their sequence. */
+  readonly digest: Uint8Array;
+  readonly reason: string;
+  readonly deletedAt: number;
+}
+
+/** One row of one table, for backups and for moving a store to another backend. */
+export type Row = Readonly<Record<string, string | number | Uint8Array | null>>;
+
+export interface RowBatch {
+  readonly table: string;
+  readonly rows: readonly Row[];
+}

@@ -1,0 +1,115 @@
+/**
+ * All rows out of a SQLite store, and all rows into an empty one.
+ *
+ * This is how a store moves to another backend, and how a backup of one is made there. The rows are
+ * those of one moment: a dump reads in one transaction on a connection of its own.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import type { Row, RowBatch } from "../records.ts";
+import { isTableName, TABLES, type TableName } from "../tables.ts";
+import { SqliteConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
+import { renewEpoch } from "./sqlite-schema.ts";
+
+const BATCH_ROWS = 500;
+
+/** SQLite's own row number means nothing elsewhere. */
+const PRIVATE_COLUMNS: readonly string[] = ["entry"];
+
+/** `source` is a path, or the connection of a store that lives in memory. */
+export async function* dumpRows(source: string | SqliteConnection): AsyncGenerator<RowBatch> {
+  const db = typeof source === "string" ? new SqliteConnection(source, { readOnly: true }) : source;
+  try {
+    if (db !== source) db.exec("BEGIN");
+    for (const table of TABLES) {
+      const rows = db.handle.prepare(selectAll(db, table)).iterate() as Iterable<SqlRow>;
+      // A connection that others use must not be left in the middle of a statement.
+      for (const batch of batches(db === source ? [...rows] : rows)) yield { table, rows: batch };
+    }
+  } finally {
+    if (db !== source) db.close();
+  }
+}
+
+export async function loadRows(
+  target: string | SqliteConnection,
+  source: AsyncIterable<RowBatch>,
+): Promise<void> {
+  if (typeof target !== "string") {
+    // Collected first: the store's own writes use this connection between our awaits.
+    const all: RowBatch[] = [];
+    for await (const batch of source) all.push(batch);
+    fill(target, (insert) => {
+      for (const batch of all) insert(batch);
+    });
+    return;
+  }
+  const db = new SqliteConnection(target);
+  try {
+    db.begin();
+    refuseFilled(db);
+    for await (const batch of source) insertBatch(db, batch);
+    renewEpoch(db);
+    db.commit();
+  } catch (error) {
+    db.rollback();
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+function fill(db: SqliteConnection, each: (insert: (batch: RowBatch) => void) => void): void {
+  db.begin();
+  try {
+    refuseFilled(db);
+    each((batch) => insertBatch(db, batch));
+    renewEpoch(db);
+    db.commit();
+  } catch (error) {
+    db.rollback();
+    throw error;
+  }
+}
+
+function refuseFilled(db: SqliteConnection): void {
+  if (db.get("SELECT 1 AS found FROM tenants LIMIT 1") === undefined) return;
+  throw new BackscrollError(
+    "store_not_empty",
+    `the store at ${db.path} holds data already; restore into a new one`,
+    { details: { path: db.path } },
+  );
+}
+
+function insertBatch(db: SqliteConnection, batch: RowBatch): void {
+  if (!isTableName(batch.table) || batch.rows.length === 0) return;
+  const known = columnsOf(db, batch.table);
+  const columns = Object.keys(batch.rows[0] as Row).filter((column) => known.includes(column));
+  const sql = `INSERT INTO ${batch.table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+  for (const row of batch.rows) {
+    db.run(sql, ...columns.map((column) => (row[column] ?? null) as SqlValue));
+  }
+}
+
+/** Table and column names come from our own list and from the database's, never from a caller. */
+function selectAll(db: SqliteConnection, table: TableName): string {
+  return `SELECT ${columnsOf(db, table).join(", ")} FROM ${table}`;
+}
+
+function columnsOf(db: SqliteConnection, table: TableName): string[] {
+  return db
+    .all("SELECT name FROM pragma_table_info(?)", table)
+    .map((row) => String(row["name"]))
+    .filter((column) => !PRIVATE_COLUMNS.includes(column));
+}
+
+function* batches(rows: Iterable<SqlRow>): Generator<SqlRow[]> {
+  let batch: SqlRow[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length < BATCH_ROWS) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

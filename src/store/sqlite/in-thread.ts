@@ -1,0 +1,106 @@
+/** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
+
+import { statSync } from "node:fs";
+import { BackscrollError } from "../../model/errors.ts";
+import { CHECKPOINT_BYTES, type Executor, type ExecutorOptions } from "./executor.ts";
+import { callOperation, READS, type ReadName, type WriteName } from "./operations/index.ts";
+import { SqliteConnection } from "./sqlite-driver.ts";
+import { isBusy } from "./sqlite-errors.ts";
+import { type Outcome, WriteQueue } from "./write-queue.ts";
+
+export class InThread implements Executor {
+  readonly #options: ExecutorOptions;
+  readonly #writer: SqliteConnection;
+  /** A second connection, so that a read sees only what is committed. `:memory:` has but one. */
+  readonly #reader: SqliteConnection;
+  readonly #queue: WriteQueue;
+  #draining = false;
+  #waiting = 0;
+  #commits = 0;
+
+  constructor(options: ExecutorOptions) {
+    const { path, durability, readOnly } = options;
+    this.#options = options;
+    this.#writer = new SqliteConnection(path, { durability, readOnly });
+    this.#reader = path === ":memory:" ? this.#writer : new SqliteConnection(path, { readOnly });
+    this.#queue = new WriteQueue(this.#writer, options.busyTimeoutMs);
+  }
+
+  get connection(): SqliteConnection {
+    return this.#writer;
+  }
+
+  write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
+    if (this.#waiting >= this.#options.maxQueue) return Promise.reject(queueFull(this.#waiting));
+    this.#waiting++;
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcome) => {
+        this.#waiting--;
+        if ("error" in outcome) reject(outcome.error);
+        else resolve(outcome.value);
+      };
+      this.#queue.add({ name, args, settle });
+      this.#drainSoon();
+    });
+  }
+
+  async read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
+    const deadline = Date.now() + this.#options.busyTimeoutMs;
+    for (;;) {
+      try {
+        return callOperation(READS, this.#reader, name, args);
+      } catch (error) {
+        if (!isBusy(error) || Date.now() > deadline) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    this.#queue.drain();
+    this.#queue.stop();
+    if (this.#reader !== this.#writer) this.#reader.close();
+    closeWriter(this.#writer, this.#options.readOnly);
+    return Promise.resolve();
+  }
+
+  /** After the current microtasks: what was asked for together is committed together. */
+  #drainSoon(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    queueMicrotask(() => {
+      this.#draining = false;
+      this.#queue.drain();
+      this.#checkpointIfLarge();
+    });
+  }
+
+  #checkpointIfLarge(): void {
+    if (++this.#commits % 64 !== 0 || this.#options.path === ":memory:") return;
+    if (walBytes(this.#options.path) > CHECKPOINT_BYTES) this.#writer.checkpoint("PASSIVE");
+  }
+}
+
+export function queueFull(waiting: number): BackscrollError {
+  return new BackscrollError(
+    "store_busy",
+    `${waiting} writes wait already; wait for some of them before the next`,
+    { details: { waiting, retryAfterMs: 100 } },
+  );
+}
+
+export function walBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Leaves one file behind where it can: the write-ahead log goes into the database. */
+export function closeWriter(db: SqliteConnection, readOnly: boolean): void {
+  try {
+    if (!readOnly && db.path !== ":memory:") db.checkpoint("TRUNCATE");
+  } catch (error) {
+    // Somebody else still reads or writes: then the last of them does it.
+    if (!isBusy(error)) throw error;
+  } finally {
+    db.close();
+  }
+}

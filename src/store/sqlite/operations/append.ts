@@ -1,0 +1,318 @@
+/** Appending entries: read the state, plan, carry out, all in one transaction. */
+
+import { type EntryKind, kindRules } from "../../../model/entry.ts";
+import { ZERO_HASH } from "../../../transcript/hash.ts";
+import type { Point } from "../../../transcript/place.ts";
+import {
+  type AppendPlan,
+  type EntryRow,
+  namedEntries,
+  placedEntry,
+  planAppend,
+  type SessionState,
+} from "../../plan-append.ts";
+import type { AppendRequest, AppendResult, MoveLeafRequest } from "../../records.ts";
+import {
+  checkExpectedLeaf,
+  checkNode,
+  entryNotFound,
+  sessionNotFound,
+} from "../../store-errors.ts";
+import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+import { storePayloads } from "./blobs.ts";
+import { findTenant, writeFeed } from "./feed.ts";
+import { replayed, storeResult } from "./idempotency.ts";
+import { addParticipants } from "./sessions.ts";
+
+const SQL = statements("append", {
+  readState: `SELECT s.session, s.root_hash, t.leaf_id, t.leaf_sequence, t.leaf_chain, t.leaf_depth,
+      t.leaf_ordinal, t.leaf_hash, t.leaf_at_tip, t.last_sequence, t.last_chain, t.updated_at,
+      t.last_interaction_at
+    FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = ? AND s.id = ?`,
+  findPoint: `SELECT e.id, e.sequence, e.chain, e.depth, e.ordinal, e.hash, e.kind, e.status,
+      NOT EXISTS (SELECT 1 FROM entries d WHERE d.tenant = e.tenant AND d.session = e.session
+        AND d.chain = e.chain AND d.ordinal >= e.ordinal AND d.depth > e.depth) AS at_tip
+    FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
+  insertEntry: `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth, ordinal,
+      kind, role, actor, status, model, adapter, input_tokens, output_tokens,
+      cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
+      content_bytes, nonce, hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertChain: `INSERT INTO chains (tenant, session, chain, parent_chain, fork_depth, fork_ordinal)
+    VALUES (?, ?, ?, ?, ?, ?)`,
+  supersede: `UPDATE entries SET superseded_by = ? WHERE tenant = ? AND session = ? AND id = ?`,
+  moveState: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?,
+      leaf_depth = ?, leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?,
+      last_chain = ?, message_count = message_count + ?, content_bytes = content_bytes + ?,
+      updated_at = ?, last_interaction_at = ?, last_write_at = max(last_write_at, ?),
+      input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+      cache_creation_tokens = cache_creation_tokens + ?, cache_read_tokens = cache_read_tokens + ?
+    WHERE tenant = ? AND session = ?`,
+  moveLeaf: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?,
+      leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_write_at = max(last_write_at, ?)
+    WHERE tenant = ? AND session = ?`,
+  setSummary: `UPDATE sessions SET summary = ? WHERE tenant = ? AND session = ?`,
+  setSummarized: `UPDATE session_state SET summarized_through = ? WHERE tenant = ? AND session = ?`,
+  setPinned: `UPDATE entries SET pinned = ? WHERE tenant = ? AND session = ? AND id = ?`,
+  placed: `SELECT id, sequence, parent_id, ordinal, hash FROM entries WHERE tenant = ? AND id = ?`,
+});
+
+/** A session's state and its number. */
+export interface LockedSession {
+  readonly number: number;
+  readonly state: SessionState;
+}
+
+export function append(db: SqliteConnection, name: string, request: AppendRequest): AppendResult {
+  const tenant = findTenant(db, name);
+  const session = readState(db, tenant, request.sessionId);
+  if (tenant === undefined) throw sessionNotFound(request.sessionId);
+  const earlier = replayed(db, tenant, session.number, request.idempotency);
+  if (earlier !== undefined) return replayedResult(db, tenant, earlier.ids, session.state);
+
+  const points = findPoints(db, tenant, session.number, namedEntries(request.entries));
+  const plan = planAppend(session.state, request, points);
+  if (request.summary !== undefined) {
+    const { text, through } = request.summary;
+    if (
+      points.get(through) === undefined &&
+      findPoint(db, tenant, session.number, through) === undefined
+    ) {
+      throw entryNotFound(through, request.sessionId);
+    }
+    db.run(SQL.setSummary, text, tenant, session.number);
+    db.run(SQL.setSummarized, through, tenant, session.number);
+  }
+  carryOut(db, tenant, session.number, plan, request.now);
+  const ids = plan.rows.map((row) => row.entry.id);
+  storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
+  finish(db, tenant, plan);
+  return { entries: plan.rows.map(placedEntry), leaf: plan.leaf?.id ?? null, replayed: false };
+}
+
+/** Writes all that a plan says, the feed aside. */
+export function carryOut(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  plan: AppendPlan,
+  now: number,
+): void {
+  for (const chain of plan.chains) {
+    const { parentChain, forkDepth, forkOrdinal } = chain;
+    db.run(SQL.insertChain, tenant, session, chain.chain, parentChain, forkDepth, forkOrdinal);
+  }
+  for (const row of plan.rows) insertEntry(db, tenant, session, row);
+  for (const { id, by } of plan.superseded) db.run(SQL.supersede, by, tenant, session, id);
+  addParticipants(db, tenant, session, plan.actors);
+  const { leaf, usage } = plan;
+  db.run(
+    SQL.moveState,
+    leaf?.id ?? null,
+    leaf?.sequence ?? null,
+    leaf?.chain ?? null,
+    leaf?.depth ?? null,
+    leaf?.ordinal ?? null,
+    leaf?.hash ?? null,
+    leaf?.atTip ? 1 : 0,
+    plan.lastSequence,
+    plan.lastChain,
+    plan.messages,
+    plan.contentBytes,
+    plan.updatedAt,
+    plan.lastInteractionAt,
+    now,
+    usage.inputTokens,
+    usage.outputTokens,
+    usage.cacheCreationTokens,
+    usage.cacheReadTokens,
+    tenant,
+    session,
+  );
+}
+
+/** The feed comes last: its row is the one that all writers of a tenant meet at. */
+export function finish(db: SqliteConnection, tenant: number, plan: AppendPlan): void {
+  writeFeed(db, tenant, plan.changes, {
+    entries: plan.rows.length,
+    messages: plan.messages,
+    contentBytes: plan.contentBytes,
+  });
+}
+
+export function moveLeaf(db: SqliteConnection, name: string, request: MoveLeafRequest): void {
+  const tenant = findTenant(db, name);
+  const { number, state } = readState(db, tenant, request.sessionId);
+  if (tenant === undefined) return;
+  checkExpectedLeaf(request.sessionId, state.leaf?.id ?? null, request.expectedLeaf);
+  const leaf = request.leaf === null ? null : findPoint(db, tenant, number, request.leaf);
+  if (leaf === undefined) throw entryNotFound(request.leaf ?? "", request.sessionId);
+  if (leaf !== null) checkNode(leaf, request.sessionId);
+  db.run(
+    SQL.moveLeaf,
+    leaf?.id ?? null,
+    leaf?.sequence ?? null,
+    leaf?.chain ?? null,
+    leaf?.depth ?? null,
+    leaf?.ordinal ?? null,
+    leaf?.hash ?? null,
+    leaf?.atTip ? 1 : 0,
+    request.now,
+    tenant,
+    number,
+  );
+  const details = JSON.stringify({ from: state.leaf?.id ?? null });
+  writeFeed(db, tenant, [
+    {
+      kind: "leaf_moved",
+      at: request.now,
+      sessionId: request.sessionId,
+      entryId: request.leaf,
+      entryHash: null,
+      details,
+    },
+  ]);
+}
+
+export function setPinned(
+  db: SqliteConnection,
+  name: string,
+  sessionId: string,
+  entryId: string,
+  pinned: boolean,
+  now: number,
+): void {
+  const tenant = findTenant(db, name);
+  const { number } = readState(db, tenant, sessionId);
+  if (tenant === undefined) return;
+  const changed = db.run(SQL.setPinned, pinned ? 1 : 0, tenant, number, entryId);
+  if (changed === 0) throw entryNotFound(entryId, sessionId);
+  const kind = pinned ? "entry_pinned" : "entry_unpinned";
+  writeFeed(db, tenant, [{ kind, at: now, sessionId, entryId, entryHash: null, details: null }]);
+}
+
+export function readState(
+  db: SqliteConnection,
+  tenant: number | undefined,
+  sessionId: string,
+): LockedSession {
+  const row = tenant === undefined ? undefined : db.get(SQL.readState, tenant, sessionId);
+  if (row === undefined) throw sessionNotFound(sessionId);
+  return {
+    number: Number(row["session"]),
+    state: {
+      sessionId,
+      leaf: row["leaf_id"] === null ? null : leafPoint(row),
+      lastSequence: Number(row["last_sequence"]),
+      lastChain: Number(row["last_chain"]),
+      rootHash: (row["root_hash"] as Uint8Array | null) ?? ZERO_HASH,
+      updatedAt: Number(row["updated_at"]),
+      lastInteractionAt: Number(row["last_interaction_at"]),
+    },
+  };
+}
+
+export function findPoints(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  ids: readonly string[],
+): Map<string, Point> {
+  const points = new Map<string, Point>();
+  for (const id of ids) {
+    const point = findPoint(db, tenant, session, id);
+    if (point !== undefined) points.set(id, point);
+  }
+  return points;
+}
+
+export function findPoint(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  id: string,
+): Point | undefined {
+  const row = db.get(SQL.findPoint, tenant, session, id);
+  if (row === undefined) return undefined;
+  return {
+    id: String(row["id"]),
+    sequence: Number(row["sequence"]),
+    chain: Number(row["chain"]),
+    depth: Number(row["depth"]),
+    ordinal: Number(row["ordinal"]),
+    hash: row["hash"] as Uint8Array,
+    atTip: row["at_tip"] === 1,
+    annotation: !kindRules(row["kind"] as EntryKind).movesLeaf || row["status"] !== "committed",
+  };
+}
+
+/** The result that an earlier request had, found again by its ids. */
+export function replayedResult(
+  db: SqliteConnection,
+  tenant: number,
+  ids: readonly string[],
+  state: SessionState,
+): AppendResult {
+  const entries = ids.flatMap((id) => {
+    const row = db.get(SQL.placed, tenant, id);
+    if (row === undefined) return [];
+    return {
+      id,
+      sequence: Number(row["sequence"]),
+      parentId: row["parent_id"] as string | null,
+      ordinal: Number(row["ordinal"]),
+      hash: row["hash"] as Uint8Array,
+    };
+  });
+  return { entries, leaf: state.leaf?.id ?? null, replayed: true };
+}
+
+function insertEntry(db: SqliteConnection, tenant: number, session: number, row: EntryRow): void {
+  const { entry, place } = row;
+  db.run(
+    SQL.insertEntry,
+    tenant,
+    session,
+    place.sequence,
+    entry.id,
+    place.parent?.id ?? null,
+    place.chain,
+    place.depth,
+    place.ordinal,
+    entry.kind,
+    entry.role,
+    entry.actor,
+    row.status,
+    entry.model,
+    entry.adapter,
+    entry.usage?.inputTokens ?? null,
+    entry.usage?.outputTokens ?? null,
+    entry.usage?.cacheCreationTokens ?? null,
+    entry.usage?.cacheReadTokens ?? null,
+    entry.metadata === null ? null : Buffer.from(entry.metadata),
+    entry.createdAt,
+    entry.copiedFrom ?? null,
+    Buffer.from(entry.content),
+    entry.contentBytes,
+    row.nonce,
+    row.hash,
+  );
+  if (entry.payloads.length > 0) {
+    storePayloads(db, tenant, session, place.sequence, entry.payloads);
+  }
+}
+
+function leafPoint(row: SqlRow): Point {
+  return {
+    id: String(row["leaf_id"]),
+    sequence: Number(row["leaf_sequence"]),
+    chain: Number(row["leaf_chain"]),
+    depth: Number(row["leaf_depth"]),
+    ordinal: Number(row["leaf_ordinal"]),
+    hash: row["leaf_hash"] as Uint8Array,
+    atTip: row["leaf_at_tip"] === 1,
+    annotation: false,
+  };
+}

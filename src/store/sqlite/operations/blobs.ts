@@ -1,0 +1,111 @@
+/** Large payloads: compressed, stored once per tenant, held by the entries that name them. */
+
+import { blobsOf, nestedBlobsOf, type Payload } from "../../../transcript/content.ts";
+import { fromHex } from "../../../transcript/hash.ts";
+import { compressPayload, decompressPayload } from "../../payload-codec.ts";
+import { payloadMissing } from "../../store-errors.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const SQL = statements("blobs", {
+  exists: `SELECT 1 AS found FROM blobs WHERE tenant = ? AND hash = ?`,
+  insert: `INSERT INTO blobs (tenant, hash, codec, size, bytes) VALUES (?, ?, ?, ?, ?)`,
+  hold: `INSERT INTO entry_blobs (tenant, session, sequence, hash) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO NOTHING`,
+  read: `SELECT codec, size, bytes FROM blobs WHERE tenant = ? AND hash = ?`,
+  release: `DELETE FROM entry_blobs WHERE tenant = ? AND session = ?`,
+  heldBySession: `SELECT DISTINCT hash FROM entry_blobs WHERE tenant = ? AND session = ?`,
+  collect: `DELETE FROM blobs WHERE tenant = ? AND hash = ?
+    AND NOT EXISTS (SELECT 1 FROM entry_blobs e WHERE e.tenant = ?1 AND e.hash = ?2)`,
+  garbage: `SELECT hash FROM blobs b WHERE b.tenant = ?
+    AND NOT EXISTS (SELECT 1 FROM entry_blobs e WHERE e.tenant = b.tenant AND e.hash = b.hash)
+    LIMIT ?`,
+});
+
+/** Stores payloads that are not there yet, and makes the entry hold all of them. */
+export function storePayloads(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  sequence: number,
+  payloads: readonly Payload[],
+): void {
+  for (const { hash, bytes } of payloads) {
+    const address = fromHex(hash);
+    if (db.get(SQL.exists, tenant, address) === undefined) {
+      const stored = compressPayload(bytes);
+      db.run(SQL.insert, tenant, address, stored.codec, bytes.length, stored.bytes);
+    }
+    db.run(SQL.hold, tenant, session, sequence, address);
+  }
+}
+
+/** Makes another entry hold the payloads that `content` names. */
+export function holdPayloads(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  sequence: number,
+  content: string,
+): void {
+  for (const hash of readPayloads(db, tenant, [content]).keys()) {
+    db.run(SQL.hold, tenant, session, sequence, fromHex(hash));
+  }
+}
+
+/** The payloads that `contents` name, by hash. */
+export function readPayloads(
+  db: SqliteConnection,
+  tenant: number,
+  contents: readonly (string | null)[],
+): Map<string, Uint8Array> {
+  const payloads = new Map<string, Uint8Array>();
+  for (const content of contents) {
+    if (content === null) continue;
+    for (const hash of blobsOf(content)) {
+      const bytes = readBlob(db, tenant, hash, payloads);
+      for (const inner of nestedBlobsOf(content, bytes)) readBlob(db, tenant, inner, payloads);
+    }
+  }
+  return payloads;
+}
+
+/** Lets go of all payloads of a session, and deletes those that nobody else holds. */
+export function releasePayloads(db: SqliteConnection, tenant: number, session: number): number {
+  const held = db.all(SQL.heldBySession, tenant, session);
+  db.run(SQL.release, tenant, session);
+  return collect(db, tenant, held);
+}
+
+/** Deletes at most `limit` payloads that nobody holds. */
+export function collectGarbage(db: SqliteConnection, tenant: number, limit: number): number {
+  return collect(db, tenant, db.all(SQL.garbage, tenant, limit));
+}
+
+function collect(
+  db: SqliteConnection,
+  tenant: number,
+  rows: readonly Record<string, unknown>[],
+): number {
+  let collected = 0;
+  for (const row of rows) collected += db.run(SQL.collect, tenant, row["hash"] as Uint8Array);
+  return collected;
+}
+
+function readBlob(
+  db: SqliteConnection,
+  tenant: number,
+  hash: string,
+  into: Map<string, Uint8Array>,
+): Uint8Array {
+  const known = into.get(hash);
+  if (known !== undefined) return known;
+  const row = db.get(SQL.read, tenant, fromHex(hash));
+  if (row === undefined) throw payloadMissing(hash);
+  const bytes = decompressPayload({
+    codec: String(row["codec"]),
+    bytes: row["bytes"] as Uint8Array,
+  });
+  into.set(hash, bytes);
+  return bytes;
+}

@@ -1,0 +1,94 @@
+/** Deletion: the one operation that takes something away, and what it leaves behind. */
+
+import { hash } from "node:crypto";
+import type { Tombstone } from "../../records.ts";
+import { sessionNotFound } from "../../store-errors.ts";
+import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+import { releasePayloads } from "./blobs.ts";
+import { findTenant, writeFeed } from "./feed.ts";
+import { sessionChange, sessionNumber } from "./sessions.ts";
+import { dropStreams } from "./streams.ts";
+
+const SQL = statements("delete_session", {
+  hashes: `SELECT hash FROM entries WHERE tenant = ? AND session = ? ORDER BY sequence`,
+  facts: `SELECT origin_key, message_count, content_bytes, last_sequence FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = ? AND s.session = ?`,
+  deleteEntries: `DELETE FROM entries WHERE tenant = ? AND session = ?`,
+  deleteChains: `DELETE FROM chains WHERE tenant = ? AND session = ?`,
+  deleteParticipants: `DELETE FROM participants WHERE tenant = ? AND session = ?`,
+  deleteFacts: `DELETE FROM facts WHERE tenant = ? AND session = ?`,
+  deleteKeys: `DELETE FROM idempotency WHERE tenant = ? AND session = ?`,
+  deleteState: `DELETE FROM session_state WHERE tenant = ? AND session = ?`,
+  deleteSession: `DELETE FROM sessions WHERE tenant = ? AND session = ?`,
+  insertTombstone: `INSERT INTO tombstones (tenant, session, session_id, origin_key, entry_count,
+      digest, reason, deleted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  findTombstone: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
+    FROM tombstones WHERE tenant = ? AND session_id = ? ORDER BY session DESC LIMIT 1`,
+});
+
+export function deleteSession(
+  db: SqliteConnection,
+  name: string,
+  id: string,
+  reason: string,
+  now: number,
+): Tombstone {
+  const tenant = findTenant(db, name);
+  const session = sessionNumber(db, tenant, id);
+  if (tenant === undefined) throw sessionNotFound(id);
+  const known = db.get(SQL.facts, tenant, session) as SqlRow;
+  const hashes = db.all(SQL.hashes, tenant, session).map((row) => row["hash"] as Uint8Array);
+  const tombstone: Tombstone = {
+    sessionId: id,
+    originKey: known["origin_key"] as string | null,
+    entryCount: hashes.length,
+    digest: hash("sha256", Buffer.concat(hashes), "buffer"),
+    reason,
+    deletedAt: now,
+  };
+
+  releasePayloads(db, tenant, session);
+  dropStreams(db, tenant, session);
+  db.run(SQL.deleteEntries, tenant, session);
+  db.run(SQL.deleteChains, tenant, session);
+  db.run(SQL.deleteParticipants, tenant, session);
+  db.run(SQL.deleteFacts, tenant, session);
+  db.run(SQL.deleteKeys, tenant, session);
+  db.run(SQL.deleteState, tenant, session);
+  db.run(SQL.deleteSession, tenant, session);
+  const { originKey, entryCount, digest } = tombstone;
+  db.run(SQL.insertTombstone, tenant, session, id, originKey, entryCount, digest, reason, now);
+
+  const details = JSON.stringify({
+    reason,
+    entries: entryCount,
+    digest: Buffer.from(digest).toString("hex"),
+  });
+  writeFeed(db, tenant, [sessionChange("session_deleted", id, now, details)], {
+    sessions: -1,
+    entries: -entryCount,
+    messages: -Number(known["message_count"]),
+    contentBytes: -Number(known["content_bytes"]),
+  });
+  return tombstone;
+}
+
+export function findTombstone(
+  db: SqliteConnection,
+  name: string,
+  sessionId: string,
+): Tombstone | undefined {
+  const tenant = findTenant(db, name);
+  const row = tenant === undefined ? undefined : db.get(SQL.findTombstone, tenant, sessionId);
+  if (row === undefined) return undefined;
+  return {
+    sessionId: String(row["session_id"]),
+    originKey: row["origin_key"] as string | null,
+    entryCount: Number(row["entry_count"]),
+    digest: row["digest"] as Uint8Array,
+    reason: String(row["reason"]),
+    deletedAt: Number(row["deleted_at"]),
+  };
+}

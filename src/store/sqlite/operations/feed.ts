@@ -1,0 +1,183 @@
+/** The tenant row and the change feed: the last things that a write transaction touches. */
+
+import type { ChangeKind } from "../../../model/change.ts";
+import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
+import type { NewChange } from "../../plan-append.ts";
+import type { ChangePage, ChangeRecord, FeedHead, Quota } from "../../records.ts";
+import { checkQuota } from "../../store-errors.ts";
+import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import { readEpoch } from "../sqlite-schema.ts";
+import { statements } from "../sqlite-statements.ts";
+
+/** How many rows one page of the feed looks at, however few of them a filter keeps. */
+const SCANNED_ROWS = 10_000;
+
+const SQL = statements("feed", {
+  tenantByName: `SELECT tenant FROM tenants WHERE name = ?`,
+  insertTenant: `INSERT INTO tenants (name, created_at, feed_hash) VALUES (?, ?, ?) RETURNING tenant`,
+  readTenant: `SELECT feed_position, feed_hash, last_session, session_count, entry_count,
+      content_bytes, max_sessions, max_entries, max_content_bytes
+    FROM tenants WHERE tenant = ?`,
+  insertChange: `INSERT INTO changes
+      (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  moveFeed: `UPDATE tenants SET feed_position = ?, feed_hash = ?, last_session = ?,
+      session_count = session_count + ?, entry_count = entry_count + ?,
+      message_count = message_count + ?, content_bytes = content_bytes + ?
+    WHERE tenant = ?`,
+  setQuota: `UPDATE tenants SET max_sessions = ?, max_entries = ?, max_content_bytes = ?
+    WHERE tenant = ?`,
+  listChanges: `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
+    FROM changes WHERE tenant = ? AND position > ? ORDER BY position LIMIT ?`,
+  listSessionChanges: `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
+    FROM changes WHERE tenant = ? AND position > ? AND position <= ? AND session_id = ?
+    ORDER BY position LIMIT ?`,
+  readHead: `SELECT feed_position, feed_hash FROM tenants WHERE tenant = ?`,
+  listTenants: `SELECT name FROM tenants ORDER BY name`,
+});
+
+/** The tenant's number, or undefined if nothing was ever written for it. */
+export function findTenant(db: SqliteConnection, name: string): number | undefined {
+  const known = db.tenants.get(name);
+  if (known !== undefined) return known;
+  const row = db.get(SQL.tenantByName, name);
+  if (row === undefined) return undefined;
+  const tenant = Number(row["tenant"]);
+  db.tenants.set(name, tenant);
+  return tenant;
+}
+
+/** The tenant's number, made on its first write. */
+export function ensureTenant(db: SqliteConnection, name: string, now: number): number {
+  const known = findTenant(db, name);
+  if (known !== undefined) return known;
+  const tenant = Number(db.get(SQL.insertTenant, name, now, ZERO_HASH)?.["tenant"]);
+  db.tenants.set(name, tenant);
+  return tenant;
+}
+
+/** What a write changes in the tenant's counters. */
+export interface TenantDelta {
+  readonly sessions?: number;
+  readonly entries?: number;
+  readonly messages?: number;
+  readonly contentBytes?: number;
+}
+
+/** The number that the tenant's next session gets. */
+export function nextSessionNumber(db: SqliteConnection, tenant: number): number {
+  return Number(db.get(SQL.readTenant, tenant)?.["last_session"]) + 1;
+}
+
+/**
+ * Ends a write: checks the quota, moves the counters, and gives each change its position and hash.
+ * `sessionNumber` is the greatest session number that the write gave out, if it gave one.
+ */
+export function writeFeed(
+  db: SqliteConnection,
+  tenant: number,
+  changes: readonly NewChange[],
+  delta: TenantDelta = {},
+  sessionNumber = 0,
+): void {
+  const row = db.get(SQL.readTenant, tenant) as SqlRow;
+  const limit = (column: string) => row[column] as number | null;
+  checkQuota("sessions", limit("max_sessions"), Number(row["session_count"]), delta.sessions ?? 0);
+  checkQuota("entries", limit("max_entries"), Number(row["entry_count"]), delta.entries ?? 0);
+  checkQuota(
+    "content bytes",
+    limit("max_content_bytes"),
+    Number(row["content_bytes"]),
+    delta.contentBytes ?? 0,
+  );
+  let position = Number(row["feed_position"]);
+  let hash = row["feed_hash"] as Uint8Array;
+  for (const change of changes) {
+    position++;
+    hash = changeHash(hash, position, changeBody(change));
+    db.run(
+      SQL.insertChange,
+      tenant,
+      position,
+      change.at,
+      change.kind,
+      change.sessionId,
+      change.entryId,
+      change.entryHash,
+      change.details === null ? null : Buffer.from(change.details),
+      hash,
+    );
+  }
+  db.run(
+    SQL.moveFeed,
+    position,
+    hash,
+    Math.max(sessionNumber, Number(row["last_session"])),
+    delta.sessions ?? 0,
+    delta.entries ?? 0,
+    delta.messages ?? 0,
+    delta.contentBytes ?? 0,
+    tenant,
+  );
+}
+
+export function setQuota(db: SqliteConnection, name: string, quota: Quota, now: number): void {
+  const tenant = ensureTenant(db, name, now);
+  db.run(SQL.setQuota, quota.maxSessions, quota.maxEntries, quota.maxContentBytes, tenant);
+}
+
+export function feedHead(db: SqliteConnection, name: string): FeedHead {
+  const tenant = findTenant(db, name);
+  const row = tenant === undefined ? undefined : db.get(SQL.readHead, tenant);
+  return {
+    epoch: readEpoch(db),
+    position: Number(row?.["feed_position"] ?? 0),
+    hash: (row?.["feed_hash"] as Uint8Array | undefined) ?? ZERO_HASH,
+  };
+}
+
+export function listChanges(
+  db: SqliteConnection,
+  name: string,
+  after: number,
+  limit: number,
+  sessionId: string | undefined,
+): ChangePage {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return { changes: [], through: after };
+  if (sessionId === undefined) {
+    const changes = db.all(SQL.listChanges, tenant, after, limit).map(toChange);
+    return { changes, through: changes.at(-1)?.position ?? after };
+  }
+  const head = Number(db.get(SQL.readHead, tenant)?.["feed_position"] ?? 0);
+  const last = Math.min(after + SCANNED_ROWS, head);
+  const changes = db
+    .all(SQL.listSessionChanges, tenant, after, last, sessionId, limit)
+    .map(toChange);
+  const through = changes.length === limit ? (changes.at(-1)?.position ?? after) : last;
+  return { changes, through: Math.max(through, after) };
+}
+
+export function listTenants(db: SqliteConnection): string[] {
+  return db.all(SQL.listTenants).map((row) => String(row["name"]));
+}
+
+function toChange(row: SqlRow): ChangeRecord {
+  return {
+    position: Number(row["position"]),
+    at: Number(row["at"]),
+    kind: row["kind"] as ChangeKind,
+    sessionId: row["session_id"] as string | null,
+    entryId: row["entry_id"] as string | null,
+    entryHash: row["entry_hash"] as Uint8Array | null,
+    details: textOrNull(row["details"]),
+    hash: row["hash"] as Uint8Array,
+  };
+}
+
+/** JSON is stored as bytes. */
+export function textOrNull(value: SqlRow[string] | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== "object") return String(value);
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8");
+}

@@ -1,0 +1,78 @@
+/** Forking: a new session that starts with a copy of another one's path. */
+
+import { MAX_PAGE } from "../../../model/limits.ts";
+import type { Session } from "../../../model/session.ts";
+import { planAppend } from "../../plan-append.ts";
+import { copyEntries } from "../../plan-fork.ts";
+import type { ForkRequest, NewEntry } from "../../records.ts";
+import { checkNode, entryNotFound, sessionNotFound } from "../../store-errors.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { carryOut, findPoint, readState } from "./append.ts";
+import { holdPayloads } from "./blobs.ts";
+import { findTenant, writeFeed } from "./feed.ts";
+import { replayed, storeResult } from "./idempotency.ts";
+import { readEntries } from "./read-entries.ts";
+import { getSession, insertSession, sessionChange } from "./sessions.ts";
+
+export function forkSession(db: SqliteConnection, name: string, request: ForkRequest): Session {
+  const { session, sessionId } = request;
+  const tenant = findTenant(db, name);
+  const source = readState(db, tenant, sessionId);
+  if (tenant === undefined) throw sessionNotFound(sessionId);
+  const earlier = replayed(db, tenant, 0, session.idempotency);
+  if (earlier !== undefined) return getSession(db, name, earlier.ids[0] ?? "");
+
+  const through = request.through ?? source.state.leaf?.id;
+  const point = through === undefined ? undefined : findPoint(db, tenant, source.number, through);
+  if (point === undefined)
+    throw entryNotFound(through ?? "(none: the session is empty)", sessionId);
+  checkNode(point, sessionId);
+
+  const number = insertSession(db, tenant, session, {
+    parentSessionId: sessionId,
+    forkPoint: point.id,
+    rootHash: point.hash,
+  });
+  const created = sessionChange("session_created", session.id, session.now);
+  const { state } = readState(db, tenant, session.id);
+  const entries = copyPath(db, name, sessionId, point.id, session.now);
+  const plan = planAppend(state, { sessionId: session.id, entries, now: session.now }, new Map());
+  carryOut(db, tenant, number, plan, session.now);
+  for (const { entry, place } of plan.rows) {
+    holdPayloads(db, tenant, number, place.sequence, entry.content);
+  }
+  storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
+  const delta = {
+    sessions: 1,
+    entries: plan.rows.length,
+    messages: plan.messages,
+    contentBytes: plan.contentBytes,
+  };
+  writeFeed(db, tenant, [created, ...plan.changes], delta, number);
+  return getSession(db, name, session.id);
+}
+
+function copyPath(
+  db: SqliteConnection,
+  name: string,
+  sessionId: string,
+  leaf: string,
+  now: number,
+): NewEntry[] {
+  const copies = new Map<string, string>();
+  const entries: NewEntry[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const page = readEntries(db, name, {
+      select: "path",
+      sessionId,
+      leaf,
+      ...(after === undefined ? {} : { after }),
+      limit: MAX_PAGE,
+      payloads: false,
+    });
+    entries.push(...copyEntries(page.entries, copies, now));
+    after = page.entries.at(-1)?.id;
+    if (page.entries.length < MAX_PAGE || after === undefined) return entries;
+  }
+}

@@ -1,0 +1,50 @@
+/** Requests that may be repeated: a key, what it stood for, and the ids that it made. */
+
+import { fromHex, toHex } from "../../../transcript/hash.ts";
+import type { Idempotency } from "../../records.ts";
+import { idempotencyConflict } from "../../store-errors.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const SQL = statements("idempotency", {
+  find: `SELECT request_hash, result FROM idempotency WHERE tenant = ? AND session = ? AND key = ?`,
+  insert: `INSERT INTO idempotency (tenant, session, key, request_hash, result, created_at)
+    VALUES (?, ?, ?, ?, ?, ?)`,
+});
+
+/** What a request made: ids only, never content. */
+export interface StoredResult {
+  readonly ids: readonly string[];
+}
+
+/**
+ * The result of an earlier request under the same key; undefined if there was none. Requests that
+ * create a session are kept under session 0.
+ */
+export function replayed(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  idempotency: Idempotency | undefined,
+): StoredResult | undefined {
+  if (idempotency === undefined) return undefined;
+  const row = db.get(SQL.find, tenant, session, idempotency.key);
+  if (row === undefined) return undefined;
+  if (toHex(row["request_hash"] as Uint8Array) !== idempotency.requestHash) {
+    throw idempotencyConflict(idempotency.key);
+  }
+  return JSON.parse(String(row["result"])) as StoredResult;
+}
+
+export function storeResult(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  idempotency: Idempotency | undefined,
+  result: StoredResult,
+  now: number,
+): void {
+  if (idempotency === undefined) return;
+  const hash = fromHex(idempotency.requestHash);
+  db.run(SQL.insert, tenant, session, idempotency.key, hash, JSON.stringify(result), now);
+}

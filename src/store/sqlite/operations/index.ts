@@ -1,0 +1,92 @@
+/**
+ * Every operation of the port as a synchronous function of a connection.
+ *
+ * The tables below are what a storage thread can be asked for by name.
+ */
+
+import type { StoreReads, StoreWrites } from "../../store.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { append, moveLeaf, setPinned } from "./append.ts";
+import { deleteSession, findTombstone } from "./delete-session.ts";
+import { feedHead, listChanges, listTenants, setQuota } from "./feed.ts";
+import { forkSession } from "./fork.ts";
+import { listSessions } from "./list-sessions.ts";
+import {
+  addFacts,
+  deleteMemory,
+  findFact,
+  findMemory,
+  listFacts,
+  listMemories,
+  putMemory,
+  retireFact,
+} from "./notes.ts";
+import { findEntries, listLabels, readEntries } from "./read-entries.ts";
+import { createSession, findSession, findSessionByOrigin, updateSession } from "./sessions.ts";
+import { checkIntegrity, dataVersion, status } from "./status.ts";
+import { abortStream, commitStream, findPending, openStream, writeStream } from "./streams.ts";
+import { sweep } from "./sweep.ts";
+
+/** The port's method with a connection in front and without the promise. */
+type Operations<Port> = {
+  readonly [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>
+    ? (db: SqliteConnection, ...args: Args) => Result
+    : never;
+};
+
+export const WRITES: Operations<StoreWrites> = {
+  createSession,
+  updateSession,
+  deleteSession,
+  append,
+  moveLeaf,
+  setPinned,
+  forkSession,
+  openStream,
+  writeStream,
+  commitStream,
+  abortStream,
+  putMemory,
+  deleteMemory,
+  addFacts,
+  retireFact,
+  setQuota,
+  sweep,
+};
+
+export const READS: Operations<StoreReads> & {
+  readonly dataVersion: (db: SqliteConnection) => number;
+} = {
+  findSession,
+  findSessionByOrigin,
+  listSessions,
+  findTombstone,
+  readEntries,
+  findEntries,
+  findPending,
+  listLabels,
+  findMemory,
+  listMemories,
+  findFact,
+  listFacts,
+  feedHead,
+  listChanges,
+  listTenants,
+  status,
+  checkIntegrity,
+  dataVersion,
+};
+
+export type WriteName = keyof typeof WRITES;
+export type ReadName = keyof typeof READS;
+
+/** Calls an operation by name. The caller vouches for the arguments: they come through the port. */
+export function callOperation(
+  table: Readonly<Record<string, unknown>>,
+  db: SqliteConnection,
+  name: string,
+  args: readonly unknown[],
+): unknown {
+  const operation = table[name] as (db: SqliteConnection, ...args: readonly unknown[]) => unknown;
+  return operation(db, ...args);
+}

@@ -1,0 +1,271 @@
+/** Sessions: creating, reading and changing what is known of one. */
+
+import type { JsonObject } from "../../../model/json.ts";
+import type { Origin, Retention, Session } from "../../../model/session.ts";
+import type { NewChange } from "../../plan-append.ts";
+import type { NewSession, SessionPatch } from "../../records.ts";
+import { sessionExists, sessionNotFound } from "../../store-errors.ts";
+import { foldTitle } from "../../title.ts";
+import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+import { ensureTenant, findTenant, nextSessionNumber, textOrNull, writeFeed } from "./feed.ts";
+import { replayed, storeResult } from "./idempotency.ts";
+
+/** The columns of a session, read from both of its tables. */
+export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner, s.created_at,
+  s.started_at, s.title, s.summary, s.metadata, s.ttl_seconds, s.retention, s.parent_session_id,
+  s.fork_entry_id, s.source, s.workstation, s.project_id, s.project_path, s.git_branch, s.file,
+  s.origin_key, t.leaf_id, t.last_sequence, t.message_count, t.updated_at, t.last_interaction_at,
+  t.last_write_at, t.input_tokens, t.output_tokens, t.cache_creation_tokens, t.cache_read_tokens,
+  t.summarized_through`;
+
+const SQL = statements("sessions", {
+  findById: `SELECT ${SESSION_COLUMNS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = ? AND s.id = ?`,
+  findByOrigin: `SELECT ${SESSION_COLUMNS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = ? AND s.origin_key = ?`,
+  numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
+  insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
+      started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
+      fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, file,
+      origin_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertState: `INSERT INTO session_state
+      (tenant, session, updated_at, last_interaction_at, last_write_at) VALUES (?, ?, ?, ?, ?)`,
+  updateSession: `UPDATE sessions SET title = ?, title_folded = ?, owner = ?, summary = ?,
+      metadata = ?, ttl_seconds = ?, retention = ? WHERE tenant = ? AND session = ?`,
+  touch: `UPDATE session_state SET last_write_at = max(last_write_at, ?)
+    WHERE tenant = ? AND session = ?`,
+  listParticipants: `SELECT session, actor FROM participants
+    WHERE tenant = ? AND session IN (SELECT value FROM json_each(?)) ORDER BY session, position`,
+  addParticipant: `INSERT INTO participants (tenant, session, actor, position)
+    VALUES (?, ?, ?, (SELECT coalesce(max(position), 0) + 1 FROM participants
+      WHERE tenant = ? AND session = ?)) ON CONFLICT DO NOTHING`,
+  hasParticipant: `SELECT 1 AS found FROM participants WHERE tenant = ? AND session = ? AND actor = ?`,
+  clearParticipants: `DELETE FROM participants WHERE tenant = ? AND session = ?`,
+});
+
+/** How a session came to be a fork of another. */
+export interface ForkOrigin {
+  readonly parentSessionId: string;
+  readonly forkPoint: string;
+  readonly rootHash: Uint8Array;
+}
+
+export function createSession(db: SqliteConnection, name: string, session: NewSession): Session {
+  const tenant = ensureTenant(db, name, session.now);
+  const earlier = replayed(db, tenant, 0, session.idempotency);
+  if (earlier !== undefined) return getSession(db, name, earlier.ids[0] ?? "");
+  const number = insertSession(db, tenant, session);
+  storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
+  writeFeed(
+    db,
+    tenant,
+    [sessionChange("session_created", session.id, session.now)],
+    { sessions: 1 },
+    number,
+  );
+  return getSession(db, name, session.id);
+}
+
+/** Writes the rows of a new session and gives its number; the feed is the caller's. */
+export function insertSession(
+  db: SqliteConnection,
+  tenant: number,
+  session: NewSession,
+  fork?: ForkOrigin,
+): number {
+  const { origin } = session;
+  if (db.get(SQL.numberById, tenant, session.id) !== undefined) {
+    throw sessionExists("id", session.id);
+  }
+  if (origin.key !== undefined && db.get(SQL.findByOrigin, tenant, origin.key) !== undefined) {
+    throw sessionExists("origin key", origin.key);
+  }
+  const number = nextSessionNumber(db, tenant);
+  db.run(
+    SQL.insertSession,
+    tenant,
+    number,
+    session.id,
+    session.agent,
+    session.createdBy,
+    session.owner,
+    session.now,
+    session.startedAt,
+    session.title,
+    foldTitle(session.title),
+    Buffer.from(JSON.stringify(session.metadata)),
+    session.ttlSeconds,
+    session.retention,
+    fork?.parentSessionId ?? null,
+    fork?.forkPoint ?? null,
+    fork?.rootHash ?? null,
+    origin.source ?? null,
+    origin.workstation ?? null,
+    origin.projectId ?? null,
+    origin.projectPath ?? null,
+    origin.gitBranch ?? null,
+    origin.file ?? null,
+    origin.key ?? null,
+  );
+  db.run(SQL.insertState, tenant, number, session.startedAt, session.startedAt, session.now);
+  addParticipants(db, tenant, number, session.participants);
+  return number;
+}
+
+export function updateSession(
+  db: SqliteConnection,
+  name: string,
+  id: string,
+  patch: SessionPatch,
+  now: number,
+): Session {
+  const session = getSession(db, name, id);
+  const tenant = ensureTenant(db, name, now);
+  const number = sessionNumber(db, tenant, id);
+  const title = patch.title ?? session.title;
+  db.run(
+    SQL.updateSession,
+    title,
+    foldTitle(title),
+    patch.owner ?? session.owner,
+    patch.summary === undefined ? session.summary : patch.summary,
+    Buffer.from(JSON.stringify(patch.metadata ?? session.metadata)),
+    patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
+    patch.retention ?? session.retention,
+    tenant,
+    number,
+  );
+  if (patch.participants !== undefined) {
+    db.run(SQL.clearParticipants, tenant, number);
+    addParticipants(db, tenant, number, patch.participants);
+  }
+  db.run(SQL.touch, now, tenant, number);
+  const fields = JSON.stringify({ fields: Object.keys(patch).sort() });
+  writeFeed(db, tenant, [sessionChange("session_updated", id, now, fields)]);
+  return getSession(db, name, id);
+}
+
+/** An actor who is there already keeps his place. */
+export function addParticipants(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  actors: readonly string[],
+): void {
+  for (const actor of actors) {
+    if (db.get(SQL.hasParticipant, tenant, session, actor) !== undefined) continue;
+    db.run(SQL.addParticipant, tenant, session, actor, tenant, session);
+  }
+}
+
+export function sessionChange(
+  kind: NewChange["kind"],
+  sessionId: string,
+  at: number,
+  details: string | null = null,
+): NewChange {
+  return { kind, at, sessionId, entryId: null, entryHash: null, details };
+}
+
+export function sessionNumber(
+  db: SqliteConnection,
+  tenant: number | undefined,
+  id: string,
+): number {
+  const row = tenant === undefined ? undefined : db.get(SQL.numberById, tenant, id);
+  if (row === undefined) throw sessionNotFound(id);
+  return Number(row["session"]);
+}
+
+export function getSession(db: SqliteConnection, name: string, id: string): Session {
+  const session = findSession(db, name, id);
+  if (session === undefined) throw sessionNotFound(id);
+  return session;
+}
+
+export function findSession(db: SqliteConnection, name: string, id: string): Session | undefined {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return undefined;
+  return toSessions(db, name, tenant, db.all(SQL.findById, tenant, id))[0];
+}
+
+export function findSessionByOrigin(
+  db: SqliteConnection,
+  name: string,
+  key: string,
+): Session | undefined {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return undefined;
+  return toSessions(db, name, tenant, db.all(SQL.findByOrigin, tenant, key))[0];
+}
+
+export function toSessions(
+  db: SqliteConnection,
+  name: string,
+  tenant: number,
+  rows: SqlRow[],
+): Session[] {
+  if (rows.length === 0) return [];
+  const participants = new Map<number, string[]>();
+  for (const row of rows) participants.set(Number(row["session"]), []);
+  const numbers = JSON.stringify([...participants.keys()]);
+  for (const row of db.all(SQL.listParticipants, tenant, numbers)) {
+    participants.get(Number(row["session"]))?.push(String(row["actor"]));
+  }
+  return rows.map((row) => toSession(name, row, participants.get(Number(row["session"])) ?? []));
+}
+
+/** Columns that an older version did not fill have their defaults here. */
+function toSession(tenant: string, row: SqlRow, participants: string[]): Session {
+  const createdAt = Number(row["created_at"]);
+  return {
+    id: String(row["id"]),
+    tenant,
+    agent: String(row["agent"]),
+    createdBy: String(row["created_by"]),
+    createdAt,
+    owner: String(row["owner"]),
+    title: String(row["title"] ?? ""),
+    summary: row["summary"] as string | null,
+    participants,
+    metadata: JSON.parse(textOrNull(row["metadata"]) ?? "{}") as JsonObject,
+    ttlSeconds: row["ttl_seconds"] as number | null,
+    retention: (row["retention"] ?? "full") as Retention,
+    parentSessionId: row["parent_session_id"] as string | null,
+    forkPoint: row["fork_entry_id"] as string | null,
+    origin: toOrigin(row),
+    startedAt: Number(row["started_at"] ?? createdAt),
+    updatedAt: Number(row["updated_at"]),
+    lastInteractionAt: Number(row["last_interaction_at"]),
+    lastWriteAt: Number(row["last_write_at"]),
+    messageCount: Number(row["message_count"]),
+    entryCount: Number(row["last_sequence"]),
+    tokens: {
+      inputTokens: Number(row["input_tokens"]),
+      outputTokens: Number(row["output_tokens"]),
+      cacheCreationTokens: Number(row["cache_creation_tokens"]),
+      cacheReadTokens: Number(row["cache_read_tokens"]),
+    },
+    leaf: row["leaf_id"] as string | null,
+    summarizedThrough: row["summarized_through"] as string | null,
+  };
+}
+
+const ORIGIN_COLUMNS = {
+  source: "source",
+  workstation: "workstation",
+  projectId: "project_id",
+  projectPath: "project_path",
+  gitBranch: "git_branch",
+  file: "file",
+  key: "origin_key",
+} as const satisfies Record<keyof Origin, string>;
+
+function toOrigin(row: SqlRow): Origin {
+  const present = Object.entries(ORIGIN_COLUMNS).filter(([, column]) => row[column] !== null);
+  return Object.fromEntries(present.map(([field, column]) => [field, row[column]])) as Origin;
+}

@@ -1,0 +1,69 @@
+/** What the store holds, and whether its file is sound. */
+
+import { existsSync, statSync } from "node:fs";
+import { toHex } from "../../../transcript/hash.ts";
+import type { StoreStatus, TenantStatus } from "../../records.ts";
+import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import { readEpoch, readSchema } from "../sqlite-schema.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const SQL = statements("status", {
+  tenants: `SELECT t.name, t.session_count, t.entry_count, t.message_count, t.content_bytes,
+      t.feed_position, t.feed_hash, t.max_sessions, t.max_entries, t.max_content_bytes,
+      (SELECT count(*) FROM streams r WHERE r.tenant = t.tenant) AS pending,
+      (SELECT count(*) FROM memories m WHERE m.tenant = t.tenant) AS memories,
+      (SELECT count(*) FROM facts f WHERE f.tenant = t.tenant) AS facts
+    FROM tenants t ORDER BY t.name`,
+});
+
+export function status(db: SqliteConnection): StoreStatus {
+  const pages = Number(db.get("PRAGMA page_count")?.["page_count"]);
+  const pageSize = Number(db.get("PRAGMA page_size")?.["page_size"]);
+  const wal = `${db.path}-wal`;
+  return {
+    backend: "sqlite",
+    address: db.path,
+    schemaVersion: readSchema(db)?.version ?? 0,
+    epoch: readEpoch(db),
+    databaseBytes: pages * pageSize,
+    walBytes: db.path !== ":memory:" && existsSync(wal) ? statSync(wal).size : 0,
+    tenants: db.all(SQL.tenants).map(toTenantStatus),
+  };
+}
+
+/** SQLite's own check of every page and index, and of every foreign key. */
+export function checkIntegrity(db: SqliteConnection): string[] {
+  const damage = db
+    .all("PRAGMA integrity_check(100)")
+    .map((row) => String(row["integrity_check"]))
+    .filter((line) => line !== "ok");
+  const dangling = db
+    .all("PRAGMA foreign_key_check")
+    .map((row) => `a row of ${row["table"]} refers to a row of ${row["parent"]} that is gone`);
+  return [...damage, ...dangling];
+}
+
+/** Changes when another connection, in this process or another, has committed. */
+export function dataVersion(db: SqliteConnection): number {
+  return Number(db.get("PRAGMA data_version")?.["data_version"]);
+}
+
+function toTenantStatus(row: SqlRow): TenantStatus {
+  return {
+    tenant: String(row["name"]),
+    sessions: Number(row["session_count"]),
+    entries: Number(row["entry_count"]),
+    messages: Number(row["message_count"]),
+    contentBytes: Number(row["content_bytes"]),
+    pending: Number(row["pending"]),
+    memories: Number(row["memories"]),
+    facts: Number(row["facts"]),
+    feedPosition: Number(row["feed_position"]),
+    feedHead: toHex(row["feed_hash"] as Uint8Array),
+    quota: {
+      maxSessions: row["max_sessions"] as number | null,
+      maxEntries: row["max_entries"] as number | null,
+      maxContentBytes: row["max_content_bytes"] as number | null,
+    },
+  };
+}

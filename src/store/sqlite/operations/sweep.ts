@@ -1,0 +1,48 @@
+/** The sweep: what has outlived its time goes, when somebody asks for it. */
+
+import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
+import type { SweepRequest, SweepResult } from "../../records.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+import { collectGarbage } from "./blobs.ts";
+import { deleteSession } from "./delete-session.ts";
+import { findTenant, listTenants } from "./feed.ts";
+import { abortExpired } from "./streams.ts";
+
+const SQL = statements("sweep", {
+  expiredSessions: `SELECT s.id FROM sessions s INDEXED BY sessions_with_ttl
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = ? AND s.ttl_seconds IS NOT NULL AND t.updated_at + s.ttl_seconds * 1000 <= ?
+    ORDER BY s.session LIMIT ?`,
+  oldKeys: `DELETE FROM idempotency WHERE tenant = ? AND created_at < ?`,
+});
+
+export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult {
+  const { now, limit } = request;
+  const names = request.tenant === undefined ? listTenants(db) : [request.tenant];
+  const deletedSessions: { tenant: string; sessionId: string }[] = [];
+  const abortedMessages: { tenant: string; entryId: string }[] = [];
+  let forgottenKeys = 0;
+  let collectedBlobs = 0;
+  for (const name of names) {
+    const tenant = findTenant(db, name);
+    if (tenant === undefined) continue;
+    // Aborts come first: a message that is still open keeps nothing alive.
+    const room = limit - abortedMessages.length;
+    for (const entryId of abortExpired(db, name, now, room)) {
+      abortedMessages.push({ tenant: name, entryId });
+    }
+    const expired = db.all(SQL.expiredSessions, tenant, now, limit - deletedSessions.length);
+    for (const row of expired) {
+      const sessionId = String(row["id"]);
+      deleteSession(db, name, sessionId, "ttl", now);
+      deletedSessions.push({ tenant: name, sessionId });
+    }
+    forgottenKeys += db.run(SQL.oldKeys, tenant, now - IDEMPOTENCY_KEPT_MS);
+    collectedBlobs += collectGarbage(db, tenant, limit);
+  }
+  const more = [deletedSessions.length, abortedMessages.length, collectedBlobs].some(
+    (n) => n >= limit,
+  );
+  return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, more };
+}

@@ -1,0 +1,68 @@
+/** From SQLite's result codes to ours. */
+
+import { BackscrollError, type ErrorCode } from "../../model/errors.ts";
+
+/** SQLite's primary result codes that a caller can act on. */
+const CODES: Readonly<Record<number, { code: ErrorCode; message: string }>> = {
+  3: {
+    code: "store_read_only",
+    message: "the database file may not be accessed; check its owner and permissions",
+  },
+  5: { code: "store_busy", message: "another process holds the database's lock; try again" },
+  6: { code: "store_busy", message: "another connection holds a lock in the database; try again" },
+  8: {
+    code: "store_read_only",
+    message: "the database may only be read; check the permissions of its file and folder",
+  },
+  10: {
+    code: "store_unavailable",
+    message: "reading or writing the database file failed; check the disk",
+  },
+  11: {
+    code: "store_corrupt",
+    message:
+      "the database file is damaged; it was left as it is: restore a backup, or copy it and try `sqlite3 FILE .recover`",
+  },
+  13: {
+    code: "store_full",
+    message:
+      "no space is left for the database; free some and try again: what is stored can still be read",
+  },
+  14: {
+    code: "store_unavailable",
+    message: "the database file cannot be opened; check that its folder exists and may be written",
+  },
+  26: {
+    code: "store_corrupt",
+    message:
+      "the file is not a database, or is damaged; it was left as it is: choose another path, or restore a backup",
+  },
+};
+
+/** SQLITE_CONSTRAINT_FOREIGNKEY: the blob went away between our look and our reference. */
+const FOREIGN_KEY = 787;
+
+/** Gives a coded error for a SQLite error, and anything else as it is. */
+export function translateSqliteError(error: unknown): unknown {
+  const errcode = errcodeOf(error);
+  if (errcode === undefined) return error;
+  const known = CODES[errcode & 0xff];
+  if (known === undefined) return error;
+  return new BackscrollError(known.code, known.message, {
+    cause: error,
+    details: { sqlite: errcode },
+  });
+}
+
+export function isBusy(error: unknown): boolean {
+  return BackscrollError.is(error, "store_busy") && error.details["sqlite"] !== undefined;
+}
+
+export function isForeignKeyFailure(error: unknown): boolean {
+  return errcodeOf(error) === FOREIGN_KEY;
+}
+
+function errcodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
+  return typeof error.errcode === "number" ? error.errcode : undefined;
+}

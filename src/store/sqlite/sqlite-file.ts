@@ -1,0 +1,105 @@
+/**
+ * The database file: where it may be, who may read it, and what must not be overwritten.
+ */
+
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { BackscrollError } from "../../model/errors.ts";
+
+export const MEMORY = ":memory:";
+
+/** File systems on which several machines may meet: a shared-memory WAL index does not work there. */
+const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  26985: "NFS",
+  20859: "SMB",
+  4266872130: "SMB2",
+  4283649346: "CIFS",
+  1397113167: "AFS",
+  12805120: "Ceph",
+  22092: "NCP",
+};
+
+/**
+ * Makes ready the place of a database and gives its absolute path. A new folder is for its owner
+ * only (0700), and so is a new file (0600); SQLite gives its side files the same mode.
+ */
+export function prepareFile(path: string, options: { create: boolean; readOnly: boolean }): string {
+  if (path === MEMORY) return path;
+  const file = resolve(path);
+  const exists = existsSync(file);
+  if (!exists && !options.create) {
+    throw new BackscrollError("store_not_found", `there is no store at ${file}`, {
+      details: { path: file },
+    });
+  }
+  if (!exists) createFile(file);
+  else checkHeader(file);
+  refuseNetworkFileSystem(file);
+  return file;
+}
+
+export function networkFileSystem(type: number): string | undefined {
+  return NETWORK_FILE_SYSTEMS[type >>> 0];
+}
+
+function createFile(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "a", 0o600));
+  } catch (cause) {
+    throw new BackscrollError(
+      "store_unavailable",
+      `the store cannot be created at ${file}: ${(cause as Error).message}`,
+      { details: { path: file }, cause },
+    );
+  }
+}
+
+/** A file that is there and is no SQLite database is somebody's data: it is never touched. */
+function checkHeader(file: string): void {
+  if (statSync(file).isDirectory()) {
+    throw new BackscrollError("invalid_address", `${file} is a folder; name a file in it`, {
+      details: { path: file },
+    });
+  }
+  const header = Buffer.alloc(16);
+  let read: number;
+  try {
+    const descriptor = openSync(file, "r");
+    read = readSync(descriptor, header, 0, 16, 0);
+    closeSync(descriptor);
+  } catch (cause) {
+    throw new BackscrollError(
+      "store_unavailable",
+      `${file} cannot be read: ${(cause as Error).message}`,
+      {
+        details: { path: file },
+        cause,
+      },
+    );
+  }
+  if (read === 0 || header.toString("latin1") === "SQLite format 3\0") return;
+  throw new BackscrollError(
+    "store_corrupt",
+    `${file} is not a database, or is damaged; it was left as it is: choose another path, or restore a backup`,
+    { details: { path: file } },
+  );
+}
+
+function refuseNetworkFileSystem(file: string): void {
+  const name = networkFileSystem(statfsSync(dirname(file)).type);
+  if (name === undefined) return;
+  throw new BackscrollError(
+    "unsupported_storage",
+    `${file} is on a network file system (${name}), where SQLite would lose writes; use a local disk, or PostgreSQL`,
+    { details: { path: file, fileSystem: name } },
+  );
+}

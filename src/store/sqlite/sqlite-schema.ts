@@ -1,0 +1,92 @@
+/** Brings a SQLite file to the schema that this code knows, or refuses it. */
+
+import { randomUUID } from "node:crypto";
+import { BackscrollError } from "../../model/errors.ts";
+import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
+import { SQLITE_MIGRATIONS } from "./migrations/index.ts";
+import type { SqliteConnection, SqlRow } from "./sqlite-driver.ts";
+import { statements } from "./sqlite-statements.ts";
+
+/** "BkSc": marks the file as ours, so that we never write into another program's database. */
+const APPLICATION_ID = 0x426b5363;
+
+const SQL = statements("schema", {
+  readSchema: `SELECT version, min_reader, min_writer FROM schema ORDER BY version DESC LIMIT 1`,
+  claimVersion: `INSERT INTO schema (version, name, min_reader, min_writer, applied_at)
+    VALUES (?, ?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER))`,
+  setEpoch: `INSERT INTO store (key, value) VALUES ('epoch', ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+  readEpoch: `SELECT value FROM store WHERE key = 'epoch'`,
+});
+
+/**
+ * Makes the store ready for writing. Several processes may do this at once: the write lock decides
+ * who migrates, and the others find it done. A transaction takes all steps back if one fails.
+ */
+export function migrate(db: SqliteConnection): void {
+  refuseForeign(db);
+  if (pendingMigrations(readSchema(db), SQLITE_MIGRATIONS).length === 0) return;
+  // The journal mode is part of the file and cannot change inside a transaction.
+  if (db.path !== ":memory:") db.exec("PRAGMA journal_mode = WAL");
+  db.begin();
+  try {
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    db.exec(`CREATE TABLE IF NOT EXISTS schema (
+      version INTEGER PRIMARY KEY, name TEXT NOT NULL, min_reader INTEGER NOT NULL,
+      min_writer INTEGER NOT NULL, applied_at INTEGER NOT NULL)`);
+    db.exec("CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL)");
+    for (const migration of pendingMigrations(readSchema(db), SQLITE_MIGRATIONS)) {
+      const { version, name, minReader, minWriter } = migration;
+      db.run(SQL.claimVersion, version, name, minReader, minWriter);
+      db.exec(migration.sql);
+    }
+    if (db.get(SQL.readEpoch) === undefined) db.run(SQL.setEpoch, randomUUID());
+    db.commit();
+  } catch (error) {
+    db.rollback();
+    throw error;
+  }
+}
+
+/** Throws unless this code may use the store. Cheap: part of every write transaction. */
+export function checkVersion(db: SqliteConnection, use: "read" | "write"): void {
+  const state = use === "write" ? toState(db.get(SQL.readSchema)) : readSchema(db);
+  checkSchema(state, SQLITE_MIGRATIONS, use);
+}
+
+export function refuseForeign(db: SqliteConnection): void {
+  const id = db.get("PRAGMA application_id")?.["application_id"];
+  if (id === APPLICATION_ID) return;
+  const tables = db.get("SELECT count(*) AS count FROM sqlite_schema")?.["count"];
+  if (id === 0 && tables === 0) return;
+  throw new BackscrollError(
+    "foreign_database",
+    `${db.path} is a database of another program; it was left as it is: choose another path`,
+    { details: { path: db.path } },
+  );
+}
+
+export function readEpoch(db: SqliteConnection): string {
+  return String(db.get(SQL.readEpoch)?.["value"] ?? "");
+}
+
+export function renewEpoch(db: SqliteConnection): void {
+  db.run(SQL.setEpoch, randomUUID());
+}
+
+export function readSchema(db: SqliteConnection): SchemaState | undefined {
+  const exists = db.get(
+    "SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = 'schema'",
+  );
+  if (exists === undefined) return undefined;
+  return toState(db.get(SQL.readSchema));
+}
+
+function toState(row: SqlRow | undefined): SchemaState | undefined {
+  if (row === undefined) return undefined;
+  return {
+    version: Number(row["version"]),
+    minReader: Number(row["min_reader"]),
+    minWriter: Number(row["min_writer"]),
+  };
+}

@@ -1,0 +1,115 @@
+/** A storage thread: the process's one writer, or its reader. */
+
+import {
+  type MessagePort,
+  parentPort,
+  receiveMessageOnPort,
+  workerData,
+} from "node:worker_threads";
+import { CHECKPOINT_BYTES } from "./executor.ts";
+import { closeWriter, walBytes } from "./in-thread.ts";
+import { callOperation, READS, type WriteName } from "./operations/index.ts";
+import { SqliteConnection } from "./sqlite-driver.ts";
+import { isBusy } from "./sqlite-errors.ts";
+import {
+  CHECKPOINT,
+  CLOSE,
+  type Reply,
+  type Request,
+  type ThreadData,
+  toFailure,
+} from "./thread-messages.ts";
+import { WriteQueue } from "./write-queue.ts";
+
+const data = workerData as ThreadData;
+const port = parentPort as MessagePort;
+
+if (data.role === "writer") serveWrites();
+else serveReads();
+
+function serveWrites(): void {
+  const db = new SqliteConnection(data.path, {
+    durability: data.durability,
+    readOnly: data.readOnly,
+  });
+  const queue = new WriteQueue(db, data.busyTimeoutMs);
+  let replies: Reply[] = [];
+  let commits = 0;
+
+  const flush = () => {
+    if (replies.length === 0) return;
+    const walLarge = ++commits % 64 === 0 && walBytes(data.path) > CHECKPOINT_BYTES;
+    port.postMessage({ replies, walLarge });
+    replies = [];
+  };
+  const take = (request: Request) => {
+    if (request.name === CLOSE) {
+      queue.drain();
+      queue.stop();
+      closeWriter(db, data.readOnly);
+      replies.push({ id: request.id, value: undefined });
+      return;
+    }
+    queue.add({
+      name: request.name as WriteName,
+      args: request.args,
+      settle: (outcome) => {
+        replies.push(
+          "error" in outcome
+            ? { id: request.id, failure: toFailure(outcome.error) }
+            : { id: request.id, value: outcome.value },
+        );
+        // A retry after a busy lock settles outside of a message: then nobody else flushes.
+        if (!taking) queueMicrotask(flush);
+      },
+    });
+  };
+
+  let taking = false;
+  port.on("message", (first: Request) => {
+    taking = true;
+    take(first);
+    // All that has arrived meanwhile shares the commit.
+    for (
+      let next = receiveMessageOnPort(port);
+      next !== undefined;
+      next = receiveMessageOnPort(port)
+    ) {
+      take(next.message as Request);
+    }
+    queue.drain();
+    taking = false;
+    flush();
+  });
+}
+
+function serveReads(): void {
+  const db = new SqliteConnection(data.path, { readOnly: data.readOnly });
+  port.on("message", (request: Request) => {
+    void answer(request);
+  });
+
+  async function answer(request: Request): Promise<void> {
+    let reply: Reply;
+    try {
+      reply = { id: request.id, value: await readWithRetry(request) };
+    } catch (error) {
+      reply = { id: request.id, failure: toFailure(error) };
+    }
+    port.postMessage({ replies: [reply], walLarge: false });
+  }
+
+  async function readWithRetry(request: Request): Promise<unknown> {
+    const deadline = Date.now() + data.busyTimeoutMs;
+    for (;;) {
+      try {
+        if (request.name === CHECKPOINT) return db.checkpoint("PASSIVE");
+        if (request.name === CLOSE) return db.close();
+        return callOperation(READS, db, request.name, request.args);
+      } catch (error) {
+        if (!isBusy(error) || Date.now() > deadline) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** What the host and its storage threads say to each other. */
+
+import { BackscrollError, type ErrorCode, type ErrorDetails } from "../../model/errors.ts";
+import type { ExecutorOptions } from "./executor.ts";
+
+export interface ThreadData extends ExecutorOptions {
+  readonly role: "writer" | "reader";
+}
+
+export interface Request {
+  readonly id: number;
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+/** `checkpoint` and `close` are the two things that a thread does beside operations. */
+export const CHECKPOINT = "checkpoint";
+export const CLOSE = "close";
+
+export type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: Failure };
+
+/** Replies travel together; `walLarge` asks the host to have the log moved into the database. */
+export interface Replies {
+  readonly replies: readonly Reply[];
+  readonly walLarge: boolean;
+}
+
+/** An error in a form that survives the way between threads: a class does not. */
+export type Failure =
+  | {
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly details: ErrorDetails;
+      readonly cause: unknown;
+    }
+  | { readonly error: unknown };
+
+export function toFailure(error: unknown): Failure {
+  if (!BackscrollError.is(error)) return { error };
+  return { code: error.code, message: error.message, details: error.details, cause: error.cause };
+}
+
+export function fromFailure(failure: Failure): unknown {
+  if ("error" in failure) return failure.error;
+  const { details, cause } = failure;
+  return new BackscrollError(failure.code, failure.message, { details, cause });
+}

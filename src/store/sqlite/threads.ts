@@ -1,0 +1,130 @@
+/**
+ * SQLite on two threads: one writes, one reads.
+ *
+ * An fsync, a wait for another process's lock or a long read then never stalls the host's event
+ * loop. The threads keep the process alive only while something is asked of them.
+ */
+
+import { Worker } from "node:worker_threads";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Executor, ExecutorOptions } from "./executor.ts";
+import { queueFull } from "./in-thread.ts";
+import type { ReadName, WriteName } from "./operations/index.ts";
+import {
+  CHECKPOINT,
+  CLOSE,
+  fromFailure,
+  type Replies,
+  type ThreadData,
+} from "./thread-messages.ts";
+
+export class Threads implements Executor {
+  readonly #writer: Thread;
+  readonly #reader: Thread;
+  readonly #maxQueue: number;
+  #checkpointing = false;
+
+  constructor(options: ExecutorOptions) {
+    this.#maxQueue = options.maxQueue;
+    this.#writer = new Thread({ ...options, role: "writer" }, () => this.#checkpoint());
+    this.#reader = new Thread({ ...options, role: "reader" }, () => undefined);
+  }
+
+  write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
+    const waiting = this.#writer.waiting;
+    if (waiting >= this.#maxQueue) return Promise.reject(queueFull(waiting));
+    return this.#writer.ask(name, args);
+  }
+
+  read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
+    return this.#reader.ask(name, args);
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.ask(CLOSE, []);
+    await this.#writer.ask(CLOSE, []);
+    await Promise.all([this.#reader.end(), this.#writer.end()]);
+  }
+
+  /** On the reader's thread, so that no append waits for it. */
+  #checkpoint(): void {
+    if (this.#checkpointing) return;
+    this.#checkpointing = true;
+    const done = () => {
+      this.#checkpointing = false;
+    };
+    // A checkpoint that could not run is tried again at the next growth: nothing depends on it.
+    this.#reader.ask(CHECKPOINT, []).then(done, done);
+  }
+}
+
+interface Waiter {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class Thread {
+  readonly #worker: Worker;
+  readonly #waiters = new Map<number, Waiter>();
+  #lastId = 0;
+  #died: unknown;
+
+  constructor(data: ThreadData, onWalLarge: () => void) {
+    this.#worker = new Worker(threadFile(), { workerData: data });
+    this.#worker.unref();
+    this.#worker.on("message", (message: Replies) => {
+      for (const reply of message.replies) {
+        const waiter = this.#take(reply.id);
+        if ("failure" in reply) waiter?.reject(fromFailure(reply.failure));
+        else waiter?.resolve(reply.value);
+      }
+      if (message.walLarge) onWalLarge();
+    });
+    this.#worker.on("error", (error) => this.#fail(error));
+    this.#worker.on("exit", () => {
+      this.#fail(new BackscrollError("store_closed", "the store is closed"));
+    });
+  }
+
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
+  ask(name: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.#died !== undefined) return Promise.reject(this.#died);
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#waiters.set(id, { resolve, reject });
+      if (this.#waiters.size === 1) this.#worker.ref();
+      try {
+        this.#worker.postMessage({ id, name, args });
+      } catch (error) {
+        this.#take(id);
+        reject(error);
+      }
+    });
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #take(id: number): Waiter | undefined {
+    const waiter = this.#waiters.get(id);
+    this.#waiters.delete(id);
+    if (this.#waiters.size === 0) this.#worker.unref();
+    return waiter;
+  }
+
+  #fail(error: unknown): void {
+    this.#died ??= error;
+    for (const { reject } of this.#waiters.values()) reject(this.#died);
+    this.#waiters.clear();
+  }
+}
+
+/** The built file has another extension than the source, and the compiler does not rewrite URLs. */
+function threadFile(): URL {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return new URL(`./storage-thread.${extension}`, import.meta.url);
+}

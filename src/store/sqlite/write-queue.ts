@@ -1,0 +1,128 @@
+/**
+ * The one writer of a process: takes what waits and commits it together.
+ *
+ * A commit that survives power loss costs an fsync; appends that arrive while one is under way share
+ * the next. Each operation runs in its own savepoint, so that one that fails takes nothing of its
+ * neighbours with it. When another process holds the write lock, the queue asks again every one or
+ * two milliseconds: SQLite's own waiting would block the thread, and is unfair.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { callOperation, WRITES, type WriteName } from "./operations/index.ts";
+import type { SqliteConnection } from "./sqlite-driver.ts";
+import { isBusy, isForeignKeyFailure } from "./sqlite-errors.ts";
+import { checkVersion } from "./sqlite-schema.ts";
+
+/** Operations in one transaction: more would make the first wait for the last. */
+const MAX_GROUP = 256;
+
+export interface QueuedWrite {
+  readonly name: WriteName;
+  readonly args: readonly unknown[];
+  readonly settle: (outcome: Outcome) => void;
+}
+
+export type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+export class WriteQueue {
+  readonly #db: SqliteConnection;
+  readonly #busyTimeoutMs: number;
+  readonly #waiting: QueuedWrite[] = [];
+  #waitingSince: number | undefined;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(db: SqliteConnection, busyTimeoutMs: number) {
+    this.#db = db;
+    this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  add(write: QueuedWrite): void {
+    this.#waiting.push(write);
+  }
+
+  get idle(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Commits what waits. If the lock is taken, goes on by itself later. */
+  drain(): void {
+    if (this.#retry !== undefined) return;
+    while (this.#waiting.length > 0) {
+      if (!this.#begin()) return;
+      this.#commitGroup(this.#waiting.splice(0, MAX_GROUP));
+    }
+  }
+
+  stop(): void {
+    clearTimeout(this.#retry);
+    const error = new BackscrollError(
+      "store_closed",
+      "the store was closed while this write waited",
+    );
+    for (const write of this.#waiting.splice(0)) write.settle({ error });
+  }
+
+  /** Whether a transaction has begun. Otherwise a retry is scheduled, or the waiting ones failed. */
+  #begin(): boolean {
+    try {
+      this.#db.begin();
+      this.#waitingSince = undefined;
+      return true;
+    } catch (error) {
+      this.#waitingSince ??= Date.now();
+      const waitedMs = Date.now() - this.#waitingSince;
+      if (isBusy(error) && waitedMs < this.#busyTimeoutMs) {
+        this.#retry = setTimeout(() => {
+          this.#retry = undefined;
+          this.drain();
+        }, 1 + Math.random());
+      } else {
+        this.#waitingSince = undefined;
+        const failure = isBusy(error) ? lockedTooLong(waitedMs, error) : error;
+        for (const write of this.#waiting.splice(0)) write.settle({ error: failure });
+      }
+      return false;
+    }
+  }
+
+  #commitGroup(group: readonly QueuedWrite[]): void {
+    let outcomes: Outcome[];
+    try {
+      checkVersion(this.#db, "write");
+      outcomes = group.map((write) => this.#runOne(write));
+      this.#db.commit();
+    } catch (error) {
+      // Nothing of the group is in the store: whoever waits must know it.
+      this.#db.rollback();
+      outcomes = group.map(() => ({ error }));
+    }
+    group.forEach((write, i) => {
+      write.settle(outcomes[i] ?? { error: new Error("a write without an outcome") });
+    });
+  }
+
+  #runOne(write: QueuedWrite, again = false): Outcome {
+    this.#db.exec("SAVEPOINT one");
+    try {
+      const value = callOperation(WRITES, this.#db, write.name, write.args);
+      this.#db.exec("RELEASE one");
+      return { value };
+    } catch (error) {
+      // A full disk ends the whole transaction; then there is no savepoint to go back to.
+      if (!this.#db.handle.isTransaction) throw error;
+      this.#db.tenants.clear();
+      this.#db.exec("ROLLBACK TO one");
+      this.#db.exec("RELEASE one");
+      if (isForeignKeyFailure(error) && !again) return this.#runOne(write, true);
+      return { error };
+    }
+  }
+}
+
+function lockedTooLong(waitedMs: number, cause: unknown): BackscrollError {
+  return new BackscrollError(
+    "store_busy",
+    `another process has held the store's write lock for ${Math.round(waitedMs)} ms; try again later`,
+    { details: { waitedMs: Math.round(waitedMs), retryAfterMs: 1_000 }, cause },
+  );
+}

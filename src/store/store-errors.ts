@@ -1,0 +1,102 @@
+/** The errors that both backends give, in the same words. */
+
+import { BackscrollError } from "../model/errors.ts";
+import type { Point } from "../transcript/place.ts";
+
+export function sessionNotFound(id: string): BackscrollError {
+  return new BackscrollError(
+    "session_not_found",
+    `there is no session ${id}; list sessions to see their ids`,
+    { details: { sessionId: id } },
+  );
+}
+
+export function sessionExists(what: "id" | "origin key", value: string): BackscrollError {
+  return new BackscrollError(
+    "session_exists",
+    `a session with the ${what} ${value} is there already`,
+    { details: { field: what, value } },
+  );
+}
+
+export function entryNotFound(id: string, sessionId: string): BackscrollError {
+  return new BackscrollError("entry_not_found", `session ${sessionId} has no entry ${id}`, {
+    details: { entryId: id, sessionId },
+  });
+}
+
+export function memoryNotFound(agent: string, name: string): BackscrollError {
+  return new BackscrollError("memory_not_found", `agent ${agent} has no memory named ${name}`, {
+    details: { agent, name },
+  });
+}
+
+export function factNotFound(id: string): BackscrollError {
+  return new BackscrollError("fact_not_found", `there is no fact ${id}`, {
+    details: { factId: id },
+  });
+}
+
+export function streamLost(id: string): BackscrollError {
+  return new BackscrollError(
+    "stream_lost",
+    `message ${id} is no longer open here: its lease ran out or it was ended; what had arrived is kept under its id`,
+    { details: { entryId: id } },
+  );
+}
+
+export function staleLeaf(
+  sessionId: string,
+  leaf: string | null,
+  expected: string | null,
+): BackscrollError {
+  return new BackscrollError(
+    "stale_leaf",
+    `session ${sessionId} has moved on: its leaf is ${leaf ?? "empty"}, not ${expected ?? "empty"}; read the new entries and try again`,
+    { details: { sessionId, leaf: leaf ?? "", expectedLeaf: expected ?? "" } },
+  );
+}
+
+export function idempotencyConflict(key: string): BackscrollError {
+  return new BackscrollError(
+    "idempotency_conflict",
+    `the idempotency key ${key} was used for another request; use a new key`,
+    { details: { key } },
+  );
+}
+
+export function payloadMissing(hash: string): BackscrollError {
+  return new BackscrollError(
+    "store_corrupt",
+    `a payload (${hash.slice(0, 12)}…) is missing; run backscroll doctor --verify`,
+  );
+}
+
+/** \`used\` counts what is there, \`added\` what the write would add. */
+export function checkQuota(field: string, limit: number | null, used: number, added: number): void {
+  if (limit === null || added <= 0 || used + added <= limit) return;
+  throw new BackscrollError(
+    "quota_exceeded",
+    `the tenant's quota of ${limit} ${field} is used up (${used}); delete sessions or raise the quota`,
+    { details: { field, limit, actual: used + added } },
+  );
+}
+
+export function checkExpectedLeaf(
+  sessionId: string,
+  leaf: string | null,
+  expected: string | null | undefined,
+): void {
+  if (expected === undefined || expected === leaf) return;
+  throw staleLeaf(sessionId, leaf, expected);
+}
+
+/** Throws unless `point` may have children and be a leaf. */
+export function checkNode(point: Point, sessionId: string): Point {
+  if (!point.annotation) return point;
+  throw new BackscrollError(
+    "invalid_input",
+    `entry ${point.id} of session ${sessionId} is an annotation (a label, a setting or an aborted message); name the message that it belongs to`,
+    { details: { field: "entryId", entryId: point.id } },
+  );
+}

@@ -1,0 +1,177 @@
+/**
+ * The store port: what a backend must do.
+ *
+ * Each mutation is one coarse operation, and one transaction. There is no `transaction(callback)`:
+ * an `await` inside a transaction on a shared connection would let another caller's acknowledged
+ * write be rolled back with it. Whoever implements this runs `store.cases.ts` against it.
+ *
+ * Every operation is scoped by a tenant's name, given by the host. An id of another tenant does not
+ * exist. Operations throw `BackscrollError` with a code and leave the store unchanged when they do.
+ */
+
+import type { Fact, Memory } from "../model/note.ts";
+import type { Session } from "../model/session.ts";
+import type {
+  AbortStreamRequest,
+  AppendRequest,
+  AppendResult,
+  ChangePage,
+  CommitStreamRequest,
+  EntryPage,
+  EntryQuery,
+  EntryRecord,
+  FeedHead,
+  ForkRequest,
+  MoveLeafRequest,
+  NewFact,
+  NewMemory,
+  NewSession,
+  OpenStreamRequest,
+  PendingRecord,
+  Quota,
+  RowBatch,
+  SessionFilter,
+  SessionPage,
+  SessionPatch,
+  SessionPosition,
+  StoreStatus,
+  SweepRequest,
+  SweepResult,
+  Tombstone,
+  WriteStreamRequest,
+} from "./records.ts";
+
+/** Mutations. Each writes at least one row of the change feed in its own transaction. */
+export interface StoreWrites {
+  /** `session_exists` if the id is taken. Replayed under an idempotency key, it gives the session. */
+  createSession(tenant: string, session: NewSession): Promise<Session>;
+  updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
+  /** Purges the session and all that was derived from it; leaves a tombstone. */
+  deleteSession(tenant: string, id: string, reason: string, now: number): Promise<Tombstone>;
+
+  /** All entries or none. Actors join the participants; counters and times move with it. */
+  append(tenant: string, request: AppendRequest): Promise<AppendResult>;
+  moveLeaf(tenant: string, request: MoveLeafRequest): Promise<void>;
+  setPinned(
+    tenant: string,
+    sessionId: string,
+    entryId: string,
+    pinned: boolean,
+    now: number,
+  ): Promise<void>;
+  /** Copies the path to `through` into a new session, with `copiedFrom` and the same contents. */
+  forkSession(tenant: string, request: ForkRequest): Promise<Session>;
+
+  /**
+   * Creates a pending message: an id, a lease and no place in the tree. Replayed under an
+   * idempotency key it hands the message that is open already to the new holder.
+   */
+  openStream(tenant: string, request: OpenStreamRequest): Promise<{ readonly id: string }>;
+  /** Adds a chunk and renews the lease. `stream_lost` if it is no longer this holder's. */
+  writeStream(tenant: string, request: WriteStreamRequest): Promise<void>;
+  /** Folds the chunks and gives the message its place. `stream_lost` if it was aborted meanwhile. */
+  commitStream(tenant: string, request: CommitStreamRequest): Promise<AppendResult>;
+  /** Keeps what had arrived as an aborted entry. */
+  abortStream(tenant: string, request: AbortStreamRequest): Promise<AppendResult>;
+
+  putMemory(tenant: string, memory: NewMemory): Promise<Memory>;
+  deleteMemory(tenant: string, agent: string, name: string, now: number): Promise<void>;
+  addFacts(
+    tenant: string,
+    sessionId: string,
+    facts: readonly NewFact[],
+    now: number,
+  ): Promise<readonly Fact[]>;
+  /** `by` null deletes the fact, otherwise it is superseded by that one. */
+  retireFact(tenant: string, id: string, by: string | null, now: number): Promise<void>;
+
+  setQuota(tenant: string, quota: Quota, now: number): Promise<void>;
+  /** Deletes what outlived its TTL, aborts messages whose writer died, collects garbage. */
+  sweep(request: SweepRequest): Promise<SweepResult>;
+}
+
+/** Reads. None of them writes, migrates or aborts anything. */
+export interface StoreReads {
+  findSession(tenant: string, id: string): Promise<Session | undefined>;
+  findSessionByOrigin(tenant: string, key: string): Promise<Session | undefined>;
+  /** `next` is where the following page starts, absent on the last one. */
+  listSessions(
+    tenant: string,
+    filter: SessionFilter,
+    page: SessionPage,
+  ): Promise<{ readonly sessions: readonly Session[]; readonly next?: SessionPosition }>;
+  findTombstone(tenant: string, sessionId: string): Promise<Tombstone | undefined>;
+
+  /** `session_not_found` or, for an unknown leaf or entry, `entry_not_found`. */
+  readEntries(tenant: string, query: EntryQuery): Promise<EntryPage>;
+  /** The entries with these ids, in the order of the ids; unknown ones are left out. */
+  findEntries(tenant: string, ids: readonly string[], payloads: boolean): Promise<EntryPage>;
+  findPending(tenant: string, id: string): Promise<PendingRecord | undefined>;
+  /** The latest label of each labelled entry. */
+  listLabels(tenant: string, sessionId: string): Promise<readonly EntryRecord[]>;
+
+  findMemory(tenant: string, agent: string, name: string): Promise<Memory | undefined>;
+  /** By agent and name, after the given pair. */
+  listMemories(
+    tenant: string,
+    agent: string | undefined,
+    after: { readonly agent: string; readonly name: string } | undefined,
+    limit: number,
+  ): Promise<readonly Memory[]>;
+  findFact(tenant: string, id: string): Promise<Fact | undefined>;
+  /** By id, after the given one. */
+  listFacts(
+    tenant: string,
+    sessionId: string | undefined,
+    after: string | undefined,
+    limit: number,
+    superseded: boolean,
+  ): Promise<readonly Fact[]>;
+
+  feedHead(tenant: string): Promise<FeedHead>;
+  /** Changes after a position, in order. Looks at a bounded number of rows, whatever the filter. */
+  listChanges(
+    tenant: string,
+    after: number,
+    limit: number,
+    sessionId: string | undefined,
+  ): Promise<ChangePage>;
+
+  listTenants(): Promise<readonly string[]>;
+  status(): Promise<StoreStatus>;
+  /** The backend's own check of its files. Empty if all is well. */
+  checkIntegrity(): Promise<readonly string[]>;
+}
+
+export interface Store extends StoreWrites, StoreReads {
+  /** Calls `listener` soon after anybody, in any process, has committed a change. */
+  onChange(listener: () => void): () => void;
+  /** Every row of every table as of one moment, in batches, in an order in which `load` takes them. */
+  dump(): AsyncIterable<RowBatch>;
+  /**
+   * Fills an empty store with the rows of another one, all or nothing, and starts a new epoch.
+   * `store_not_empty` if a tenant exists.
+   */
+  load(batches: AsyncIterable<RowBatch>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Durability =
+  /** An acknowledged write survives power loss (the default). */
+  | "power-loss"
+  /** It survives the death of the process, not that of the machine. */
+  | "process";
+
+export interface StoreOptions {
+  readonly durability?: Durability;
+  /** Never creates, migrates or writes. */
+  readonly readOnly?: boolean;
+  /** `false` fails with `store_not_found` instead of creating a store. */
+  readonly create?: boolean;
+  /** Runs on the caller's own thread: for short commands. SQLite only. */
+  readonly inThread?: boolean;
+  /** How many writes may wait before `store_busy`. */
+  readonly maxQueue?: number;
+  /** How long a write waits for another process's lock before `store_busy`. */
+  readonly busyTimeoutMs?: number;
+}

@@ -1,0 +1,163 @@
+/**
+ * How an entry's content is laid out: a small JSON text, and large payloads apart from it.
+ *
+ * A tool result can be megabytes, and the same file is read many times in a session. A payload above
+ * the threshold is replaced in the text by its hash, size and head; its bytes live once per tenant.
+ * So a page of previews reads no large payload, and a repeated payload costs one hash.
+ */
+
+import { type Block, PAYLOAD_FIELDS } from "../model/block.ts";
+import type { JsonValue } from "../model/json.ts";
+import { sha256, toHex } from "./hash.ts";
+
+/** Payloads above this many bytes live in blobs: docs/decisions has the measurement. */
+export const BLOB_THRESHOLD_BYTES = 4_096;
+
+/** What the text keeps of a payload, in UTF-16 units, so that a preview needs no blob. */
+const HEAD_LENGTH = 200;
+
+export interface Payload {
+  /** SHA-256 of `bytes` in hex: its address within a tenant. */
+  readonly hash: string;
+  /** The payload as JSON text, so that half a surrogate pair survives. */
+  readonly bytes: Uint8Array;
+}
+
+export interface EncodedContent {
+  readonly text: string;
+  readonly payloads: readonly Payload[];
+  /** UTF-8 bytes of the text and the payloads together. */
+  readonly bytes: number;
+}
+
+export interface Content {
+  readonly blocks: readonly Block[];
+  readonly data: JsonValue;
+}
+
+/** Stands in the text for a payload. */
+interface BlobReference {
+  readonly blob: string;
+  readonly bytes: number;
+  readonly head: string;
+}
+
+export function encodeContent(content: Content): EncodedContent {
+  const payloads = new Map<string, Payload>();
+  const blocks = content.blocks.map((block) => detach(block, payloads));
+  let text = JSON.stringify(content.data === null ? blocks : { blocks, data: content.data });
+  let bytes = Buffer.byteLength(text);
+  // Thousands of small blocks, or large data: then the text itself is the payload.
+  if (bytes > 4 * BLOB_THRESHOLD_BYTES) {
+    text = JSON.stringify(toPayload(text, bytes, payloads));
+  }
+  for (const payload of payloads.values()) bytes += payload.bytes.length;
+  return { text, payloads: [...payloads.values()], bytes };
+}
+
+/** The hashes of the blobs that must be read before `decodeContent` can give the whole content. */
+export function blobsOf(text: string): string[] {
+  // The shortest reference is longer than this; most texts have none and are not parsed here.
+  if (!text.includes('"blob":"')) return [];
+  const found: string[] = [];
+  const parsed: unknown = JSON.parse(text);
+  if (isReference(parsed)) return [parsed.blob];
+  for (const block of blocksOf(parsed)) collectReferences(block, found);
+  return [...new Set(found)];
+}
+
+/**
+ * Puts content together again. `blob` gives the bytes of a payload, or undefined for a preview: then
+ * the payload's head stands in its place and `truncated` is true.
+ *
+ * A text that is itself in a blob refers to further blobs, so `blob` may be asked for hashes that
+ * `blobsOf(text)` did not name: see `nestedBlobsOf`.
+ */
+export function decodeContent(
+  text: string,
+  blob: (hash: string) => Uint8Array | undefined,
+): Content & { readonly truncated: boolean } {
+  let parsed: unknown = JSON.parse(text);
+  let truncated = false;
+  if (isReference(parsed)) {
+    const bytes = blob(parsed.blob);
+    if (bytes === undefined) return { blocks: [], data: null, truncated: true };
+    parsed = JSON.parse(JSON.parse(decode(bytes)) as string);
+  }
+  const blocks = blocksOf(parsed).map((block) =>
+    attach(block, (reference) => {
+      const bytes = blob(reference.blob);
+      if (bytes !== undefined) return JSON.parse(decode(bytes)) as string;
+      truncated = true;
+      return reference.head;
+    }),
+  );
+  const data = Array.isArray(parsed) ? null : ((parsed as { data?: JsonValue }).data ?? null);
+  return { blocks, data, truncated };
+}
+
+/** The references inside a text that was itself a payload. */
+export function nestedBlobsOf(text: string, bytes: Uint8Array): string[] {
+  return isReference(JSON.parse(text)) ? blobsOf(JSON.parse(decode(bytes)) as string) : [];
+}
+
+function detach(block: Block, payloads: Map<string, Payload>): unknown {
+  let copy: Record<string, unknown> | undefined;
+  for (const field of PAYLOAD_FIELDS[block.type]) {
+    const value = (block as unknown as Record<string, unknown>)[field];
+    if (Array.isArray(value)) {
+      copy = { ...(copy ?? block), [field]: value.map((inner: Block) => detach(inner, payloads)) };
+    } else if (typeof value === "string" && value.length * 3 > BLOB_THRESHOLD_BYTES) {
+      const bytes = Buffer.byteLength(value);
+      if (bytes > BLOB_THRESHOLD_BYTES) {
+        copy = { ...(copy ?? block), [field]: toPayload(value, bytes, payloads) };
+      }
+    }
+  }
+  return copy ?? block;
+}
+
+function toPayload(value: string, size: number, payloads: Map<string, Payload>): BlobReference {
+  const bytes = Buffer.from(JSON.stringify(value));
+  const hash = toHex(sha256(bytes));
+  payloads.set(hash, { hash, bytes });
+  return { blob: hash, bytes: size, head: headOf(value) };
+}
+
+/** The start of a payload, cut between code points. */
+function headOf(value: string): string {
+  const head = value.slice(0, HEAD_LENGTH);
+  const last = head.charCodeAt(head.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? head.slice(0, -1) : head;
+}
+
+function attach(block: Record<string, unknown>, fill: (ref: BlobReference) => string): Block {
+  for (const field of PAYLOAD_FIELDS[block["type"] as Block["type"]] ?? []) {
+    const value = block[field];
+    if (Array.isArray(value)) block[field] = value.map((inner) => attach(inner, fill));
+    else if (isReference(value)) block[field] = fill(value);
+  }
+  return block as unknown as Block;
+}
+
+function collectReferences(block: Record<string, unknown>, found: string[]): void {
+  for (const field of PAYLOAD_FIELDS[block["type"] as Block["type"]] ?? []) {
+    const value = block[field];
+    if (Array.isArray(value)) for (const inner of value) collectReferences(inner, found);
+    else if (isReference(value)) found.push(value.blob);
+  }
+}
+
+function blocksOf(parsed: unknown): Record<string, unknown>[] {
+  const blocks = Array.isArray(parsed) ? parsed : (parsed as { blocks?: unknown[] }).blocks;
+  return (blocks ?? []) as Record<string, unknown>[];
+}
+
+/** Payload fields hold strings or blocks, so an object with a `blob` in their place is ours. */
+function isReference(value: unknown): value is BlobReference {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && "blob" in value;
+}
+
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+}

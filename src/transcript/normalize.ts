@@ -1,0 +1,171 @@
+/**
+ * From what a caller hands in to canonical blocks.
+ *
+ * Callers speak several dialects: plain text, blocks in snake_case or camelCase, separate
+ * `toolCalls` and `toolResults`. What is stored has one form. A block of an unknown type is not
+ * refused but kept as it came.
+ */
+
+import type { Block, BlockInput } from "../model/block.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { describe, isPlainObject, stringifyJson } from "../model/json.ts";
+import { MAX_BLOCKS } from "../model/limits.ts";
+
+export type ContentInput = string | readonly BlockInput[];
+
+export interface ToolCallInput {
+  readonly id: string;
+  readonly name: string;
+  readonly input?: unknown;
+  /** Accepted in place of `input`. */
+  readonly arguments?: unknown;
+}
+
+export interface ToolResultInput {
+  readonly id: string;
+  readonly name?: string;
+  readonly output: string | readonly BlockInput[];
+  readonly isError?: boolean;
+}
+
+/** Gives the blocks of `content`. Throws `invalid_input` or `too_large` naming the field. */
+export function normalizeContent(content: unknown, field = "content"): Block[] {
+  if (typeof content === "string") {
+    if (content === "") throw invalid(field, `${field} is empty; a message needs text or blocks`);
+    return [{ type: "text", text: content }];
+  }
+  if (!Array.isArray(content)) {
+    throw invalid(
+      field,
+      `${field} must be a string or an array of blocks, not ${describe(content)}`,
+    );
+  }
+  if (content.length === 0) {
+    throw invalid(field, `${field} is empty; a message needs text or blocks`);
+  }
+  if (content.length > MAX_BLOCKS) {
+    throw new BackscrollError(
+      "too_large",
+      `${field} has ${content.length} blocks; at most ${MAX_BLOCKS} are allowed in one message; split it`,
+      { details: { field, limit: MAX_BLOCKS, actual: content.length } },
+    );
+  }
+  return content.map((block, i) => normalizeBlock(block, `${field}[${i}]`));
+}
+
+export function normalizeToolCalls(calls: readonly ToolCallInput[], field: string): Block[] {
+  return calls.map((call, i) =>
+    normalizeBlock(
+      { type: "tool_use", id: call.id, name: call.name, input: call.input ?? call.arguments ?? {} },
+      `${field}[${i}]`,
+    ),
+  );
+}
+
+export function normalizeToolResult(result: ToolResultInput, field: string): Block {
+  return normalizeBlock(
+    {
+      type: "tool_result",
+      toolUseId: result.id,
+      ...(result.name === undefined ? {} : { toolName: result.name }),
+      output: result.output,
+      isError: result.isError ?? false,
+    },
+    field,
+  );
+}
+
+export function normalizeBlock(block: unknown, field: string): Block {
+  if (!isPlainObject(block))
+    throw invalid(field, `${field} must be a block, not ${describe(block)}`);
+  const normalize = BLOCKS[typeof block["type"] === "string" ? block["type"] : ""];
+  if (normalize !== undefined) return normalize(block, field);
+  if (typeof block["type"] !== "string" || block["type"] === "") {
+    throw invalid(`${field}.type`, `${field}.type must be a string such as "text" or "tool_use"`);
+  }
+  return { type: "opaque", json: stringifyJson(block, field) };
+}
+
+type Fields = Record<string, unknown>;
+
+/** Each keeps the fields that it does not know: a provider may want them back. */
+const BLOCKS: Record<string, (block: Fields, field: string) => Block> = {
+  text: (block, field) => ({
+    ...rest(block, field, ["type", "text"]),
+    type: "text",
+    text: string(block["text"], `${field}.text`),
+  }),
+
+  thinking: (block, field) => ({
+    ...rest(block, field, ["type", "text", "thinking"]),
+    type: "thinking",
+    text: string(block["text"] ?? block["thinking"], `${field}.text`),
+  }),
+
+  tool_use: (block, field) => {
+    const input = block["input"] ?? {};
+    return {
+      ...rest(block, field, ["type", "id", "name", "input"]),
+      type: "tool_use",
+      id: string(block["id"], `${field}.id`),
+      name: string(block["name"], `${field}.name`),
+      input: typeof input === "string" ? input : stringifyJson(input, `${field}.input`),
+    };
+  },
+
+  tool_result: (block, field) => {
+    const output = block["output"] ?? block["content"] ?? "";
+    const name = block["toolName"] ?? block["tool_name"];
+    return {
+      ...rest(block, field, [
+        ...["type", "toolUseId", "tool_use_id", "toolName", "tool_name"],
+        ...["output", "content", "isError", "is_error"],
+      ]),
+      type: "tool_result",
+      toolUseId: string(block["toolUseId"] ?? block["tool_use_id"], `${field}.toolUseId`),
+      ...(name === undefined ? {} : { toolName: string(name, `${field}.toolName`) }),
+      output: toolOutput(output, `${field}.output`),
+      isError: Boolean(block["isError"] ?? block["is_error"] ?? false),
+    };
+  },
+
+  image: (block, field) => {
+    for (const name of ["mediaType", "data", "url"]) {
+      if (block[name] !== undefined) string(block[name], `${field}.${name}`);
+    }
+    return { ...rest(block, field, ["type"]), type: "image" };
+  },
+
+  opaque: (block, field) => ({
+    ...rest(block, field, ["type", "json"]),
+    type: "opaque",
+    json: string(block["json"], `${field}.json`),
+  }),
+};
+
+function toolOutput(output: unknown, field: string): string | Block[] {
+  if (typeof output === "string") return output;
+  if (Array.isArray(output)) {
+    return output.map((inner, i) => normalizeBlock(inner, `${field}[${i}]`));
+  }
+  return stringifyJson(output, field);
+}
+
+/** The other fields of a block, checked to be JSON. */
+function rest(block: Fields, field: string, known: readonly string[]): Fields {
+  const others = Object.entries(block).filter(
+    ([key, value]) => !known.includes(key) && value !== undefined,
+  );
+  if (others.length === 0) return {};
+  for (const [key, value] of others) stringifyJson(value, `${field}.${key}`);
+  return Object.fromEntries(others);
+}
+
+function string(value: unknown, field: string): string {
+  if (typeof value === "string") return value;
+  throw invalid(field, `${field} must be a string, not ${describe(value)}`);
+}
+
+function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

@@ -1,0 +1,24 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts"],
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["test/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
+
+export default config;
