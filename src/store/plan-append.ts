@@ -104,7 +104,8 @@ export function planAppend(
     }
     if (isMessage) messages++;
     contentBytes += entry.contentBytes;
-    if (entry.actor !== null) actors.add(entry.actor);
+    // Tools act, but they do not take part.
+    if (entry.actor !== null && entry.role !== "tool") actors.add(entry.actor);
     if (status === "committed") updatedAt = Math.max(updatedAt, entry.createdAt);
     if (entry.interaction) lastInteractionAt = Math.max(lastInteractionAt, entry.createdAt);
 

@@ -35,7 +35,10 @@ export interface NewSession {
   readonly idempotency?: Idempotency;
 }
 
-/** Only what is present changes. `metadata` replaces the whole object. */
+/**
+ * Only what is present changes. `metadata` is merged key by key inside the transaction, so that two
+ * writers of different keys do not lose each other's; null removes a key.
+ */
 export interface SessionPatch {
   readonly title?: string;
   readonly owner?: string;
@@ -165,6 +168,8 @@ export interface EntryPage {
   readonly payloads: ReadonlyMap<string, Uint8Array>;
   /** For pages of a path: messages on it. For pages of a tree: entries in the session. */
   readonly total: number;
+  /** For pages of a tree: the hash that the session's roots build upon. */
+  readonly rootHash?: Uint8Array;
 }
 
 /** Which entries to read. Payloads are read only when `payloads` is true. */

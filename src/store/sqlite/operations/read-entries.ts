@@ -60,7 +60,8 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
 
   if (query.select === "tree") {
     const rows = db.all(SQL.tree, tenant, number, query.afterSequence, query.limit);
-    return toPage(scope, rows, state.lastSequence, query.payloads);
+    const page = toPage(scope, rows, state.lastSequence, query.payloads);
+    return { ...page, rootHash: state.rootHash };
   }
   const end = query.leaf === undefined ? state.leaf : findPoint(db, tenant, number, query.leaf);
   if (end === undefined) throw entryNotFound(query.leaf ?? "", query.sessionId);

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../../../model/json.ts";
 import type { Origin, Retention, Session } from "../../../model/session.ts";
+import { mergeMetadata } from "../../metadata.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { NewSession, SessionPatch } from "../../records.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
@@ -133,7 +134,7 @@ export function updateSession(
     foldTitle(title),
     patch.owner ?? session.owner,
     patch.summary === undefined ? session.summary : patch.summary,
-    Buffer.from(JSON.stringify(patch.metadata ?? session.metadata)),
+    Buffer.from(JSON.stringify(mergeMetadata(session.metadata, patch.metadata ?? {}))),
     patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
     patch.retention ?? session.retention,
     tenant,

@@ -1,0 +1,83 @@
+/** Checks of arguments that several calls share. Each throws a coded error that names the field. */
+
+import type { Usage } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { describe, isPlainObject, type JsonObject, stringifyJson } from "../model/json.ts";
+import { DEFAULT_PAGE, MAX_METADATA_BYTES, MAX_PAGE } from "../model/limits.ts";
+
+export function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}
+
+export function tooLarge(
+  field: string,
+  limit: number,
+  actual: number,
+  way: string,
+): BackscrollError {
+  return new BackscrollError(
+    "too_large",
+    `${field} is ${actual}; at most ${limit} is allowed; ${way}`,
+    { details: { field, limit, actual } },
+  );
+}
+
+/** A page size between 1 and the maximum. */
+export function checkLimit(limit: unknown, field = "limit", preset: number = DEFAULT_PAGE): number {
+  if (limit === undefined) return preset;
+  if (!Number.isInteger(limit) || (limit as number) < 1) {
+    throw invalid(field, `${field} must be a whole number of at least 1`);
+  }
+  if ((limit as number) > MAX_PAGE) {
+    throw tooLarge(field, MAX_PAGE, limit as number, "page through the rest");
+  }
+  return limit as number;
+}
+
+export function checkCount(value: unknown, field: string): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw invalid(field, `${field} must be a whole number of at least 0, not ${describe(value)}`);
+}
+
+/** Times are given as epoch milliseconds or as a Date. */
+export function checkTime(value: unknown, field: string): number {
+  const time = value instanceof Date ? value.getTime() : value;
+  if (Number.isSafeInteger(time) && (time as number) >= 0) return time as number;
+  throw invalid(field, `${field} must be a Date or epoch milliseconds, not ${describe(value)}`);
+}
+
+export function checkOneOf<Value extends string>(
+  value: unknown,
+  allowed: readonly Value[],
+  field: string,
+): Value {
+  if (allowed.includes(value as Value)) return value as Value;
+  throw invalid(field, `${field} must be one of ${allowed.join(", ")}`);
+}
+
+export function checkMetadata(value: unknown, field = "metadata"): JsonObject {
+  if (!isPlainObject(value))
+    throw invalid(field, `${field} must be an object, not ${describe(value)}`);
+  const text = stringifyJson(value, field);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_METADATA_BYTES) {
+    throw tooLarge(`${field} in bytes`, MAX_METADATA_BYTES, bytes, "keep large things in messages");
+  }
+  return JSON.parse(text) as JsonObject;
+}
+
+/** What a provider reported, in part or in full. */
+export type UsageInput = Partial<Usage>;
+
+export function checkUsage(value: unknown, field = "usage"): Usage {
+  if (!isPlainObject(value))
+    throw invalid(field, `${field} must be an object, not ${describe(value)}`);
+  const count = (name: keyof Usage) =>
+    value[name] === undefined ? 0 : checkCount(value[name], `${field}.${name}`);
+  return {
+    inputTokens: count("inputTokens"),
+    outputTokens: count("outputTokens"),
+    cacheCreationTokens: count("cacheCreationTokens"),
+    cacheReadTokens: count("cacheReadTokens"),
+  };
+}

@@ -1,0 +1,104 @@
+/** From stored records to the entries that callers see. */
+
+import { type Entry, kindRules } from "../model/entry.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { EntryRecord, PendingRecord, PlacedEntry } from "../store/records.ts";
+import { type Chunk, foldChunks } from "../transcript/chunks.ts";
+import { decodeContent } from "../transcript/content.ts";
+import { toHex } from "../transcript/hash.ts";
+import type { Draft } from "./message-input.ts";
+
+/** Payloads that are not in the map are shown by their head: a preview. */
+export function toEntry(record: EntryRecord, payloads: ReadonlyMap<string, Uint8Array>): Entry {
+  const content =
+    record.content === null
+      ? { blocks: [], data: null, truncated: false }
+      : decodeContent(record.content, (hash) => payloads.get(hash));
+  return {
+    id: record.id,
+    sessionId: record.sessionId,
+    sequence: record.sequence,
+    parentId: record.parentId,
+    kind: record.kind,
+    role: record.role,
+    actor: record.actor,
+    status: record.status,
+    blocks: content.blocks,
+    data: content.data,
+    index: indexOf(record.kind, record.status, record.ordinal),
+    usage: record.usage,
+    model: record.model,
+    adapter: record.adapter,
+    supersededBy: record.supersededBy,
+    copiedFrom: record.copiedFrom,
+    pinned: record.pinned,
+    metadata: parseMetadata(record.metadata),
+    createdAt: record.createdAt,
+    hash: record.hash === null ? null : toHex(record.hash),
+    truncated: content.truncated,
+  };
+}
+
+/** The entry that an append has made, without reading it back. */
+export function appendedEntry(sessionId: string, draft: Draft, placed: PlacedEntry): Entry {
+  const { entry, blocks, data } = draft;
+  return {
+    id: placed.id,
+    sessionId,
+    sequence: placed.sequence,
+    parentId: placed.parentId,
+    kind: entry.kind,
+    role: entry.role,
+    actor: entry.actor,
+    status: entry.status ?? "committed",
+    blocks,
+    data,
+    index: indexOf(entry.kind, entry.status ?? "committed", placed.ordinal),
+    usage: entry.usage,
+    model: entry.model,
+    adapter: entry.adapter,
+    supersededBy: null,
+    copiedFrom: entry.copiedFrom ?? null,
+    pinned: false,
+    metadata: parseMetadata(entry.metadata),
+    createdAt: entry.createdAt,
+    hash: toHex(placed.hash),
+    truncated: false,
+  };
+}
+
+/** A message that is still being written, with what has arrived so far. */
+export function pendingEntry(record: PendingRecord): Entry {
+  const chunks = record.chunks.flatMap((flush) => JSON.parse(flush) as Chunk[]);
+  return {
+    id: record.id,
+    sessionId: record.sessionId,
+    sequence: 0,
+    parentId: null,
+    kind: "message",
+    role: record.role,
+    actor: record.actor,
+    status: "pending",
+    blocks: foldChunks(chunks),
+    data: null,
+    index: null,
+    usage: null,
+    model: record.model,
+    adapter: record.adapter,
+    supersededBy: null,
+    copiedFrom: null,
+    pinned: false,
+    metadata: parseMetadata(record.metadata),
+    createdAt: record.openedAt,
+    hash: null,
+    truncated: false,
+  };
+}
+
+function indexOf(kind: Entry["kind"], status: Entry["status"], ordinal: number): number | null {
+  return kindRules(kind).counted && status === "committed" ? ordinal - 1 : null;
+}
+
+function parseMetadata(text: string | null): JsonObject {
+  return text === null ? {} : (JSON.parse(text) as JsonObject);
+}

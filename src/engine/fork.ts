@@ -1,0 +1,42 @@
+/** Forking a session: the copy of a path, under a new id. */
+
+import type { Session } from "../model/session.ts";
+import { sessionNotFound } from "../store/store-errors.ts";
+import type { Scope } from "./scope.ts";
+import { type CreateSessionInput, toNewSession } from "./session-input.ts";
+
+export interface ForkInput extends Omit<CreateSessionInput, "agent" | "origin"> {
+  /** The same agent as the original's if left out. */
+  readonly agent?: string;
+  /** The last entry to copy; the active leaf if left out. */
+  readonly through?: string;
+}
+
+export async function forkSession(
+  scope: Scope,
+  sessionId: string,
+  input: ForkInput,
+): Promise<Session> {
+  const { store, tenant } = scope;
+  const original = await store.findSession(tenant, sessionId);
+  if (original === undefined) throw sessionNotFound(sessionId);
+  const { through, ...rest } = input;
+  const session = toNewSession(
+    {
+      title: original.title,
+      metadata: original.metadata,
+      participants: original.participants,
+      retention: original.retention,
+      ttl: original.ttlSeconds,
+      agent: original.agent,
+      ...rest,
+    },
+    () => scope.newId(),
+    scope.now(),
+  );
+  return store.forkSession(tenant, {
+    sessionId,
+    session,
+    ...(through === undefined ? {} : { through }),
+  });
+}

@@ -1,0 +1,22 @@
+/** Requests that may be repeated safely. */
+
+import { checkName } from "../model/ids.ts";
+import type { Idempotency } from "../store/records.ts";
+import { sha256, toHex } from "../transcript/hash.ts";
+
+/**
+ * The idempotency field of a request, to be spread into it. `request` is what the caller asked for,
+ * without ids and times that we made up: repeating the call must give the same hash.
+ */
+export function idempotency(
+  key: string | undefined,
+  request: unknown,
+): { readonly idempotency?: Idempotency } {
+  if (key === undefined) return {};
+  return {
+    idempotency: {
+      key: checkName(key, "idempotencyKey"),
+      requestHash: toHex(sha256(Buffer.from(JSON.stringify(request)))),
+    },
+  };
+}

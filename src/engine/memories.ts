@@ -1,0 +1,52 @@
+/** Memories: small named notes of an agent. */
+
+import { checkName } from "../model/ids.ts";
+import type { JsonObject } from "../model/json.ts";
+import { MAX_MEMORY_BYTES } from "../model/limits.ts";
+import type { Memory } from "../model/note.ts";
+import { memoryNotFound } from "../store/store-errors.ts";
+import { checkLimit, checkMetadata, invalid, tooLarge } from "./check.ts";
+import type { Scope } from "./scope.ts";
+
+export interface MemoryInput {
+  readonly agent: string;
+  readonly name: string;
+  /** At most 8 KiB: a memory is always returned whole. */
+  readonly content: string;
+  readonly metadata?: JsonObject;
+}
+
+export interface ListMemoriesInput {
+  readonly agent?: string;
+  /** The last memory of the page before. */
+  readonly after?: Pick<Memory, "agent" | "name">;
+  readonly limit?: number;
+}
+
+/** Writes a note, in place of one of the same name. */
+export function putMemory(scope: Scope, input: MemoryInput): Promise<Memory> {
+  if (typeof input.content !== "string" || input.content === "") {
+    throw invalid("content", "content must be a non-empty string");
+  }
+  const bytes = Buffer.byteLength(input.content);
+  if (bytes > MAX_MEMORY_BYTES) {
+    throw tooLarge("content in bytes", MAX_MEMORY_BYTES, bytes, "split it into several memories");
+  }
+  return scope.store.putMemory(scope.tenant, {
+    agent: checkName(input.agent, "agent"),
+    name: checkName(input.name, "name"),
+    content: input.content,
+    metadata: checkMetadata(input.metadata ?? {}),
+    now: scope.now(),
+  });
+}
+
+export async function getMemory(scope: Scope, agent: string, name: string): Promise<Memory> {
+  const memory = await scope.store.findMemory(scope.tenant, agent, name);
+  if (memory === undefined) throw memoryNotFound(agent, name);
+  return memory;
+}
+
+export function listMemories(scope: Scope, input: ListMemoriesInput): Promise<readonly Memory[]> {
+  return scope.store.listMemories(scope.tenant, input.agent, input.after, checkLimit(input.limit));
+}

@@ -1,0 +1,200 @@
+/** From what a caller appends to the entries that the store keeps. */
+
+import type { Block } from "../model/block.ts";
+import { type EntryKind, kindRules, ROLES, type Role } from "../model/entry.ts";
+import { checkName } from "../model/ids.ts";
+import {
+  describe,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from "../model/json.ts";
+import { MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_CONTENT_BYTES } from "../model/limits.ts";
+import type { NewEntry } from "../store/records.ts";
+import { encodeContent } from "../transcript/content.ts";
+import {
+  type ContentInput,
+  normalizeContent,
+  normalizeToolCalls,
+  normalizeToolResult,
+  type ToolCallInput,
+  type ToolResultInput,
+} from "../transcript/normalize.ts";
+import {
+  checkCount,
+  checkMetadata,
+  checkOneOf,
+  checkTime,
+  checkUsage,
+  invalid,
+  tooLarge,
+  type UsageInput,
+} from "./check.ts";
+
+export interface MessageInput {
+  readonly role: Role;
+  /** Who wrote it: a user, an agent or a tool. */
+  readonly actor?: string;
+  /** Text or blocks. May be left out when there are tool calls or results. */
+  readonly content?: ContentInput;
+  /** Become `tool_use` blocks of this message. */
+  readonly toolCalls?: readonly ToolCallInput[];
+  /** Become one tool message each, right after this one. */
+  readonly toolResults?: readonly ToolResultInput[];
+  readonly usage?: UsageInput;
+  /** The model's context window in tokens, for the `context_usage` change. */
+  readonly contextWindow?: number;
+  readonly model?: string;
+  readonly adapter?: string;
+  readonly metadata?: JsonObject;
+  /** When it was said, if not now. */
+  readonly createdAt?: number | Date;
+  /** Whether this is real input that keeps the session alive. Defaults to true for the role user. */
+  readonly interaction?: boolean;
+}
+
+/** What only the engine may ask for. */
+export interface EntryInput {
+  readonly kind: EntryKind;
+  readonly role?: Role | null;
+  readonly actor?: string | null;
+  readonly blocks: readonly Block[];
+  readonly data?: JsonValue;
+  readonly metadata?: JsonObject;
+  readonly parentId?: string | null;
+  readonly supersedes?: string;
+}
+
+/** An entry on its way to the store, with its content as the caller will see it. */
+export interface Draft {
+  readonly entry: NewEntry;
+  readonly blocks: readonly Block[];
+  readonly data: JsonValue;
+}
+
+/** The entries of one message: itself, and a tool message for each of its results. */
+export function draftMessage(
+  input: MessageInput,
+  newId: () => string,
+  now: number,
+  field = "message",
+): Draft[] {
+  if (!isPlainObject(input))
+    throw invalid(field, `${field} must be an object, not ${describe(input)}`);
+  const role = checkOneOf(input.role, ROLES, "role");
+  const results = (input.toolResults ?? []).map((result, i) =>
+    normalizeToolResult(result, `toolResults[${i}]`),
+  );
+  const own = [
+    ...(input.content === undefined ? [] : normalizeContent(input.content)),
+    ...normalizeToolCalls(input.toolCalls ?? [], "toolCalls"),
+  ];
+  if (own.length === 0 && results.length === 0) {
+    throw invalid("content", "content is missing; a message needs text or blocks");
+  }
+  const createdAt = input.createdAt === undefined ? now : checkTime(input.createdAt, "createdAt");
+  const main = own.length === 0 ? [] : [toMessage(input, role, own, newId(), createdAt)];
+  return [...main, ...results.map((block) => toToolMessage(block, newId(), createdAt))];
+}
+
+/** An entry of any kind. */
+export function draftEntry(input: EntryInput, id: string, createdAt: number): Draft {
+  const entry: NewEntry = {
+    id,
+    kind: input.kind,
+    role: input.role ?? null,
+    actor: input.actor ?? null,
+    ...encode(input.blocks, input.data ?? null),
+    usage: null,
+    model: null,
+    adapter: null,
+    metadata: input.metadata === undefined ? null : JSON.stringify(checkMetadata(input.metadata)),
+    createdAt,
+    interaction: kindRules(input.kind).counted && input.role === "user",
+    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+    ...(input.supersedes === undefined ? {} : { supersedes: input.supersedes }),
+  };
+  return { entry, blocks: input.blocks, data: input.data ?? null };
+}
+
+/** Throws `too_large` if a batch is more than one transaction should carry. */
+export function checkBatch(entries: readonly NewEntry[]): void {
+  if (entries.length > MAX_BATCH_ENTRIES) {
+    throw tooLarge(
+      "entries in one append",
+      MAX_BATCH_ENTRIES,
+      entries.length,
+      "append in several calls",
+    );
+  }
+  const bytes = entries.reduce((sum, entry) => sum + entry.contentBytes, 0);
+  if (bytes > MAX_BATCH_BYTES) {
+    throw tooLarge("bytes in one append", MAX_BATCH_BYTES, bytes, "append in several calls");
+  }
+}
+
+/** What identifies a request under an idempotency key: everything but the ids and times we made. */
+export function requestOf(entries: readonly NewEntry[]): unknown {
+  return entries.map((entry) => [
+    entry.kind,
+    entry.role,
+    entry.actor,
+    entry.content,
+    entry.metadata,
+    entry.parentId ?? null,
+    entry.supersedes ?? null,
+  ]);
+}
+
+function toMessage(
+  input: MessageInput,
+  role: Role,
+  blocks: readonly Block[],
+  id: string,
+  createdAt: number,
+): Draft {
+  const name = (value: string | undefined, field: string) =>
+    value === undefined ? null : checkName(value, field);
+  const entry: NewEntry = {
+    id,
+    kind: "message",
+    role,
+    actor: name(input.actor, "actor"),
+    ...encode(blocks, null),
+    usage: input.usage === undefined ? null : checkUsage(input.usage),
+    model: name(input.model, "model"),
+    adapter: name(input.adapter, "adapter"),
+    metadata:
+      input.metadata === undefined
+        ? null
+        : stringifyJson(checkMetadata(input.metadata), "metadata"),
+    createdAt,
+    interaction: input.interaction ?? role === "user",
+    ...(input.contextWindow === undefined
+      ? {}
+      : { contextWindow: checkCount(input.contextWindow, "contextWindow") }),
+  };
+  return { entry, blocks, data: null };
+}
+
+function toToolMessage(block: Block, id: string, createdAt: number): Draft {
+  const actor = block.type === "tool_result" ? (block.toolName ?? null) : null;
+  return draftEntry({ kind: "message", role: "tool", actor, blocks: [block] }, id, createdAt);
+}
+
+function encode(
+  blocks: readonly Block[],
+  data: JsonValue,
+): Pick<NewEntry, "content" | "payloads" | "contentBytes"> {
+  const content = encodeContent({ blocks, data });
+  if (content.bytes > MAX_CONTENT_BYTES) {
+    throw tooLarge(
+      "content in bytes",
+      MAX_CONTENT_BYTES,
+      content.bytes,
+      "split it, or store a file and name it",
+    );
+  }
+  return { content: content.text, payloads: content.payloads, contentBytes: content.bytes };
+}

@@ -1,0 +1,253 @@
+/**
+ * A message that is written piece by piece.
+ *
+ * What is written is stored within the flush interval, so that subscribers see it and a crash loses
+ * little; it becomes part of the conversation at the commit, all at once. Flushes and the commit are
+ * sent one after another, so that none can overtake.
+ */
+
+import { randomUUID } from "node:crypto";
+import type { BlockInput } from "../model/block.ts";
+import type { Entry, Role } from "../model/entry.ts";
+import { ROLES } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { checkName } from "../model/ids.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { Chunk } from "../transcript/chunks.ts";
+import { normalizeBlock } from "../transcript/normalize.ts";
+import { checkCount, checkMetadata, checkOneOf, checkUsage, type UsageInput } from "./check.ts";
+import { toEntry } from "./entry-view.ts";
+import { idempotency } from "./idempotency.ts";
+import type { Scope } from "./scope.ts";
+
+/** More than this does not wait for the interval. */
+const FLUSH_CHARACTERS = 64 * 1024;
+
+export interface OpenMessageInput {
+  readonly role: Role;
+  readonly actor?: string;
+  readonly model?: string;
+  readonly adapter?: string;
+  readonly metadata?: JsonObject;
+  /** Opening again under the same key takes the open message over from a writer that died. */
+  readonly idempotencyKey?: string;
+}
+
+export interface CommitInput {
+  readonly usage?: UsageInput;
+  readonly contextWindow?: number;
+  readonly model?: string;
+  readonly adapter?: string;
+  readonly metadata?: JsonObject;
+  /** Fails with `stale_leaf` unless this is still the leaf. */
+  readonly expectedLeaf?: string | null;
+  /** The entry to answer; the active leaf if left out. */
+  readonly parent?: string | null;
+  /** The entry that this message takes the place of, such as an aborted one. */
+  readonly supersedes?: string;
+  readonly idempotencyKey?: string;
+}
+
+export async function openMessage(
+  scope: Scope,
+  sessionId: string,
+  input: OpenMessageInput,
+): Promise<MessageStream> {
+  const name = (value: string | undefined, field: string) =>
+    value === undefined ? null : checkName(value, field);
+  const request = {
+    sessionId,
+    role: checkOneOf(input.role, ROLES, "role"),
+    actor: name(input.actor, "actor"),
+    model: name(input.model, "model"),
+    adapter: name(input.adapter, "adapter"),
+    metadata: input.metadata === undefined ? null : JSON.stringify(checkMetadata(input.metadata)),
+  };
+  const holder = randomUUID();
+  const { id } = await scope.store.openStream(scope.tenant, {
+    ...request,
+    id: scope.newId(),
+    holder,
+    leaseMs: scope.leaseMs,
+    now: scope.now(),
+    ...idempotency(input.idempotencyKey, ["open", request]),
+  });
+  return new MessageStream(scope, sessionId, id, holder);
+}
+
+export class MessageStream {
+  /** The id of the pending message; the committed one keeps it. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly #scope: Scope;
+  readonly #holder: string;
+  #buffer: Chunk[] = [];
+  #buffered = 0;
+  #flushTimer: NodeJS.Timeout | undefined;
+  readonly #leaseTimer: NodeJS.Timeout;
+  /** The flushes so far, one after another. */
+  #flushed: Promise<void> = Promise.resolve();
+  #failure: unknown;
+  #ended = false;
+
+  constructor(scope: Scope, sessionId: string, id: string, holder: string) {
+    this.id = id;
+    this.sessionId = sessionId;
+    this.#scope = scope;
+    this.#holder = holder;
+    // A model may think for minutes before its first word: the lease is renewed meanwhile.
+    this.#leaseTimer = setInterval(() => this.#send(null), scope.leaseMs / 3);
+    this.#leaseTimer.unref();
+  }
+
+  /**
+   * Adds text, or a whole block. Resolves at once, or after a flush when much is waiting; rejects if
+   * an earlier flush failed, with `stream_lost` if the message is no longer ours.
+   */
+  async write(chunk: string | BlockInput): Promise<void> {
+    this.#check();
+    const piece = typeof chunk === "string" ? chunk : normalizeBlock(chunk, "chunk");
+    if (piece === "") return;
+    this.#buffer.push(piece);
+    this.#buffered += typeof piece === "string" ? piece.length : FLUSH_CHARACTERS / 16;
+    if (this.#buffered >= FLUSH_CHARACTERS) return this.flush();
+    this.#flushTimer ??= setTimeout(() => this.#flushInBackground(), this.#scope.flushMs);
+  }
+
+  /** Stores what is waiting now instead of at the end of the interval. */
+  async flush(): Promise<void> {
+    this.#check();
+    this.#flushInBackground();
+    await this.#flushed;
+    this.#check();
+  }
+
+  /** Makes the message part of the conversation: durable, counted, searchable. */
+  async commit(input: CommitInput = {}): Promise<Entry> {
+    this.#check();
+    const { expectedLeaf, parent, supersedes } = input;
+    const request = {
+      usage: input.usage === undefined ? null : checkUsage(input.usage),
+      model: input.model === undefined ? null : checkName(input.model, "model"),
+      adapter: input.adapter === undefined ? null : checkName(input.adapter, "adapter"),
+      metadata: input.metadata === undefined ? null : JSON.stringify(checkMetadata(input.metadata)),
+      ...(input.contextWindow === undefined
+        ? {}
+        : { contextWindow: checkCount(input.contextWindow, "contextWindow") }),
+      ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
+      ...(parent === undefined ? {} : { parentId: parent }),
+      ...(supersedes === undefined ? {} : { supersedes }),
+    };
+    const chunks = await this.#takeRest();
+    const { store, tenant } = this.#scope;
+    const { sessionId, id } = this;
+    try {
+      await store.commitStream(tenant, {
+        ...request,
+        sessionId,
+        id,
+        holder: this.#holder,
+        chunks,
+        now: this.#scope.now(),
+        ...idempotency(input.idempotencyKey, ["commit", id, request]),
+      });
+    } catch (error) {
+      // The message is still open, for another try: what was taken goes back in front.
+      if (chunks !== null) this.#buffer.unshift(...(JSON.parse(chunks) as Chunk[]));
+      throw error;
+    }
+    this.#end();
+    return this.#read();
+  }
+
+  /** Ends the message without making it part of the conversation. What had arrived is kept. */
+  async abort(reason = "aborted"): Promise<Entry> {
+    this.#check();
+    const chunks = await this.#takeRest();
+    const { store, tenant } = this.#scope;
+    await store.abortStream(tenant, {
+      id: this.id,
+      holder: this.#holder,
+      chunks,
+      reason: checkName(reason, "reason"),
+      now: this.#scope.now(),
+    });
+    this.#end();
+    return this.#read();
+  }
+
+  /** Aborts a message that nobody ended, so that `await using` leaves none open. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#ended || this.#failure !== undefined) this.#end();
+    else await this.abort("disposed");
+  }
+
+  async #takeRest(): Promise<string | null> {
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    await this.#flushed;
+    this.#check();
+    return this.#takeBuffer();
+  }
+
+  #takeBuffer(): string | null {
+    if (this.#buffer.length === 0) return null;
+    const chunks = JSON.stringify(this.#buffer);
+    this.#buffer = [];
+    this.#buffered = 0;
+    return chunks;
+  }
+
+  #flushInBackground(): void {
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    const chunks = this.#takeBuffer();
+    if (chunks !== null) this.#send(chunks);
+  }
+
+  /** Queues a flush. A failure is kept for the next call: nobody waits for this one. */
+  #send(chunks: string | null): void {
+    this.#flushed = this.#flushed.then(async () => {
+      if (this.#ended || this.#failure !== undefined) return;
+      const { store, tenant, leaseMs } = this.#scope;
+      try {
+        await store.writeStream(tenant, {
+          id: this.id,
+          holder: this.#holder,
+          chunks,
+          leaseMs,
+          now: this.#scope.now(),
+        });
+      } catch (error) {
+        this.#failure = error;
+        this.#stopTimers();
+      }
+    });
+  }
+
+  async #read(): Promise<Entry> {
+    const { store, tenant } = this.#scope;
+    const page = await store.findEntries(tenant, [this.id], true);
+    const record = page.entries[0];
+    if (record !== undefined) return toEntry(record, page.payloads);
+    throw new BackscrollError("entry_not_found", `message ${this.id} was deleted meanwhile`);
+  }
+
+  #check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (!this.#ended) return;
+    throw new BackscrollError("stream_lost", `message ${this.id} was ended already`, {
+      details: { entryId: this.id },
+    });
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#stopTimers();
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#flushTimer);
+    clearInterval(this.#leaseTimer);
+  }
+}

@@ -1,0 +1,191 @@
+/** Reading a session: always a page, never the whole. */
+
+import type { Entry } from "../model/entry.ts";
+import type { EntryPage } from "../store/records.ts";
+import { entryNotFound } from "../store/store-errors.ts";
+import { checkCount, checkLimit } from "./check.ts";
+import { pendingEntry, toEntry } from "./entry-view.ts";
+import type { Scope } from "./scope.ts";
+
+export interface HistoryInput {
+  /** At most 500; 50 if left out. */
+  readonly limit?: number;
+  /** Only what came before this entry. */
+  readonly before?: string;
+  /** Compactions stand before the first entry that they kept. */
+  readonly includeSummaries?: boolean;
+}
+
+export interface ListMessagesInput {
+  /** The index of the first message, counted along the path from 0. */
+  readonly offset?: number;
+  /** At most 500; 50 if left out. */
+  readonly limit?: number;
+  /** Another leaf than the active one. */
+  readonly leaf?: string;
+  /** Puts this message in the middle of the page, in place of `offset`. */
+  readonly around?: string;
+  /** Large payloads are cut to their head, and not read. */
+  readonly preview?: boolean;
+}
+
+export interface MessagePage {
+  readonly messages: Entry[];
+  readonly offset: number;
+  /** Messages on the path. */
+  readonly total: number;
+}
+
+export interface ListEntriesInput {
+  /** All branches, in the order of writing, instead of one path. */
+  readonly tree?: boolean;
+  readonly leaf?: string;
+  /** The last entry of the page before. */
+  readonly after?: string;
+  readonly limit?: number;
+  readonly preview?: boolean;
+}
+
+export interface EntryListPage {
+  readonly entries: Entry[];
+  /** Where the next page starts: pass it as `after`. Absent on the last page. */
+  readonly next?: string;
+}
+
+export async function listMessages(
+  scope: Scope,
+  sessionId: string,
+  input: ListMessagesInput,
+): Promise<MessagePage> {
+  const { around, leaf } = input;
+  const limit = checkLimit(input.limit);
+  const offset =
+    around === undefined
+      ? checkCount(input.offset ?? 0, "offset")
+      : await offsetAround(scope, sessionId, around, limit);
+  const read = async (end: string | undefined) => {
+    const page = await scope.store.readEntries(scope.tenant, {
+      select: "messages",
+      sessionId,
+      ...(end === undefined ? {} : { leaf: end }),
+      offset,
+      limit,
+      payloads: !input.preview,
+    });
+    return { messages: toEntries(page), offset, total: page.total };
+  };
+  const page = await read(leaf);
+  const missed = around !== undefined && !page.messages.some((message) => message.id === around);
+  // The message is on another branch: then its own path is the one to show.
+  return missed && leaf === undefined ? read(around) : page;
+}
+
+export async function readHistory(
+  scope: Scope,
+  sessionId: string,
+  input: HistoryInput,
+): Promise<Entry[]> {
+  const page = await scope.store.readEntries(scope.tenant, {
+    select: "history",
+    sessionId,
+    ...(input.before === undefined ? {} : { before: input.before }),
+    summaries: input.includeSummaries ?? false,
+    limit: checkLimit(input.limit),
+    payloads: true,
+  });
+  return summariesFirst(toEntries(page));
+}
+
+export async function listEntries(
+  scope: Scope,
+  sessionId: string,
+  input: ListEntriesInput,
+): Promise<EntryListPage> {
+  const limit = checkLimit(input.limit);
+  const payloads = !input.preview;
+  const { store, tenant } = scope;
+  const page = input.tree
+    ? await store.readEntries(tenant, {
+        select: "tree",
+        sessionId,
+        afterSequence: await sequenceOf(scope, sessionId, input.after),
+        limit,
+        payloads,
+      })
+    : await store.readEntries(tenant, {
+        select: "path",
+        sessionId,
+        ...(input.leaf === undefined ? {} : { leaf: input.leaf }),
+        ...(input.after === undefined ? {} : { after: input.after }),
+        limit,
+        payloads,
+      });
+  const entries = toEntries(page);
+  const last = entries.at(-1);
+  return entries.length < limit || last === undefined ? { entries } : { entries, next: last.id };
+}
+
+/** An entry of any session of the tenant, pending ones included. */
+export async function getEntry(scope: Scope, id: string): Promise<Entry> {
+  const { store, tenant } = scope;
+  const page = await store.findEntries(tenant, [id], true);
+  const record = page.entries[0];
+  if (record !== undefined) return toEntry(record, page.payloads);
+  const pending = await store.findPending(tenant, id);
+  if (pending !== undefined) return pendingEntry(pending);
+  throw entryNotFound(id, "(any)");
+}
+
+/** The last label that each entry was given, unless that was taken away again. */
+export async function readLabels(scope: Scope, sessionId: string): Promise<Map<string, string>> {
+  const labels = new Map<string, string>();
+  for (const record of await scope.store.listLabels(scope.tenant, sessionId)) {
+    const data = toEntry(record, new Map()).data as { targetId?: string; label?: string | null };
+    if (typeof data?.targetId !== "string") continue;
+    if (typeof data.label === "string") labels.set(data.targetId, data.label);
+    else labels.delete(data.targetId);
+  }
+  return labels;
+}
+
+function toEntries(page: EntryPage): Entry[] {
+  return page.entries.map((record) => toEntry(record, page.payloads));
+}
+
+async function offsetAround(
+  scope: Scope,
+  sessionId: string,
+  entryId: string,
+  limit: number,
+): Promise<number> {
+  const page = await scope.store.findEntries(scope.tenant, [entryId], false);
+  const record = page.entries[0];
+  if (record === undefined || record.sessionId !== sessionId)
+    throw entryNotFound(entryId, sessionId);
+  return Math.max(0, record.ordinal - 1 - Math.floor(limit / 2));
+}
+
+async function sequenceOf(
+  scope: Scope,
+  sessionId: string,
+  after: string | undefined,
+): Promise<number> {
+  if (after === undefined) return 0;
+  const page = await scope.store.findEntries(scope.tenant, [after], false);
+  const record = page.entries[0];
+  if (record === undefined || record.sessionId !== sessionId) throw entryNotFound(after, sessionId);
+  return record.sequence;
+}
+
+/** Moves each compaction before the first entry that it kept, where a reader expects it. */
+function summariesFirst(entries: Entry[]): Entry[] {
+  const ordered = entries.filter((entry) => entry.kind !== "compaction");
+  for (const entry of entries) {
+    if (entry.kind !== "compaction") continue;
+    const { firstKeptEntryId } = (entry.data ?? {}) as { firstKeptEntryId?: string };
+    const kept = ordered.findIndex((other) => other.id === firstKeptEntryId);
+    // Kept before this page begins: then everything on it follows the summary.
+    ordered.splice(Math.max(0, kept), 0, entry);
+  }
+  return ordered;
+}

@@ -1,0 +1,14 @@
+/** What every part of the engine needs: a store, one tenant, a clock and new ids. */
+
+import type { Store } from "../store/store.ts";
+
+export interface Scope {
+  readonly store: Store;
+  readonly tenant: string;
+  now(): number;
+  newId(): string;
+  /** How long chunks of an open message may wait before they are stored. */
+  readonly flushMs: number;
+  /** How long an open message outlives its writer's last sign of life. */
+  readonly leaseMs: number;
+}

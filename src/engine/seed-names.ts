@@ -1,0 +1,51 @@
+/**
+ * The primitives under the names that other systems gave them.
+ *
+ * Each is one call of the engine. They exist so that code and documents written against those names
+ * can be followed word by word.
+ */
+
+import type { Entry } from "../model/entry.ts";
+import type { AppendOptions } from "./append.ts";
+import type { MessageInput } from "./message-input.ts";
+import type { CommitInput, MessageStream, OpenMessageInput } from "./message-stream.ts";
+import type { SessionHandle } from "./session-handle.ts";
+import type { CreateSessionInput } from "./session-input.ts";
+import type { TenantEngine } from "./tenant-engine.ts";
+
+/** `new_session(agent, sender)`: always creates, always persists. Gives the id. */
+export async function newSession(
+  engine: TenantEngine,
+  agent: string,
+  sender: string,
+  rest: Omit<CreateSessionInput, "agent" | "createdBy"> = {},
+): Promise<string> {
+  const session = await engine.createSession({ ...rest, agent, createdBy: sender });
+  return session.id;
+}
+
+/** `append_message(id, msg)`. */
+export async function appendMessage(
+  engine: TenantEngine,
+  sessionId: string,
+  message: MessageInput,
+  options: AppendOptions = {},
+): Promise<Entry> {
+  const session = await engine.getSession(sessionId);
+  return session.append(message, options);
+}
+
+/** Starts a streaming append. */
+export function appendOpen(
+  session: SessionHandle,
+  input: OpenMessageInput,
+): Promise<MessageStream> {
+  return session.openMessage(input);
+}
+
+/** Ends a streaming append. */
+export function appendCommit(message: MessageStream, input: CommitInput = {}): Promise<Entry> {
+  return message.commit(input);
+}
+
+export { SessionHandle as ConversationResource } from "./session-handle.ts";

@@ -1,0 +1,292 @@
+/**
+ * A session: the handle through which a conversation is written and read.
+ *
+ * It holds no state beside its id: two handles of one session, in one process or in two, are the
+ * same. It may be extended, as the documents that define it under the name `ConversationResource`
+ * expect.
+ */
+
+import type { Entry } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { checkText } from "../model/ids.ts";
+import type { JsonObject, JsonValue } from "../model/json.ts";
+import { stringifyJson } from "../model/json.ts";
+import { MAX_TITLE_BYTES } from "../model/limits.ts";
+import type { Fact } from "../model/note.ts";
+import type { Session } from "../model/session.ts";
+import type { Tombstone } from "../store/records.ts";
+import { sessionNotFound } from "../store/store-errors.ts";
+import { type ContentInput, normalizeContent } from "../transcript/normalize.ts";
+import { type AppendOptions, appendDrafts } from "./append.ts";
+import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
+import { type ForkInput, forkSession } from "./fork.ts";
+import { draftEntry, draftMessage, type MessageInput } from "./message-input.ts";
+import { type MessageStream, type OpenMessageInput, openMessage } from "./message-stream.ts";
+import {
+  type EntryListPage,
+  getEntry,
+  type HistoryInput,
+  type ListEntriesInput,
+  type ListMessagesInput,
+  listEntries,
+  listMessages,
+  type MessagePage,
+  readHistory,
+  readLabels,
+} from "./read.ts";
+import type { Scope } from "./scope.ts";
+import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
+
+export class SessionHandle {
+  readonly id: string;
+  readonly #scope: Scope;
+
+  constructor(scope: Scope, id: string) {
+    this.#scope = scope;
+    this.id = id;
+  }
+
+  /** What is known of the session now: cheap, reads no entries. */
+  async meta(): Promise<Session> {
+    const session = await this.#scope.store.findSession(this.#scope.tenant, this.id);
+    if (session === undefined) throw sessionNotFound(this.id);
+    return session;
+  }
+
+  /** Appends one message, and gives it back with its place. */
+  append(message: MessageInput, options?: AppendOptions): Promise<Entry>;
+  /** Appends several, all or none. */
+  append(messages: readonly MessageInput[], options?: AppendOptions): Promise<Entry[]>;
+  async append(
+    input: MessageInput | readonly MessageInput[],
+    options: AppendOptions = {},
+  ): Promise<Entry | Entry[]> {
+    const many = Array.isArray(input);
+    const messages = (many ? input : [input]) as readonly MessageInput[];
+    const drafts = messages.flatMap((message, i) =>
+      draftMessage(
+        message,
+        () => this.#scope.newId(),
+        this.#scope.now(),
+        many ? `messages[${i}]` : "message",
+      ),
+    );
+    const entries = await appendDrafts(this.#scope, this.id, drafts, options);
+    return many ? entries : (entries[0] as Entry);
+  }
+
+  /** Starts a message that is written piece by piece. */
+  openMessage(input: OpenMessageInput): Promise<MessageStream> {
+    return openMessage(this.#scope, this.id, input);
+  }
+
+  /** The newest messages of the active path, in order. */
+  history(input: HistoryInput = {}): Promise<Entry[]> {
+    return readHistory(this.#scope, this.id, input);
+  }
+
+  /** A page of messages along the active path, or along the path to `leaf`. */
+  listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
+    return listMessages(this.#scope, this.id, input);
+  }
+
+  /** A page of all entries: of a path, or of the whole tree. */
+  listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
+    return listEntries(this.#scope, this.id, input);
+  }
+
+  /** One entry of this session; a message that is still being written has the status `pending`. */
+  async getEntry(id: string): Promise<Entry> {
+    const entry = await getEntry(this.#scope, id);
+    if (entry.sessionId === this.id) return entry;
+    throw new BackscrollError("entry_not_found", `session ${this.id} has no entry ${id}`, {
+      details: { entryId: id, sessionId: this.id },
+    });
+  }
+
+  /**
+   * Makes `entryId` the active leaf (null: back to the start), so that the next append continues
+   * from there. With a summary, what the path left behind is remembered in a `branch_summary`.
+   */
+  async branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
+    const { store, tenant } = this.#scope;
+    const { expectedLeaf } = options;
+    const expected = expectedLeaf === undefined ? {} : { expectedLeaf };
+    if (options.summary === undefined) {
+      const now = this.#scope.now();
+      await store.moveLeaf(tenant, { sessionId: this.id, leaf: entryId, now, ...expected });
+      return;
+    }
+    const { leaf } = await this.meta();
+    const draft = this.#draft({
+      kind: "branch_summary",
+      blocks: normalizeContent(options.summary, "summary"),
+      data: { fromId: leaf },
+      parentId: entryId,
+    });
+    await appendDrafts(this.#scope, this.id, [draft], expected);
+  }
+
+  /** Replaces a message by a new sibling; what followed the old one stays on its own branch. */
+  async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
+    const old = await this.getEntry(entryId);
+    if (old.kind !== "message" || old.status !== "committed") {
+      throw new BackscrollError(
+        "invalid_input",
+        `entry ${entryId} is no committed message; only messages can be edited`,
+        {
+          details: { field: "entryId", entryId },
+        },
+      );
+    }
+    const { actor = old.actor, metadata = old.metadata } = options;
+    const draft = this.#draft({
+      kind: "message",
+      role: old.role,
+      actor,
+      blocks: normalizeContent(content),
+      metadata,
+      parentId: old.parentId,
+      supersedes: entryId,
+    });
+    return this.#appendOne(draft, options);
+  }
+
+  /** Puts a new message in the place of an old one, such as another answer or an aborted one. */
+  async regenerate(
+    entryId: string,
+    message: MessageInput,
+    options: AppendOptions = {},
+  ): Promise<Entry> {
+    const old = await this.getEntry(entryId);
+    const [first, ...rest] = draftMessage(message, () => this.#scope.newId(), this.#scope.now());
+    if (first === undefined) throw new Error("a message has at least one entry");
+    const entry = { ...first.entry, parentId: old.parentId, supersedes: entryId };
+    const entries = await appendDrafts(
+      this.#scope,
+      this.id,
+      [{ ...first, entry }, ...rest],
+      options,
+    );
+    return entries[0] as Entry;
+  }
+
+  /** Names an entry; null takes the name away. */
+  async label(entryId: string, label: string | null): Promise<void> {
+    await this.getEntry(entryId);
+    const text = label === null ? null : checkText(label, "label", MAX_TITLE_BYTES);
+    const draft = this.#draft({
+      kind: "label",
+      blocks: [],
+      data: { targetId: entryId, label: text },
+    });
+    await appendDrafts(this.#scope, this.id, [draft]);
+  }
+
+  /** The labels of the session's entries, by entry id. */
+  labels(): Promise<Map<string, string>> {
+    return readLabels(this.#scope, this.id);
+  }
+
+  /** A pinned entry is never summarised away. */
+  pin(entryId: string): Promise<void> {
+    return this.#scope.store.setPinned(
+      this.#scope.tenant,
+      this.id,
+      entryId,
+      true,
+      this.#scope.now(),
+    );
+  }
+
+  unpin(entryId: string): Promise<void> {
+    return this.#scope.store.setPinned(
+      this.#scope.tenant,
+      this.id,
+      entryId,
+      false,
+      this.#scope.now(),
+    );
+  }
+
+  /** Keeps an extension's state at this point of the conversation. The model never sees it. */
+  appendCustom(type: string, data: JsonValue): Promise<Entry> {
+    stringifyJson(data, "data");
+    return this.#appendOne(
+      this.#draft({ kind: "custom", blocks: [], data: { type: checkText(type, "type"), data } }),
+    );
+  }
+
+  /** Adds text that the model sees though nobody said it; `display: false` hides it from people. */
+  appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
+    const { type, content, display = true, metadata } = input;
+    return this.#appendOne(
+      this.#draft({
+        kind: "custom_message",
+        blocks: normalizeContent(content),
+        data: { type: checkText(type, "type"), display },
+        ...(metadata === undefined ? {} : { metadata }),
+      }),
+    );
+  }
+
+  /** A new session that starts with a copy of this one's path. */
+  async fork(input: ForkInput): Promise<SessionHandle> {
+    const session = await forkSession(this.#scope, this.id, input);
+    return new SessionHandle(this.#scope, session.id);
+  }
+
+  setTitle(title: string): Promise<Session> {
+    return this.update({ title });
+  }
+
+  update(input: UpdateSessionInput): Promise<Session> {
+    const { store, tenant } = this.#scope;
+    return store.updateSession(tenant, this.id, toSessionPatch(input), this.#scope.now());
+  }
+
+  addFacts(facts: readonly FactInput[]): Promise<readonly Fact[]> {
+    return addFacts(this.#scope, this.id, facts);
+  }
+
+  listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {
+    return listFacts(this.#scope, { ...input, sessionId: this.id });
+  }
+
+  /** Deletes the session and all that was derived from it. A tombstone with its hash stays. */
+  delete(): Promise<Tombstone> {
+    const { store, tenant } = this.#scope;
+    return store.deleteSession(tenant, this.id, "delete", this.#scope.now());
+  }
+
+  #draft(input: Parameters<typeof draftEntry>[0]): ReturnType<typeof draftEntry> {
+    return draftEntry(input, this.#scope.newId(), this.#scope.now());
+  }
+
+  async #appendOne(
+    draft: ReturnType<typeof draftEntry>,
+    options: AppendOptions = {},
+  ): Promise<Entry> {
+    const [entry] = await appendDrafts(this.#scope, this.id, [draft], options);
+    return entry as Entry;
+  }
+}
+
+export interface BranchInput {
+  /** What the path that is left behind was about. */
+  readonly summary?: ContentInput;
+  readonly expectedLeaf?: string | null;
+}
+
+export interface EditInput extends Pick<AppendOptions, "expectedLeaf" | "idempotencyKey"> {
+  readonly actor?: string;
+  readonly metadata?: JsonObject;
+}
+
+export interface CustomMessageInput {
+  /** The extension's own name for it. */
+  readonly type: string;
+  readonly content: ContentInput;
+  readonly display?: boolean;
+  readonly metadata?: JsonObject;
+}

@@ -1,0 +1,131 @@
+/** From what a caller says of a session to what the store keeps of it. */
+
+import { checkId, checkName, checkText } from "../model/ids.ts";
+import type { JsonObject } from "../model/json.ts";
+import {
+  MAX_PARTICIPANTS,
+  MAX_PATH_BYTES,
+  MAX_SUMMARY_BYTES,
+  MAX_TITLE_BYTES,
+} from "../model/limits.ts";
+import { type Origin, RETENTIONS, type Retention } from "../model/session.ts";
+import type { NewSession, SessionPatch } from "../store/records.ts";
+import { checkCount, checkMetadata, checkOneOf, checkTime, invalid, tooLarge } from "./check.ts";
+import { idempotency } from "./idempotency.ts";
+
+export interface CreateSessionInput {
+  /** Chosen by the caller, or a new ULID. */
+  readonly id?: string;
+  readonly agent: string;
+  readonly createdBy: string;
+  /** Defaults to `createdBy`. */
+  readonly owner?: string;
+  readonly title?: string;
+  readonly participants?: readonly string[];
+  readonly metadata?: JsonObject;
+  /** Seconds after the last append at which a sweep deletes the session. */
+  readonly ttl?: number | null;
+  readonly retention?: Retention;
+  readonly origin?: Origin;
+  /** When the conversation began, if not now. */
+  readonly startedAt?: number | Date;
+  /** The same request under the same key gives the same session. */
+  readonly idempotencyKey?: string;
+}
+
+export interface UpdateSessionInput {
+  readonly title?: string;
+  readonly owner?: string;
+  readonly summary?: string | null;
+  /** Merged key by key; null removes a key. */
+  readonly metadata?: JsonObject;
+  /** Replaces the whole list. */
+  readonly participants?: readonly string[];
+  readonly ttl?: number | null;
+  readonly retention?: Retention;
+}
+
+export function toNewSession(
+  input: CreateSessionInput,
+  newId: () => string,
+  now: number,
+): NewSession {
+  const createdBy = checkName(input.createdBy, "createdBy");
+  const session: Omit<NewSession, "id" | "startedAt" | "now"> = {
+    agent: checkName(input.agent, "agent"),
+    createdBy,
+    owner: input.owner === undefined ? createdBy : checkName(input.owner, "owner"),
+    title: checkText(input.title ?? "", "title", MAX_TITLE_BYTES),
+    participants: checkParticipants(input.participants ?? []),
+    metadata: checkMetadata(input.metadata ?? {}),
+    ttlSeconds: checkTtl(input.ttl ?? null),
+    retention: checkOneOf(input.retention ?? "full", RETENTIONS, "retention"),
+    origin: checkOrigin(input.origin ?? {}),
+  };
+  const startedAt =
+    input.startedAt === undefined ? undefined : checkTime(input.startedAt, "startedAt");
+  const id = input.id === undefined ? undefined : checkId(input.id, "id");
+  return {
+    ...session,
+    id: id ?? newId(),
+    startedAt: startedAt ?? now,
+    now,
+    ...idempotency(input.idempotencyKey, ["create", id ?? null, session, startedAt ?? null]),
+  };
+}
+
+export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
+  return {
+    ...(input.title === undefined
+      ? {}
+      : { title: checkText(input.title, "title", MAX_TITLE_BYTES) }),
+    ...(input.owner === undefined ? {} : { owner: checkName(input.owner, "owner") }),
+    ...(input.summary === undefined ? {} : { summary: checkSummary(input.summary) }),
+    ...(input.metadata === undefined ? {} : { metadata: checkMetadata(input.metadata) }),
+    ...(input.participants === undefined
+      ? {}
+      : { participants: checkParticipants(input.participants) }),
+    ...(input.ttl === undefined ? {} : { ttlSeconds: checkTtl(input.ttl) }),
+    ...(input.retention === undefined
+      ? {}
+      : { retention: checkOneOf(input.retention, RETENTIONS, "retention") }),
+  };
+}
+
+function checkSummary(summary: string | null): string | null {
+  return summary === null ? null : checkText(summary, "summary", MAX_SUMMARY_BYTES);
+}
+
+function checkTtl(ttl: number | null): number | null {
+  if (ttl === null) return null;
+  if (checkCount(ttl, "ttl") === 0) throw invalid("ttl", "ttl must be at least 1 second, or null");
+  return ttl;
+}
+
+function checkParticipants(participants: unknown): string[] {
+  if (!Array.isArray(participants)) throw invalid("participants", "participants must be an array");
+  if (participants.length > MAX_PARTICIPANTS) {
+    throw tooLarge("participants", MAX_PARTICIPANTS, participants.length, "name fewer");
+  }
+  return [...new Set(participants.map((actor, i) => checkName(actor, `participants[${i}]`)))];
+}
+
+const ORIGIN_FIELDS = [
+  "source",
+  "workstation",
+  "projectId",
+  "projectPath",
+  "gitBranch",
+  "file",
+  "key",
+] as const satisfies readonly (keyof Origin)[];
+
+function checkOrigin(origin: Origin): Origin {
+  const fields = ORIGIN_FIELDS.flatMap((field) => {
+    const value = origin[field];
+    return value === undefined
+      ? []
+      : [[field, checkName(value, `origin.${field}`, MAX_PATH_BYTES)]];
+  });
+  return Object.fromEntries(fields) as Origin;
+}

@@ -1,0 +1,249 @@
+/**
+ * The engine within one tenant: the primitives, and no policy.
+ *
+ * It never compacts, titles, deletes or routes by itself. The tenant is set once, by the host, and
+ * no argument of any call can change it.
+ */
+
+import type { Change } from "../model/change.ts";
+import type { Entry } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import type { Fact, Memory } from "../model/note.ts";
+import type { Session } from "../model/session.ts";
+import type {
+  Quota,
+  SessionFilter,
+  SweepResult,
+  TenantStatus,
+  Tombstone,
+} from "../store/records.ts";
+import { sessionNotFound } from "../store/store-errors.ts";
+import { checkCount, checkLimit, checkTime } from "./check.ts";
+import { formatPageCursor, parsePageCursor } from "./cursor.ts";
+import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
+import {
+  getMemory,
+  type ListMemoriesInput,
+  listMemories,
+  type MemoryInput,
+  putMemory,
+} from "./memories.ts";
+import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
+import type { Scope } from "./scope.ts";
+import { SessionHandle } from "./session-handle.ts";
+import { type CreateSessionInput, toNewSession } from "./session-input.ts";
+import {
+  type ChangeListPage,
+  type ListChangesInput,
+  listChanges,
+  type SubscribeInput,
+  subscribe,
+} from "./subscribe.ts";
+
+/** Each field narrows the list. Times may be dates. */
+export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until"> {
+  readonly since?: number | Date;
+  readonly until?: number | Date;
+  /** At most 500; 50 if left out. */
+  readonly limit?: number;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
+export interface SessionListPage {
+  readonly sessions: readonly Session[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
+}
+
+/** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
+const SWEEP_LIMIT = 100;
+
+export class TenantEngine {
+  /** For the parts of the engine; hosts have no need of it. */
+  protected readonly scope: Scope;
+
+  constructor(scope: Scope) {
+    this.scope = scope;
+  }
+
+  get tenant(): string {
+    return this.scope.tenant;
+  }
+
+  /** Always creates and always persists. */
+  async createSession(input: CreateSessionInput): Promise<SessionHandle> {
+    const session = toNewSession(input, () => this.scope.newId(), this.scope.now());
+    const created = await this.scope.store.createSession(this.tenant, session);
+    return new SessionHandle(this.scope, created.id);
+  }
+
+  /** The handle of a session that is there, else `session_not_found`. */
+  getSession(id: string): Promise<SessionHandle>;
+  /** The same with a class of the host's own that extends `SessionHandle`. */
+  getSession<Handle extends SessionHandle>(
+    id: string,
+    handle: new (scope: Scope, id: string) => Handle,
+  ): Promise<Handle>;
+  async getSession(
+    id: string,
+    handle: new (scope: Scope, id: string) => SessionHandle = SessionHandle,
+  ): Promise<SessionHandle> {
+    await this.getSessionMeta(id);
+    return new handle(this.scope, id);
+  }
+
+  async getSessionMeta(id: string): Promise<Session> {
+    const session = await this.scope.store.findSession(this.tenant, id);
+    if (session === undefined) throw sessionNotFound(id);
+    return session;
+  }
+
+  /** The session that an outside source knows under `key`, if it was stored. */
+  findSessionByOrigin(key: string): Promise<Session | undefined> {
+    return this.scope.store.findSessionByOrigin(this.tenant, key);
+  }
+
+  /** Newest interaction first. Answered from columns: no entry is read. */
+  async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
+    const { since, until, limit, cursor, ...filter } = input;
+    const page = await this.scope.store.listSessions(
+      this.tenant,
+      {
+        ...filter,
+        ...(since === undefined ? {} : { since: checkTime(since, "since") }),
+        ...(until === undefined ? {} : { until: checkTime(until, "until") }),
+      },
+      {
+        limit: checkLimit(limit),
+        ...(cursor === undefined ? {} : { after: parsePageCursor(cursor) }),
+      },
+    );
+    const { sessions, next } = page;
+    return next === undefined ? { sessions } : { sessions, nextCursor: formatPageCursor(next) };
+  }
+
+  deleteSession(id: string): Promise<Tombstone> {
+    return this.scope.store.deleteSession(this.tenant, id, "delete", this.scope.now());
+  }
+
+  /** What is left of a session that was deleted. */
+  findTombstone(id: string): Promise<Tombstone | undefined> {
+    return this.scope.store.findTombstone(this.tenant, id);
+  }
+
+  listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
+    return listMessages(this.scope, sessionId, input);
+  }
+
+  getEntry(id: string): Promise<Entry> {
+    return getEntry(this.scope, id);
+  }
+
+  /** Ends a message that somebody else left open. What had arrived is kept. */
+  async abortMessage(id: string, reason = "aborted"): Promise<Entry> {
+    const { store, now } = { store: this.scope.store, now: this.scope.now() };
+    await store.abortStream(this.tenant, { id, chunks: null, reason, now });
+    return this.getEntry(id);
+  }
+
+  putMemory(input: MemoryInput): Promise<Memory> {
+    return putMemory(this.scope, input);
+  }
+
+  getMemory(agent: string, name: string): Promise<Memory> {
+    return getMemory(this.scope, agent, name);
+  }
+
+  listMemories(input: ListMemoriesInput = {}): Promise<readonly Memory[]> {
+    return listMemories(this.scope, input);
+  }
+
+  deleteMemory(agent: string, name: string): Promise<void> {
+    return this.scope.store.deleteMemory(this.tenant, agent, name, this.scope.now());
+  }
+
+  getFact(id: string): Promise<Fact> {
+    return getFact(this.scope, id);
+  }
+
+  listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
+    return listFacts(this.scope, input);
+  }
+
+  /** The fact stays for the record, but is no longer listed. */
+  supersedeFact(id: string, by: string): Promise<void> {
+    return this.scope.store.retireFact(this.tenant, id, by, this.scope.now());
+  }
+
+  deleteFact(id: string): Promise<void> {
+    return this.scope.store.retireFact(this.tenant, id, null, this.scope.now());
+  }
+
+  /** Follows the change feed, live. Resumes without gap or repeat after `after`. */
+  subscribe(input: SubscribeInput = {}): AsyncGenerator<Change, void> {
+    return subscribe(this.scope, input);
+  }
+
+  /** A page of the change feed: the tenant's audit log. */
+  listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
+    return listChanges(this.scope, input);
+  }
+
+  /** Deletes sessions whose TTL has passed and aborts messages whose writer died. */
+  async sweep(): Promise<SweepResult> {
+    return sweepAll((limit) =>
+      this.scope.store.sweep({ tenant: this.tenant, now: this.scope.now(), limit }),
+    );
+  }
+
+  /** What this tenant holds; zeros if nothing was ever written. */
+  async tenantStatus(): Promise<TenantStatus | undefined> {
+    const status = await this.scope.store.status();
+    return status.tenants.find((tenant) => tenant.tenant === this.tenant);
+  }
+
+  /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */
+  async setQuota(quota: Partial<Quota>): Promise<void> {
+    const check = (field: keyof Quota) => {
+      const value = quota[field] ?? null;
+      return value === null ? null : checkCount(value, field);
+    };
+    await this.scope.store.setQuota(
+      this.tenant,
+      {
+        maxSessions: check("maxSessions"),
+        maxEntries: check("maxEntries"),
+        maxContentBytes: check("maxContentBytes"),
+      },
+      this.scope.now(),
+    );
+  }
+}
+
+/** Repeats short sweeps until nothing is left: each holds the write lock only briefly. */
+export async function sweepAll(
+  sweep: (limit: number) => Promise<SweepResult>,
+): Promise<SweepResult> {
+  let total: SweepResult | undefined;
+  for (;;) {
+    const part = await sweep(SWEEP_LIMIT);
+    total = {
+      deletedSessions: [...(total?.deletedSessions ?? []), ...part.deletedSessions],
+      abortedMessages: [...(total?.abortedMessages ?? []), ...part.abortedMessages],
+      forgottenKeys: (total?.forgottenKeys ?? 0) + part.forgottenKeys,
+      collectedBlobs: (total?.collectedBlobs ?? 0) + part.collectedBlobs,
+      more: part.more,
+    };
+    if (!part.more) return total;
+  }
+}
+
+export function checkTenantName(name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
+  throw new BackscrollError(
+    "invalid_input",
+    "tenant must be 1 to 128 letters, digits, dots, dashes or underscores, starting with a letter or digit",
+    { details: { field: "tenant" } },
+  );
+}

@@ -1,0 +1,302 @@
+/**
+ * Recomputes every hash in the store.
+ *
+ * It finds an entry that was changed, moved or taken away behind our back, a feed that was cut or
+ * rewritten, a payload that does not match its address, and counters that do not match what they
+ * count. It runs beside writers: each part is compared with what it was when its look began.
+ */
+
+import type { Session } from "../model/session.ts";
+import type { ChangeRecord, EntryRecord } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+import {
+  changeBody,
+  changeHash,
+  contentHash,
+  entryHash,
+  sha256,
+  toHex,
+  ZERO_HASH,
+} from "../transcript/hash.ts";
+
+export interface VerifyOptions {
+  /** A feed head that was noted earlier, in hex: the feed must still pass through it. */
+  readonly head?: string;
+  readonly onProgress?: (progress: { readonly tenant: string; readonly checked: number }) => void;
+}
+
+export interface Problem {
+  readonly tenant: string;
+  readonly sessionId: string | null;
+  readonly entryId: string | null;
+  readonly problem: string;
+}
+
+export interface VerifyReport {
+  readonly ok: boolean;
+  readonly tenants: number;
+  readonly sessions: number;
+  readonly entries: number;
+  readonly changes: number;
+  readonly problems: readonly Problem[];
+  /** The feed heads that were verified, by tenant: note them to find a later truncation. */
+  readonly heads: Readonly<Record<string, string>>;
+}
+
+const PAGE = 200;
+
+/** After this many problems more would only repeat the news. */
+const MAX_PROBLEMS = 1_000;
+
+export async function verifyStore(store: Store, options: VerifyOptions): Promise<VerifyReport> {
+  const run = new Verification(store, options);
+  for (const tenant of await store.listTenants()) await run.verifyTenant(tenant);
+  return run.report();
+}
+
+class Verification {
+  readonly #store: Store;
+  readonly #options: VerifyOptions;
+  readonly #problems: Problem[] = [];
+  readonly #heads: Record<string, string> = {};
+  #headSeen = false;
+  #tenants = 0;
+  #sessions = 0;
+  #entries = 0;
+  #changes = 0;
+
+  constructor(store: Store, options: VerifyOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  report(): VerifyReport {
+    const { head } = this.#options;
+    if (head !== undefined && !this.#headSeen) {
+      this.#add(
+        "(all)",
+        null,
+        null,
+        `no feed passes through the head ${head}: it was cut or rewritten`,
+      );
+    }
+    return {
+      ok: this.#problems.length === 0,
+      tenants: this.#tenants,
+      sessions: this.#sessions,
+      entries: this.#entries,
+      changes: this.#changes,
+      problems: this.#problems,
+      heads: this.#heads,
+    };
+  }
+
+  async verifyTenant(tenant: string): Promise<void> {
+    this.#tenants++;
+    await this.#verifyFeed(tenant);
+    await this.#verifySessions(tenant);
+  }
+
+  async #verifyFeed(tenant: string): Promise<void> {
+    const head = await this.#store.feedHead(tenant);
+    let previous: Uint8Array = ZERO_HASH;
+    let position = 0;
+    while (position < head.position) {
+      const page = await this.#store.listChanges(tenant, position, PAGE, undefined);
+      const changes = page.changes.filter((change) => change.position <= head.position);
+      if (changes.length === 0) break;
+      for (const change of changes) {
+        previous = this.#verifyChange(tenant, change, position + 1, previous);
+        position = change.position;
+      }
+      await this.#verifyFeedEntries(tenant, changes);
+      this.#progress(tenant);
+    }
+    if (position !== head.position) {
+      this.#add(tenant, null, null, `the feed ends at ${position}, its head says ${head.position}`);
+    } else if (toHex(previous) !== toHex(head.hash)) {
+      this.#add(tenant, null, null, "the feed's last hash is not its head");
+    }
+    this.#heads[tenant] = toHex(head.hash);
+  }
+
+  #verifyChange(
+    tenant: string,
+    change: ChangeRecord,
+    expected: number,
+    previous: Uint8Array,
+  ): Uint8Array {
+    this.#changes++;
+    if (change.position !== expected) {
+      this.#add(
+        tenant,
+        change.sessionId,
+        change.entryId,
+        `change ${expected} is missing from the feed`,
+      );
+    }
+    const hash = toHex(changeHash(previous, change.position, changeBody(change)));
+    if (hash !== toHex(change.hash)) {
+      this.#add(
+        tenant,
+        change.sessionId,
+        change.entryId,
+        `change ${change.position} does not match its hash`,
+      );
+    }
+    if (toHex(change.hash) === this.#options.head) this.#headSeen = true;
+    return change.hash;
+  }
+
+  /** What the feed says was appended must be there unchanged, unless its session was deleted. */
+  async #verifyFeedEntries(tenant: string, changes: readonly ChangeRecord[]): Promise<void> {
+    const appended = changes.filter((change) => change.entryHash !== null);
+    const ids = appended.map((change) => change.entryId ?? "");
+    const page = await this.#store.findEntries(tenant, ids, false);
+    const found = new Map(page.entries.map((entry) => [entry.id, entry]));
+    for (const change of appended) {
+      const entry = found.get(change.entryId ?? "");
+      if (entry === undefined) {
+        const session = await this.#store.findSession(tenant, change.sessionId ?? "");
+        const deleted = await this.#store.findTombstone(tenant, change.sessionId ?? "");
+        if (session !== undefined && deleted === undefined) {
+          this.#add(
+            tenant,
+            change.sessionId,
+            change.entryId,
+            "the feed knows this entry, the session does not",
+          );
+        } else if (session === undefined && deleted === undefined) {
+          this.#add(
+            tenant,
+            change.sessionId,
+            change.entryId,
+            "the session is gone without a tombstone",
+          );
+        }
+      } else if (toHex(entry.hash ?? ZERO_HASH) !== toHex(change.entryHash ?? ZERO_HASH)) {
+        this.#add(
+          tenant,
+          change.sessionId,
+          change.entryId,
+          "the entry's hash is not the one in the feed",
+        );
+      }
+    }
+  }
+
+  async #verifySessions(tenant: string): Promise<void> {
+    let after: { lastInteractionAt: number; number: number } | undefined;
+    do {
+      const page = await this.#store.listSessions(
+        tenant,
+        {},
+        { limit: PAGE, ...(after === undefined ? {} : { after }) },
+      );
+      for (const session of page.sessions) await this.#verifySession(tenant, session);
+      after = page.next;
+    } while (after !== undefined);
+  }
+
+  async #verifySession(tenant: string, session: Session): Promise<void> {
+    this.#sessions++;
+    const hashes = new Map<string, Uint8Array>();
+    let sequence = 0;
+    let messages = 0;
+    while (sequence < session.entryCount) {
+      const page = await this.#store.readEntries(tenant, {
+        select: "tree",
+        sessionId: session.id,
+        afterSequence: sequence,
+        limit: PAGE,
+        payloads: true,
+      });
+      this.#verifyPayloads(tenant, session.id, page.payloads);
+      const entries = page.entries.filter((entry) => entry.sequence <= session.entryCount);
+      if (entries.length === 0) break;
+      for (const entry of entries) {
+        if (entry.sequence !== ++sequence) {
+          this.#add(tenant, session.id, entry.id, `entry ${sequence} of the session is missing`);
+          sequence = entry.sequence;
+        }
+        this.#verifyEntry(tenant, entry, hashes, page.rootHash ?? ZERO_HASH);
+        if (entry.kind === "message" && entry.status === "committed") messages++;
+      }
+      this.#progress(tenant);
+    }
+    if (sequence !== session.entryCount) {
+      this.#add(
+        tenant,
+        session.id,
+        null,
+        `the session has ${sequence} entries, its row says ${session.entryCount}`,
+      );
+    }
+    if (messages !== session.messageCount) {
+      this.#add(
+        tenant,
+        session.id,
+        null,
+        `the session has ${messages} messages, its row says ${session.messageCount}`,
+      );
+    }
+    if (session.leaf !== null && !hashes.has(session.leaf)) {
+      this.#add(tenant, session.id, session.leaf, "the active leaf is no entry of the session");
+    }
+  }
+
+  #verifyEntry(
+    tenant: string,
+    entry: EntryRecord,
+    hashes: Map<string, Uint8Array>,
+    rootHash: Uint8Array,
+  ): void {
+    this.#entries++;
+    const parent = entry.parentId === null ? rootHash : hashes.get(entry.parentId);
+    if (parent === undefined) {
+      this.#add(tenant, entry.sessionId, entry.id, "the entry's parent is missing");
+    }
+    const content =
+      entry.content !== null && entry.nonce !== null
+        ? contentHash(entry.nonce, entry.content)
+        : (entry.contentHash ?? ZERO_HASH);
+    const { usage } = entry;
+    const hash = entryHash(parent ?? ZERO_HASH, content, entry, {
+      ...entry,
+      inputTokens: usage?.inputTokens ?? null,
+      outputTokens: usage?.outputTokens ?? null,
+      cacheCreationTokens: usage?.cacheCreationTokens ?? null,
+      cacheReadTokens: usage?.cacheReadTokens ?? null,
+    });
+    if (toHex(hash) !== toHex(entry.hash ?? ZERO_HASH)) {
+      this.#add(tenant, entry.sessionId, entry.id, "the entry does not match its hash");
+    }
+    // Later entries are compared with what is stored, so that one change is one problem.
+    hashes.set(entry.id, entry.hash ?? ZERO_HASH);
+  }
+
+  #verifyPayloads(
+    tenant: string,
+    sessionId: string,
+    payloads: ReadonlyMap<string, Uint8Array>,
+  ): void {
+    for (const [hash, bytes] of payloads) {
+      if (toHex(sha256(bytes)) === hash) continue;
+      this.#add(
+        tenant,
+        sessionId,
+        null,
+        `the payload ${hash.slice(0, 12)}… does not match its address`,
+      );
+    }
+  }
+
+  #progress(tenant: string): void {
+    this.#options.onProgress?.({ tenant, checked: this.#entries + this.#changes });
+  }
+
+  #add(tenant: string, sessionId: string | null, entryId: string | null, problem: string): void {
+    if (this.#problems.length >= MAX_PROBLEMS) return;
+    this.#problems.push({ tenant, sessionId, entryId, problem });
+  }
+}

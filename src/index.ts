@@ -1,0 +1,63 @@
+/** The library's public names, one by one. What is not here may change without notice. */
+
+export type { AppendOptions } from "./engine/append.ts";
+export type { UsageInput } from "./engine/check.ts";
+export { Engine, type EngineOptions } from "./engine/engine.ts";
+export type { FactInput, ListFactsInput } from "./engine/facts.ts";
+export type { ForkInput } from "./engine/fork.ts";
+export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
+export type { MessageInput } from "./engine/message-input.ts";
+export { type CommitInput, MessageStream, type OpenMessageInput } from "./engine/message-stream.ts";
+export type {
+  EntryListPage,
+  HistoryInput,
+  ListEntriesInput,
+  ListMessagesInput,
+  MessagePage,
+} from "./engine/read.ts";
+export {
+  appendCommit,
+  appendMessage,
+  appendOpen,
+  ConversationResource,
+  newSession,
+} from "./engine/seed-names.ts";
+export {
+  type BranchInput,
+  type CustomMessageInput,
+  type EditInput,
+  SessionHandle,
+} from "./engine/session-handle.ts";
+export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
+export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
+export { type ListSessionsInput, type SessionListPage, TenantEngine } from "./engine/tenant-engine.ts";
+export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify.ts";
+export {
+  type Block,
+  type BlockInput,
+  type ImageBlock,
+  type OpaqueBlock,
+  type TextBlock,
+  type ThinkingBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+} from "./model/block.ts";
+export { CHANGE_KINDS, type Change, type ChangeKind } from "./model/change.ts";
+export {
+  ENTRY_KINDS,
+  type Entry,
+  type EntryKind,
+  type EntryStatus,
+  type KindRules,
+  type Role,
+  type Usage,
+} from "./model/entry.ts";
+export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from "./model/errors.ts";
+export type { JsonObject, JsonValue } from "./model/json.ts";
+export type { Fact, Memory } from "./model/note.ts";
+export type { Origin, Retention, Session } from "./model/session.ts";
+export { type OpenOptions, open } from "./open.ts";
+export type { Quota, StoreStatus, SweepResult, TenantStatus, Tombstone } from "./store/records.ts";
+export type { Durability, StoreOptions } from "./store/store.ts";
+export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";
