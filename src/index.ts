@@ -1,5 +1,6 @@
 /** The library's public names, one by one. What is not here may change without notice. */
 
+export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
@@ -30,7 +31,11 @@ export {
 } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
-export { type ListSessionsInput, type SessionListPage, TenantEngine } from "./engine/tenant-engine.ts";
+export {
+  type ListSessionsInput,
+  type SessionListPage,
+  TenantEngine,
+} from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify.ts";
 export {
   type Block,

@@ -1,0 +1,93 @@
+/**
+ * Copies of a whole store: backup, restore, and the move from one backend to the other.
+ *
+ * A backup is an ordinary SQLite store, whatever it was taken from, and holds one moment of a store
+ * that others go on writing to. (A database file copied by hand, without its write-ahead log, lacks
+ * the newest turns.)
+ */
+
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { BackscrollError } from "./model/errors.ts";
+import { openStore } from "./open.ts";
+import type { RowBatch } from "./store/records.ts";
+
+export interface CopyReport {
+  readonly file: string;
+  readonly rows: number;
+}
+
+export interface CopyOptions {
+  readonly onProgress?: (rows: number) => void;
+}
+
+/** Writes a backup of the store at `address` to `file`, which must not exist. */
+export async function backup(
+  address: string,
+  file: string,
+  options: CopyOptions = {},
+): Promise<CopyReport> {
+  const target = resolve(file);
+  if (existsSync(target)) {
+    throw new BackscrollError("store_not_empty", `${target} exists already; name a new file`, {
+      details: { path: target },
+    });
+  }
+  // Under another name until it is whole, so that half a backup never looks like one.
+  const partial = `${target}.partial`;
+  removeStore(partial);
+  try {
+    const rows = await copyStore(address, partial, options);
+    renameSync(partial, target);
+    return { file: target, rows };
+  } finally {
+    removeStore(partial);
+  }
+}
+
+/** Fills the store at `address`, which must be new or empty, from a backup. */
+export async function restore(
+  file: string,
+  address: string,
+  options: CopyOptions = {},
+): Promise<CopyReport> {
+  const source = resolve(file);
+  return { file: source, rows: await copyStore(source, address, options) };
+}
+
+/** All or nothing. The copy is a new life of the store: feed cursors of the original expire. */
+async function copyStore(from: string, to: string, options: CopyOptions): Promise<number> {
+  const source = await openStore(from, { readOnly: true, inThread: true });
+  try {
+    const target = await openStore(to, { inThread: true });
+    try {
+      let rows = 0;
+      await target.load(
+        counted(source.dump(), (batch) => {
+          rows += batch.rows.length;
+          options.onProgress?.(rows);
+        }),
+      );
+      return rows;
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function* counted(
+  batches: AsyncIterable<RowBatch>,
+  count: (batch: RowBatch) => void,
+): AsyncGenerator<RowBatch> {
+  for await (const batch of batches) {
+    count(batch);
+    yield batch;
+  }
+}
+
+function removeStore(path: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"])
+    rmSync(`${path}${suffix}`, { force: true });
+}
