@@ -2,6 +2,7 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 const config: ViteUserConfig = defineConfig({
   test: {
+    globalSetup: ["./test/support/postgres-server.ts"],
     projects: [
       {
         test: {
