@@ -1,8 +1,7 @@
 /** Appending entries: read the state, plan, carry out, all in one transaction. */
 
-import { type EntryKind, kindRules } from "../../../model/entry.ts";
-import { ZERO_HASH } from "../../../transcript/hash.ts";
 import type { Point } from "../../../transcript/place.ts";
+import { entryPinned, leafMoved } from "../../new-changes.ts";
 import {
   type AppendPlan,
   type EntryRow,
@@ -12,13 +11,21 @@ import {
   type SessionState,
 } from "../../plan-append.ts";
 import type { AppendRequest, AppendResult, MoveLeafRequest } from "../../records.ts";
+import { toPlacedEntry } from "../../rows/entry-row.ts";
+import {
+  type NumberedSession,
+  STATE_COLUMNS,
+  toNumberedSession,
+  toPoint,
+} from "../../rows/state-row.ts";
 import {
   checkExpectedLeaf,
   checkNode,
   entryNotFound,
   sessionNotFound,
 } from "../../store-errors.ts";
-import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import { planDelta } from "../../tenant-delta.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
 import { findTenant, writeFeed } from "./feed.ts";
@@ -26,10 +33,8 @@ import { replayed, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./sessions.ts";
 
 const SQL = statements("append", {
-  readState: `SELECT s.session, s.root_hash, t.leaf_id, t.leaf_sequence, t.leaf_chain, t.leaf_depth,
-      t.leaf_ordinal, t.leaf_hash, t.leaf_at_tip, t.last_sequence, t.last_chain, t.updated_at,
-      t.last_interaction_at
-    FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+  readState: `SELECT ${STATE_COLUMNS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = ? AND s.id = ?`,
   findPoint: `SELECT e.id, e.sequence, e.chain, e.depth, e.ordinal, e.hash, e.kind, e.status,
       NOT EXISTS (SELECT 1 FROM entries d WHERE d.tenant = e.tenant AND d.session = e.session
@@ -58,12 +63,6 @@ const SQL = statements("append", {
   setPinned: `UPDATE entries SET pinned = ? WHERE tenant = ? AND session = ? AND id = ?`,
   placed: `SELECT id, sequence, parent_id, ordinal, hash FROM entries WHERE tenant = ? AND id = ?`,
 });
-
-/** A session's state and its number. */
-export interface LockedSession {
-  readonly number: number;
-  readonly state: SessionState;
-}
 
 export function append(db: SqliteConnection, name: string, request: AppendRequest): AppendResult {
   const tenant = findTenant(db, name);
@@ -135,11 +134,7 @@ export function carryOut(
 
 /** The feed comes last: its row is the one that all writers of a tenant meet at. */
 export function finish(db: SqliteConnection, tenant: number, plan: AppendPlan): void {
-  writeFeed(db, tenant, plan.changes, {
-    entries: plan.rows.length,
-    messages: plan.messages,
-    contentBytes: plan.contentBytes,
-  });
+  writeFeed(db, tenant, plan.changes, planDelta(plan));
 }
 
 export function moveLeaf(db: SqliteConnection, name: string, request: MoveLeafRequest): void {
@@ -163,17 +158,7 @@ export function moveLeaf(db: SqliteConnection, name: string, request: MoveLeafRe
     tenant,
     number,
   );
-  const details = JSON.stringify({ from: state.leaf?.id ?? null });
-  writeFeed(db, tenant, [
-    {
-      kind: "leaf_moved",
-      at: request.now,
-      sessionId: request.sessionId,
-      entryId: request.leaf,
-      entryHash: null,
-      details,
-    },
-  ]);
+  writeFeed(db, tenant, [leafMoved(request, state.leaf?.id ?? null)]);
 }
 
 export function setPinned(
@@ -189,29 +174,17 @@ export function setPinned(
   if (tenant === undefined) return;
   const changed = db.run(SQL.setPinned, pinned ? 1 : 0, tenant, number, entryId);
   if (changed === 0) throw entryNotFound(entryId, sessionId);
-  const kind = pinned ? "entry_pinned" : "entry_unpinned";
-  writeFeed(db, tenant, [{ kind, at: now, sessionId, entryId, entryHash: null, details: null }]);
+  writeFeed(db, tenant, [entryPinned(sessionId, entryId, pinned, now)]);
 }
 
 export function readState(
   db: SqliteConnection,
   tenant: number | undefined,
   sessionId: string,
-): LockedSession {
+): NumberedSession {
   const row = tenant === undefined ? undefined : db.get(SQL.readState, tenant, sessionId);
   if (row === undefined) throw sessionNotFound(sessionId);
-  return {
-    number: Number(row["session"]),
-    state: {
-      sessionId,
-      leaf: row["leaf_id"] === null ? null : leafPoint(row),
-      lastSequence: Number(row["last_sequence"]),
-      lastChain: Number(row["last_chain"]),
-      rootHash: (row["root_hash"] as Uint8Array | null) ?? ZERO_HASH,
-      updatedAt: Number(row["updated_at"]),
-      lastInteractionAt: Number(row["last_interaction_at"]),
-    },
-  };
+  return toNumberedSession(row, sessionId);
 }
 
 export function findPoints(
@@ -235,17 +208,7 @@ export function findPoint(
   id: string,
 ): Point | undefined {
   const row = db.get(SQL.findPoint, tenant, session, id);
-  if (row === undefined) return undefined;
-  return {
-    id: String(row["id"]),
-    sequence: Number(row["sequence"]),
-    chain: Number(row["chain"]),
-    depth: Number(row["depth"]),
-    ordinal: Number(row["ordinal"]),
-    hash: row["hash"] as Uint8Array,
-    atTip: row["at_tip"] === 1,
-    annotation: !kindRules(row["kind"] as EntryKind).movesLeaf || row["status"] !== "committed",
-  };
+  return row === undefined ? undefined : toPoint(row);
 }
 
 /** The result that an earlier request had, found again by its ids. */
@@ -257,14 +220,7 @@ export function replayedResult(
 ): AppendResult {
   const entries = ids.flatMap((id) => {
     const row = db.get(SQL.placed, tenant, id);
-    if (row === undefined) return [];
-    return {
-      id,
-      sequence: Number(row["sequence"]),
-      parentId: row["parent_id"] as string | null,
-      ordinal: Number(row["ordinal"]),
-      hash: row["hash"] as Uint8Array,
-    };
+    return row === undefined ? [] : toPlacedEntry(row);
   });
   return { entries, leaf: state.leaf?.id ?? null, replayed: true };
 }
@@ -302,17 +258,4 @@ function insertEntry(db: SqliteConnection, tenant: number, session: number, row:
   if (entry.payloads.length > 0) {
     storePayloads(db, tenant, session, place.sequence, entry.payloads);
   }
-}
-
-function leafPoint(row: SqlRow): Point {
-  return {
-    id: String(row["leaf_id"]),
-    sequence: Number(row["leaf_sequence"]),
-    chain: Number(row["leaf_chain"]),
-    depth: Number(row["leaf_depth"]),
-    ordinal: Number(row["leaf_ordinal"]),
-    hash: row["leaf_hash"] as Uint8Array,
-    atTip: row["leaf_at_tip"] === 1,
-    annotation: false,
-  };
 }

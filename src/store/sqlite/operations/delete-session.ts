@@ -1,13 +1,15 @@
 /** Deletion: the one operation that takes something away, and what it leaves behind. */
 
 import { hash } from "node:crypto";
+import { sessionDeleted } from "../../new-changes.ts";
 import type { Tombstone } from "../../records.ts";
+import { toTombstone } from "../../rows/feed-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { releasePayloads } from "./blobs.ts";
 import { findTenant, writeFeed } from "./feed.ts";
-import { sessionChange, sessionNumber } from "./sessions.ts";
+import { sessionNumber } from "./sessions.ts";
 import { dropStreams } from "./streams.ts";
 
 const SQL = statements("delete_session", {
@@ -61,12 +63,7 @@ export function deleteSession(
   const { originKey, entryCount, digest } = tombstone;
   db.run(SQL.insertTombstone, tenant, session, id, originKey, entryCount, digest, reason, now);
 
-  const details = JSON.stringify({
-    reason,
-    entries: entryCount,
-    digest: Buffer.from(digest).toString("hex"),
-  });
-  writeFeed(db, tenant, [sessionChange("session_deleted", id, now, details)], {
+  writeFeed(db, tenant, [sessionDeleted(tombstone)], {
     sessions: -1,
     entries: -entryCount,
     messages: -Number(known["message_count"]),
@@ -82,13 +79,5 @@ export function findTombstone(
 ): Tombstone | undefined {
   const tenant = findTenant(db, name);
   const row = tenant === undefined ? undefined : db.get(SQL.findTombstone, tenant, sessionId);
-  if (row === undefined) return undefined;
-  return {
-    sessionId: String(row["session_id"]),
-    originKey: row["origin_key"] as string | null,
-    entryCount: Number(row["entry_count"]),
-    digest: row["digest"] as Uint8Array,
-    reason: String(row["reason"]),
-    deletedAt: Number(row["deleted_at"]),
-  };
+  return row === undefined ? undefined : toTombstone(row);
 }

@@ -1,10 +1,11 @@
 /** The tenant row and the change feed: the last things that a write transaction touches. */
 
-import type { ChangeKind } from "../../../model/change.ts";
 import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
 import type { NewChange } from "../../plan-append.ts";
-import type { ChangePage, ChangeRecord, FeedHead, Quota } from "../../records.ts";
+import type { ChangePage, FeedHead, Quota } from "../../records.ts";
+import { toChange } from "../../rows/feed-row.ts";
 import { checkQuota } from "../../store-errors.ts";
+import type { TenantDelta } from "../../tenant-delta.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -54,14 +55,6 @@ export function ensureTenant(db: SqliteConnection, name: string, now: number): n
   const tenant = Number(db.get(SQL.insertTenant, name, now, ZERO_HASH)?.["tenant"]);
   db.tenants.set(name, tenant);
   return tenant;
-}
-
-/** What a write changes in the tenant's counters. */
-export interface TenantDelta {
-  readonly sessions?: number;
-  readonly entries?: number;
-  readonly messages?: number;
-  readonly contentBytes?: number;
 }
 
 /** The number that the tenant's next session gets. */
@@ -160,24 +153,4 @@ export function listChanges(
 
 export function listTenants(db: SqliteConnection): string[] {
   return db.all(SQL.listTenants).map((row) => String(row["name"]));
-}
-
-function toChange(row: SqlRow): ChangeRecord {
-  return {
-    position: Number(row["position"]),
-    at: Number(row["at"]),
-    kind: row["kind"] as ChangeKind,
-    sessionId: row["session_id"] as string | null,
-    entryId: row["entry_id"] as string | null,
-    entryHash: row["entry_hash"] as Uint8Array | null,
-    details: textOrNull(row["details"]),
-    hash: row["hash"] as Uint8Array,
-  };
-}
-
-/** JSON is stored as bytes. */
-export function textOrNull(value: SqlRow[string] | undefined): string | null {
-  if (value === null || value === undefined) return null;
-  if (typeof value !== "object") return String(value);
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8");
 }

@@ -2,17 +2,19 @@
 
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
+import { sessionCreated } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
 import { copyEntries } from "../../plan-fork.ts";
 import type { ForkRequest, NewEntry } from "../../records.ts";
 import { checkNode, entryNotFound, sessionNotFound } from "../../store-errors.ts";
+import { planDelta } from "../../tenant-delta.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { carryOut, findPoint, readState } from "./append.ts";
 import { holdPayloads } from "./blobs.ts";
 import { findTenant, writeFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { readEntries } from "./read-entries.ts";
-import { getSession, insertSession, sessionChange } from "./sessions.ts";
+import { getSession, insertSession } from "./sessions.ts";
 
 export function forkSession(db: SqliteConnection, name: string, request: ForkRequest): Session {
   const { session, sessionId } = request;
@@ -33,7 +35,7 @@ export function forkSession(db: SqliteConnection, name: string, request: ForkReq
     forkPoint: point.id,
     rootHash: point.hash,
   });
-  const created = sessionChange("session_created", session.id, session.now);
+  const created = sessionCreated(session.id, session.now);
   const { state } = readState(db, tenant, session.id);
   const entries = copyPath(db, name, sessionId, point.id, session.now);
   const plan = planAppend(state, { sessionId: session.id, entries, now: session.now }, new Map());
@@ -42,12 +44,7 @@ export function forkSession(db: SqliteConnection, name: string, request: ForkReq
     holdPayloads(db, tenant, number, place.sequence, entry.content);
   }
   storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
-  const delta = {
-    sessions: 1,
-    entries: plan.rows.length,
-    messages: plan.messages,
-    contentBytes: plan.contentBytes,
-  };
+  const delta = { sessions: 1, ...planDelta(plan) };
   writeFeed(db, tenant, [created, ...plan.changes], delta, number);
   return getSession(db, name, session.id);
 }

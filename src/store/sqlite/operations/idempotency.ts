@@ -1,8 +1,8 @@
 /** Requests that may be repeated: a key, what it stood for, and the ids that it made. */
 
-import { fromHex, toHex } from "../../../transcript/hash.ts";
+import { fromHex } from "../../../transcript/hash.ts";
 import type { Idempotency } from "../../records.ts";
-import { idempotencyConflict } from "../../store-errors.ts";
+import { replayedResult, type StoredResult } from "../../stored-result.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -11,11 +11,6 @@ const SQL = statements("idempotency", {
   insert: `INSERT INTO idempotency (tenant, session, key, request_hash, result, created_at)
     VALUES (?, ?, ?, ?, ?, ?)`,
 });
-
-/** What a request made: ids only, never content. */
-export interface StoredResult {
-  readonly ids: readonly string[];
-}
 
 /**
  * The result of an earlier request under the same key; undefined if there was none. Requests that
@@ -28,12 +23,7 @@ export function replayed(
   idempotency: Idempotency | undefined,
 ): StoredResult | undefined {
   if (idempotency === undefined) return undefined;
-  const row = db.get(SQL.find, tenant, session, idempotency.key);
-  if (row === undefined) return undefined;
-  if (toHex(row["request_hash"] as Uint8Array) !== idempotency.requestHash) {
-    throw idempotencyConflict(idempotency.key);
-  }
-  return JSON.parse(String(row["result"])) as StoredResult;
+  return replayedResult(db.get(SQL.find, tenant, session, idempotency.key), idempotency);
 }
 
 export function storeResult(

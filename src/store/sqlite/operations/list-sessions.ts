@@ -9,11 +9,12 @@
 
 import type { Session } from "../../../model/session.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
+import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findTenant } from "./feed.ts";
-import { SESSION_COLUMNS, toSessions } from "./sessions.ts";
+import { toSessions } from "./sessions.ts";
 
 /** Up to this many sessions are fetched and sorted instead of walking the interaction index. */
 const FEW = 2_000;

@@ -1,12 +1,13 @@
 /** Memories and facts. */
 
-import type { JsonObject } from "../../../model/json.ts";
 import type { Fact, Memory } from "../../../model/note.ts";
+import { noteChange } from "../../new-changes.ts";
 import type { NewFact, NewMemory } from "../../records.ts";
+import { FACT_COLUMNS, toFact, toMemory } from "../../rows/note-row.ts";
 import { factNotFound, memoryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
-import { ensureTenant, findTenant, textOrNull, writeFeed } from "./feed.ts";
+import { ensureTenant, findTenant, writeFeed } from "./feed.ts";
 import { sessionNumber } from "./sessions.ts";
 
 const SQL = statements("notes", {
@@ -23,17 +24,14 @@ const SQL = statements("notes", {
     WHERE tenant = ? AND agent = ? AND name > ? ORDER BY name LIMIT ?`,
   addFact: `INSERT INTO facts (tenant, id, session, subject, predicate, object, source_entry_id,
       confidence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  findFact: `SELECT f.id, s.id AS session_id, f.subject, f.predicate, f.object, f.source_entry_id,
-      f.confidence, f.created_at, f.superseded_by
-    FROM facts f JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
+  findFact: `SELECT ${FACT_COLUMNS} FROM facts f
+    JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
     WHERE f.tenant = ? AND f.id = ?`,
-  listFacts: `SELECT f.id, s.id AS session_id, f.subject, f.predicate, f.object, f.source_entry_id,
-      f.confidence, f.created_at, f.superseded_by
-    FROM facts f JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
+  listFacts: `SELECT ${FACT_COLUMNS} FROM facts f
+    JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
     WHERE f.tenant = ? AND f.id > ? AND (? OR f.superseded_by IS NULL) ORDER BY f.id LIMIT ?`,
-  listSessionFacts: `SELECT f.id, s.id AS session_id, f.subject, f.predicate, f.object,
-      f.source_entry_id, f.confidence, f.created_at, f.superseded_by
-    FROM facts f JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
+  listSessionFacts: `SELECT ${FACT_COLUMNS} FROM facts f
+    JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
     WHERE f.tenant = ? AND f.session = ? AND f.id > ? AND (? OR f.superseded_by IS NULL)
     ORDER BY f.id LIMIT ?`,
   supersedeFact: `UPDATE facts SET superseded_by = ? WHERE tenant = ? AND id = ?`,
@@ -173,38 +171,4 @@ export function listFacts(
   }
   if (tenant === undefined) return [];
   return db.all(SQL.listFacts, tenant, after ?? "", superseded ? 1 : 0, limit).map(toFact);
-}
-
-function noteChange(
-  kind: "memory_put" | "memory_deleted" | "fact_added" | "fact_superseded" | "fact_deleted",
-  sessionId: string | null,
-  at: number,
-  details: JsonObject,
-) {
-  return { kind, at, sessionId, entryId: null, entryHash: null, details: JSON.stringify(details) };
-}
-
-function toMemory(row: SqlRow): Memory {
-  return {
-    agent: String(row["agent"]),
-    name: String(row["name"]),
-    content: JSON.parse(textOrNull(row["content"]) ?? '""') as string,
-    metadata: JSON.parse(textOrNull(row["metadata"]) ?? "{}") as JsonObject,
-    createdAt: Number(row["created_at"]),
-    updatedAt: Number(row["updated_at"]),
-  };
-}
-
-function toFact(row: SqlRow): Fact {
-  return {
-    id: String(row["id"]),
-    sessionId: String(row["session_id"]),
-    subject: String(row["subject"]),
-    predicate: String(row["predicate"]),
-    object: String(row["object"]),
-    sourceEntry: row["source_entry_id"] as string | null,
-    confidence: Number(row["confidence"]),
-    createdAt: Number(row["created_at"]),
-    supersededBy: row["superseded_by"] as string | null,
-  };
 }

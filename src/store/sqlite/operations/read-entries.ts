@@ -1,6 +1,5 @@
 /** Reading entries: pages of a path or of the whole tree, never a whole session. */
 
-import type { EntryKind, EntryStatus, Role } from "../../../model/entry.ts";
 import {
   isOnPath,
   type PathRange,
@@ -9,17 +8,14 @@ import {
 } from "../../../transcript/path.ts";
 import type { Chain, Point } from "../../../transcript/place.ts";
 import type { EntryPage, EntryQuery, EntryRecord } from "../../records.ts";
+import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import { toChain } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findPoint, readState } from "./append.ts";
 import { readPayloads } from "./blobs.ts";
-import { findTenant, textOrNull } from "./feed.ts";
-
-const COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.kind, e.role, e.actor,
-  e.status, e.model, e.adapter, e.input_tokens, e.output_tokens, e.cache_creation_tokens,
-  e.cache_read_tokens, e.metadata, e.created_at, e.superseded_by, e.copied_from, e.pinned,
-  e.content, e.content_bytes, e.nonce, e.content_hash, e.hash`;
+import { findTenant } from "./feed.ts";
 
 const SQL = statements("read_entries", {
   /** The chains from one to the root. */
@@ -30,25 +26,25 @@ const SQL = statements("read_entries", {
       SELECT c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
         JOIN up ON c.chain = up.parent_chain WHERE c.tenant = ?1 AND c.session = ?2)
     SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
-  messages: `SELECT ${COLUMNS} FROM entries e
+  messages: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal BETWEEN ? AND ?
       AND e.depth <= ? AND e.kind = 'message' AND e.status = 'committed'
     ORDER BY e.ordinal LIMIT ?`,
   /** Backwards: the newest of a range first. */
-  history: `SELECT ${COLUMNS} FROM entries e
+  history: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
       AND e.status = 'committed' AND (e.kind = 'message' OR (? AND e.kind = 'compaction'))
     ORDER BY e.ordinal DESC, e.depth DESC LIMIT ?`,
-  path: `SELECT ${COLUMNS} FROM entries e
+  path: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
       AND (e.ordinal, e.depth, e.sequence) > (?, ?, ?)
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT ?`,
-  tree: `SELECT ${COLUMNS} FROM entries e
+  tree: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
-  findById: `SELECT ${COLUMNS}, s.id AS session_id FROM entries e
+  findById: `SELECT ${ENTRY_COLUMNS}, s.id AS session_id FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ?`,
-  labels: `SELECT ${COLUMNS} FROM entries e INDEXED BY entries_labels
+  labels: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_labels
     WHERE e.tenant = ? AND e.session = ? AND e.kind = 'label' ORDER BY e.sequence`,
 });
 
@@ -107,17 +103,7 @@ interface Scope {
 
 function readChains({ db, tenant, session }: Scope, chain: number): Map<number, Chain> {
   const rows = chain === 0 ? [] : db.all(SQL.chainsToRoot, tenant, session, chain);
-  return new Map(
-    rows.map((row) => [
-      Number(row["chain"]),
-      {
-        chain: Number(row["chain"]),
-        parentChain: Number(row["parent_chain"]),
-        forkDepth: Number(row["fork_depth"]),
-        forkOrdinal: Number(row["fork_ordinal"]),
-      },
-    ]),
-  );
+  return new Map(rows.map(toChain).map((each) => [each.chain, each]));
 }
 
 function readMessages(
@@ -220,41 +206,4 @@ function toPage(
   const entries = rows.map((row) => toEntry(row, scope.sessionId));
   const contents = payloads ? entries.map((entry) => entry.content) : [];
   return { entries, payloads: readPayloads(scope.db, scope.tenant, contents), total };
-}
-
-export function toEntry(row: SqlRow, sessionId: string): EntryRecord {
-  return {
-    id: String(row["id"]),
-    sessionId,
-    sequence: Number(row["sequence"]),
-    parentId: row["parent_id"] as string | null,
-    chain: Number(row["chain"]),
-    depth: Number(row["depth"]),
-    ordinal: Number(row["ordinal"]),
-    kind: row["kind"] as EntryKind,
-    role: row["role"] as Role | null,
-    actor: row["actor"] as string | null,
-    status: row["status"] as EntryStatus,
-    model: row["model"] as string | null,
-    adapter: row["adapter"] as string | null,
-    usage:
-      row["input_tokens"] === null
-        ? null
-        : {
-            inputTokens: Number(row["input_tokens"]),
-            outputTokens: Number(row["output_tokens"]),
-            cacheCreationTokens: Number(row["cache_creation_tokens"]),
-            cacheReadTokens: Number(row["cache_read_tokens"]),
-          },
-    metadata: textOrNull(row["metadata"]),
-    createdAt: Number(row["created_at"]),
-    supersededBy: row["superseded_by"] as string | null,
-    copiedFrom: row["copied_from"] as string | null,
-    pinned: row["pinned"] === 1,
-    content: textOrNull(row["content"]),
-    contentBytes: Number(row["content_bytes"]),
-    nonce: row["nonce"] as Uint8Array | null,
-    contentHash: row["content_hash"] as Uint8Array | null,
-    hash: row["hash"] as Uint8Array,
-  };
 }

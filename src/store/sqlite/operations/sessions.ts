@@ -1,24 +1,16 @@
 /** Sessions: creating, reading and changing what is known of one. */
 
-import type { JsonObject } from "../../../model/json.ts";
-import type { Origin, Retention, Session } from "../../../model/session.ts";
+import type { Session } from "../../../model/session.ts";
 import { mergeMetadata } from "../../metadata.ts";
-import type { NewChange } from "../../plan-append.ts";
+import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type { NewSession, SessionPatch } from "../../records.ts";
+import { SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
-import { ensureTenant, findTenant, nextSessionNumber, textOrNull, writeFeed } from "./feed.ts";
+import { ensureTenant, findTenant, nextSessionNumber, writeFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
-
-/** The columns of a session, read from both of its tables. */
-export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner, s.created_at,
-  s.started_at, s.title, s.summary, s.metadata, s.ttl_seconds, s.retention, s.parent_session_id,
-  s.fork_entry_id, s.source, s.workstation, s.project_id, s.project_path, s.git_branch, s.file,
-  s.origin_key, t.leaf_id, t.last_sequence, t.message_count, t.updated_at, t.last_interaction_at,
-  t.last_write_at, t.input_tokens, t.output_tokens, t.cache_creation_tokens, t.cache_read_tokens,
-  t.summarized_through`;
 
 const SQL = statements("sessions", {
   findById: `SELECT ${SESSION_COLUMNS} FROM sessions s
@@ -61,13 +53,7 @@ export function createSession(db: SqliteConnection, name: string, session: NewSe
   if (earlier !== undefined) return getSession(db, name, earlier.ids[0] ?? "");
   const number = insertSession(db, tenant, session);
   storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
-  writeFeed(
-    db,
-    tenant,
-    [sessionChange("session_created", session.id, session.now)],
-    { sessions: 1 },
-    number,
-  );
+  writeFeed(db, tenant, [sessionCreated(session.id, session.now)], { sessions: 1 }, number);
   return getSession(db, name, session.id);
 }
 
@@ -145,8 +131,7 @@ export function updateSession(
     addParticipants(db, tenant, number, patch.participants);
   }
   db.run(SQL.touch, now, tenant, number);
-  const fields = JSON.stringify({ fields: Object.keys(patch).sort() });
-  writeFeed(db, tenant, [sessionChange("session_updated", id, now, fields)]);
+  writeFeed(db, tenant, [sessionUpdated(id, patch, now)]);
   return getSession(db, name, id);
 }
 
@@ -161,15 +146,6 @@ export function addParticipants(
     if (db.get(SQL.hasParticipant, tenant, session, actor) !== undefined) continue;
     db.run(SQL.addParticipant, tenant, session, actor, tenant, session);
   }
-}
-
-export function sessionChange(
-  kind: NewChange["kind"],
-  sessionId: string,
-  at: number,
-  details: string | null = null,
-): NewChange {
-  return { kind, at, sessionId, entryId: null, entryHash: null, details };
 }
 
 export function sessionNumber(
@@ -218,55 +194,4 @@ export function toSessions(
     participants.get(Number(row["session"]))?.push(String(row["actor"]));
   }
   return rows.map((row) => toSession(name, row, participants.get(Number(row["session"])) ?? []));
-}
-
-/** Columns that an older version did not fill have their defaults here. */
-function toSession(tenant: string, row: SqlRow, participants: string[]): Session {
-  const createdAt = Number(row["created_at"]);
-  return {
-    id: String(row["id"]),
-    tenant,
-    agent: String(row["agent"]),
-    createdBy: String(row["created_by"]),
-    createdAt,
-    owner: String(row["owner"]),
-    title: String(row["title"] ?? ""),
-    summary: row["summary"] as string | null,
-    participants,
-    metadata: JSON.parse(textOrNull(row["metadata"]) ?? "{}") as JsonObject,
-    ttlSeconds: row["ttl_seconds"] as number | null,
-    retention: (row["retention"] ?? "full") as Retention,
-    parentSessionId: row["parent_session_id"] as string | null,
-    forkPoint: row["fork_entry_id"] as string | null,
-    origin: toOrigin(row),
-    startedAt: Number(row["started_at"] ?? createdAt),
-    updatedAt: Number(row["updated_at"]),
-    lastInteractionAt: Number(row["last_interaction_at"]),
-    lastWriteAt: Number(row["last_write_at"]),
-    messageCount: Number(row["message_count"]),
-    entryCount: Number(row["last_sequence"]),
-    tokens: {
-      inputTokens: Number(row["input_tokens"]),
-      outputTokens: Number(row["output_tokens"]),
-      cacheCreationTokens: Number(row["cache_creation_tokens"]),
-      cacheReadTokens: Number(row["cache_read_tokens"]),
-    },
-    leaf: row["leaf_id"] as string | null,
-    summarizedThrough: row["summarized_through"] as string | null,
-  };
-}
-
-const ORIGIN_COLUMNS = {
-  source: "source",
-  workstation: "workstation",
-  projectId: "project_id",
-  projectPath: "project_path",
-  gitBranch: "git_branch",
-  file: "file",
-  key: "origin_key",
-} as const satisfies Record<keyof Origin, string>;
-
-function toOrigin(row: SqlRow): Origin {
-  const present = Object.entries(ORIGIN_COLUMNS).filter(([, column]) => row[column] !== null);
-  return Object.fromEntries(present.map(([field, column]) => [field, row[column]])) as Origin;
 }

@@ -1,9 +1,9 @@
 /** What the store holds, and whether its file is sound. */
 
 import { existsSync, statSync } from "node:fs";
-import { toHex } from "../../../transcript/hash.ts";
-import type { StoreStatus, TenantStatus } from "../../records.ts";
-import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import type { StoreStatus } from "../../records.ts";
+import { toTenantStatus } from "../../rows/feed-row.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
 import { readEpoch, readSchema } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -46,24 +46,4 @@ export function checkIntegrity(db: SqliteConnection): string[] {
 /** Changes when another connection, in this process or another, has committed. */
 export function dataVersion(db: SqliteConnection): number {
   return Number(db.get("PRAGMA data_version")?.["data_version"]);
-}
-
-function toTenantStatus(row: SqlRow): TenantStatus {
-  return {
-    tenant: String(row["name"]),
-    sessions: Number(row["session_count"]),
-    entries: Number(row["entry_count"]),
-    messages: Number(row["message_count"]),
-    contentBytes: Number(row["content_bytes"]),
-    pending: Number(row["pending"]),
-    memories: Number(row["memories"]),
-    facts: Number(row["facts"]),
-    feedPosition: Number(row["feed_position"]),
-    feedHead: toHex(row["feed_hash"] as Uint8Array),
-    quota: {
-      maxSessions: row["max_sessions"] as number | null,
-      maxEntries: row["max_entries"] as number | null,
-      maxContentBytes: row["max_content_bytes"] as number | null,
-    },
-  };
 }

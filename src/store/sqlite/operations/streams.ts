@@ -5,8 +5,8 @@
  * commit, on whatever is the leaf then, so that two open messages cannot fork a session by accident.
  */
 
-import type { Role } from "../../../model/entry.ts";
-import { namedEntries, placedEntry, planAppend, type SessionState } from "../../plan-append.ts";
+import { messageChunk, messageOpened } from "../../new-changes.ts";
+import { namedEntries, placedEntry, planAppend } from "../../plan-append.ts";
 import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan-stream.ts";
 import type {
   AbortStreamRequest,
@@ -17,11 +17,13 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "../../records.ts";
+import { toPending } from "../../rows/pending-row.ts";
+import type { NumberedSession } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound, streamLost } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { carryOut, findPoints, finish, readState, replayedResult } from "./append.ts";
-import { findTenant, textOrNull, writeFeed } from "./feed.ts";
+import { findTenant, writeFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 
 const SQL = statements("streams", {
@@ -76,9 +78,7 @@ export function openStream(
     request.leaseMs,
   );
   storeResult(db, tenant, number, request.idempotency, { ids: [request.id] }, request.now);
-  writeFeed(db, tenant, [
-    streamChange("message_opened", request.sessionId, request.id, request.now),
-  ]);
+  writeFeed(db, tenant, [messageOpened(request.sessionId, request.id, request.now)]);
   return { id: request.id };
 }
 
@@ -95,11 +95,8 @@ export function writeStream(db: SqliteConnection, name: string, request: WriteSt
   checkPendingBytes(request.id, Number(stream["chunk_bytes"]) + bytes.length);
   db.run(SQL.addChunk, tenant, request.id, count + 1, bytes);
   db.run(SQL.renew, request.leaseMs, count + 1, bytes.length, tenant, request.id);
-  const details = JSON.stringify({ chunk: count + 1 });
   const sessionId = String(stream["session_id"]);
-  writeFeed(db, tenant, [
-    streamChange("message_chunk", sessionId, request.id, request.now, details),
-  ]);
+  writeFeed(db, tenant, [messageChunk(sessionId, request.id, count + 1, request.now)]);
 }
 
 export function commitStream(
@@ -168,7 +165,7 @@ export function findPending(
 function place(
   db: SqliteConnection,
   tenant: number,
-  session: { readonly number: number; readonly state: SessionState },
+  session: NumberedSession,
   entry: NewEntry,
   now: number,
   expected: { readonly expectedLeaf?: string | null } = {},
@@ -201,32 +198,10 @@ function heldStream(
 }
 
 function readPending(db: SqliteConnection, tenant: number, id: string): PendingRecord {
-  const row = db.get(SQL.find, tenant, id) as SqlRow;
-  return {
-    id,
-    sessionId: String(row["session_id"]),
-    role: row["role"] as Role,
-    actor: row["actor"] as string | null,
-    metadata: textOrNull(row["metadata"]),
-    model: row["model"] as string | null,
-    adapter: row["adapter"] as string | null,
-    openedAt: Number(row["opened_at"]),
-    expiresAt: Number(row["expires_at"]),
-    chunks: db.all(SQL.chunks, tenant, id).map((chunk) => textOrNull(chunk["bytes"]) ?? "[]"),
-  };
+  return toPending(db.get(SQL.find, tenant, id) as SqlRow, db.all(SQL.chunks, tenant, id));
 }
 
 function remove(db: SqliteConnection, tenant: number, id: string): void {
   db.run(SQL.deleteChunks, tenant, id);
   db.run(SQL.deleteStream, tenant, id);
-}
-
-function streamChange(
-  kind: "message_opened" | "message_chunk",
-  sessionId: string,
-  entryId: string,
-  at: number,
-  details: string | null = null,
-) {
-  return { kind, at, sessionId, entryId, entryHash: null, details };
 }

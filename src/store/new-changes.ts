@@ -1,0 +1,77 @@
+/** The changes that operations other than appends put into the feed, in the same form everywhere. */
+
+import type { JsonObject } from "../model/json.ts";
+import type { NewChange } from "./plan-append.ts";
+import type { MoveLeafRequest, SessionPatch, Tombstone } from "./records.ts";
+
+export function sessionCreated(sessionId: string, at: number): NewChange {
+  return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };
+}
+
+/** Names the fields that a patch held, not their values. */
+export function sessionUpdated(sessionId: string, patch: SessionPatch, at: number): NewChange {
+  const details = JSON.stringify({ fields: Object.keys(patch).sort() });
+  return { kind: "session_updated", at, sessionId, entryId: null, entryHash: null, details };
+}
+
+export function sessionDeleted(tombstone: Tombstone): NewChange {
+  const { sessionId, reason, entryCount, digest, deletedAt } = tombstone;
+  const details = JSON.stringify({
+    reason,
+    entries: entryCount,
+    digest: Buffer.from(digest).toString("hex"),
+  });
+  return {
+    kind: "session_deleted",
+    at: deletedAt,
+    sessionId,
+    entryId: null,
+    entryHash: null,
+    details,
+  };
+}
+
+export function leafMoved(request: MoveLeafRequest, from: string | null): NewChange {
+  return {
+    kind: "leaf_moved",
+    at: request.now,
+    sessionId: request.sessionId,
+    entryId: request.leaf,
+    entryHash: null,
+    details: JSON.stringify({ from }),
+  };
+}
+
+export function entryPinned(
+  sessionId: string,
+  entryId: string,
+  pinned: boolean,
+  at: number,
+): NewChange {
+  const kind = pinned ? "entry_pinned" : "entry_unpinned";
+  return { kind, at, sessionId, entryId, entryHash: null, details: null };
+}
+
+export function messageOpened(sessionId: string, entryId: string, at: number): NewChange {
+  return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details: null };
+}
+
+/** `chunk` counts the flushes of the message from 1. */
+export function messageChunk(
+  sessionId: string,
+  entryId: string,
+  chunk: number,
+  at: number,
+): NewChange {
+  const details = JSON.stringify({ chunk });
+  return { kind: "message_chunk", at, sessionId, entryId, entryHash: null, details };
+}
+
+export function noteChange(
+  kind: "memory_put" | "memory_deleted" | "fact_added" | "fact_superseded" | "fact_deleted",
+  sessionId: string | null,
+  at: number,
+  details: JsonObject,
+): NewChange {
+  return { kind, at, sessionId, entryId: null, entryHash: null, details: JSON.stringify(details) };
+}

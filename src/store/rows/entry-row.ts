@@ -1,0 +1,58 @@
+/** From a row of `entries` (e) to an entry. */
+
+import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
+import type { EntryRecord, PlacedEntry, Row } from "../records.ts";
+import { textOrNull } from "./text.ts";
+
+export const ENTRY_COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.kind,
+  e.role, e.actor, e.status, e.model, e.adapter, e.input_tokens, e.output_tokens,
+  e.cache_creation_tokens, e.cache_read_tokens, e.metadata, e.created_at, e.superseded_by,
+  e.copied_from, e.pinned, e.content, e.content_bytes, e.nonce, e.content_hash, e.hash`;
+
+export function toEntry(row: Row, sessionId: string): EntryRecord {
+  return {
+    id: String(row["id"]),
+    sessionId,
+    sequence: Number(row["sequence"]),
+    parentId: row["parent_id"] as string | null,
+    chain: Number(row["chain"]),
+    depth: Number(row["depth"]),
+    ordinal: Number(row["ordinal"]),
+    kind: row["kind"] as EntryKind,
+    role: row["role"] as Role | null,
+    actor: row["actor"] as string | null,
+    status: row["status"] as EntryStatus,
+    model: row["model"] as string | null,
+    adapter: row["adapter"] as string | null,
+    usage:
+      row["input_tokens"] === null
+        ? null
+        : {
+            inputTokens: Number(row["input_tokens"]),
+            outputTokens: Number(row["output_tokens"]),
+            cacheCreationTokens: Number(row["cache_creation_tokens"]),
+            cacheReadTokens: Number(row["cache_read_tokens"]),
+          },
+    metadata: textOrNull(row["metadata"]),
+    createdAt: Number(row["created_at"]),
+    supersededBy: row["superseded_by"] as string | null,
+    copiedFrom: row["copied_from"] as string | null,
+    pinned: row["pinned"] === 1,
+    content: textOrNull(row["content"]),
+    contentBytes: Number(row["content_bytes"]),
+    nonce: row["nonce"] as Uint8Array | null,
+    contentHash: row["content_hash"] as Uint8Array | null,
+    hash: row["hash"] as Uint8Array,
+  };
+}
+
+/** What an append says of an entry, found again for a request that is repeated. */
+export function toPlacedEntry(row: Row): PlacedEntry {
+  return {
+    id: String(row["id"]),
+    sequence: Number(row["sequence"]),
+    parentId: row["parent_id"] as string | null,
+    ordinal: Number(row["ordinal"]),
+    hash: row["hash"] as Uint8Array,
+  };
+}

@@ -1,0 +1,51 @@
+/** From rows of `changes`, `tenants` and `tombstones` to what the port gives out. */
+
+import type { ChangeKind } from "../../model/change.ts";
+import { toHex } from "../../transcript/hash.ts";
+import type { ChangeRecord, Row, TenantStatus, Tombstone } from "../records.ts";
+import { textOrNull } from "./text.ts";
+
+export function toChange(row: Row): ChangeRecord {
+  return {
+    position: Number(row["position"]),
+    at: Number(row["at"]),
+    kind: row["kind"] as ChangeKind,
+    sessionId: row["session_id"] as string | null,
+    entryId: row["entry_id"] as string | null,
+    entryHash: row["entry_hash"] as Uint8Array | null,
+    details: textOrNull(row["details"]),
+    hash: row["hash"] as Uint8Array,
+  };
+}
+
+export function toTombstone(row: Row): Tombstone {
+  return {
+    sessionId: String(row["session_id"]),
+    originKey: row["origin_key"] as string | null,
+    entryCount: Number(row["entry_count"]),
+    digest: row["digest"] as Uint8Array,
+    reason: String(row["reason"]),
+    deletedAt: Number(row["deleted_at"]),
+  };
+}
+
+/** `pending`, `memories` and `facts` are counted beside the tenant's own row. */
+export function toTenantStatus(row: Row): TenantStatus {
+  return {
+    tenant: String(row["name"]),
+    sessions: Number(row["session_count"]),
+    entries: Number(row["entry_count"]),
+    messages: Number(row["message_count"]),
+    contentBytes: Number(row["content_bytes"]),
+    pending: Number(row["pending"]),
+    memories: Number(row["memories"]),
+    facts: Number(row["facts"]),
+    feedPosition: Number(row["feed_position"]),
+    feedHead: toHex(row["feed_hash"] as Uint8Array),
+    quota: {
+      maxSessions: row["max_sessions"] as number | null,
+      maxEntries: row["max_entries"] as number | null,
+      maxContentBytes: row["max_content_bytes"] as number | null,
+    },
+  };
+}

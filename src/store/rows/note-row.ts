@@ -1,0 +1,35 @@
+/** From rows of `memories` and `facts` to memories and facts. */
+
+import type { JsonObject } from "../../model/json.ts";
+import type { Fact, Memory } from "../../model/note.ts";
+import type { Row } from "../records.ts";
+import { textOrNull } from "./text.ts";
+
+/** From `facts` (f) and the session (s) that the fact was taken from. */
+export const FACT_COLUMNS = `f.id, s.id AS session_id, f.subject, f.predicate, f.object,
+  f.source_entry_id, f.confidence, f.created_at, f.superseded_by`;
+
+export function toMemory(row: Row): Memory {
+  return {
+    agent: String(row["agent"]),
+    name: String(row["name"]),
+    content: JSON.parse(textOrNull(row["content"]) ?? '""') as string,
+    metadata: JSON.parse(textOrNull(row["metadata"]) ?? "{}") as JsonObject,
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+  };
+}
+
+export function toFact(row: Row): Fact {
+  return {
+    id: String(row["id"]),
+    sessionId: String(row["session_id"]),
+    subject: String(row["subject"]),
+    predicate: String(row["predicate"]),
+    object: String(row["object"]),
+    sourceEntry: row["source_entry_id"] as string | null,
+    confidence: Number(row["confidence"]),
+    createdAt: Number(row["created_at"]),
+    supersededBy: row["superseded_by"] as string | null,
+  };
+}

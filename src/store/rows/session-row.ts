@@ -1,0 +1,65 @@
+/** From rows of `sessions` (s) and `session_state` (t) to a session. */
+
+import type { JsonObject } from "../../model/json.ts";
+import type { Origin, Retention, Session } from "../../model/session.ts";
+import type { Row } from "../records.ts";
+import { textOrNull } from "./text.ts";
+
+/** The columns of a session, read from both of its tables. */
+export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner, s.created_at,
+  s.started_at, s.title, s.summary, s.metadata, s.ttl_seconds, s.retention, s.parent_session_id,
+  s.fork_entry_id, s.source, s.workstation, s.project_id, s.project_path, s.git_branch, s.file,
+  s.origin_key, t.leaf_id, t.last_sequence, t.message_count, t.updated_at, t.last_interaction_at,
+  t.last_write_at, t.input_tokens, t.output_tokens, t.cache_creation_tokens, t.cache_read_tokens,
+  t.summarized_through`;
+
+/** Columns that an older version did not fill have their defaults here. */
+export function toSession(tenant: string, row: Row, participants: readonly string[]): Session {
+  const createdAt = Number(row["created_at"]);
+  return {
+    id: String(row["id"]),
+    tenant,
+    agent: String(row["agent"]),
+    createdBy: String(row["created_by"]),
+    createdAt,
+    owner: String(row["owner"]),
+    title: String(row["title"] ?? ""),
+    summary: row["summary"] as string | null,
+    participants,
+    metadata: JSON.parse(textOrNull(row["metadata"]) ?? "{}") as JsonObject,
+    ttlSeconds: row["ttl_seconds"] as number | null,
+    retention: (row["retention"] ?? "full") as Retention,
+    parentSessionId: row["parent_session_id"] as string | null,
+    forkPoint: row["fork_entry_id"] as string | null,
+    origin: toOrigin(row),
+    startedAt: Number(row["started_at"] ?? createdAt),
+    updatedAt: Number(row["updated_at"]),
+    lastInteractionAt: Number(row["last_interaction_at"]),
+    lastWriteAt: Number(row["last_write_at"]),
+    messageCount: Number(row["message_count"]),
+    entryCount: Number(row["last_sequence"]),
+    tokens: {
+      inputTokens: Number(row["input_tokens"]),
+      outputTokens: Number(row["output_tokens"]),
+      cacheCreationTokens: Number(row["cache_creation_tokens"]),
+      cacheReadTokens: Number(row["cache_read_tokens"]),
+    },
+    leaf: row["leaf_id"] as string | null,
+    summarizedThrough: row["summarized_through"] as string | null,
+  };
+}
+
+const ORIGIN_COLUMNS = {
+  source: "source",
+  workstation: "workstation",
+  projectId: "project_id",
+  projectPath: "project_path",
+  gitBranch: "git_branch",
+  file: "file",
+  key: "origin_key",
+} as const satisfies Record<keyof Origin, string>;
+
+function toOrigin(row: Row): Origin {
+  const present = Object.entries(ORIGIN_COLUMNS).filter(([, column]) => row[column] !== null);
+  return Object.fromEntries(present.map(([field, column]) => [field, row[column]])) as Origin;
+}

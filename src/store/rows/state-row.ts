@@ -1,0 +1,69 @@
+/** From rows to what an append reads: a session's state, and points of its tree. */
+
+import { type EntryKind, kindRules } from "../../model/entry.ts";
+import { ZERO_HASH } from "../../transcript/hash.ts";
+import type { Chain, Point } from "../../transcript/place.ts";
+import type { SessionState } from "../plan-append.ts";
+import type { Row } from "../records.ts";
+
+/** The columns of a session's state, from `sessions` (s) and `session_state` (t). */
+export const STATE_COLUMNS = `s.session, s.root_hash, t.leaf_id, t.leaf_sequence, t.leaf_chain,
+  t.leaf_depth, t.leaf_ordinal, t.leaf_hash, t.leaf_at_tip, t.last_sequence, t.last_chain,
+  t.updated_at, t.last_interaction_at`;
+
+/** A session's state and its number. */
+export interface NumberedSession {
+  readonly number: number;
+  readonly state: SessionState;
+}
+
+export function toNumberedSession(row: Row, sessionId: string): NumberedSession {
+  return {
+    number: Number(row["session"]),
+    state: {
+      sessionId,
+      leaf: row["leaf_id"] === null ? null : toLeaf(row),
+      lastSequence: Number(row["last_sequence"]),
+      lastChain: Number(row["last_chain"]),
+      rootHash: (row["root_hash"] as Uint8Array | null) ?? ZERO_HASH,
+      updatedAt: Number(row["updated_at"]),
+      lastInteractionAt: Number(row["last_interaction_at"]),
+    },
+  };
+}
+
+/** `at_tip` is 1 if nothing on the entry's chain is deeper. */
+export function toPoint(row: Row): Point {
+  return {
+    id: String(row["id"]),
+    sequence: Number(row["sequence"]),
+    chain: Number(row["chain"]),
+    depth: Number(row["depth"]),
+    ordinal: Number(row["ordinal"]),
+    hash: row["hash"] as Uint8Array,
+    atTip: row["at_tip"] === 1,
+    annotation: !kindRules(row["kind"] as EntryKind).movesLeaf || row["status"] !== "committed",
+  };
+}
+
+export function toChain(row: Row): Chain {
+  return {
+    chain: Number(row["chain"]),
+    parentChain: Number(row["parent_chain"]),
+    forkDepth: Number(row["fork_depth"]),
+    forkOrdinal: Number(row["fork_ordinal"]),
+  };
+}
+
+function toLeaf(row: Row): Point {
+  return {
+    id: String(row["leaf_id"]),
+    sequence: Number(row["leaf_sequence"]),
+    chain: Number(row["leaf_chain"]),
+    depth: Number(row["leaf_depth"]),
+    ordinal: Number(row["leaf_ordinal"]),
+    hash: row["leaf_hash"] as Uint8Array,
+    atTip: row["leaf_at_tip"] === 1,
+    annotation: false,
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * The registry of SQL statements.
+ *
+ * Statements are constants with a name. Registering them lets a test look at each one: whether it
+ * names the tenant, and whether it is ever built from pieces.
+ */
+
+export interface Statement {
+  readonly backend: "sqlite" | "postgres";
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Registers each of `sql` under `group.name` and gives them back as they are. */
+export type RegisterStatements = <const Group extends Record<string, string>>(
+  group: string,
+  sql: Group,
+) => Group;
+
+const registry: Statement[] = [];
+
+export function statementsOf(backend: Statement["backend"]): RegisterStatements {
+  return (group, sql) => {
+    for (const [name, text] of Object.entries(sql)) {
+      registry.push({ backend, name: `${group}.${name}`, sql: text });
+    }
+    return sql;
+  };
+}
+
+export function registeredStatements(): readonly Statement[] {
+  return registry;
+}

@@ -1,0 +1,24 @@
+/** What is kept of a request under its idempotency key: ids, never content. */
+
+import { toHex } from "../transcript/hash.ts";
+import type { Idempotency, Row } from "./records.ts";
+import { idempotencyConflict } from "./store-errors.ts";
+
+export interface StoredResult {
+  readonly ids: readonly string[];
+}
+
+/**
+ * What an earlier request under the same key made, from its row; undefined if there was none.
+ * `idempotency_conflict` if it was another request.
+ */
+export function replayedResult(
+  row: Row | undefined,
+  idempotency: Idempotency,
+): StoredResult | undefined {
+  if (row === undefined) return undefined;
+  if (toHex(row["request_hash"] as Uint8Array) !== idempotency.requestHash) {
+    throw idempotencyConflict(idempotency.key);
+  }
+  return JSON.parse(String(row["result"])) as StoredResult;
+}
