@@ -72,7 +72,15 @@ export function payloadMissing(hash: string): BackscrollError {
   );
 }
 
-/** \`used\` counts what is there, \`added\` what the write would add. */
+export function queueFull(waiting: number): BackscrollError {
+  return new BackscrollError(
+    "store_busy",
+    `${waiting} writes wait already; wait for some of them before the next`,
+    { details: { waiting, retryAfterMs: 100 } },
+  );
+}
+
+/** `used` counts what is there, `added` what the write would add. */
 export function checkQuota(field: string, limit: number | null, used: number, added: number): void {
   if (limit === null || added <= 0 || used + added <= limit) return;
   throw new BackscrollError(

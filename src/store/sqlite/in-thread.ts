@@ -1,7 +1,7 @@
 /** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
 
 import { statSync } from "node:fs";
-import { BackscrollError } from "../../model/errors.ts";
+import { queueFull } from "../store-errors.ts";
 import { CHECKPOINT_BYTES, type Executor, type ExecutorOptions } from "./executor.ts";
 import { callOperation, READS, type ReadName, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
@@ -79,14 +79,6 @@ export class InThread implements Executor {
     if (++this.#commits % 64 !== 0 || this.#options.path === ":memory:") return;
     if (walBytes(this.#options.path) > CHECKPOINT_BYTES) this.#writer.checkpoint("PASSIVE");
   }
-}
-
-export function queueFull(waiting: number): BackscrollError {
-  return new BackscrollError(
-    "store_busy",
-    `${waiting} writes wait already; wait for some of them before the next`,
-    { details: { waiting, retryAfterMs: 100 } },
-  );
 }
 
 export function walBytes(path: string): number {

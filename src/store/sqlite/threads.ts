@@ -7,8 +7,8 @@
 
 import { Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
+import { queueFull } from "../store-errors.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
-import { queueFull } from "./in-thread.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
 import {
   CHECKPOINT,
