@@ -1,0 +1,69 @@
+/** `npm run bench -- NAME`: measures, prints JSON lines, and fails when a bar is missed. */
+
+import { parseArgs } from "node:util";
+import { benchAppend } from "./append.ts";
+import type { BenchOptions } from "./measure.ts";
+
+const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
+  append: benchAppend,
+};
+
+const HELP = `Usage: npm run bench -- NAME [options]
+
+  append   one append, batches, pages of sessions and messages, event-loop delay
+
+Options
+  --quick            one run of each measurement instead of the median of five
+  --backend NAME     sqlite or postgres; both if left out
+  --only TEXT        only the measurements whose name contains TEXT
+  --folder PATH      where the databases are made (a real disk, not memory); the system's
+                     temporary folder if left out
+  --help
+
+Each measurement is one JSON line on stdout, and so is each bar with its figure.
+The exit code is 1 when a bar is missed, 2 when the command is wrong.
+`;
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  let parsed: ReturnType<typeof parse>;
+  try {
+    parsed = parse();
+  } catch (error) {
+    console.error((error as Error).message);
+    return 2;
+  }
+  const { values, positionals } = parsed;
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const bench = BENCHES[positionals[0] ?? ""];
+  const { backend } = values;
+  const known = backend === undefined || backend === "sqlite" || backend === "postgres";
+  if (bench === undefined || positionals.length > 1 || !known) {
+    console.error(HELP);
+    return 2;
+  }
+  const met = await bench({
+    runs: values.quick ? 1 : 5,
+    backends: backend === undefined ? ["sqlite", "postgres"] : [backend],
+    only: values.only ?? "",
+    ...(values.folder === undefined ? {} : { folder: values.folder }),
+  });
+  return met ? 0 : 1;
+}
+
+function parse() {
+  return parseArgs({
+    allowPositionals: true,
+    options: {
+      quick: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+      backend: { type: "string" },
+      only: { type: "string" },
+      folder: { type: "string" },
+    },
+  });
+}

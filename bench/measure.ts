@@ -1,0 +1,132 @@
+/** What all benches share: percentiles, fresh processes, medians over runs, and bars. */
+
+import { fork } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface BenchOptions {
+  /** Each measurement is made in this many fresh processes, and its median counts. */
+  readonly runs: number;
+  readonly backends: readonly ("sqlite" | "postgres")[];
+  /** Only measurements whose name contains this. */
+  readonly only: string;
+  readonly folder?: string;
+}
+
+/** What one run of a scenario has measured, by name. */
+export type Figures = Readonly<Record<string, number>>;
+
+/** Times of single operations, in milliseconds. */
+export class Timings {
+  readonly #ms: number[] = [];
+
+  async time<Result>(action: () => Promise<Result>): Promise<Result> {
+    const start = performance.now();
+    const result = await action();
+    this.#ms.push(performance.now() - start);
+    return result;
+  }
+
+  timeSync(action: () => void): void {
+    const start = performance.now();
+    action();
+    this.#ms.push(performance.now() - start);
+  }
+
+  percentile(percent: number): number {
+    const sorted = Float64Array.from(this.#ms).sort();
+    return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
+  }
+
+  /** One after another, as they were measured. */
+  perSecond(): number {
+    return (1_000 * this.#ms.length) / this.#ms.reduce((sum, ms) => sum + ms, 0);
+  }
+
+  figures(): { p50Ms: number; p99Ms: number; perSecond: number } {
+    return {
+      p50Ms: this.percentile(50),
+      p99Ms: this.percentile(99),
+      perSecond: this.perSecond(),
+    };
+  }
+}
+
+/** The most memory that this process has had, storage threads included. */
+export function peakRssMb(): number {
+  return process.resourceUsage().maxRSS / 1_024;
+}
+
+/** Calls `name` of the module at `module` in a new process, and gives what it returns. */
+export function inFreshProcess(module: URL, name: string, task: unknown): Promise<Figures> {
+  return new Promise((resolve, reject) => {
+    const child = fork(new URL("./fresh-process.ts", import.meta.url), [module.href, name], {
+      execArgv: ["--expose-gc"],
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    let figures: Figures | undefined;
+    child.on("message", (message) => {
+      figures = message as Figures;
+    });
+    child.once("error", reject);
+    child.once("exit", (code, signal) => {
+      if (code === 0 && figures !== undefined) resolve(figures);
+      else reject(new Error(`${name} ended with ${signal ?? code} and gave no figures`));
+    });
+    child.send({ task });
+  });
+}
+
+/** The median of each figure over the runs. */
+export function medians(runs: readonly Figures[]): Figures {
+  const names = Object.keys(runs[0] ?? {});
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = runs.map((run) => run[name] ?? Number.NaN).sort((a, b) => a - b);
+      return [name, values[Math.floor(values.length / 2)] ?? Number.NaN];
+    }),
+  );
+}
+
+/** Prints measurements and bars as JSON lines, and remembers whether a bar was missed. */
+export class Report {
+  readonly #bench: string;
+  met = true;
+
+  constructor(bench: string) {
+    this.#bench = bench;
+  }
+
+  measurement(backend: string, name: string, runs: number, figures: Figures): void {
+    const rounded = Object.entries(figures).map(([key, value]) => [key, round(value)]);
+    const line = { bench: this.#bench, backend, measurement: name, runs };
+    console.log(JSON.stringify({ ...line, ...Object.fromEntries(rounded) }));
+  }
+
+  /** `limit` is the most that `figure` may be, or the least if `atLeast`. */
+  bar(text: string, figure: number | undefined, limit: number, atLeast = false): void {
+    const value = figure ?? Number.NaN;
+    const met = atLeast ? value >= limit : value <= limit;
+    this.met &&= met;
+    const line = { bench: this.#bench, bar: text, figure: round(value), limit, met };
+    console.log(JSON.stringify(line));
+  }
+}
+
+/** Runs `use` with a folder that is gone afterwards. */
+export async function withFolder<Result>(
+  parent: string | undefined,
+  use: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const folder = await mkdtemp(join(parent ?? tmpdir(), "backscroll-bench-"));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(4));
+}
