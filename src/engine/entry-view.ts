@@ -62,7 +62,7 @@ export function appendedEntry(sessionId: string, draft: Draft, placed: PlacedEnt
     pinned: false,
     metadata: parseMetadata(entry.metadata),
     createdAt: entry.createdAt,
-    hash: toHex(placed.hash),
+    hash: placed.hash,
     truncated: false,
   };
 }

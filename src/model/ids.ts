@@ -20,40 +20,39 @@ export interface IdSource {
 
 /** A generator of ULIDs, each greater than the one before, even when the clock steps back. */
 export function createUlids(source: IdSource): () => string {
-  const digits = new Uint8Array(16);
   const random = new Uint8Array(16);
   let lastTime = -1;
+  /** The time and the twelve random characters that all ids of one millisecond share. */
+  let prefix = "";
+  /** The other four: a number that starts at random and counts up. */
+  let counter = 0;
+
+  const startAt = (time: number) => {
+    lastTime = time;
+    source.random(random);
+    prefix = encodeTime(time);
+    for (let i = 0; i < 12; i++) prefix += ALPHABET[(random[i] ?? 0) & 31];
+    // The upper half is kept free, so that there is room to count.
+    counter = (((random[12] ?? 0) << 11) | ((random[13] ?? 0) << 3)) & 0x7ffff;
+  };
 
   return () => {
     const now = source.now();
-    if (now > lastTime) {
-      lastTime = now;
-      source.random(random);
-      for (let i = 0; i < 16; i++) digits[i] = (random[i] ?? 0) & 31;
-    } else {
-      increment();
-    }
-    return encodeTime(lastTime) + encodeDigits();
+    if (now > lastTime) startAt(now);
+    else if (++counter > MAX_COUNTER) startAt(lastTime + 1);
+    return prefix + encodeCounter(counter);
   };
+}
 
-  function increment(): void {
-    for (let i = 15; i >= 0; i--) {
-      const digit = digits[i] ?? 0;
-      if (digit < 31) {
-        digits[i] = digit + 1;
-        return;
-      }
-      digits[i] = 0;
-    }
-    // All 80 random bits were ones: borrow the next millisecond.
-    lastTime++;
-  }
+const MAX_COUNTER = 32 ** 4 - 1;
 
-  function encodeDigits(): string {
-    let text = "";
-    for (const digit of digits) text += ALPHABET[digit];
-    return text;
-  }
+function encodeCounter(counter: number): string {
+  return (
+    (ALPHABET[counter >> 15] ?? "") +
+    (ALPHABET[(counter >> 10) & 31] ?? "") +
+    (ALPHABET[(counter >> 5) & 31] ?? "") +
+    (ALPHABET[counter & 31] ?? "")
+  );
 }
 
 /** The first ten characters of a ULID: 48 bits of milliseconds. */

@@ -8,7 +8,7 @@
 import { randomFillSync } from "node:crypto";
 import type { ChangeKind } from "../model/change.ts";
 import { kindRules, type Usage } from "../model/entry.ts";
-import { contentHash, entryHash, NONCE_BYTES } from "../transcript/hash.ts";
+import { contentHash, entryHash, NONCE_BYTES, toHex } from "../transcript/hash.ts";
 import { type Chain, type Place, Placer, type Point } from "../transcript/place.ts";
 import type { AppendRequest, NewEntry, PlacedEntry } from "./records.ts";
 import { checkExpectedLeaf, checkNode, entryNotFound } from "./store-errors.ts";
@@ -61,6 +61,9 @@ export interface AppendPlan {
 
 /** The stored entries that a request names: the backend looks these up before it plans. */
 export function namedEntries(entries: readonly NewEntry[]): string[] {
+  if (entries.every((entry) => entry.parentId === undefined && entry.supersedes === undefined)) {
+    return [];
+  }
   const own = new Set(entries.map((entry) => entry.id));
   const named = new Set<string>();
   for (const { parentId, supersedes } of entries) {
@@ -144,7 +147,7 @@ export function placedEntry(row: EntryRow): PlacedEntry {
     sequence: row.place.sequence,
     parentId: row.place.parent?.id ?? null,
     ordinal: row.place.ordinal,
-    hash: row.hash,
+    hash: toHex(row.hash),
   };
 }
 
@@ -233,7 +236,7 @@ function addUsage(sum: { -readonly [K in keyof Usage]: number }, usage: Usage): 
 }
 
 /** Random bytes are asked for in bulk: a system call for each would cost more than the hash. */
-const noncePool = new Uint8Array(NONCE_BYTES * 512);
+const noncePool = new Uint8Array(NONCE_BYTES * 2048);
 let nonceOffset = noncePool.length;
 
 function nextNonce(): Uint8Array {

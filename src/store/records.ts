@@ -121,7 +121,8 @@ export interface PlacedEntry {
   readonly sequence: number;
   readonly parentId: string | null;
   readonly ordinal: number;
-  readonly hash: Uint8Array;
+  /** In hex. */
+  readonly hash: string;
 }
 
 export interface AppendResult {

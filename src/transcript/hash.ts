@@ -67,7 +67,7 @@ export function entryHash(
   place: HashedPlace,
   columns: HashedColumns,
 ): Buffer {
-  const header = JSON.stringify([
+  const header = join([
     columns.id,
     columns.sessionId,
     columns.kind,
@@ -100,7 +100,7 @@ export function entryHash(
  */
 export function changeBody(change: HashedChange): Buffer {
   return Buffer.from(
-    JSON.stringify([
+    join([
       change.kind,
       change.at,
       change.sessionId,
@@ -118,6 +118,16 @@ export function changeHash(previous: Uint8Array, position: number, body: Uint8Ar
   room.writeBigUInt64BE(BigInt(position), HASH_BYTES);
   room.set(body, HASH_BYTES + 8);
   return sha256(room.subarray(0, HASH_BYTES + 8 + body.length));
+}
+
+/**
+ * Fields behind each other, a NUL after each and a U+0001 for one that is absent: no field can hold
+ * either, so no two lists give the same text.
+ */
+function join(fields: readonly (string | number | null)[]): string {
+  let text = "";
+  for (const field of fields) text += field === null ? "\u0001\0" : `${field}\0`;
+  return text;
 }
 
 export function toHex(bytes: Uint8Array): string {

@@ -1,6 +1,7 @@
 /** From a row of `entries` (e) to an entry. */
 
 import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
+import { toHex } from "../../transcript/hash.ts";
 import type { EntryRecord, PlacedEntry, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
@@ -53,6 +54,6 @@ export function toPlacedEntry(row: Row): PlacedEntry {
     sequence: Number(row["sequence"]),
     parentId: row["parent_id"] as string | null,
     ordinal: Number(row["ordinal"]),
-    hash: row["hash"] as Uint8Array,
+    hash: toHex(row["hash"] as Uint8Array),
   };
 }

@@ -66,6 +66,7 @@ function fill(db: SqliteConnection, each: (insert: (batch: RowBatch) => void) =>
     each((batch) => insertBatch(db, batch));
     renewEpoch(db);
     db.commit();
+    db.memory.forget();
   } catch (error) {
     db.rollback();
     throw error;

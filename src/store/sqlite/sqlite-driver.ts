@@ -8,6 +8,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
+import { WriteMemory } from "./write-memory.ts";
 
 export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
@@ -25,17 +26,21 @@ export class SqliteConnection {
   readonly #statements = new Map<string, StatementSync>();
   /** Numbers of tenants by name. Emptied by a rollback, which may have taken one back. */
   readonly tenants: Map<string, number> = new Map();
+  /** Of use only inside a write transaction. */
+  readonly memory: WriteMemory = new WriteMemory();
 
   constructor(path: string, options: ConnectionOptions = {}) {
     this.path = path;
-    this.#database = translated(() => {
-      return new DatabaseSync(path, {
+    try {
+      this.#database = new DatabaseSync(path, {
         readOnly: options.readOnly ?? false,
         enableForeignKeyConstraints: true,
         // Lock waits are ours: SQLite's would block the thread, and is unfair.
         timeout: 0,
       });
-    });
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
     try {
       this.exec("PRAGMA secure_delete = ON");
       this.exec(`PRAGMA cache_size = -${options.cacheKib ?? 16_384}`);
@@ -55,39 +60,61 @@ export class SqliteConnection {
   }
 
   exec(sql: string): void {
-    translated(() => this.#database.exec(sql));
+    try {
+      this.#database.exec(sql);
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
   }
 
   get(sql: string, ...values: readonly SqlValue[]): SqlRow | undefined {
-    return translated(() => this.#prepare(sql).get(...values) as SqlRow | undefined);
+    try {
+      return this.#prepare(sql).get(...values) as SqlRow | undefined;
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
   }
 
   all(sql: string, ...values: readonly SqlValue[]): SqlRow[] {
-    return translated(() => this.#prepare(sql).all(...values) as SqlRow[]);
+    try {
+      return this.#prepare(sql).all(...values) as SqlRow[];
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
   }
 
   /** Gives the number of rows that changed. */
   run(sql: string, ...values: readonly SqlValue[]): number {
-    return translated(() => Number(this.#prepare(sql).run(...values).changes));
+    try {
+      return Number(this.#prepare(sql).run(...values).changes);
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
   }
 
   begin(): void {
-    this.exec("BEGIN IMMEDIATE");
+    this.run("BEGIN IMMEDIATE");
   }
 
   commit(): void {
-    this.exec("COMMIT");
+    this.run("COMMIT");
+  }
+
+  /** Changes when another connection, in this process or another, has committed. */
+  dataVersion(): number {
+    return Number(this.get("PRAGMA data_version")?.["data_version"]);
   }
 
   /** Ends the transaction if one is open; SQLite itself ends it after some errors. */
   rollback(): void {
     this.tenants.clear();
+    this.memory.forget();
     if (this.#database.isTransaction) this.exec("ROLLBACK");
   }
 
   /** Moves what is in the write-ahead log into the database, without waiting for anybody. */
   checkpoint(mode: "PASSIVE" | "TRUNCATE"): void {
-    translated(() => this.#database.prepare(`PRAGMA wal_checkpoint(${mode})`).get());
+    this.get(`PRAGMA wal_checkpoint(${mode})`);
   }
 
   close(): void {
@@ -102,13 +129,5 @@ export class SqliteConnection {
       this.#statements.set(sql, statement);
     }
     return statement;
-  }
-}
-
-function translated<Result>(action: () => Result): Result {
-  try {
-    return action();
-  } catch (error) {
-    throw translateSqliteError(error);
   }
 }

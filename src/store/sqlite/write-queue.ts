@@ -30,6 +30,7 @@ export class WriteQueue {
   readonly #waiting: QueuedWrite[] = [];
   #waitingSince: number | undefined;
   #retry: NodeJS.Timeout | undefined;
+  #seenVersion: number | undefined;
 
   constructor(db: SqliteConnection, busyTimeoutMs: number) {
     this.#db = db;
@@ -88,9 +89,13 @@ export class WriteQueue {
   #commitGroup(group: readonly QueuedWrite[]): void {
     let outcomes: Outcome[];
     try {
-      checkVersion(this.#db, "write");
-      outcomes = group.map((write) => this.#runOne(write));
-      this.#db.commit();
+      this.#checkForeignWrites();
+      const [only, ...others] = group;
+      outcomes =
+        only !== undefined && others.length === 0
+          ? [this.#runAlone(only)]
+          : group.map((write) => this.#runBeside(write));
+      if (this.#db.handle.isTransaction) this.#db.commit();
     } catch (error) {
       // Nothing of the group is in the store: whoever waits must know it.
       this.#db.rollback();
@@ -101,21 +106,55 @@ export class WriteQueue {
     });
   }
 
-  #runOne(write: QueuedWrite, again = false): Outcome {
-    this.#db.exec("SAVEPOINT one");
+  /** A schema or a row can only have changed if somebody else has committed. */
+  #checkForeignWrites(): void {
+    const version = this.#db.dataVersion();
+    if (version === this.#seenVersion) return;
+    this.#db.memory.forget();
+    checkVersion(this.#db, "write");
+    this.#seenVersion = version;
+  }
+
+  /** The transaction is this operation's own: a failure takes it back as a whole. */
+  #runAlone(write: QueuedWrite): Outcome {
     try {
-      const value = callOperation(WRITES, this.#db, write.name, write.args);
-      this.#db.exec("RELEASE one");
+      return { value: this.#call(write) };
+    } catch (error) {
+      if (!isForeignKeyFailure(error) || !this.#db.handle.isTransaction) {
+        this.#db.rollback();
+        return { error };
+      }
+      this.#db.rollback();
+      this.#db.begin();
+      return { value: this.#call(write) };
+    }
+  }
+
+  #runBeside(write: QueuedWrite, again = false): Outcome {
+    this.#db.run("SAVEPOINT one");
+    try {
+      const value = this.#call(write);
+      this.#db.run("RELEASE one");
       return { value };
     } catch (error) {
       // A full disk ends the whole transaction; then there is no savepoint to go back to.
       if (!this.#db.handle.isTransaction) throw error;
       this.#db.tenants.clear();
-      this.#db.exec("ROLLBACK TO one");
-      this.#db.exec("RELEASE one");
-      if (isForeignKeyFailure(error) && !again) return this.#runOne(write, true);
+      this.#db.memory.forget();
+      this.#db.run("ROLLBACK TO one");
+      this.#db.run("RELEASE one");
+      if (isForeignKeyFailure(error) && !again) return this.#runBeside(write, true);
       return { error };
     }
+  }
+
+  #call(write: QueuedWrite): unknown {
+    const { memory } = this.#db;
+    // Appends keep the memory up to date; the others change rows behind its back.
+    if (write.name !== "append") memory.forget();
+    const value = callOperation(WRITES, this.#db, write.name, write.args);
+    if (write.name !== "append") memory.forget();
+    return value;
   }
 }
 

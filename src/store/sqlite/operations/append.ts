@@ -66,8 +66,9 @@ const SQL = statements("append", {
 
 export function append(db: SqliteConnection, name: string, request: AppendRequest): AppendResult {
   const tenant = findTenant(db, name);
-  const session = readState(db, tenant, request.sessionId);
   if (tenant === undefined) throw sessionNotFound(request.sessionId);
+  const session =
+    db.memory.session(tenant, request.sessionId) ?? readState(db, tenant, request.sessionId);
   const earlier = replayed(db, tenant, session.number, request.idempotency);
   if (earlier !== undefined) return replayedResult(db, tenant, earlier.ids, session.state);
 
@@ -88,7 +89,12 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
   finish(db, tenant, plan);
-  return { entries: plan.rows.map(placedEntry), leaf: plan.leaf?.id ?? null, replayed: false };
+  const { leaf, lastSequence, lastChain, updatedAt, lastInteractionAt } = plan;
+  db.memory.keepSession(tenant, {
+    number: session.number,
+    state: { ...session.state, leaf, lastSequence, lastChain, updatedAt, lastInteractionAt },
+  });
+  return { entries: plan.rows.map(placedEntry), leaf: leaf?.id ?? null, replayed: false };
 }
 
 /** Writes all that a plan says, the feed aside. */

@@ -73,7 +73,7 @@ export function writeFeed(
   delta: TenantDelta = {},
   sessionNumber = 0,
 ): void {
-  const row = db.get(SQL.readTenant, tenant) as SqlRow;
+  const row = db.memory.tenant(tenant) ?? (db.get(SQL.readTenant, tenant) as SqlRow);
   const limit = (column: string) => row[column] as number | null;
   checkQuota("sessions", limit("max_sessions"), Number(row["session_count"]), delta.sessions ?? 0);
   checkQuota("entries", limit("max_entries"), Number(row["entry_count"]), delta.entries ?? 0);
@@ -83,6 +83,7 @@ export function writeFeed(
     Number(row["content_bytes"]),
     delta.contentBytes ?? 0,
   );
+  const lastSession = Math.max(sessionNumber, Number(row["last_session"]));
   let position = Number(row["feed_position"]);
   let hash = row["feed_hash"] as Uint8Array;
   for (const change of changes) {
@@ -105,13 +106,22 @@ export function writeFeed(
     SQL.moveFeed,
     position,
     hash,
-    Math.max(sessionNumber, Number(row["last_session"])),
+    lastSession,
     delta.sessions ?? 0,
     delta.entries ?? 0,
     delta.messages ?? 0,
     delta.contentBytes ?? 0,
     tenant,
   );
+  db.memory.keepTenant(tenant, {
+    ...row,
+    feed_position: position,
+    feed_hash: hash,
+    last_session: lastSession,
+    session_count: Number(row["session_count"]) + (delta.sessions ?? 0),
+    entry_count: Number(row["entry_count"]) + (delta.entries ?? 0),
+    content_bytes: Number(row["content_bytes"]) + (delta.contentBytes ?? 0),
+  });
 }
 
 export function setQuota(db: SqliteConnection, name: string, quota: Quota, now: number): void {

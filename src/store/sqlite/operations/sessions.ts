@@ -143,8 +143,11 @@ export function addParticipants(
   actors: readonly string[],
 ): void {
   for (const actor of actors) {
-    if (db.get(SQL.hasParticipant, tenant, session, actor) !== undefined) continue;
-    db.run(SQL.addParticipant, tenant, session, actor, tenant, session);
+    if (db.memory.isParticipant(tenant, session, actor)) continue;
+    if (db.get(SQL.hasParticipant, tenant, session, actor) === undefined) {
+      db.run(SQL.addParticipant, tenant, session, actor, tenant, session);
+    }
+    db.memory.keepParticipant(tenant, session, actor);
   }
 }
 

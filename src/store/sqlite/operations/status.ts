@@ -45,5 +45,5 @@ export function checkIntegrity(db: SqliteConnection): string[] {
 
 /** Changes when another connection, in this process or another, has committed. */
 export function dataVersion(db: SqliteConnection): number {
-  return Number(db.get("PRAGMA data_version")?.["data_version"]);
+  return db.dataVersion();
 }
