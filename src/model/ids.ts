@@ -96,7 +96,10 @@ export function checkText(
   maxBytes: number = MAX_NAME_BYTES,
 ): string {
   if (typeof value !== "string") throw invalid(field, `${field} must be a string`);
-  if (value.includes("\0")) throw invalid(field, `${field} must not hold a NUL character`);
+  // PostgreSQL cannot store the first, and hashes use both between and in place of fields.
+  if (value.includes("\0") || value.includes("\u0001")) {
+    throw invalid(field, `${field} must not hold the control characters U+0000 or U+0001`);
+  }
   if (!value.isWellFormed()) {
     throw invalid(field, `${field} must be well-formed Unicode (it holds half a surrogate pair)`);
   }

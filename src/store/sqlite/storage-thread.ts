@@ -68,20 +68,33 @@ function serveWrites(): void {
   let taking = false;
   port.on("message", (first: Request) => {
     taking = true;
-    take(first);
-    // All that has arrived meanwhile shares the commit.
-    for (
-      let next = receiveMessageOnPort(port);
-      next !== undefined;
-      next = receiveMessageOnPort(port)
-    ) {
-      take(next.message as Request);
+    for (let next: Request | undefined = first; next !== undefined; next = nextSoon()) {
+      take(next);
+      // All that has arrived meanwhile shares the commit.
+      for (let more = nextNow(); more !== undefined; more = nextNow()) take(more);
+      queue.drain();
+      flush();
     }
-    queue.drain();
     taking = false;
-    flush();
   });
 }
+
+function nextNow(): Request | undefined {
+  return receiveMessageOnPort(port)?.message as Request | undefined;
+}
+
+/**
+ * Who has just got an answer often asks again at once. Waiting for it here, for a moment, spares
+ * both sides the way through the event loop: 10 of 55 microseconds.
+ */
+function nextSoon(): Request | undefined {
+  const until = performance.now() + LINGER_MS;
+  let next = nextNow();
+  while (next === undefined && performance.now() < until) next = nextNow();
+  return next;
+}
+
+const LINGER_MS = 0.05;
 
 function serveReads(): void {
   const db = new SqliteConnection(data.path, { readOnly: data.readOnly });

@@ -25,12 +25,19 @@ import {
   sessionNotFound,
 } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
-import type { SqliteConnection } from "../sqlite-driver.ts";
+import { insertRows, runInTens } from "../insert-rows.ts";
+import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
 import { findTenant, writeFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./sessions.ts";
+
+const ENTRY_INSERT = `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth,
+    ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
+    cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
+    content_bytes, nonce, hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const SQL = statements("append", {
   readState: `SELECT ${STATE_COLUMNS} FROM sessions s
@@ -40,11 +47,8 @@ const SQL = statements("append", {
       NOT EXISTS (SELECT 1 FROM entries d WHERE d.tenant = e.tenant AND d.session = e.session
         AND d.chain = e.chain AND d.ordinal >= e.ordinal AND d.depth > e.depth) AS at_tip
     FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
-  insertEntry: `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth, ordinal,
-      kind, role, actor, status, model, adapter, input_tokens, output_tokens,
-      cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
-      content_bytes, nonce, hash)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertEntry: insertRows(1, ENTRY_INSERT),
+  insertTenEntries: insertRows(10, ENTRY_INSERT),
   insertChain: `INSERT INTO chains (tenant, session, chain, parent_chain, fork_depth, fork_ordinal)
     VALUES (?, ?, ?, ?, ?, ?)`,
   supersede: `UPDATE entries SET superseded_by = ? WHERE tenant = ? AND session = ? AND id = ?`,
@@ -109,7 +113,13 @@ export function carryOut(
     const { parentChain, forkDepth, forkOrdinal } = chain;
     db.run(SQL.insertChain, tenant, session, chain.chain, parentChain, forkDepth, forkOrdinal);
   }
-  for (const row of plan.rows) insertEntry(db, tenant, session, row);
+  runInTens(db, SQL.insertEntry, SQL.insertTenEntries, plan.rows, (row) =>
+    entryValues(tenant, session, row),
+  );
+  for (const { entry, place } of plan.rows) {
+    if (entry.payloads.length === 0) continue;
+    storePayloads(db, tenant, session, place.sequence, entry.payloads);
+  }
   for (const { id, by } of plan.superseded) db.run(SQL.supersede, by, tenant, session, id);
   addParticipants(db, tenant, session, plan.actors);
   const { leaf, usage } = plan;
@@ -231,10 +241,9 @@ export function replayedResult(
   return { entries, leaf: state.leaf?.id ?? null, replayed: true };
 }
 
-function insertEntry(db: SqliteConnection, tenant: number, session: number, row: EntryRow): void {
+function entryValues(tenant: number, session: number, row: EntryRow): SqlValue[] {
   const { entry, place } = row;
-  db.run(
-    SQL.insertEntry,
+  return [
     tenant,
     session,
     place.sequence,
@@ -260,8 +269,5 @@ function insertEntry(db: SqliteConnection, tenant: number, session: number, row:
     entry.contentBytes,
     row.nonce,
     row.hash,
-  );
-  if (entry.payloads.length > 0) {
-    storePayloads(db, tenant, session, place.sequence, entry.payloads);
-  }
+  ];
 }

@@ -6,6 +6,7 @@ import type { ChangePage, FeedHead, Quota } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
 import { checkQuota } from "../../store-errors.ts";
 import type { TenantDelta } from "../../tenant-delta.ts";
+import { insertRows, runInTens } from "../insert-rows.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -13,15 +14,18 @@ import { statements } from "../sqlite-statements.ts";
 /** How many rows one page of the feed looks at, however few of them a filter keeps. */
 const SCANNED_ROWS = 10_000;
 
+const CHANGE_INSERT = `INSERT INTO changes
+    (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
 const SQL = statements("feed", {
   tenantByName: `SELECT tenant FROM tenants WHERE name = ?`,
   insertTenant: `INSERT INTO tenants (name, created_at, feed_hash) VALUES (?, ?, ?) RETURNING tenant`,
   readTenant: `SELECT feed_position, feed_hash, last_session, session_count, entry_count,
       content_bytes, max_sessions, max_entries, max_content_bytes
     FROM tenants WHERE tenant = ?`,
-  insertChange: `INSERT INTO changes
-      (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertChange: insertRows(1, CHANGE_INSERT),
+  insertTenChanges: insertRows(10, CHANGE_INSERT),
   moveFeed: `UPDATE tenants SET feed_position = ?, feed_hash = ?, last_session = ?,
       session_count = session_count + ?, entry_count = entry_count + ?,
       message_count = message_count + ?, content_bytes = content_bytes + ?
@@ -86,22 +90,13 @@ export function writeFeed(
   const lastSession = Math.max(sessionNumber, Number(row["last_session"]));
   let position = Number(row["feed_position"]);
   let hash = row["feed_hash"] as Uint8Array;
-  for (const change of changes) {
+  runInTens(db, SQL.insertChange, SQL.insertTenChanges, changes, (change) => {
     position++;
     hash = changeHash(hash, position, changeBody(change));
-    db.run(
-      SQL.insertChange,
-      tenant,
-      position,
-      change.at,
-      change.kind,
-      change.sessionId,
-      change.entryId,
-      change.entryHash,
-      change.details === null ? null : Buffer.from(change.details),
-      hash,
-    );
-  }
+    const { at, kind, sessionId, entryId, entryHash, details } = change;
+    const detailBytes = details === null ? null : Buffer.from(details);
+    return [tenant, position, at, kind, sessionId, entryId, entryHash, detailBytes, hash];
+  });
   db.run(
     SQL.moveFeed,
     position,

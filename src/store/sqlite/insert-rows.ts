@@ -1,0 +1,33 @@
+/**
+ * Several rows in one INSERT.
+ *
+ * A statement costs as much to start as a row to insert: ten rows at a time take two thirds of the
+ * time of ten statements. More than ten gain nothing more.
+ */
+
+import type { SqliteConnection, SqlValue } from "./sqlite-driver.ts";
+
+const ROWS = 10;
+
+/** `insert` for `count` rows: its one list of placeholders, repeated. */
+export function insertRows(count: number, insert: string): string {
+  const placeholders = insert.slice(insert.lastIndexOf("("));
+  return insert + `, ${placeholders}`.repeat(count - 1);
+}
+
+/** Inserts `items` in order, by tens and then one by one. */
+export function runInTens<Item>(
+  db: SqliteConnection,
+  insertOne: string,
+  insertTen: string,
+  items: readonly Item[],
+  valuesOf: (item: Item) => readonly SqlValue[],
+): void {
+  let i = 0;
+  while (items.length - i >= ROWS) {
+    const values: SqlValue[] = [];
+    for (const end = i + ROWS; i < end; i++) values.push(...valuesOf(items[i] as Item));
+    db.run(insertTen, ...values);
+  }
+  for (; i < items.length; i++) db.run(insertOne, ...valuesOf(items[i] as Item));
+}
