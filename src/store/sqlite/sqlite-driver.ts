@@ -69,7 +69,7 @@ export class SqliteConnection {
 
   get(sql: string, ...values: readonly SqlValue[]): SqlRow | undefined {
     try {
-      return this.#prepare(sql).get(...values) as SqlRow | undefined;
+      return this.#prepare(sql).get(...bindings(sql, values)) as SqlRow | undefined;
     } catch (error) {
       throw translateSqliteError(error);
     }
@@ -77,7 +77,7 @@ export class SqliteConnection {
 
   all(sql: string, ...values: readonly SqlValue[]): SqlRow[] {
     try {
-      return this.#prepare(sql).all(...values) as SqlRow[];
+      return this.#prepare(sql).all(...bindings(sql, values)) as SqlRow[];
     } catch (error) {
       throw translateSqliteError(error);
     }
@@ -86,7 +86,7 @@ export class SqliteConnection {
   /** Gives the number of rows that changed. */
   run(sql: string, ...values: readonly SqlValue[]): number {
     try {
-      return Number(this.#prepare(sql).run(...values).changes);
+      return Number(this.#prepare(sql).run(...bindings(sql, values)).changes);
     } catch (error) {
       throw translateSqliteError(error);
     }
@@ -130,4 +130,11 @@ export class SqliteConnection {
     }
     return statement;
   }
+}
+
+/** Node 22 takes `?1` for a name, and binds nothing to it by place. By name it works everywhere. */
+function bindings(sql: string, values: readonly SqlValue[]): readonly SqlValue[] {
+  if (!sql.includes("?1")) return values;
+  const byName = Object.fromEntries(values.map((value, i) => [`?${i + 1}`, value]));
+  return [byName] as unknown as readonly SqlValue[];
 }
