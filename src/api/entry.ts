@@ -1,0 +1,63 @@
+/** An entry on the wire. */
+
+import type { Entry, EntryKind, EntryStatus, Role } from "../model/entry.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
+import { toWireBlock, type WireBlock } from "./block.ts";
+import { toWireUsage, type WireUsage } from "./usage.ts";
+import { toWireFields, toWireTime } from "./wire.ts";
+
+export interface WireEntry {
+  readonly id: string;
+  readonly session_id: string;
+  readonly sequence: number;
+  readonly parent_id: string | null;
+  readonly kind: EntryKind;
+  readonly role: Role | null;
+  readonly actor: string | null;
+  readonly status: EntryStatus;
+  readonly blocks: readonly WireBlock[];
+  readonly data: JsonValue;
+  /** Zero-based index of a message on its own path. */
+  readonly index: number | null;
+  readonly usage: WireUsage | null;
+  readonly model: string | null;
+  readonly adapter: string | null;
+  readonly superseded_by: string | null;
+  readonly copied_from: string | null;
+  readonly pinned: boolean;
+  readonly metadata: JsonObject;
+  readonly created_at: string;
+  readonly hash: string | null;
+  /** True where a large payload was cut to its head. */
+  readonly truncated: boolean;
+}
+
+/** The kinds whose data has fields of ours. An extension's data keeps the names that it chose. */
+const OWN_DATA: ReadonlySet<EntryKind> = new Set(["compaction", "branch_summary", "label"]);
+
+export function toWireEntry(entry: Entry): WireEntry {
+  return {
+    id: entry.id,
+    session_id: entry.sessionId,
+    sequence: entry.sequence,
+    parent_id: entry.parentId,
+    kind: entry.kind,
+    role: entry.role,
+    actor: entry.actor,
+    status: entry.status,
+    blocks: entry.blocks.map(toWireBlock),
+    data:
+      OWN_DATA.has(entry.kind) && isPlainObject(entry.data) ? toWireFields(entry.data) : entry.data,
+    index: entry.index,
+    usage: entry.usage === null ? null : toWireUsage(entry.usage),
+    model: entry.model,
+    adapter: entry.adapter,
+    superseded_by: entry.supersededBy,
+    copied_from: entry.copiedFrom,
+    pinned: entry.pinned,
+    metadata: entry.metadata,
+    created_at: toWireTime(entry.createdAt),
+    hash: entry.hash,
+    truncated: entry.truncated,
+  };
+}

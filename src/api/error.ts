@@ -1,0 +1,33 @@
+/** Errors on the wire: a code to act on, a sentence to read, facts to use. */
+
+import { BackscrollError, type ErrorCode } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import { hidePasswords } from "./address.ts";
+import { toWireFields } from "./wire.ts";
+
+export interface WireError {
+  readonly error: {
+    /** `internal_error` is a bug of ours, and the only code that is not in `ERROR_CODES`. */
+    readonly code: ErrorCode | "internal_error";
+    readonly message: string;
+    readonly details: JsonObject;
+  };
+}
+
+export function toWireError(error: unknown): WireError {
+  if (BackscrollError.is(error)) {
+    const details = Object.entries(error.details).map(([name, value]) => [
+      name,
+      typeof value === "string" ? hidePasswords(value) : value,
+    ]);
+    return {
+      error: {
+        code: error.code,
+        message: hidePasswords(error.message),
+        details: toWireFields(Object.fromEntries(details)),
+      },
+    };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { error: { code: "internal_error", message: hidePasswords(message), details: {} } };
+}

@@ -1,0 +1,87 @@
+/** What deleting, sweeping and verifying have to say, on the wire. */
+
+import type { Problem, VerifyReport } from "../engine/verify.ts";
+import type { SweepResult, Tombstone } from "../store/records.ts";
+import { toWireTime } from "./wire.ts";
+
+export interface WireTombstone {
+  readonly session_id: string;
+  readonly origin_key: string | null;
+  readonly entry_count: number;
+  /** SHA-256 over the hashes of the session's entries, in hex. */
+  readonly digest: string;
+  readonly reason: string;
+  readonly deleted_at: string;
+}
+
+export interface WireSweep {
+  readonly deleted_sessions: readonly { readonly tenant: string; readonly session_id: string }[];
+  readonly aborted_messages: readonly { readonly tenant: string; readonly entry_id: string }[];
+  readonly forgotten_keys: number;
+  readonly collected_blobs: number;
+}
+
+export interface WireProblem {
+  readonly tenant: string;
+  readonly session_id: string | null;
+  readonly entry_id: string | null;
+  readonly problem: string;
+}
+
+export interface WireVerification {
+  readonly ok: boolean;
+  readonly tenants: number;
+  readonly sessions: number;
+  readonly entries: number;
+  readonly changes: number;
+  readonly problems: readonly WireProblem[];
+  /** The feed heads that were verified, by tenant. */
+  readonly heads: Readonly<Record<string, string>>;
+}
+
+export function toWireTombstone(tombstone: Tombstone): WireTombstone {
+  return {
+    session_id: tombstone.sessionId,
+    origin_key: tombstone.originKey,
+    entry_count: tombstone.entryCount,
+    digest: Buffer.from(tombstone.digest).toString("hex"),
+    reason: tombstone.reason,
+    deleted_at: toWireTime(tombstone.deletedAt),
+  };
+}
+
+export function toWireSweep(result: SweepResult): WireSweep {
+  return {
+    deleted_sessions: result.deletedSessions.map(({ tenant, sessionId }) => ({
+      tenant,
+      session_id: sessionId,
+    })),
+    aborted_messages: result.abortedMessages.map(({ tenant, entryId }) => ({
+      tenant,
+      entry_id: entryId,
+    })),
+    forgotten_keys: result.forgottenKeys,
+    collected_blobs: result.collectedBlobs,
+  };
+}
+
+export function toWireVerification(report: VerifyReport): WireVerification {
+  return {
+    ok: report.ok,
+    tenants: report.tenants,
+    sessions: report.sessions,
+    entries: report.entries,
+    changes: report.changes,
+    problems: report.problems.map(toWireProblem),
+    heads: report.heads,
+  };
+}
+
+function toWireProblem(problem: Problem): WireProblem {
+  return {
+    tenant: problem.tenant,
+    session_id: problem.sessionId,
+    entry_id: problem.entryId,
+    problem: problem.problem,
+  };
+}

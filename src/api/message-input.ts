@@ -1,0 +1,75 @@
+/** A message as it comes in from the wire: the one thing that is read here, for now. */
+
+import type { MessageInput } from "../engine/message-input.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { describe, isPlainObject } from "../model/json.ts";
+
+/** The names on the wire, and what the library calls them. */
+const FIELDS: Readonly<Record<string, keyof MessageInput>> = {
+  role: "role",
+  actor: "actor",
+  content: "content",
+  tool_calls: "toolCalls",
+  tool_results: "toolResults",
+  usage: "usage",
+  context_window: "contextWindow",
+  model: "model",
+  adapter: "adapter",
+  metadata: "metadata",
+  created_at: "createdAt",
+  interaction: "interaction",
+};
+
+const USAGE_FIELDS: Readonly<Record<string, string>> = {
+  input_tokens: "inputTokens",
+  output_tokens: "outputTokens",
+  cache_creation_tokens: "cacheCreationTokens",
+  cache_read_tokens: "cacheReadTokens",
+};
+
+/**
+ * Gives the library's form of a message. A field that is not known is an error: a misspelt one would
+ * otherwise be lost in silence. What the fields hold is checked by the library itself.
+ */
+export function fromWireMessage(value: unknown, field = "message"): MessageInput {
+  if (!isPlainObject(value))
+    throw invalid(field, `${field} must be an object, not ${describe(value)}`);
+  const message = rename(value, FIELDS, field);
+  if (isPlainObject(message["usage"])) {
+    message["usage"] = rename(message["usage"], USAGE_FIELDS, `${field}.usage`);
+  }
+  if (typeof message["createdAt"] === "string") {
+    message["createdAt"] = new Date(message["createdAt"]);
+  }
+  if (Array.isArray(message["toolResults"])) {
+    message["toolResults"] = message["toolResults"].map((result: unknown) =>
+      isPlainObject(result) && "is_error" in result
+        ? { ...result, isError: result["is_error"] }
+        : result,
+    );
+  }
+  return message as unknown as MessageInput;
+}
+
+function rename(
+  value: Record<string, unknown>,
+  names: Readonly<Record<string, string>>,
+  field: string,
+): Record<string, unknown> {
+  const renamed: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    const known = Object.hasOwn(names, name) ? names[name] : undefined;
+    if (known === undefined) {
+      throw invalid(
+        `${field}.${name}`.slice(0, 200),
+        `${field} has no field "${name.slice(0, 80)}"; it may have ${Object.keys(names).join(", ")}`,
+      );
+    }
+    renamed[known] = member;
+  }
+  return renamed;
+}
+
+function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

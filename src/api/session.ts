@@ -1,0 +1,81 @@
+/** A session on the wire: ConversationMeta under its own names, and the rest of what is known. */
+
+import type { JsonObject } from "../model/json.ts";
+import type { Retention, Session } from "../model/session.ts";
+import { toWireUsage, type WireUsage } from "./usage.ts";
+import { toWireTime } from "./wire.ts";
+
+export interface WireOrigin {
+  readonly source: string | null;
+  readonly workstation: string | null;
+  readonly project_id: string | null;
+  readonly project_path: string | null;
+  readonly git_branch: string | null;
+  readonly file: string | null;
+  readonly key: string | null;
+}
+
+export interface WireSession {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly title: string;
+  readonly updated_at: string;
+  readonly message_count: number;
+  readonly summary: string | null;
+  readonly owner: string;
+  readonly participants: readonly string[];
+  readonly metadata: JsonObject;
+  readonly ttl_seconds: number | null;
+  readonly retention: Retention;
+  readonly parent_session_id: string | null;
+  readonly fork_point: string | null;
+  readonly origin: WireOrigin;
+  readonly started_at: string;
+  readonly last_interaction_at: string;
+  readonly last_write_at: string;
+  readonly entry_count: number;
+  readonly tokens: WireUsage;
+  readonly leaf: string | null;
+  readonly summarized_through: string | null;
+}
+
+export function toWireSession(session: Session): WireSession {
+  const { origin } = session;
+  return {
+    id: session.id,
+    tenant: session.tenant,
+    agent: session.agent,
+    created_by: session.createdBy,
+    created_at: toWireTime(session.createdAt),
+    title: session.title,
+    updated_at: toWireTime(session.updatedAt),
+    message_count: session.messageCount,
+    summary: session.summary,
+    owner: session.owner,
+    participants: session.participants,
+    metadata: session.metadata,
+    ttl_seconds: session.ttlSeconds,
+    retention: session.retention,
+    parent_session_id: session.parentSessionId,
+    fork_point: session.forkPoint,
+    origin: {
+      source: origin.source ?? null,
+      workstation: origin.workstation ?? null,
+      project_id: origin.projectId ?? null,
+      project_path: origin.projectPath ?? null,
+      git_branch: origin.gitBranch ?? null,
+      file: origin.file ?? null,
+      key: origin.key ?? null,
+    },
+    started_at: toWireTime(session.startedAt),
+    last_interaction_at: toWireTime(session.lastInteractionAt),
+    last_write_at: toWireTime(session.lastWriteAt),
+    entry_count: session.entryCount,
+    tokens: toWireUsage(session.tokens),
+    leaf: session.leaf,
+    summarized_through: session.summarizedThrough,
+  };
+}

@@ -1,0 +1,66 @@
+/** What a store holds, on the wire. */
+
+import type { StoreStatus, TenantStatus } from "../store/records.ts";
+import { hidePasswords } from "./address.ts";
+
+export interface WireTenantStatus {
+  readonly tenant: string;
+  readonly sessions: number;
+  readonly entries: number;
+  readonly messages: number;
+  readonly content_bytes: number;
+  /** Messages that are being written now, or whose writer died. */
+  readonly pending: number;
+  readonly memories: number;
+  readonly facts: number;
+  readonly feed_position: number;
+  readonly feed_head: string;
+  readonly quota: {
+    readonly max_sessions: number | null;
+    readonly max_entries: number | null;
+    readonly max_content_bytes: number | null;
+  };
+}
+
+export interface WireStatus {
+  readonly backend: StoreStatus["backend"];
+  readonly address: string;
+  readonly schema_version: number;
+  readonly epoch: string;
+  /** Bytes on disk, the write-ahead log apart. */
+  readonly database_bytes: number;
+  readonly wal_bytes: number;
+  readonly tenants: readonly WireTenantStatus[];
+}
+
+export function toWireStatus(status: StoreStatus): WireStatus {
+  return {
+    backend: status.backend,
+    address: hidePasswords(status.address),
+    schema_version: status.schemaVersion,
+    epoch: status.epoch,
+    database_bytes: status.databaseBytes,
+    wal_bytes: status.walBytes,
+    tenants: status.tenants.map(toWireTenantStatus),
+  };
+}
+
+function toWireTenantStatus(status: TenantStatus): WireTenantStatus {
+  return {
+    tenant: status.tenant,
+    sessions: status.sessions,
+    entries: status.entries,
+    messages: status.messages,
+    content_bytes: status.contentBytes,
+    pending: status.pending,
+    memories: status.memories,
+    facts: status.facts,
+    feed_position: status.feedPosition,
+    feed_head: status.feedHead,
+    quota: {
+      max_sessions: status.quota.maxSessions,
+      max_entries: status.quota.maxEntries,
+      max_content_bytes: status.quota.maxContentBytes,
+    },
+  };
+}
