@@ -1,0 +1,91 @@
+/**
+ * What a command is: its name, its words, its options, and what it does.
+ *
+ * The parser, `--help` and the reference in docs/cli.md are all made from this one description, so
+ * that they cannot disagree.
+ */
+
+import { BackscrollError } from "../model/errors.ts";
+import type { Context } from "./context.ts";
+
+export interface ArgumentSpec {
+  /** In capitals, as it stands in the usage line. */
+  readonly name: string;
+  readonly optional?: true;
+  readonly help: string;
+}
+
+export interface OptionSpec {
+  readonly type: "string" | "boolean";
+  /** What stands for the value of a string option in the usage. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+export interface Command {
+  /** One word, or two: `memory put`. */
+  readonly name: string;
+  /** Names that other systems gave to the same thing. */
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  /** What else a user should know, in sentences. */
+  readonly details: string;
+  readonly arguments: readonly ArgumentSpec[];
+  readonly options: OptionSpecs;
+  /** What follows `backscroll` in each example. */
+  readonly examples: readonly string[];
+  /** Gives the exit code. */
+  readonly run: (
+    context: Context,
+    args: Readonly<Record<string, string | undefined>>,
+    options: Readonly<Record<string, string | boolean | undefined>>,
+  ) => Promise<number>;
+}
+
+type ArgumentValues<Arguments extends readonly ArgumentSpec[]> = {
+  readonly [Argument in Arguments[number] as Argument["name"]]: Argument extends {
+    readonly optional: true;
+  }
+    ? string | undefined
+    : string;
+};
+
+type OptionValues<Options extends OptionSpecs> = {
+  readonly [Name in keyof Options]?: Options[Name]["type"] extends "boolean" ? boolean : string;
+};
+
+interface Definition<Arguments extends readonly ArgumentSpec[], Options extends OptionSpecs>
+  extends Omit<Command, "run" | "arguments" | "options" | "aliases" | "details"> {
+  readonly aliases?: readonly string[];
+  readonly details?: string;
+  readonly arguments?: Arguments;
+  readonly options?: Options;
+  readonly run: (
+    context: Context,
+    args: ArgumentValues<Arguments>,
+    options: OptionValues<Options>,
+  ) => Promise<number>;
+}
+
+/** Gives `run` its words and options under their own names and types. */
+export function defineCommand<
+  const Arguments extends readonly ArgumentSpec[] = readonly [],
+  const Options extends OptionSpecs = Record<never, never>,
+>(definition: Definition<Arguments, Options>): Command {
+  const run = definition.run as unknown as Command["run"];
+  return {
+    aliases: [],
+    details: "",
+    arguments: [],
+    options: {},
+    ...definition,
+    run,
+  };
+}
+
+/** A mistake on the command line. */
+export function usageError(message: string, field = "arguments"): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

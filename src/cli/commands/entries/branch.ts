@@ -1,0 +1,31 @@
+import { toWireSession } from "../../../api/session.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { withStore } from "../../store.ts";
+import { given } from "../../values.ts";
+
+export const branch: Command = defineCommand({
+  name: "branch",
+  summary: "Make an entry the active leaf, so that the next append continues from there.",
+  details: "What followed it stays, on a branch of its own: show SESSION --tree has all of them.",
+  arguments: [
+    { name: "SESSION", help: "The session's id." },
+    { name: "ENTRY", help: "The entry's id, or root to start over." },
+  ],
+  options: {
+    summary: {
+      type: "string",
+      value: "TEXT",
+      help: "What the path that is left behind was about; the model will see it.",
+    },
+  },
+  examples: ["branch 01JZ8Q4V7N 01JZ8Q9D2M"],
+  run: (context, args, options) =>
+    withStore(context, "write", async (tenant) => {
+      const handle = await tenant.getSession(args.SESSION);
+      const entry = args.ENTRY === "root" ? null : args.ENTRY;
+      await handle.branch(entry, given({ summary: options.summary }));
+      if (context.json) await context.terminal.printJson(toWireSession(await handle.meta()));
+      return EXIT.ok;
+    }),
+});

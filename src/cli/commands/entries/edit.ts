@@ -1,0 +1,32 @@
+import { toWireEntry } from "../../../api/entry.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { readText } from "../../stdin.ts";
+import { withStore } from "../../store.ts";
+import { given } from "../../values.ts";
+
+export const edit: Command = defineCommand({
+  name: "edit",
+  summary: "Replace a message by a new one beside it, and print the new one's id.",
+  details:
+    "Nothing is overwritten: the old message, and what followed it, stay on their own branch.",
+  arguments: [
+    { name: "SESSION", help: "The session's id." },
+    { name: "ENTRY", help: "The message to replace." },
+    { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
+  ],
+  options: {
+    actor: { type: "string", value: "NAME", help: "Who says it; the same actor if left out." },
+  },
+  examples: ['edit 01JZ8Q4V7N 01JZ8Q9D2M "Why does the backup job run twice?"'],
+  run: async (context, args, options) => {
+    const text = await readText(args.TEXT, context.terminal);
+    return withStore(context, "write", async (tenant) => {
+      const handle = await tenant.getSession(args.SESSION);
+      const entry = await handle.edit(args.ENTRY, text, given({ actor: options.actor }));
+      if (context.json) await context.terminal.printJson(toWireEntry(entry));
+      else await context.terminal.print(entry.id);
+      return EXIT.ok;
+    });
+  },
+});

@@ -1,0 +1,28 @@
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { withStore } from "../../store.ts";
+
+export const label: Command = defineCommand({
+  name: "label",
+  summary: "Name an entry, so that a person finds it again.",
+  arguments: [
+    { name: "SESSION", help: "The session's id." },
+    { name: "ENTRY", help: "The entry's id." },
+    { name: "LABEL", optional: true, help: "Its name." },
+  ],
+  options: { remove: { type: "boolean", help: "Take the name away again." } },
+  examples: ['label 01JZ8Q4V7N 01JZ8Q9D2M "before the rewrite"'],
+  run: (context, args, options) => {
+    if ((args.LABEL === undefined) !== (options.remove === true)) {
+      throw usageError("label needs either LABEL or --remove", "LABEL");
+    }
+    return withStore(context, "write", async (tenant) => {
+      const handle = await tenant.getSession(args.SESSION);
+      await handle.label(args.ENTRY, args.LABEL ?? null);
+      if (context.json) {
+        await context.terminal.printJson({ labels: Object.fromEntries(await handle.labels()) });
+      }
+      return EXIT.ok;
+    });
+  },
+});

@@ -1,0 +1,44 @@
+/** All commands, in the order in which `--help` lists them. */
+
+import type { Command } from "../command.ts";
+import type { CommandGroup } from "../help.ts";
+import { append } from "./entries/append.ts";
+import { branch } from "./entries/branch.ts";
+import { edit } from "./entries/edit.ts";
+import { label } from "./entries/label.ts";
+import { factsAdd } from "./notes/facts-add.ts";
+import { factsDelete } from "./notes/facts-delete.ts";
+import { factsList } from "./notes/facts-list.ts";
+import { memoryDelete } from "./notes/memory-delete.ts";
+import { memoryGet } from "./notes/memory-get.ts";
+import { memoryList } from "./notes/memory-list.ts";
+import { memoryPut } from "./notes/memory-put.ts";
+import { deleteSession } from "./sessions/delete.ts";
+import { exportSessions } from "./sessions/export.ts";
+import { fork } from "./sessions/fork.ts";
+import { history } from "./sessions/history.ts";
+import { list } from "./sessions/list.ts";
+import { newSession } from "./sessions/new.ts";
+import { show } from "./sessions/show.ts";
+import { title } from "./sessions/title.ts";
+import { backup } from "./store/backup.ts";
+import { changes } from "./store/changes.ts";
+import { doctor } from "./store/doctor.ts";
+import { restore } from "./store/restore.ts";
+import { status } from "./store/status.ts";
+import { sweep } from "./store/sweep.ts";
+
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  { title: "Read", commands: [status, list, show, history, changes] },
+  {
+    title: "Write",
+    commands: [newSession, append, title, branch, edit, label, fork, deleteSession],
+  },
+  {
+    title: "Notes",
+    commands: [memoryList, memoryGet, memoryPut, memoryDelete, factsList, factsAdd, factsDelete],
+  },
+  { title: "Look after the store", commands: [doctor, sweep, backup, restore, exportSessions] },
+];
+
+export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap((group) => group.commands);

@@ -1,0 +1,39 @@
+import { toWireFact } from "../../../api/note.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { withStore } from "../../store.ts";
+import { given, toNumber } from "../../values.ts";
+
+export const factsAdd: Command = defineCommand({
+  name: "facts add",
+  summary: "Keep a fact with a session and print its id.",
+  arguments: [
+    { name: "SESSION", help: "The session's id." },
+    { name: "SUBJECT", help: "Who or what it is about." },
+    { name: "PREDICATE", help: "What is said of it." },
+    { name: "OBJECT", help: "And of what." },
+  ],
+  options: {
+    source: { type: "string", value: "ENTRY", help: "The entry that it was taken from." },
+    confidence: { type: "string", value: "N", help: "From 0 to 1, which is the default." },
+  },
+  examples: ['facts add 01JZ8Q4V7N "cron job" "is locked by" /var/lock/cron'],
+  run: (context, args, options) =>
+    withStore(context, "write", async (tenant) => {
+      const handle = await tenant.getSession(args.SESSION);
+      const facts = await handle.addFacts([
+        {
+          subject: args.SUBJECT,
+          predicate: args.PREDICATE,
+          object: args.OBJECT,
+          ...given({ sourceEntry: options.source }),
+          ...given({ confidence: toNumber(options.confidence, "--confidence") }),
+        },
+      ]);
+      for (const fact of facts) {
+        if (context.json) await context.terminal.printJson(toWireFact(fact));
+        else await context.terminal.print(fact.id);
+      }
+      return EXIT.ok;
+    }),
+});

@@ -1,0 +1,76 @@
+import { toWireSession } from "../../../api/session.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { formatCount, formatTable, formatTime } from "../../print.ts";
+import { commandLine } from "../../program.ts";
+import { withStore } from "../../store.ts";
+import { given, toCount, toTime } from "../../values.ts";
+
+export const list: Command = defineCommand({
+  name: "list",
+  aliases: ["list_sessions"],
+  summary: "List sessions, the one with the newest interaction first.",
+  details:
+    "Each option narrows the list. Times are dates (your own midnight), ISO 8601 times, or ages such as 7d.",
+  options: {
+    agent: { type: "string", value: "NAME", help: "Only this agent's." },
+    owner: { type: "string", value: "NAME", help: "Only this owner's." },
+    participant: {
+      type: "string",
+      value: "NAME",
+      help: "Only those in which this actor took part.",
+    },
+    project: { type: "string", value: "ID", help: "Only those of this project." },
+    workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
+    source: { type: "string", value: "NAME", help: "Only those written by this tool." },
+    since: { type: "string", value: "TIME", help: "Last interaction at or after." },
+    until: { type: "string", value: "TIME", help: "Last interaction before." },
+    title: {
+      type: "string",
+      value: "TEXT",
+      help: "Only titles that contain this, whatever the case.",
+    },
+    limit: { type: "string", value: "N", help: "Sessions on a page: at most 500, 50 if left out." },
+    cursor: { type: "string", value: "CURSOR", help: "Go on where the page before ended." },
+  },
+  examples: ["list --agent coder --since 7d"],
+  run: (context, _args, options) =>
+    withStore(context, "read", async (tenant) => {
+      const { agent, owner, participant, workstation, source, title, cursor } = options;
+      const page = await tenant.listSessions(
+        given({
+          ...{ agent, owner, participant, workstation, source, title, cursor },
+          projectId: options.project,
+          since: toTime(options.since, "--since"),
+          until: toTime(options.until, "--until"),
+          limit: toCount(options.limit, "--limit"),
+        }),
+      );
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson({
+          sessions: page.sessions.map(toWireSession),
+          next_cursor: page.nextCursor ?? null,
+        });
+        return EXIT.ok;
+      }
+      if (page.sessions.length === 0) {
+        await terminal.print("No sessions.");
+        return EXIT.ok;
+      }
+      const rows = page.sessions.map((session) => [
+        session.id,
+        formatTime(session.lastInteractionAt),
+        session.agent,
+        session.owner,
+        formatCount(session.messageCount),
+        session.title,
+      ]);
+      const header = ["SESSION", "LAST ACTIVE", "AGENT", "OWNER", "MESSAGES", "TITLE"];
+      for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
+      if (page.nextCursor !== undefined) {
+        terminal.note(`More: ${commandLine(context, `list --cursor ${page.nextCursor}`)}`);
+      }
+      return EXIT.ok;
+    }),
+});

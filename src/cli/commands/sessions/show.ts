@@ -1,0 +1,119 @@
+import { toWireEntry } from "../../../api/entry.ts";
+import { toWireSession } from "../../../api/session.ts";
+import type { SessionHandle } from "../../../engine/session-handle.ts";
+import { kindRules } from "../../../model/entry.ts";
+import { MAX_PAGE } from "../../../model/limits.ts";
+import type { Session } from "../../../model/session.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { EXIT } from "../../exit.ts";
+import { formatEntry } from "../../print-entry.ts";
+import { formatSession } from "../../print-session.ts";
+import { formatTree } from "../../print-tree.ts";
+import { commandLine } from "../../program.ts";
+import { withStore } from "../../store.ts";
+import { given, toCount } from "../../values.ts";
+
+export const show: Command = defineCommand({
+  name: "show",
+  aliases: ["list_messages", "get_session_meta"],
+  summary: "Show a session: what is known of it, and a page of its messages.",
+  details:
+    "Messages run along the active path, or along the path to --leaf. Large payloads are cut to their first lines unless --full is given.",
+  arguments: [{ name: "SESSION", help: "The session's id." }],
+  options: {
+    leaf: { type: "string", value: "ENTRY", help: "Show the path to this entry." },
+    around: { type: "string", value: "ENTRY", help: "Put this message in the middle of the page." },
+    offset: { type: "string", value: "N", help: "Start at this message, counted from 0." },
+    limit: { type: "string", value: "N", help: "Messages on a page: at most 500, 50 if left out." },
+    tree: { type: "boolean", help: "Show every entry of every branch instead." },
+    after: { type: "string", value: "ENTRY", help: "With --tree: go on after this entry." },
+    full: { type: "boolean", help: "Show everything in full." },
+  },
+  examples: ["show 01JZ8Q4V7N --limit 10", "show 01JZ8Q4V7N --tree"],
+  run: (context, args, options) =>
+    withStore(context, "read", async (tenant) => {
+      const handle = await tenant.getSession(args.SESSION);
+      const session = await handle.meta();
+      const limit = toCount(options.limit, "--limit");
+      const full = options.full ?? false;
+      if (options.tree) {
+        for (const name of ["leaf", "around", "offset"] as const) {
+          if (options[name] !== undefined)
+            throw usageError(`--tree shows every branch, so it takes no --${name}`, `--${name}`);
+        }
+        return showTree(context, handle, session, { after: options.after, limit, full });
+      }
+      if (options.after !== undefined) {
+        throw usageError("--after goes with --tree; pages of messages have --offset", "--after");
+      }
+      const page = await handle.listMessages({
+        ...given({ leaf: options.leaf, around: options.around, limit }),
+        ...given({ offset: toCount(options.offset, "--offset") }),
+        preview: !full,
+      });
+      if (context.json) {
+        await context.terminal.printJson({
+          session: toWireSession(session),
+          messages: page.messages.map(toWireEntry),
+          offset: page.offset,
+          total: page.total,
+        });
+        return EXIT.ok;
+      }
+      const { terminal } = context;
+      const style = { full, labels: await handle.labels(), leaf: session.leaf };
+      await terminal.print(formatSession(session, terminal));
+      for (const message of page.messages) {
+        await terminal.print();
+        for (const line of formatEntry(message, terminal, style)) await terminal.print(line);
+      }
+      const next = page.offset + page.messages.length;
+      if (next < page.total) {
+        const words = `show ${session.id} --offset ${next}${leafOption(options.leaf)}`;
+        terminal.note(`${page.total - next} more: ${commandLine(context, words)}`);
+      }
+      return EXIT.ok;
+    }),
+});
+
+async function showTree(
+  context: Context,
+  handle: SessionHandle,
+  session: Session,
+  options: { after: string | undefined; limit: number | undefined; full: boolean },
+): Promise<number> {
+  const { terminal } = context;
+  const page = await handle.listEntries({
+    tree: true,
+    limit: options.limit ?? MAX_PAGE,
+    preview: !options.full,
+    ...given({ after: options.after }),
+  });
+  if (context.json) {
+    await terminal.printJson({
+      session: toWireSession(session),
+      entries: page.entries.map(toWireEntry),
+      next: page.next ?? null,
+    });
+    return EXIT.ok;
+  }
+  const style = { full: options.full, labels: await handle.labels(), leaf: session.leaf };
+  await terminal.print(formatSession(session, terminal));
+  await terminal.print();
+  // Labels stand beside what they name; an extension's state is for its extension.
+  const shown = page.entries.filter(
+    (entry) => kindRules(entry.kind).shown && entry.kind !== "label",
+  );
+  for (const line of formatTree(shown, terminal, style)) await terminal.print(line);
+  if (page.next !== undefined) {
+    terminal.note(
+      `More: ${commandLine(context, `show ${session.id} --tree --after ${page.next}`)}`,
+    );
+  }
+  return EXIT.ok;
+}
+
+function leafOption(leaf: string | undefined): string {
+  return leaf === undefined ? "" : ` --leaf ${leaf}`;
+}

@@ -1,0 +1,84 @@
+import { toWireChange } from "../../../api/change.ts";
+import type { TenantEngine } from "../../../engine/tenant-engine.ts";
+import type { Change } from "../../../model/change.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { EXIT } from "../../exit.ts";
+import { formatTime } from "../../print.ts";
+import { commandLine } from "../../program.ts";
+import { withStore } from "../../store.ts";
+import { oneLine } from "../../text.ts";
+import { given, toCount } from "../../values.ts";
+
+export const changes: Command = defineCommand({
+  name: "changes",
+  summary: "Show the change feed: what happened, in the order in which it was committed.",
+  details:
+    'It is the audit log: ids and kinds, never content. With --follow it waits for what comes next until it is interrupted; --json then prints one JSON document a line. A cursor resumes without gap or repeat; "start" is the beginning.',
+  options: {
+    session: { type: "string", value: "SESSION", help: "Only the changes of this session." },
+    after: {
+      type: "string",
+      value: "CURSOR",
+      help: "The cursor of the last change seen. Left out: the beginning, or with --follow, now.",
+    },
+    limit: { type: "string", value: "N", help: "Changes on a page: at most 500, 50 if left out." },
+    follow: { type: "boolean", help: "Go on as changes happen." },
+  },
+  examples: ["changes --after start --follow"],
+  run: (context, _args, options) =>
+    withStore(context, "read", async (tenant) => {
+      const { session, after } = options;
+      const limit = toCount(options.limit, "--limit");
+      if (options.follow) {
+        if (limit !== undefined) throw usageError("--follow has no end, so no --limit", "--limit");
+        return follow(context, tenant, given({ session, after }));
+      }
+      const page = await tenant.listChanges(given({ session, after, limit }));
+      const { terminal } = context;
+      if (context.json) {
+        const { next, end } = page;
+        await terminal.printJson({ changes: page.changes.map(toWireChange), next, end });
+        return EXIT.ok;
+      }
+      for (const change of page.changes) await terminal.print(formatChange(change));
+      if (!page.end) terminal.note(`More: ${commandLine(context, `changes --after ${page.next}`)}`);
+      return EXIT.ok;
+    }),
+});
+
+async function follow(
+  context: Context,
+  tenant: TenantEngine,
+  input: { session?: string; after?: string },
+): Promise<number> {
+  const { terminal } = context;
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  process.once("SIGINT", abort).once("SIGTERM", abort);
+  try {
+    for await (const change of tenant.subscribe({ ...input, signal: stop.signal })) {
+      await terminal.print(
+        context.json ? JSON.stringify(toWireChange(change)) : formatChange(change),
+      );
+    }
+  } finally {
+    process.off("SIGINT", abort).off("SIGTERM", abort);
+  }
+  return EXIT.ok;
+}
+
+function formatChange(change: Change): string {
+  const details = Object.entries(change.details).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  const parts = [
+    String(change.position).padStart(6),
+    formatTime(change.at),
+    change.kind.padEnd(16),
+    change.sessionId,
+    change.entryId,
+    ...details.map(oneLine),
+  ];
+  return parts.filter((part) => part !== null).join("  ");
+}

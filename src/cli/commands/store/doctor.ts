@@ -1,0 +1,97 @@
+import { toWireVerification } from "../../../api/maintenance.ts";
+import { toWireStatus } from "../../../api/status.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { VerifyReport } from "../../../engine/verify.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { EXIT } from "../../exit.ts";
+import { counted, formatCount } from "../../print.ts";
+import { commandLine } from "../../program.ts";
+import { Progress } from "../../progress.ts";
+import { withStore } from "../../store.ts";
+
+export const doctor: Command = defineCommand({
+  name: "doctor",
+  summary: "Check that the store is sound. Exits with 1 if it is not.",
+  details:
+    "Asks the database to check itself and looks for messages that nobody finished. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. It reads only.",
+  options: {
+    verify: { type: "boolean", help: "Recompute every hash." },
+    head: {
+      type: "string",
+      value: "HASH",
+      help: "A feed head that you noted earlier: the feed must still pass through it. Implies --verify.",
+    },
+  },
+  examples: ["doctor --verify"],
+  run: (context, _args, options) => {
+    const { head } = options;
+    if (head !== undefined && !/^[0-9a-f]{64}$/i.test(head)) {
+      throw usageError("--head must be a hash of 64 hexadecimal digits", "--head");
+    }
+    return withStore(context, "read", async (_tenant, engine) => {
+      const damage = await engine.checkIntegrity();
+      const status = toWireStatus(await engine.status());
+      const verified =
+        options.verify || head !== undefined ? await verify(engine, head) : undefined;
+      const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
+      const ok = damage.length === 0 && (verified?.ok ?? true);
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson({
+          ok,
+          backend: status.backend,
+          address: status.address,
+          schema_version: status.schema_version,
+          damage,
+          pending,
+          verification: verified === undefined ? null : toWireVerification(verified),
+        });
+        return ok ? EXIT.ok : EXIT.nothing;
+      }
+      await terminal.print(`Store     ${status.address} (schema version ${status.schema_version})`);
+      await terminal.print(`Database  ${damage.length === 0 ? "sound" : "damaged"}`);
+      for (const line of damage) await terminal.print(`  ${line}`);
+      if (pending > 0) {
+        const sweep = commandLine(context, "sweep --all");
+        const messages = counted(pending, "message");
+        await terminal.print(`Pending   ${messages} being written, or left by a writer that died`);
+        await terminal.print(`          (${sweep} ends those whose lease ran out)`);
+      }
+      if (verified !== undefined) await printVerification(context, verified);
+      return ok ? EXIT.ok : EXIT.nothing;
+    });
+  },
+});
+
+async function verify(engine: Engine, head: string | undefined): Promise<VerifyReport> {
+  const progress = new Progress();
+  try {
+    return await engine.verify({
+      onProgress: ({ tenant, checked }) =>
+        progress.show(() => `Verifying ${tenant}: ${formatCount(checked)} entries and changes`),
+      ...(head === undefined ? {} : { head: head.toLowerCase() }),
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+async function printVerification(context: Context, report: VerifyReport): Promise<void> {
+  const { terminal } = context;
+  const { sessions, entries, changes, problems, heads } = report;
+  const looked = [
+    counted(sessions, "session"),
+    counted(entries, "entry"),
+    counted(changes, "change"),
+  ];
+  const found = problems.length === 0 ? "all match" : counted(problems.length, "problem");
+  await terminal.print(`Hashes    ${looked.join(", ")}: ${found}`);
+  for (const { tenant, sessionId, entryId, problem } of problems) {
+    const where = [tenant, sessionId, entryId].filter((part) => part !== null).join(" ");
+    await terminal.print(`  ${where}: ${problem}`);
+  }
+  for (const [tenant, head] of Object.entries(heads)) {
+    await terminal.print(`Head      ${head} (${tenant}; note it for --head)`);
+  }
+}

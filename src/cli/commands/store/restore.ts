@@ -1,0 +1,25 @@
+import { hidePasswords } from "../../../api/address.ts";
+import { restore as restoreStore } from "../../../backup.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { counted, formatCount } from "../../print.ts";
+import { Progress } from "../../progress.ts";
+
+export const restore: Command = defineCommand({
+  name: "restore",
+  summary: "Fill a new or empty store from a backup, all or nothing.",
+  details:
+    "The store may be of the other backend: this is also how to move from SQLite to PostgreSQL. Feed cursors of the original expire.",
+  arguments: [{ name: "FILE", help: "The backup." }],
+  examples: ["restore ~/backscroll-monday.db --db ~/restored.db"],
+  run: async (context, args) => {
+    const progress = new Progress();
+    const report = await restoreStore(args.FILE, context.address, {
+      onProgress: (rows) => progress.show(() => `Copied ${formatCount(rows)} rows`),
+    }).finally(() => progress.end());
+    const address = hidePasswords(context.address);
+    if (context.json) await context.terminal.printJson({ file: report.file, rows: report.rows });
+    else await context.terminal.print(`Restored ${counted(report.rows, "row")} to ${address}`);
+    return EXIT.ok;
+  },
+});

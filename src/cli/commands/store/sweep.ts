@@ -1,0 +1,26 @@
+import { toWireSweep } from "../../../api/maintenance.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { counted } from "../../print.ts";
+import { withStore } from "../../store.ts";
+
+export const sweep: Command = defineCommand({
+  name: "sweep",
+  summary: "Delete sessions whose time has run out, and end messages whose writer died.",
+  details: "Nothing is swept unless somebody asks for it: run this from a timer if you use --ttl.",
+  options: { all: { type: "boolean", help: "Every tenant's, not only one's." } },
+  examples: ["sweep --all"],
+  run: (context, _args, options) =>
+    withStore(context, "write", async (tenant, engine) => {
+      const result = options.all ? await engine.sweepAll() : await tenant.sweep();
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson(toWireSweep(result));
+        return EXIT.ok;
+      }
+      const deleted = counted(result.deletedSessions.length, "session");
+      const aborted = counted(result.abortedMessages.length, "message");
+      await terminal.print(`Deleted ${deleted}, ended ${aborted}.`);
+      return EXIT.ok;
+    }),
+});

@@ -1,0 +1,55 @@
+/** What every command is given: which store, which tenant, and where to print. */
+
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { OptionSpecs } from "./command.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The options that every command takes, before or after its name. */
+export const GLOBAL_OPTIONS: OptionSpecs = {
+  db: {
+    type: "string",
+    value: "ADDRESS",
+    help: "The store: a path, :memory: or postgres://… (or BACKSCROLL_DB; else ~/.backscroll/backscroll.db).",
+  },
+  tenant: {
+    type: "string",
+    value: "NAME",
+    help: 'The tenant (or BACKSCROLL_TENANT; else "default").',
+  },
+  json: { type: "boolean", help: "Print one JSON document; errors as JSON on standard error." },
+  help: { type: "boolean", help: "Explain the command." },
+  version: { type: "boolean", help: "Print the version." },
+};
+
+export interface Context {
+  readonly address: string;
+  readonly tenant: string;
+  /** What the caller typed, for commands that we suggest to them. */
+  readonly given: { readonly db?: string; readonly tenant?: string };
+  /** Whether the caller, or their environment, has named a tenant. */
+  readonly tenantNamed: boolean;
+  readonly json: boolean;
+  readonly terminal: Terminal;
+}
+
+export function createContext(
+  options: { readonly db?: string; readonly tenant?: string; readonly json?: boolean },
+  terminal: Terminal,
+): Context {
+  const { db, tenant, json = false } = options;
+  // An empty variable is how a shell unsets one for a single command.
+  const environment = (name: string) => process.env[name] || undefined;
+  const namedTenant = tenant ?? environment("BACKSCROLL_TENANT");
+  return {
+    address: db ?? environment("BACKSCROLL_DB") ?? join(homedir(), ".backscroll", "backscroll.db"),
+    tenant: namedTenant ?? "default",
+    given: {
+      ...(db === undefined ? {} : { db }),
+      ...(tenant === undefined ? {} : { tenant }),
+    },
+    tenantNamed: namedTenant !== undefined,
+    json,
+    terminal,
+  };
+}

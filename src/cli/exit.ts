@@ -1,0 +1,76 @@
+/** Exit codes: what a script can act on without reading the message. */
+
+import { BackscrollError, type ErrorCode } from "../model/errors.ts";
+
+export const EXIT = {
+  ok: 0,
+  /** What was named is not there, or `doctor` found problems. */
+  nothing: 1,
+  usage: 2,
+  conflict: 3,
+  noStore: 4,
+  unavailable: 5,
+  refused: 6,
+  damaged: 7,
+  version: 8,
+  /** A bug of ours, under the number that sysexits.h has for it. */
+  internal: 70,
+  /** Given by `bin/backscroll.js` before anything else is loaded. */
+  oldNode: 78,
+} as const;
+
+/** What each exit code means, for the documentation. */
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: "It worked. An empty list is an answer, too.",
+  nothing: "No such session, entry, memory or fact; or `doctor` found problems.",
+  usage: "The command line or a value in it is wrong.",
+  conflict: "Something else is in its place: read the new state, then decide.",
+  noStore: "There is no store at this address.",
+  unavailable: "The store cannot be reached now; trying again later may help.",
+  refused: "The store can be read, but not written.",
+  damaged: "What is at this address cannot be used as a store.",
+  version: "The store was written by another version of Backscroll.",
+  internal: "A bug in Backscroll.",
+  oldNode: "Node is older than 22.18.",
+};
+
+/** Leaves no code unanswered, or it does not compile. */
+export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
+  invalid_input: EXIT.usage,
+  too_large: EXIT.usage,
+  invalid_cursor: EXIT.usage,
+  invalid_address: EXIT.usage,
+
+  session_not_found: EXIT.nothing,
+  entry_not_found: EXIT.nothing,
+  memory_not_found: EXIT.nothing,
+  fact_not_found: EXIT.nothing,
+
+  session_exists: EXIT.conflict,
+  stale_leaf: EXIT.conflict,
+  stream_lost: EXIT.conflict,
+  idempotency_conflict: EXIT.conflict,
+  cursor_expired: EXIT.conflict,
+  store_not_empty: EXIT.conflict,
+
+  store_not_found: EXIT.noStore,
+
+  store_closed: EXIT.unavailable,
+  store_busy: EXIT.unavailable,
+  store_unavailable: EXIT.unavailable,
+
+  store_read_only: EXIT.refused,
+  store_full: EXIT.refused,
+  quota_exceeded: EXIT.refused,
+
+  store_corrupt: EXIT.damaged,
+  foreign_database: EXIT.damaged,
+  unsupported_storage: EXIT.damaged,
+
+  schema_too_new: EXIT.version,
+  needs_migration: EXIT.version,
+};
+
+export function exitCodeOf(error: unknown): number {
+  return BackscrollError.is(error) ? (EXIT_CODES[error.code] ?? EXIT.internal) : EXIT.internal;
+}

@@ -1,0 +1,96 @@
+/** Everything that a tenant holds, one record after another. */
+
+import type { SessionHandle } from "../engine/session-handle.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { Entry } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { MAX_PAGE } from "../model/limits.ts";
+import type { Fact, Memory } from "../model/note.ts";
+import type { Session } from "../model/session.ts";
+
+export type ExportedRecord =
+  | { readonly type: "session"; readonly session: Session }
+  | { readonly type: "entry"; readonly entry: Entry }
+  | { readonly type: "fact"; readonly fact: Fact }
+  | { readonly type: "memory"; readonly memory: Memory };
+
+/** Entries of a page: few, because each may be large. */
+const ENTRY_PAGE = 50;
+
+/**
+ * Others may go on writing. A session that is appended to moves to the front of the list, behind us
+ * if we have not met it yet; so the list is read again until it holds nothing new.
+ */
+export async function* exportTenant(tenant: TenantEngine): AsyncGenerator<ExportedRecord> {
+  const done = new Set<string>();
+  let before: number;
+  do {
+    before = done.size;
+    for await (const id of listIds(tenant)) yield* exportOnce(tenant, id, done);
+  } while (done.size > before);
+  yield* exportMemories(tenant);
+}
+
+async function* listIds(tenant: TenantEngine): AsyncGenerator<string> {
+  let cursor: string | undefined;
+  do {
+    const page = await tenant.listSessions({
+      limit: MAX_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const session of page.sessions) yield session.id;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
+async function* exportOnce(
+  tenant: TenantEngine,
+  id: string,
+  done: Set<string>,
+): AsyncGenerator<ExportedRecord> {
+  if (done.has(id)) return;
+  done.add(id);
+  try {
+    const handle = await tenant.getSession(id);
+    yield { type: "session", session: await handle.meta() };
+    let after: string | undefined;
+    do {
+      const page = await handle.listEntries({
+        tree: true,
+        limit: ENTRY_PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const entry of page.entries) yield { type: "entry", entry };
+      after = page.next;
+    } while (after !== undefined);
+    yield* exportFacts(handle);
+  } catch (error) {
+    // Deleted while we read it: then there is nothing more to export.
+    if (!BackscrollError.is(error, "session_not_found")) throw error;
+  }
+}
+
+async function* exportFacts(session: SessionHandle): AsyncGenerator<ExportedRecord> {
+  let after: string | undefined;
+  do {
+    const page = await session.listFacts({
+      limit: MAX_PAGE,
+      superseded: true,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const fact of page) yield { type: "fact", fact };
+    after = page.length < MAX_PAGE ? undefined : page.at(-1)?.id;
+  } while (after !== undefined);
+}
+
+async function* exportMemories(tenant: TenantEngine): AsyncGenerator<ExportedRecord> {
+  let after: Memory | undefined;
+  do {
+    const page = await tenant.listMemories({
+      limit: MAX_PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const memory of page) yield { type: "memory", memory };
+    after = page.length < MAX_PAGE ? undefined : page.at(-1);
+  } while (after !== undefined);
+}

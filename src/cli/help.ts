@@ -1,0 +1,96 @@
+/** The text of `--help`, made from the description of the commands. */
+
+import type { Command, OptionSpec, OptionSpecs } from "./command.ts";
+import { GLOBAL_OPTIONS } from "./context.ts";
+
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: readonly Command[];
+}
+
+const WIDTH = 96;
+
+/** What `backscroll --help` prints. */
+export function overviewHelp(groups: readonly CommandGroup[]): string {
+  const all = groups.flatMap((group) => group.commands);
+  const width = Math.max(...all.map((command) => command.name.length));
+  const sections = groups.flatMap(({ title, commands }) => [
+    "",
+    `${title}:`,
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+  ]);
+  return lines(
+    "backscroll: the durable memory of every conversation an agent has.",
+    "",
+    "Usage: backscroll COMMAND [ARGUMENTS] [OPTIONS]",
+    ...sections,
+    "",
+    "Options of every command:",
+    ...optionLines(GLOBAL_OPTIONS),
+    "",
+    "backscroll COMMAND --help explains a command, with an example.",
+  );
+}
+
+/** What `backscroll COMMAND --help` prints. */
+export function commandHelp(command: Command): string {
+  const { arguments: args, options, aliases, details, examples } = command;
+  const width = Math.max(0, ...args.map(({ name }) => name.length));
+  return lines(
+    `Usage: ${usage(command)}`,
+    "",
+    ...wrap(command.summary, ""),
+    ...(details === "" ? [] : ["", ...wrap(details, "")]),
+    ...(args.length === 0 ? [] : ["", "Arguments:"]),
+    ...args.flatMap(({ name, help }) => hanging(name.padEnd(width), help)),
+    ...(Object.keys(options).length === 0 ? [] : ["", "Options:"]),
+    ...optionLines(options),
+    ...(aliases.length === 0 ? [] : ["", `Also called: ${aliases.join(", ")}`]),
+    "",
+    examples.length === 1 ? "Example:" : "Examples:",
+    ...examples.map((example) => `  backscroll ${example}`),
+  );
+}
+
+export function usage(command: Command): string {
+  const args = command.arguments.map(({ name, optional }) => (optional ? `[${name}]` : name));
+  const options = Object.keys(command.options).length === 0 ? [] : ["[OPTIONS]"];
+  return ["backscroll", command.name, ...args, ...options].join(" ");
+}
+
+function optionLines(options: OptionSpecs): string[] {
+  const names = Object.entries(options).map(([name, option]) => optionName(name, option));
+  const width = Math.max(0, ...names.map((name) => name.length));
+  return Object.values(options).flatMap((option, i) =>
+    hanging((names[i] ?? "").padEnd(width), option.help),
+  );
+}
+
+function optionName(name: string, option: OptionSpec): string {
+  return option.type === "string" ? `--${name} ${option.value ?? "TEXT"}` : `--${name}`;
+}
+
+/** `term`, and beside it its explanation. */
+function hanging(term: string, explanation: string): string[] {
+  const indent = " ".repeat(term.length + 4);
+  const [first = "", ...rest] = wrap(explanation, indent);
+  return [`  ${term}  ${first.trimStart()}`, ...rest];
+}
+
+function wrap(text: string, indent: string): string[] {
+  const wrapped: string[] = [];
+  let line = "";
+  for (const word of text.split(/\s+/)) {
+    if (line !== "" && indent.length + line.length + word.length + 1 > WIDTH) {
+      wrapped.push(indent + line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...wrapped, indent + line];
+}
+
+function lines(...all: string[]): string {
+  return `${all.join("\n")}\n`;
+}

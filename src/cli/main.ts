@@ -1,0 +1,73 @@
+/** The command line: finds the command, runs it, and turns what it throws into one line. */
+
+import { hidePasswords } from "../api/address.ts";
+import { toWireError } from "../api/error.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { COMMAND_GROUPS, COMMANDS } from "./commands/index.ts";
+import { createContext } from "./context.ts";
+import { EXIT, exitCodeOf } from "./exit.ts";
+import { commandHelp, overviewHelp } from "./help.ts";
+import { findCommand, parseInvocation, splitCommand } from "./parse.ts";
+import { readVersion } from "./program.ts";
+import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
+
+/** Gives the exit code. Never throws. */
+export async function main(argv: readonly string[]): Promise<number> {
+  endQuietlyOnBrokenPipe();
+  const terminal = new Terminal();
+  try {
+    return await run(argv, terminal);
+  } catch (error) {
+    report(error, argv, terminal);
+    return exitCodeOf(error);
+  }
+}
+
+async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const { words, before, after } = splitCommand(argv);
+  const asks = (option: string) => [...before, ...after].includes(option);
+  const [first] = words;
+
+  if (asks("--version") && (first === undefined || after.includes("--version"))) {
+    if (asks("--json")) await terminal.printJson(versions());
+    else await terminal.print(readVersion());
+    return EXIT.ok;
+  }
+  if (first === undefined || (first === "help" && after.length === 1)) {
+    await terminal.write(overviewHelp(COMMAND_GROUPS));
+    return asks("--help") || asks("-h") || first === "help" ? EXIT.ok : EXIT.usage;
+  }
+  if (first === "help") return run([...after.slice(1), "--help"], terminal);
+
+  const group = COMMANDS.filter((command) => command.name.startsWith(`${first} `));
+  if (group.length > 0 && words.length === 1 && (asks("--help") || asks("-h"))) {
+    await terminal.write(group.map(commandHelp).join("\n"));
+    return EXIT.ok;
+  }
+  const { command, length } = findCommand(words, COMMANDS);
+  const { args, options } = parseInvocation(command, [...before, ...after.slice(length)]);
+  if (options["help"] === true) {
+    await terminal.write(commandHelp(command));
+    return EXIT.ok;
+  }
+  return command.run(createContext(options, terminal), args, options);
+}
+
+function versions(): Record<string, string> {
+  const { node, sqlite = "" } = process.versions;
+  return { version: readVersion(), node, sqlite };
+}
+
+/** One line for a person, one object for a program. A bug shows its stack: it must be reported. */
+function report(error: unknown, argv: readonly string[], terminal: Terminal): void {
+  const wire = toWireError(error);
+  const { code, message } = wire.error;
+  if (argv.includes("--json")) {
+    terminal.note(JSON.stringify(wire));
+    return;
+  }
+  terminal.note(`backscroll: ${message.replace(/\s*\n\s*/g, " ")} (${code})`);
+  if (!BackscrollError.is(error) && error instanceof Error) {
+    terminal.note(hidePasswords(error.stack ?? ""));
+  }
+}

@@ -1,0 +1,99 @@
+/** Entries as a person reads them: who, when, and the first lines of what was said. */
+
+import type { Block } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
+import { formatBytes, formatTime } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+import { clean, clip, oneLine } from "./text.ts";
+
+/** How much of an entry is shown unless everything is asked for. */
+const PREVIEW_LINES = 8;
+const PREVIEW_COLUMNS = 400;
+
+export interface EntryStyle {
+  /** Everything, instead of the first lines. */
+  readonly full: boolean;
+  /** The names that entries were given, by id. */
+  readonly labels?: ReadonlyMap<string, string>;
+  readonly leaf?: string | null;
+}
+
+/** A heading and the indented text. */
+export function formatEntry(entry: Entry, terminal: Terminal, style: EntryStyle): string[] {
+  const { shown, hidden } = bodyOf(entry, terminal, style.full);
+  const more = hidden > 0 ? [`… ${hidden} more lines; --full shows all`] : [];
+  const cut = entry.truncated && hidden === 0 ? ["… cut; --full shows all"] : [];
+  return [
+    formatHeading(entry, terminal, style),
+    ...shown.map((line) => `    ${line}`.trimEnd()),
+    ...[...more, ...cut].map((line) => terminal.dim(`    ${line}`)),
+  ];
+}
+
+/** One line: what `--tree` shows of an entry. */
+export function formatTreeLine(entry: Entry, terminal: Terminal, style: EntryStyle): string {
+  const text = oneLine(textOf(entry));
+  const heading = formatHeading(entry, terminal, style);
+  return text === "" ? heading : `${heading}  ${clip(text, 60)}`;
+}
+
+function formatHeading(entry: Entry, terminal: Terminal, style: EntryStyle): string {
+  const label = style.labels?.get(entry.id);
+  const marks = [
+    ...(entry.status === "committed" ? [] : [entry.status]),
+    ...(entry.pinned ? ["pinned"] : []),
+    ...(entry.supersededBy === null ? [] : ["superseded"]),
+    ...(label === undefined ? [] : [`label "${oneLine(label)}"`]),
+    ...(entry.id === style.leaf ? ["active leaf"] : []),
+  ];
+  const who = [entry.role ?? entry.kind, ...(entry.actor === null ? [] : [oneLine(entry.actor)])];
+  return [
+    ...(entry.index === null ? [] : [`#${entry.index}`]),
+    terminal.bold(who.join(" · ")),
+    terminal.dim(formatTime(entry.createdAt)),
+    terminal.dim(entry.id),
+    ...(marks.length === 0 ? [] : [`[${marks.join(", ")}]`]),
+  ].join("  ");
+}
+
+function bodyOf(
+  entry: Entry,
+  terminal: Terminal,
+  full: boolean,
+): { readonly shown: readonly string[]; readonly hidden: number } {
+  const text = clean(textOf(entry));
+  if (text === "") return { shown: [], hidden: 0 };
+  const all = text.split("\n");
+  if (full) return { shown: all, hidden: 0 };
+  const columns = Math.min(terminal.columns - 4, PREVIEW_COLUMNS);
+  const shown = all.slice(0, PREVIEW_LINES).map((line) => clip(line, columns));
+  return { shown, hidden: all.length - shown.length };
+}
+
+function textOf(entry: Entry): string {
+  if (entry.blocks.length > 0) return entry.blocks.map(blockText).join("\n");
+  return entry.data === null ? "" : JSON.stringify(entry.data);
+}
+
+function blockText(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "thinking":
+      return `[thinking] ${block.text}`;
+    case "tool_use":
+      return `[tool_use ${block.name}] ${block.input}`;
+    case "tool_result": {
+      const { toolName, isError, output } = block;
+      const what = ["tool_result", ...(toolName ? [toolName] : []), ...(isError ? ["error"] : [])];
+      const text = typeof output === "string" ? output : output.map(blockText).join("\n");
+      return `[${what.join(" ")}] ${text}`;
+    }
+    case "image": {
+      const where = block.url ?? formatBytes(Math.floor(((block.data ?? "").length * 3) / 4));
+      return `[image ${block.mediaType ?? ""}] ${where}`;
+    }
+    case "opaque":
+      return `[${block.provider ?? "opaque"}] ${block.json}`;
+  }
+}

@@ -1,0 +1,36 @@
+/** A session's heading: what is known of it without reading an entry. */
+
+import type { Session } from "../model/session.ts";
+import { counted, formatCount, formatTime } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+import { oneLine } from "./text.ts";
+
+export function formatSession(session: Session, terminal: Terminal): string {
+  const { origin, tokens } = session;
+  const rows: [string, string][] = [
+    ["agent", session.agent],
+    ["owner", session.owner],
+    ["participants", session.participants.join(", ")],
+    ["messages", `${formatCount(session.messageCount)} (${counted(session.entryCount, "entry")})`],
+    ["started", formatTime(session.startedAt)],
+    ["last active", formatTime(session.lastInteractionAt)],
+    ["forked from", session.parentSessionId ?? ""],
+    ["source", [origin.source, origin.projectPath, origin.gitBranch].filter(Boolean).join(" · ")],
+    ["expires", session.ttlSeconds === null ? "" : `${session.ttlSeconds} s after the last append`],
+    ["retention", session.retention === "full" ? "" : session.retention],
+    [
+      "tokens",
+      tokens.inputTokens + tokens.outputTokens === 0
+        ? ""
+        : `${formatCount(tokens.inputTokens)} in, ${formatCount(tokens.outputTokens)} out`,
+    ],
+    ["summary", session.summary ?? ""],
+  ];
+  const title = session.title === "" ? "" : `  ${oneLine(session.title)}`;
+  return [
+    `${terminal.bold(session.id)}${title}`,
+    ...rows
+      .filter(([, value]) => value !== "")
+      .map(([name, value]) => `  ${terminal.dim(name.padEnd(12))}  ${oneLine(value)}`),
+  ].join("\n");
+}

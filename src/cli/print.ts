@@ -1,0 +1,55 @@
+/** Times, sizes and tables, as people read them. */
+
+import { clip, oneLine, widthOf } from "./text.ts";
+
+/** `2026-05-04 14:03`, local. */
+export function formatTime(ms: number): string {
+  const time = new Date(ms);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const date = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join("-");
+  return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
+/** `1,234`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** `1 session`, `2 sessions`, `2 entries`. */
+export function counted(count: number, noun: string): string {
+  const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
+}
+
+/** `512 B`, `1.5 KiB`, `20.0 MiB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let value = bytes;
+  let unit = -1;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
+
+/** The lines of a table under `header`. The last column takes what is left of `columns`. */
+export function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number,
+): string[] {
+  const cells = [header, ...rows.map((row) => row.map(oneLine))];
+  const widths = header.map((_, i) => Math.max(...cells.map((row) => widthOf(row[i] ?? ""))));
+  return cells.map((row) => {
+    const line = row
+      .map((cell, i) => (i === row.length - 1 ? cell : pad(cell, widths[i] ?? 0)))
+      .join("  ");
+    return clip(line.trimEnd(), columns);
+  });
+}
+
+function pad(cell: string, width: number): string {
+  return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
+}

@@ -1,0 +1,34 @@
+/** Who we are, and how to be called again. */
+
+import { readFileSync } from "node:fs";
+import { basename, relative } from "node:path";
+import { hidePasswords } from "../api/address.ts";
+import type { Context } from "./context.ts";
+
+export function readVersion(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
+
+/** A command line that works where this one did: same program, same store, same tenant. */
+export function commandLine(context: Context, words: string): string {
+  const { db, tenant } = context.given;
+  const options = [
+    ...(db === undefined ? [] : ["--db", quote(hidePasswords(db))]),
+    ...(tenant === undefined ? [] : ["--tenant", quote(tenant)]),
+  ];
+  return [programName(), words, ...options].join(" ");
+}
+
+function programName(): string {
+  const script = process.argv[1] ?? "";
+  if (basename(script) === "backscroll") return "backscroll";
+  const lifecycle = process.env["npm_lifecycle_event"] ?? "";
+  if (["start", "backscroll"].includes(lifecycle)) return "npm run -s backscroll --";
+  return `node ${quote(relative(process.cwd(), script))}`;
+}
+
+/** For a POSIX shell; nothing that needs no quotes gets any. */
+export function quote(word: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,57 @@
+/** Opening the store for the time of one command. */
+
+import type { Engine } from "../engine/engine.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { open } from "../open.ts";
+import type { Context } from "./context.ts";
+import { commandLine } from "./program.ts";
+
+export type Access =
+  /** Never writes, creates or migrates anything. */
+  | "read"
+  /** Writes to a store that is there. */
+  | "write"
+  /** Makes the store if need be. */
+  | "create";
+
+/** Runs `use` on the tenant that the command line names, and closes the store whatever happens. */
+export async function withStore<Result>(
+  context: Context,
+  access: Access,
+  use: (tenant: TenantEngine, engine: Engine) => Promise<Result>,
+): Promise<Result> {
+  const engine = await openStore(context, access);
+  try {
+    return await use(engine.forTenant(context.tenant), engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** A short command has no event loop to keep free: it runs SQLite on its own thread. */
+function openStore(context: Context, access: Access): Promise<Engine> {
+  const { address } = context;
+  // A store in memory begins with this command: there is nothing to protect from it.
+  const readOnly = access === "read" && address !== ":memory:";
+  return explainMissingStore(context, () =>
+    open(address, { readOnly, create: access === "create", inThread: true }),
+  );
+}
+
+/** Adds to `store_not_found` how to make a store: only the command line knows its own name. */
+export async function explainMissingStore<Result>(
+  context: Context,
+  action: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!BackscrollError.is(error, "store_not_found")) throw error;
+    throw new BackscrollError(
+      "store_not_found",
+      `${error.message}; create it with: ${commandLine(context, "status --create")}`,
+      { details: error.details, cause: error },
+    );
+  }
+}

@@ -1,0 +1,58 @@
+/** Standard output and standard error, as commands use them. */
+
+import { clean } from "./text.ts";
+
+export class Terminal {
+  /** Whether a person reads along: then lines are cut to the width and parts are dimmed. */
+  readonly interactive: boolean;
+  readonly #color: boolean;
+
+  constructor() {
+    this.interactive = process.stdout.isTTY === true;
+    this.#color = this.interactive && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+  }
+
+  /** The width to cut lines to; without a person nothing is cut. */
+  get columns(): number {
+    return this.interactive ? (process.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Waits when the reader is slower than we are, so that a large export takes no memory. */
+  write(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  print(line = ""): Promise<void> {
+    return this.write(`${line}\n`);
+  }
+
+  /** One JSON document. */
+  printJson(value: unknown): Promise<void> {
+    return this.write(`${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  /** A line beside the output, such as a hint: never part of what a script reads. */
+  note(line: string): void {
+    process.stderr.write(`${clean(line)}\n`);
+  }
+
+  bold(text: string): string {
+    return this.#color ? `\u001b[1m${text}\u001b[22m` : text;
+  }
+
+  dim(text: string): string {
+    return this.#color ? `\u001b[2m${text}\u001b[22m` : text;
+  }
+}
+
+/** `| head` closes the pipe when it has enough: that is no failure, and nothing to say. */
+export function endQuietlyOnBrokenPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
+  }
+}

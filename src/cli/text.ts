@@ -1,0 +1,51 @@
+/** Text for a terminal: its width, and what must not reach it. */
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Emoji, and the scripts whose characters take two columns. */
+const WIDE =
+  /\p{Emoji_Presentation}|\uFE0F|[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]/u;
+
+/** How many columns of a terminal `text` takes. */
+export function widthOf(text: string): number {
+  // Most texts are plain, and counting them is then a matter of length.
+  if (/^[ -~]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  return width;
+}
+
+/** Cuts `text` to `columns`, the ellipsis included. */
+export function clip(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let kept = "";
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    width += widthOf(segment);
+    if (width > columns - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/**
+ * Makes control characters visible. What agents and tools have written may hold escape sequences
+ * that would recolour, overwrite or retitle the reader's terminal.
+ */
+export function clean(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(HARMFUL, (character) => {
+    const code = character.charCodeAt(0);
+    if (character === "\n" || character === "\t") return character;
+    // Unicode has pictures of the old control characters; the others are shown by number.
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return `\\u${code.toString(16).padStart(4, "0")}`;
+  });
+}
+
+/** Control characters, and those that change lines or the direction of writing. */
+const HARMFUL = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
+
+/** On one line, for a column of a table. */
+export function oneLine(text: string): string {
+  return clean(text).replace(/\s+/g, " ").trim();
+}

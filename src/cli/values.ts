@@ -1,0 +1,64 @@
+/** From the text of an option to the value that the library takes. */
+
+import type { JsonObject } from "../model/json.ts";
+import { usageError } from "./command.ts";
+
+export function toCount(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw usageError(`${option} must be a whole number, not "${text}"`, option);
+}
+
+export function toNumber(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d*\.?\d+$/.test(text)) return Number(text);
+  throw usageError(`${option} must be a number, not "${text}"`, option);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+};
+
+/** A date (local midnight), an ISO 8601 time, or how long ago: `30m`, `12h`, `7d`, `2w`. */
+export function toTime(text: string | undefined, option: string): Date | undefined {
+  if (text === undefined) return undefined;
+  const ago = /^(\d{1,6})([mhdw])$/.exec(text);
+  if (ago !== null) return new Date(Date.now() - Number(ago[1]) * (UNIT_MS[ago[2] ?? ""] ?? 0));
+  // Without a time, JavaScript reads a date as UTC; a person means their own day.
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const time = new Date(isDate ? `${text}T00:00` : text);
+  if (/^\d{4}-/.test(text) && !Number.isNaN(time.getTime())) return time;
+  throw usageError(
+    `${option} must be a date such as 2026-05-04, a time such as 2026-05-04T14:00Z, or an age such as 7d or 12h, not "${text}"`,
+    option,
+  );
+}
+
+export function toJsonValue(text: string, option: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw usageError(`${option} is not JSON: ${(cause as Error).message}`, option);
+  }
+}
+
+export function toJsonObject(text: string | undefined, option: string): JsonObject | undefined {
+  if (text === undefined) return undefined;
+  const value = toJsonValue(text, option);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as JsonObject;
+  }
+  throw usageError(`${option} must be a JSON object such as {"ticket":"A-1"}`, option);
+}
+
+/** Leaves out what is undefined, so that it can be spread into an argument of the library. */
+export function given<Fields extends Record<string, unknown>>(
+  fields: Fields,
+): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as never;
+}
