@@ -43,13 +43,18 @@ function installOldestNode() {
 /** @param {string} what @param {string[]} args @param {string} cwd */
 function npm(what, args, cwd) {
   console.error(`Installing ${what} (once, about half a minute) …`);
-  // npm tells its scripts where it is itself; a shell is only needed where it does not.
+  const words = [...args, "--no-audit", "--no-fund", "--loglevel=error"];
+  /** @type {import("node:child_process").SpawnSyncOptions} */
+  const options = { cwd, stdio: ["ignore", "ignore", "inherit"] };
+  // npm tells its scripts where it is itself; a shell is only needed where it does not, and is
+  // given one line, because Node warns of words that it does not quote. None of ours needs quotes.
   const cli = process.env.npm_execpath;
-  const common = ["--no-audit", "--no-fund", "--loglevel=error"];
   const run = cli?.endsWith(".js")
-    ? spawnSync(process.execPath, [cli, ...args, ...common], { cwd, stdio: ["ignore", 2, 2] })
-    : spawnSync("npm", [...args, ...common], { cwd, stdio: ["ignore", 2, 2], shell: true });
+    ? spawnSync(process.execPath, [cli, ...words], options)
+    : spawnSync(["npm", ...words].join(" "), { ...options, shell: true });
   if (run.status === 0) return;
-  console.error(`npm ${args.join(" ")} failed with exit code ${run.status}; see above.`);
+  console.error(
+    `npm ${args.join(" ")} failed with exit code ${run.status}; what it said is above.`,
+  );
   process.exit(run.status ?? 1);
 }
