@@ -11,16 +11,16 @@ import type { Session } from "../../../model/session.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { foldTitle } from "../../title.ts";
-import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
+import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findTenant } from "./feed.ts";
 import { toSessions } from "./sessions.ts";
 
-/** Up to this many sessions are fetched and sorted instead of walking the interaction index. */
-const FEW = 2_000;
+/** Up to this many sessions are sorted by hand instead of walking the interaction index. */
+const FEW = 1_000;
 
-/** Each condition is off while its first parameter is null. */
-const CONDITIONS = `(?3 IS NULL OR s.agent = ?3)
+/** Each filter is off while its parameter is null. */
+const FILTERS = `(?3 IS NULL OR s.agent = ?3)
     AND (?4 IS NULL OR s.owner = ?4)
     AND (?5 IS NULL OR s.project_id = ?5)
     AND (?6 IS NULL OR s.workstation = ?6)
@@ -28,20 +28,23 @@ const CONDITIONS = `(?3 IS NULL OR s.agent = ?3)
     AND (?8 IS NULL OR s.parent_session_id = ?8)
     AND (?9 IS NULL OR EXISTS (SELECT 1 FROM participants p
       WHERE p.tenant = ?1 AND p.session = s.session AND p.actor = ?9))
-    AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)
-    AND (?11 IS NULL OR t.last_interaction_at >= ?11)
-    AND (?12 IS NULL OR t.last_interaction_at < ?12)
-    AND (t.last_interaction_at, t.session) < (?13, ?14)
-  ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`;
+    AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)`;
 
 const SQL = statements("list_sessions", {
   walk: `SELECT ${SESSION_COLUMNS} FROM session_state t INDEXED BY session_state_by_interaction
     CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
-    WHERE t.tenant = ?1 AND ${CONDITIONS}`,
-  fetch: `SELECT ${SESSION_COLUMNS} FROM json_each(?15) few
+    WHERE t.tenant = ?1 AND ${FILTERS}
+      AND t.last_interaction_at >= ?11 AND (t.last_interaction_at, t.session) < (?12, ?13)
+    ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
+  /** The order of a few sessions, without reading what they are. */
+  sortFew: `SELECT t.session FROM json_each(?2) few
     CROSS JOIN session_state t ON t.tenant = ?1 AND t.session = few.value
-    CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
-    WHERE t.tenant = ?1 AND ${CONDITIONS}`,
+    WHERE t.tenant = ?1 AND t.last_interaction_at >= ?3
+      AND (t.last_interaction_at, t.session) < (?4, ?5)
+    ORDER BY t.last_interaction_at DESC, t.session DESC`,
+  readOne: `SELECT ${SESSION_COLUMNS} FROM sessions s
+    CROSS JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = ?1 AND s.session = ?2 AND ${FILTERS}`,
   byAgent: `SELECT session FROM sessions WHERE tenant = ? AND agent = ? LIMIT ?`,
   byOwner: `SELECT session FROM sessions WHERE tenant = ? AND owner = ? LIMIT ?`,
   byProject: `SELECT session FROM sessions WHERE tenant = ? AND project_id = ? LIMIT ?`,
@@ -70,27 +73,21 @@ export function listSessions(
 ): { sessions: readonly Session[]; next?: SessionPosition } {
   const tenant = findTenant(db, name);
   if (tenant === undefined) return { sessions: [] };
-  const values: SqlValue[] = [
-    tenant,
-    page.limit + 1,
-    filter.agent ?? null,
-    filter.owner ?? null,
-    filter.projectId ?? null,
-    filter.workstation ?? null,
-    filter.source ?? null,
-    filter.parentSessionId ?? null,
-    filter.participant ?? null,
-    filter.title === undefined ? null : foldTitle(filter.title),
-    filter.since ?? null,
-    filter.until ?? null,
-    page.after?.lastInteractionAt ?? Number.MAX_SAFE_INTEGER,
-    page.after?.number ?? 0,
-  ];
+  const since = filter.since ?? 0;
+  const end = endOf(filter, page);
   const few = findFew(db, tenant, filter);
   const rows =
     few === undefined
-      ? db.all(SQL.walk, ...values)
-      : db.all(SQL.fetch, ...values, JSON.stringify(few));
+      ? db.all(
+          SQL.walk,
+          tenant,
+          page.limit + 1,
+          ...filterValues(filter),
+          since,
+          end.lastInteractionAt,
+          end.number,
+        )
+      : readFew(db, tenant, few, filter, since, end, page.limit + 1);
   const shown = rows.slice(0, page.limit);
   const sessions = toSessions(db, name, tenant, shown);
   const last = shown.at(-1);
@@ -100,6 +97,13 @@ export function listSessions(
     number: Number(last["session"]),
   };
   return { sessions, next };
+}
+
+/** The page lies before this: where the last one ended, or where the filter says. */
+function endOf(filter: SessionFilter, page: SessionPage): SessionPosition {
+  const until = { lastInteractionAt: filter.until ?? Number.MAX_SAFE_INTEGER, number: 0 };
+  if (page.after === undefined) return until;
+  return page.after.lastInteractionAt < until.lastInteractionAt ? page.after : until;
 }
 
 /** The sessions that the most selective indexed filter keeps, if they are few. */
@@ -115,4 +119,38 @@ function findFew(
     if (rows.length <= FEW) return rows.map((row) => Number(row["session"]));
   }
   return undefined;
+}
+
+function readFew(
+  db: SqliteConnection,
+  tenant: number,
+  few: readonly number[],
+  filter: SessionFilter,
+  since: number,
+  end: SessionPosition,
+  limit: number,
+): SqlRow[] {
+  const { lastInteractionAt, number } = end;
+  const order = db.all(SQL.sortFew, tenant, JSON.stringify(few), since, lastInteractionAt, number);
+  const values = filterValues(filter);
+  const rows: SqlRow[] = [];
+  for (const { session } of order) {
+    if (rows.length === limit) break;
+    const row = db.get(SQL.readOne, tenant, session ?? null, ...values);
+    if (row !== undefined) rows.push(row);
+  }
+  return rows;
+}
+
+function filterValues(filter: SessionFilter): SqlValue[] {
+  return [
+    filter.agent ?? null,
+    filter.owner ?? null,
+    filter.projectId ?? null,
+    filter.workstation ?? null,
+    filter.source ?? null,
+    filter.parentSessionId ?? null,
+    filter.participant ?? null,
+    filter.title === undefined ? null : foldTitle(filter.title),
+  ];
 }
