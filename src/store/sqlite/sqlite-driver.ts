@@ -23,7 +23,7 @@ export interface ConnectionOptions {
 export class SqliteConnection {
   readonly path: string;
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
   /** Numbers of tenants by name. Emptied by a rollback, which may have taken one back. */
   readonly tenants: Map<string, number> = new Map();
   /** Of use only inside a write transaction. */
@@ -69,7 +69,8 @@ export class SqliteConnection {
 
   get(sql: string, ...values: readonly SqlValue[]): SqlRow | undefined {
     try {
-      return this.#prepare(sql).get(...bindings(sql, values)) as SqlRow | undefined;
+      const { statement, numbered } = this.#prepare(sql);
+      return statement.get(...(numbered ? byName(values) : values)) as SqlRow | undefined;
     } catch (error) {
       throw translateSqliteError(error);
     }
@@ -77,7 +78,8 @@ export class SqliteConnection {
 
   all(sql: string, ...values: readonly SqlValue[]): SqlRow[] {
     try {
-      return this.#prepare(sql).all(...bindings(sql, values)) as SqlRow[];
+      const { statement, numbered } = this.#prepare(sql);
+      return statement.all(...(numbered ? byName(values) : values)) as SqlRow[];
     } catch (error) {
       throw translateSqliteError(error);
     }
@@ -86,7 +88,8 @@ export class SqliteConnection {
   /** Gives the number of rows that changed. */
   run(sql: string, ...values: readonly SqlValue[]): number {
     try {
-      return Number(this.#prepare(sql).run(...bindings(sql, values)).changes);
+      const { statement, numbered } = this.#prepare(sql);
+      return Number(statement.run(...(numbered ? byName(values) : values)).changes);
     } catch (error) {
       throw translateSqliteError(error);
     }
@@ -122,19 +125,24 @@ export class SqliteConnection {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
+  #prepare(sql: string): Prepared {
+    let prepared = this.#statements.get(sql);
+    if (prepared === undefined) {
+      prepared = { statement: this.#database.prepare(sql), numbered: sql.includes("?1") };
+      this.#statements.set(sql, prepared);
     }
-    return statement;
+    return prepared;
   }
 }
 
+interface Prepared {
+  readonly statement: StatementSync;
+  /** Its parameters are `?1`, `?2` and so on. */
+  readonly numbered: boolean;
+}
+
 /** Node 22 takes `?1` for a name, and binds nothing to it by place. By name it works everywhere. */
-function bindings(sql: string, values: readonly SqlValue[]): readonly SqlValue[] {
-  if (!sql.includes("?1")) return values;
-  const byName = Object.fromEntries(values.map((value, i) => [`?${i + 1}`, value]));
-  return [byName] as unknown as readonly SqlValue[];
+function byName(values: readonly SqlValue[]): readonly SqlValue[] {
+  const named = Object.fromEntries(values.map((value, i) => [`?${i + 1}`, value]));
+  return [named] as unknown as readonly SqlValue[];
 }
