@@ -1,0 +1,199 @@
+/** What the cases of the conformance suite are written with: small builders and one store to share. */
+
+import { getRandomValues } from "node:crypto";
+import { expect } from "vitest";
+import type { ErrorCode } from "../../model/errors.ts";
+import { createUlids } from "../../model/ids.ts";
+import type { Session } from "../../model/session.ts";
+import { encodeContent } from "../../transcript/content.ts";
+import type {
+  AppendResult,
+  ChangeRecord,
+  EntryRecord,
+  NewEntry,
+  NewSession,
+  RowBatch,
+} from "../records.ts";
+import type { Store } from "../store.ts";
+
+/** A store, and where it can be had another connection to the same data. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** Absent where the data live and die with the one store that has them. */
+  readonly reopen?: () => Promise<Store>;
+}
+
+/** What a group of cases works with. Each case takes a tenant of its own, so that one store serves all. */
+export interface Cases {
+  store(): Store;
+  /** A tenant that no other case uses. */
+  tenant(): string;
+  /** A store that is empty and of this case alone. It is closed after the case. */
+  fresh(): Promise<OpenedStore>;
+  /** A second store on the data of the shared one, or that same store where there can be no other. */
+  another(): Promise<Store>;
+}
+
+/** The time at which the cases play. */
+export const T0 = 1_700_000_000_000;
+
+export const nextId: () => string = createUlids({
+  now: Date.now,
+  random: (bytes) => getRandomValues(bytes),
+});
+
+export function newSession(over: Partial<NewSession> = {}): NewSession {
+  return {
+    id: nextId(),
+    agent: "coder",
+    createdBy: "ana",
+    owner: "ana",
+    title: "",
+    participants: [],
+    metadata: {},
+    ttlSeconds: null,
+    retention: "full",
+    origin: {},
+    startedAt: T0,
+    now: T0,
+    ...over,
+  };
+}
+
+/** A message of a user, unless `over` says otherwise. */
+export function message(text: string, over: Partial<NewEntry> = {}): NewEntry {
+  const content = encodeContent({ blocks: [{ type: "text", text }], data: null });
+  return {
+    id: nextId(),
+    kind: "message",
+    role: "user",
+    actor: "ana",
+    content: content.text,
+    payloads: content.payloads,
+    contentBytes: content.bytes,
+    usage: null,
+    model: null,
+    adapter: null,
+    metadata: null,
+    createdAt: T0,
+    interaction: true,
+    ...over,
+  };
+}
+
+/** An annotation: it belongs to the leaf and does not become it. */
+export function label(text: string, target: string): NewEntry {
+  return message("", {
+    kind: "label",
+    role: null,
+    actor: null,
+    interaction: false,
+    content: JSON.stringify({ blocks: [], data: { label: text, targetId: target } }),
+  });
+}
+
+export async function createSession(
+  store: Store,
+  tenant: string,
+  over: Partial<NewSession> = {},
+): Promise<Session> {
+  return store.createSession(tenant, newSession(over));
+}
+
+/** Appends entries, and gives their ids along with the result. */
+export async function append(
+  store: Store,
+  tenant: string,
+  sessionId: string,
+  ...entries: readonly NewEntry[]
+): Promise<AppendResult & { readonly ids: readonly string[] }> {
+  const result = await store.append(tenant, { sessionId, entries, now: T0 });
+  return { ...result, ids: entries.map((entry) => entry.id) };
+}
+
+/** What somebody would read in an entry. */
+export function textOf(entry: EntryRecord | undefined): string {
+  const [block] = JSON.parse(entry?.content ?? "[]") as { text: string }[];
+  return block?.text ?? "";
+}
+
+export async function messagesOf(
+  store: Store,
+  tenant: string,
+  sessionId: string,
+  leaf?: string,
+): Promise<string[]> {
+  const page = await store.readEntries(tenant, {
+    select: "messages",
+    sessionId,
+    ...(leaf === undefined ? {} : { leaf }),
+    offset: 0,
+    limit: 500,
+    payloads: false,
+  });
+  return page.entries.map(textOf);
+}
+
+export async function treeOf(
+  store: Store,
+  tenant: string,
+  sessionId: string,
+): Promise<readonly EntryRecord[]> {
+  const page = await store.readEntries(tenant, {
+    select: "tree",
+    sessionId,
+    afterSequence: 0,
+    limit: 500,
+    payloads: false,
+  });
+  return page.entries;
+}
+
+export async function changesOf(
+  store: Store,
+  tenant: string,
+  sessionId?: string,
+): Promise<readonly ChangeRecord[]> {
+  const page = await store.listChanges(tenant, 0, 10_000, sessionId);
+  return page.changes;
+}
+
+/** Kind and details of each change, the newest last. */
+export async function feedOf(store: Store, tenant: string, after = 0): Promise<unknown[]> {
+  const page = await store.listChanges(tenant, after, 10_000, undefined);
+  return page.changes.map(({ kind, details }) =>
+    details === null ? kind : [kind, JSON.parse(details)],
+  );
+}
+
+export async function expectCode(
+  promise: Promise<unknown>,
+  code: ErrorCode,
+  details: Record<string, unknown> = {},
+): Promise<void> {
+  await expect(promise).rejects.toMatchObject({ name: "BackscrollError", code, details });
+}
+
+/** Every row of a store, by table, in an order that does not depend on the backend. */
+export async function dumpOf(store: Store): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, string[]> = {};
+  for await (const { table, rows } of store.dump()) {
+    tables[table] ??= [];
+    for (const row of rows) tables[table].push(JSON.stringify(row, hexBytes));
+  }
+  const sorted = Object.entries(tables).map(([table, rows]) => [
+    table,
+    rows.sort().map((row) => JSON.parse(row) as unknown),
+  ]);
+  return Object.fromEntries(sorted);
+}
+
+export async function* batches(...all: readonly RowBatch[]): AsyncGenerator<RowBatch> {
+  yield* all;
+}
+
+/** Bytes as hex: a Buffer and a plain array of bytes then look alike, in which `toJSON` comes first. */
+function hexBytes(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  const original = this[key];
+  return original instanceof Uint8Array ? Buffer.from(original).toString("hex") : value;
+}

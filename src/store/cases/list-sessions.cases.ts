@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import type { SessionFilter, SessionPosition } from "../records.ts";
+import { append, type Cases, createSession, message, T0 } from "./fixture.cases.ts";
+
+export function listSessionsCases({ store, tenant }: Cases): void {
+  async function idsOf(acme: string, filter: SessionFilter): Promise<string[]> {
+    const { sessions, next } = await store().listSessions(acme, filter, { limit: 100 });
+    expect(next).toBeUndefined();
+    return sessions.map((session) => session.id);
+  }
+
+  describe("listSessions", () => {
+    test("sorts by last interaction, newest first, then by age", async () => {
+      const acme = tenant();
+      for (const [id, startedAt] of [
+        ["a", 3],
+        ["b", 1],
+        ["c", 2],
+        ["d", 2],
+      ] as const) {
+        await createSession(store(), acme, { id, startedAt: T0 + startedAt });
+      }
+      expect(await idsOf(acme, {})).toEqual(["a", "d", "c", "b"]);
+      await append(store(), acme, "b", message("hi", { createdAt: T0 + 9 }));
+      await append(store(), acme, "c", message("tick", { createdAt: T0 + 10, interaction: false }));
+      expect(await idsOf(acme, {})).toEqual(["b", "a", "d", "c"]);
+    });
+
+    test("gives every session once, page by page", async () => {
+      const acme = tenant();
+      const ids = Array.from({ length: 11 }, (_, i) => `s${String(i).padStart(2, "0")}`);
+      for (const id of ids) {
+        await createSession(store(), acme, { id, startedAt: T0 + Math.floor(ids.indexOf(id) / 3) });
+      }
+      const seen: string[] = [];
+      const sizes: number[] = [];
+      let after: SessionPosition | undefined;
+      do {
+        const page = await store().listSessions(
+          acme,
+          { agent: "coder" },
+          { limit: 4, ...(after === undefined ? {} : { after }) },
+        );
+        seen.push(...page.sessions.map((session) => session.id));
+        sizes.push(page.sessions.length);
+        after = page.next;
+      } while (after !== undefined);
+      expect(seen).toEqual(ids.toReversed());
+      expect(sizes).toEqual([4, 4, 3]);
+    });
+
+    test("has no next page after one that is exactly full", async () => {
+      const acme = tenant();
+      await createSession(store(), acme);
+      await createSession(store(), acme);
+      const page = await store().listSessions(acme, {}, { limit: 2 });
+      expect(page.sessions).toHaveLength(2);
+      expect(page.next).toBeUndefined();
+    });
+
+    test("keeps what each filter asks for, and all of them together", async () => {
+      const acme = tenant();
+      const a = await createSession(store(), acme, {
+        id: "a",
+        agent: "coder",
+        owner: "ana",
+        participants: ["ana", "ben"],
+        startedAt: T0 + 1,
+        title: "Cron",
+        origin: { projectId: "p1", workstation: "laptop", source: "codex" },
+      });
+      await createSession(store(), acme, {
+        id: "b",
+        agent: "Coder",
+        owner: "ben",
+        participants: ["ben"],
+        startedAt: T0 + 2,
+        title: "Locks",
+        origin: { projectId: "p2", workstation: "desk", source: "claude-code" },
+      });
+      await append(store(), acme, "a", message("hi", { id: `${a.id}-1`, interaction: false }));
+      const fork = { id: "c", agent: "helper", startedAt: T0 + 3, participants: ["zoe"] };
+      await store().forkSession(acme, {
+        sessionId: "a",
+        session: { ...a, ...fork, now: T0, origin: {} },
+      });
+
+      expect(await idsOf(acme, { agent: "coder" })).toEqual(["a"]);
+      expect(await idsOf(acme, { owner: "ben" })).toEqual(["b"]);
+      expect(await idsOf(acme, { participant: "ben" })).toEqual(["b", "a"]);
+      expect(await idsOf(acme, { participant: "zoe" })).toEqual(["c"]);
+      expect(await idsOf(acme, { projectId: "p1" })).toEqual(["a"]);
+      expect(await idsOf(acme, { workstation: "desk" })).toEqual(["b"]);
+      expect(await idsOf(acme, { source: "codex" })).toEqual(["a"]);
+      expect(await idsOf(acme, { parentSessionId: "a" })).toEqual(["c"]);
+      expect(await idsOf(acme, { since: T0 + 2 })).toEqual(["c", "b"]);
+      expect(await idsOf(acme, { until: T0 + 2 })).toEqual(["a"]);
+      expect(await idsOf(acme, { since: T0 + 1, until: T0 + 2 })).toEqual(["a"]);
+      const all = {
+        agent: "coder",
+        owner: "ana",
+        participant: "ben",
+        projectId: "p1",
+        workstation: "laptop",
+        source: "codex",
+        since: T0,
+        until: T0 + 2,
+        title: "cr",
+      };
+      expect(await idsOf(acme, all)).toEqual(["a"]);
+      expect(await idsOf(acme, { ...all, owner: "ben" })).toEqual([]);
+      expect(await idsOf(acme, { agent: "nobody" })).toEqual([]);
+    });
+
+    test("finds a part of the title whatever its case or width, and no pattern", async () => {
+      const acme = tenant();
+      const titles = { a: "Der CRON-Lauf", b: "ÉTÉ 100%", c: "ｆｕｌｌ width", d: "", e: "100 x" };
+      for (const [id, title] of Object.entries(titles)) {
+        await createSession(store(), acme, { id, title });
+      }
+      expect(await idsOf(acme, { title: "cron" })).toEqual(["a"]);
+      expect(await idsOf(acme, { title: "été" })).toEqual(["b"]);
+      expect(await idsOf(acme, { title: "E\u0301T" })).toEqual(["b"]);
+      expect(await idsOf(acme, { title: "FULL" })).toEqual(["c"]);
+      expect(await idsOf(acme, { title: "0%" })).toEqual(["b"]);
+      expect(await idsOf(acme, { title: "_" })).toEqual([]);
+      await store().updateSession(acme, "d", { title: "Cronjobs" }, T0);
+      expect(await idsOf(acme, { title: "CRON" })).toEqual(["d", "a"]);
+    });
+  });
+
+  test("listTenants sorts names by their bytes", async () => {
+    const names = ["b", "B", "a", "ä", "Z"].map((name) => `list-${name}-${tenant()}`);
+    for (const name of names) await store().setQuota(name, NO_QUOTA, T0);
+    const all = await store().listTenants();
+    const own = all.filter((name) => names.includes(name));
+    const byBytes = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(own).toEqual(byBytes);
+  });
+}
+
+const NO_QUOTA = { maxSessions: null, maxEntries: null, maxContentBytes: null };

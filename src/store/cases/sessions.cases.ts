@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import {
+  append,
+  type Cases,
+  createSession,
+  expectCode,
+  feedOf,
+  message,
+  newSession,
+  nextId,
+  T0,
+} from "./fixture.cases.ts";
+
+export function sessionCases({ store, tenant }: Cases): void {
+  describe("createSession", () => {
+    test("keeps every field", async () => {
+      const acme = tenant();
+      const session = newSession({
+        agent: "coder",
+        createdBy: "ana",
+        owner: "ben",
+        title: "Ein Titel – ünïcode 😀",
+        participants: ["ana", "ben", "ana"],
+        metadata: { a: [1, 2, { b: null }] },
+        ttlSeconds: 3_600,
+        retention: "audit-only",
+        origin: {
+          source: "claude-code",
+          workstation: "laptop",
+          projectId: "p1",
+          projectPath: "/home/ana/p1",
+          gitBranch: "main",
+          file: "/x/y.jsonl",
+          key: "laptop/p1/1",
+        },
+        startedAt: T0 - 5_000,
+        now: T0,
+      });
+      const created = await store().createSession(acme, session);
+      expect(created).toEqual({
+        id: session.id,
+        tenant: acme,
+        agent: "coder",
+        createdBy: "ana",
+        createdAt: T0,
+        owner: "ben",
+        title: "Ein Titel – ünïcode 😀",
+        summary: null,
+        participants: ["ana", "ben"],
+        metadata: { a: [1, 2, { b: null }] },
+        ttlSeconds: 3_600,
+        retention: "audit-only",
+        parentSessionId: null,
+        forkPoint: null,
+        origin: session.origin,
+        startedAt: T0 - 5_000,
+        updatedAt: T0 - 5_000,
+        lastInteractionAt: T0 - 5_000,
+        lastWriteAt: T0,
+        messageCount: 0,
+        entryCount: 0,
+        tokens: { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 },
+        leaf: null,
+        summarizedThrough: null,
+      });
+      expect(await store().findSession(acme, session.id)).toEqual(created);
+      expect(await store().findSessionByOrigin(acme, "laptop/p1/1")).toEqual(created);
+    });
+
+    test("refuses an id or an origin that is taken, and changes nothing", async () => {
+      const acme = tenant();
+      const first = await createSession(store(), acme, { origin: { key: "k" }, title: "first" });
+      await expectCode(createSession(store(), acme, { id: first.id }), "session_exists", {
+        field: "id",
+        value: first.id,
+      });
+      await expectCode(createSession(store(), acme, { origin: { key: "k" } }), "session_exists", {
+        field: "origin key",
+        value: "k",
+      });
+      expect(await store().findSession(acme, first.id)).toEqual(first);
+      expect(await feedOf(store(), acme)).toEqual(["session_created"]);
+    });
+
+    test("tells ids apart that differ in case only", async () => {
+      const acme = tenant();
+      const upper = await createSession(store(), acme, { id: "ABC" });
+      const lower = await createSession(store(), acme, { id: "abc" });
+      expect(await store().findSession(acme, "ABC")).toEqual(upper);
+      expect(await store().findSession(acme, "abc")).toEqual(lower);
+      expect(await store().findSession(acme, "Abc")).toBeUndefined();
+    });
+
+    test("carries out a request once under its idempotency key", async () => {
+      const acme = tenant();
+      const idempotency = { key: "create-1", requestHash: "aa".repeat(32) };
+      const first = await createSession(store(), acme, { idempotency });
+      const again = await createSession(store(), acme, { idempotency });
+      expect(again).toEqual(first);
+      expect(await feedOf(store(), acme)).toEqual(["session_created"]);
+      await expectCode(
+        createSession(store(), acme, {
+          idempotency: { key: "create-1", requestHash: "bb".repeat(32) },
+        }),
+        "idempotency_conflict",
+        { key: "create-1" },
+      );
+    });
+
+    test("gives one session to many who ask at once under one key", async () => {
+      const acme = tenant();
+      const idempotency = { key: "k", requestHash: "aa".repeat(32) };
+      const all = await Promise.all(
+        Array.from({ length: 10 }, () => createSession(store(), acme, { idempotency })),
+      );
+      expect(new Set(all.map((session) => session.id)).size).toBe(1);
+      expect(await feedOf(store(), acme)).toEqual(["session_created"]);
+    });
+
+    test("creates one of many with the same id", async () => {
+      const acme = tenant();
+      const id = nextId();
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 10 }, () => createSession(store(), acme, { id })),
+      );
+      const failed = outcomes.filter((outcome) => outcome.status === "rejected");
+      expect(failed.map((outcome) => outcome.reason.code)).toEqual(
+        Array.from({ length: 9 }, () => "session_exists"),
+      );
+    });
+  });
+
+  describe("updateSession", () => {
+    test("changes what the patch holds and leaves the rest", async () => {
+      const acme = tenant();
+      const before = await createSession(store(), acme, {
+        title: "old",
+        participants: ["ana"],
+        metadata: { kept: 1, removed: 2, changed: 3 },
+        ttlSeconds: 10,
+      });
+      const patch = {
+        title: "new",
+        owner: "ben",
+        summary: "so far",
+        metadata: { removed: null, changed: { deep: true }, added: [] },
+        participants: ["zoe", "ana", "zoe"],
+        ttlSeconds: null,
+        retention: "ephemeral",
+      } as const;
+      const after = await store().updateSession(acme, before.id, patch, T0 + 7);
+      expect(after).toEqual({
+        ...before,
+        title: "new",
+        owner: "ben",
+        summary: "so far",
+        metadata: { kept: 1, changed: { deep: true }, added: [] },
+        participants: ["zoe", "ana"],
+        ttlSeconds: null,
+        retention: "ephemeral",
+        lastWriteAt: T0 + 7,
+      });
+      expect(await store().findSession(acme, before.id)).toEqual(after);
+      const untouched = await store().updateSession(acme, before.id, {}, T0);
+      expect(untouched).toEqual(after);
+      const cleared = await store().updateSession(acme, before.id, { summary: null }, T0);
+      expect(cleared.summary).toBeNull();
+      const fields = Object.keys(patch).sort();
+      expect(await feedOf(store(), acme, 1)).toEqual([
+        ["session_updated", { fields }],
+        ["session_updated", { fields: [] }],
+        ["session_updated", { fields: ["summary"] }],
+      ]);
+    });
+
+    test("loses no key when two write different ones at once", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      await Promise.all(
+        Array.from({ length: 8 }, (_, i) =>
+          store().updateSession(acme, id, { metadata: { [`key${i}`]: i } }, T0),
+        ),
+      );
+      const session = await store().findSession(acme, id);
+      expect(Object.keys(session?.metadata ?? {})).toHaveLength(8);
+    });
+
+    test("knows only sessions that are there", async () => {
+      const acme = tenant();
+      await createSession(store(), acme);
+      await expectCode(
+        store().updateSession(acme, "none", { title: "x" }, T0),
+        "session_not_found",
+      );
+    });
+  });
+
+  test("a session is found after its entries are", async () => {
+    const acme = tenant();
+    const { id } = await createSession(store(), acme);
+    const { leaf } = await append(store(), acme, id, message("one"), message("two"));
+    expect(await store().findSession(acme, id)).toMatchObject({
+      leaf,
+      entryCount: 2,
+      messageCount: 2,
+    });
+    expect(await store().findSession(acme, "none")).toBeUndefined();
+    expect(await store().findSessionByOrigin(acme, "none")).toBeUndefined();
+    expect(await store().findTombstone(acme, id)).toBeUndefined();
+  });
+}

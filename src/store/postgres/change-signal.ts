@@ -1,0 +1,116 @@
+/**
+ * Who has committed something? Tells listeners soon, in this process and in others.
+ *
+ * A NOTIFY wakes other nodes, at most one every 50 ms and never inside the transaction of a write,
+ * where it would make all commits of the database wait for each other. Messages can be lost with a
+ * connection, so the truth is a look at the feed positions every second.
+ */
+
+import { sumPositions } from "./operations/feed.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
+import { connectListener } from "./postgres-driver.ts";
+import { statements } from "./postgres-statements.ts";
+
+const CHANNEL = "backscroll_changes";
+const NOTIFY_EVERY_MS = 50;
+const POLL_MS = 1_000;
+const RECONNECT_MS = 1_000;
+
+const SQL = statements("signal", {
+  notify: `SELECT pg_notify($1, '')`,
+});
+
+export class ChangeSignal {
+  readonly #address: string;
+  readonly #db: PostgresDatabase;
+  readonly #listeners = new Set<() => void>();
+  #connection: Promise<{ end(): Promise<void> } | undefined> | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #reconnect: NodeJS.Timeout | undefined;
+  #notify: NodeJS.Timeout | undefined;
+  #notifiedAt = 0;
+  #seen: number | undefined;
+
+  /** Listens at `address` on a connection of its own. */
+  constructor(address: string, db: PostgresDatabase) {
+    this.#address = address;
+    this.#db = db;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) this.#start();
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) void this.#stop();
+    };
+  }
+
+  /** After a commit of this process. */
+  committed(): void {
+    this.#tell();
+    if (this.#notify !== undefined) return;
+    const wait = Math.max(0, this.#notifiedAt + NOTIFY_EVERY_MS - Date.now());
+    this.#notify = setTimeout(() => {
+      this.#notify = undefined;
+      this.#notifiedAt = Date.now();
+      // Who misses a message looks by himself within a second.
+      this.#db.plain((db) => db.all(SQL.notify, CHANNEL)).catch(() => undefined);
+    }, wait);
+    this.#notify.unref();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#notify);
+    this.#listeners.clear();
+    await this.#stop();
+  }
+
+  #start(): void {
+    this.#connection = this.#connect();
+    this.#poll = setInterval(() => void this.#look(), POLL_MS);
+    this.#poll.unref();
+    void this.#look();
+  }
+
+  async #stop(): Promise<void> {
+    clearInterval(this.#poll);
+    clearTimeout(this.#reconnect);
+    const connection = this.#connection;
+    this.#connection = undefined;
+    const client = await connection;
+    await client?.end();
+  }
+
+  /** Undefined if it did not work; then it is tried again later. */
+  async #connect(): Promise<{ end(): Promise<void> } | undefined> {
+    const heard = () => this.#tell();
+    const lost = () => this.#connectLater();
+    try {
+      return await connectListener(this.#address, CHANNEL, heard, lost);
+    } catch {
+      // The store's own operations tell their callers what is wrong with the server.
+      this.#connectLater();
+      return undefined;
+    }
+  }
+
+  #connectLater(): void {
+    if (this.#connection === undefined) return;
+    clearTimeout(this.#reconnect);
+    this.#reconnect = setTimeout(() => {
+      this.#connection = this.#connect();
+    }, RECONNECT_MS);
+    this.#reconnect.unref();
+  }
+
+  async #look(): Promise<void> {
+    const positions = await this.#db.plain(sumPositions).catch(() => undefined);
+    if (positions === undefined || positions === this.#seen) return;
+    this.#seen = positions;
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

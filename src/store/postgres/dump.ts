@@ -1,0 +1,97 @@
+/**
+ * All rows out of a PostgreSQL store, and all rows into an empty one.
+ *
+ * A dump reads in one transaction, so its rows are those of one moment. Row-level security shows a
+ * transaction one tenant at a time, so both go through the tenants one by one.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import type { Row, RowBatch } from "../records.ts";
+import { isTableName, TABLES, type TableName } from "../tables.ts";
+import { query, type SqlValue } from "./postgres-driver.ts";
+import { renewEpoch } from "./postgres-schema.ts";
+import { statements } from "./postgres-statements.ts";
+import type { Transaction } from "./transaction.ts";
+
+const SQL = statements("dump", {
+  columns: `SELECT a.attname AS name FROM pg_attribute a
+    WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+  keys: `SELECT a.attname AS name FROM pg_index i
+    CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY AS key (attnum, rank)
+    JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = key.attnum
+    WHERE i.indrelid = $1::regclass AND i.indisprimary ORDER BY key.rank`,
+  tenants: `SELECT tenant FROM tenants ORDER BY tenant`,
+});
+
+const BATCH_ROWS = 500;
+/** Payloads are megabytes each, and a batch is held in memory. */
+const BATCH_BLOBS = 16;
+
+/** `tx` sees one moment; it is the caller's to end. */
+export async function* dumpRows(tx: Transaction): AsyncGenerator<RowBatch> {
+  tx.defer("SET LOCAL statement_timeout = 0");
+  // Whoever reads the dump may be slow.
+  tx.defer("SET LOCAL idle_in_transaction_session_timeout = 0");
+  const tenants = (await tx.all(SQL.tenants)).map((row) => Number(row["tenant"]));
+  for (const table of TABLES) {
+    const columns = await columnsOf(tx, table);
+    const keys = (await tx.all(SQL.keys, table)).map((row) => String(row["name"]));
+    const size = table === "blobs" ? BATCH_BLOBS : BATCH_ROWS;
+    for (const tenant of tenants) {
+      tx.enter(tenant);
+      // Names come from our own list and from the database's catalogue, never from a caller.
+      const declare = `DECLARE dumped NO SCROLL CURSOR FOR SELECT ${columns.join(", ")}
+        FROM ${table} WHERE tenant = $1 ORDER BY ${keys.join(", ")}`;
+      tx.defer(declare, tenant);
+      for (;;) {
+        const rows = await tx.all(`FETCH ${size} FROM dumped`);
+        if (rows.length > 0) yield { table, rows };
+        if (rows.length < size) break;
+      }
+      tx.defer("CLOSE dumped");
+    }
+  }
+}
+
+/** Fills the store inside `tx`, which is the caller's to commit. */
+export async function loadRows(
+  tx: Transaction,
+  address: string,
+  source: AsyncIterable<RowBatch>,
+): Promise<void> {
+  const [tenants] = await tx.together([query(SQL.tenants)]);
+  if (tenants?.[0] !== undefined) {
+    throw new BackscrollError(
+      "store_not_empty",
+      `the store at ${address} holds data already; restore into a new one`,
+      { details: { address } },
+    );
+  }
+  for await (const batch of source) await insertBatch(tx, batch);
+  await renewEpoch(tx);
+}
+
+/** Columns that this version does not know are left out; so are tables. */
+async function insertBatch(tx: Transaction, batch: RowBatch): Promise<void> {
+  const [first] = batch.rows;
+  if (!isTableName(batch.table) || first === undefined) return;
+  const known = await columnsOf(tx, batch.table);
+  const columns = Object.keys(first).filter((column) => known.includes(column));
+  const marks = columns.map((_, i) => `$${i + 1}`);
+  const sql = `INSERT INTO ${batch.table} (${columns.join(", ")}) VALUES (${marks.join(", ")})`;
+  for (const row of batch.rows) {
+    const tenant = Number(row["tenant"]);
+    if (tenant !== tx.tenant) tx.enter(tenant);
+    tx.defer(sql, ...columns.map((column) => toValue(row, column)));
+  }
+  await tx.together([]);
+}
+
+async function columnsOf(tx: Transaction, table: TableName): Promise<string[]> {
+  const rows = await tx.all(SQL.columns, table);
+  return rows.map((row) => String(row["name"]));
+}
+
+function toValue(row: Row, column: string): SqlValue {
+  return row[column] ?? null;
+}

@@ -1,0 +1,5 @@
+import type { Migration } from "../../migration.ts";
+import { INITIAL } from "./0001-initial.ts";
+
+/** In the order in which they run. Append only. */
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [INITIAL];

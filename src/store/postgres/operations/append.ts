@@ -1,0 +1,185 @@
+/**
+ * Appending entries, in two round trips: read the state under the session's lock, then write what
+ * the plan says and commit.
+ */
+
+import {
+  type AppendPlan,
+  type EntryRow,
+  namedEntries,
+  placedEntry,
+  planAppend,
+  type SessionState,
+} from "../../plan-append.ts";
+import type { AppendRequest, AppendResult } from "../../records.ts";
+import { toPlacedEntry } from "../../rows/entry-row.ts";
+import { entryNotFound } from "../../store-errors.ts";
+import { planDelta } from "../../tenant-delta.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+import { payloadsQuestion, storePayloads, toHashes } from "./blobs.ts";
+import { writeFeed } from "./feed.ts";
+import { replayed, sessionKeyQuestion, storeResult } from "./idempotency.ts";
+import { addParticipants } from "./participants.ts";
+import { lockQuestion, pointsQuestion, toPoints, toState } from "./session-state.ts";
+
+const SQL = statements("append", {
+  insertEntries: `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth,
+      ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
+      cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
+      content_bytes, nonce, hash)
+    SELECT $1::bigint, $2::bigint, added.* FROM unnest($3::bigint[], $4::text[], $5::text[],
+      $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[],
+      $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
+      $19::bytea[], $20::bigint[], $21::text[], $22::bytea[], $23::bigint[], $24::bytea[],
+      $25::bytea[]) AS added`,
+  insertChains: `INSERT INTO chains
+      (tenant, session, chain, parent_chain, fork_depth, fork_ordinal)
+    SELECT $1::bigint, $2::bigint, added.*
+    FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS added`,
+  supersede: `UPDATE entries SET superseded_by = $4 WHERE tenant = $1 AND session = $2 AND id = $3`,
+  moveState: `UPDATE session_state SET leaf_id = $3, leaf_sequence = $4, leaf_chain = $5,
+      leaf_depth = $6, leaf_ordinal = $7, leaf_hash = $8, leaf_at_tip = $9, last_sequence = $10,
+      last_chain = $11, message_count = message_count + $12, content_bytes = content_bytes + $13,
+      updated_at = $14, last_interaction_at = $15, last_write_at = greatest(last_write_at, $16),
+      input_tokens = input_tokens + $17, output_tokens = output_tokens + $18,
+      cache_creation_tokens = cache_creation_tokens + $19,
+      cache_read_tokens = cache_read_tokens + $20
+    WHERE tenant = $1 AND session = $2`,
+  setSummary: `UPDATE sessions SET summary = $3 WHERE tenant = $1 AND session = $2`,
+  setSummarized: `UPDATE session_state SET summarized_through = $3
+    WHERE tenant = $1 AND session = $2`,
+  placed: `SELECT id, sequence, parent_id, ordinal, hash FROM entries
+    WHERE tenant = $1 AND id = ANY ($2)`,
+});
+
+export async function append(tx: Transaction, request: AppendRequest): Promise<AppendResult> {
+  const { sessionId, entries, summary, idempotency, now } = request;
+  const named = namedEntries(entries);
+  const asked = summary === undefined ? named : [...named, summary.through];
+  const [state, points, key, payloads] = await tx.together([
+    lockQuestion(tx, sessionId),
+    pointsQuestion(tx, sessionId, asked),
+    sessionKeyQuestion(tx, sessionId, idempotency),
+    payloadsQuestion(tx, entries),
+  ]);
+  const session = toState(state, sessionId);
+  const earlier = replayed(key, idempotency);
+  if (earlier !== undefined) return findResult(tx, earlier.ids, session.state);
+
+  const known = toPoints(points);
+  const plan = planAppend(session.state, request, known);
+  if (summary !== undefined) {
+    if (!known.has(summary.through)) throw entryNotFound(summary.through, sessionId);
+    tx.defer(SQL.setSummary, tx.tenant, session.number, summary.text);
+    tx.defer(SQL.setSummarized, tx.tenant, session.number, summary.through);
+  }
+  carryOut(tx, session.number, plan, now, toHashes(payloads));
+  const ids = plan.rows.map((row) => row.entry.id);
+  storeResult(tx, session.number, idempotency, { ids }, now);
+  writeFeed(tx, plan.changes, planDelta(plan));
+  return appendResult(plan);
+}
+
+/** Writes all that a plan says, the feed aside. `stored` are the payloads that are there already. */
+export function carryOut(
+  tx: Transaction,
+  session: number,
+  plan: AppendPlan,
+  now: number,
+  stored: ReadonlySet<string>,
+): void {
+  if (plan.chains.length > 0) insertChains(tx, session, plan);
+  if (plan.rows.length > 0) insertEntries(tx, session, plan.rows);
+  storePayloads(tx, session, plan.rows, stored);
+  for (const { id, by } of plan.superseded) tx.defer(SQL.supersede, tx.tenant, session, id, by);
+  addParticipants(tx, session, plan.actors);
+  moveState(tx, session, plan, now);
+}
+
+export function appendResult(plan: AppendPlan): AppendResult {
+  return { entries: plan.rows.map(placedEntry), leaf: plan.leaf?.id ?? null, replayed: false };
+}
+
+/** The result that an earlier request had, found again by its ids. */
+export async function findResult(
+  tx: Transaction,
+  ids: readonly string[],
+  state: SessionState,
+): Promise<AppendResult> {
+  const rows = await tx.all(SQL.placed, tx.tenant, ids);
+  const placed = new Map(rows.map(toPlacedEntry).map((entry) => [entry.id, entry]));
+  const entries = ids.flatMap((id) => placed.get(id) ?? []);
+  return { entries, leaf: state.leaf?.id ?? null, replayed: true };
+}
+
+function insertChains(tx: Transaction, session: number, { chains }: AppendPlan): void {
+  tx.defer(
+    SQL.insertChains,
+    tx.tenant,
+    session,
+    chains.map((chain) => chain.chain),
+    chains.map((chain) => chain.parentChain),
+    chains.map((chain) => chain.forkDepth),
+    chains.map((chain) => chain.forkOrdinal),
+  );
+}
+
+function insertEntries(tx: Transaction, session: number, rows: readonly EntryRow[]): void {
+  const entries = rows.map((row) => row.entry);
+  tx.defer(
+    SQL.insertEntries,
+    tx.tenant,
+    session,
+    rows.map((row) => row.place.sequence),
+    entries.map((entry) => entry.id),
+    rows.map((row) => row.place.parent?.id ?? null),
+    rows.map((row) => row.place.chain),
+    rows.map((row) => row.place.depth),
+    rows.map((row) => row.place.ordinal),
+    entries.map((entry) => entry.kind),
+    entries.map((entry) => entry.role),
+    entries.map((entry) => entry.actor),
+    rows.map((row) => row.status),
+    entries.map((entry) => entry.model),
+    entries.map((entry) => entry.adapter),
+    entries.map((entry) => entry.usage?.inputTokens ?? null),
+    entries.map((entry) => entry.usage?.outputTokens ?? null),
+    entries.map((entry) => entry.usage?.cacheCreationTokens ?? null),
+    entries.map((entry) => entry.usage?.cacheReadTokens ?? null),
+    entries.map((entry) => (entry.metadata === null ? null : Buffer.from(entry.metadata))),
+    entries.map((entry) => entry.createdAt),
+    entries.map((entry) => entry.copiedFrom ?? null),
+    entries.map((entry) => Buffer.from(entry.content)),
+    entries.map((entry) => entry.contentBytes),
+    rows.map((row) => row.nonce),
+    rows.map((row) => row.hash),
+  );
+}
+
+function moveState(tx: Transaction, session: number, plan: AppendPlan, now: number): void {
+  const { leaf, usage } = plan;
+  tx.defer(
+    SQL.moveState,
+    tx.tenant,
+    session,
+    leaf?.id ?? null,
+    leaf?.sequence ?? null,
+    leaf?.chain ?? null,
+    leaf?.depth ?? null,
+    leaf?.ordinal ?? null,
+    leaf?.hash ?? null,
+    leaf?.atTip ? 1 : 0,
+    plan.lastSequence,
+    plan.lastChain,
+    plan.messages,
+    plan.contentBytes,
+    plan.updatedAt,
+    plan.lastInteractionAt,
+    now,
+    usage.inputTokens,
+    usage.outputTokens,
+    usage.cacheCreationTokens,
+    usage.cacheReadTokens,
+  );
+}

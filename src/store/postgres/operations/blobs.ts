@@ -1,0 +1,140 @@
+/** Large payloads: compressed, stored once per tenant, held by the entries that name them. */
+
+import { blobsOf, nestedBlobsOf } from "../../../transcript/content.ts";
+import { fromHex, toHex } from "../../../transcript/hash.ts";
+import { compressPayload, decompressPayload } from "../../payload-codec.ts";
+import type { EntryRow } from "../../plan-append.ts";
+import type { NewEntry, Row } from "../../records.ts";
+import { payloadMissing } from "../../store-errors.ts";
+import { type Query, query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+
+const SQL = statements("blobs", {
+  exist: `SELECT hash FROM blobs WHERE tenant = $1 AND hash = ANY ($2::bytea[])`,
+  insert: `INSERT INTO blobs (tenant, hash, codec, size, bytes) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT DO NOTHING`,
+  hold: `INSERT INTO entry_blobs (tenant, session, sequence, hash)
+    SELECT $1::bigint, $2::bigint, sequence, hash
+    FROM unnest($3::bigint[], $4::bytea[]) AS held (sequence, hash) ON CONFLICT DO NOTHING`,
+  copyHolds: `INSERT INTO entry_blobs (tenant, session, sequence, hash)
+    SELECT b.tenant, $3::bigint, copied.copy, b.hash
+    FROM unnest($4::bigint[], $5::bigint[]) AS copied (sequence, copy)
+    JOIN entry_blobs b ON b.tenant = $1 AND b.session = $2 AND b.sequence = copied.sequence`,
+  read: `SELECT hash, codec, size, bytes FROM blobs WHERE tenant = $1 AND hash = ANY ($2::bytea[])`,
+  release: `DELETE FROM entry_blobs WHERE tenant = $1 AND session = $2 RETURNING hash`,
+  collect: `DELETE FROM blobs b WHERE b.tenant = $1 AND b.hash = ANY ($2::bytea[])
+    AND NOT EXISTS (SELECT 1 FROM entry_blobs e WHERE e.tenant = b.tenant AND e.hash = b.hash)
+    RETURNING b.hash`,
+  garbage: `SELECT b.hash FROM blobs b WHERE b.tenant = $1
+    AND NOT EXISTS (SELECT 1 FROM entry_blobs e WHERE e.tenant = b.tenant AND e.hash = b.hash)
+    LIMIT $2`,
+});
+
+/** Asks which payloads of `entries` are there already, so that they are not sent again. */
+export function payloadsQuestion(tx: Transaction, entries: readonly NewEntry[]): Query | undefined {
+  const hashes = entries.flatMap((entry) => entry.payloads.map((payload) => payload.hash));
+  if (hashes.length === 0) return undefined;
+  return query(SQL.exist, tx.tenant, [...new Set(hashes)].map(fromHex));
+}
+
+/** The answer to `payloadsQuestion`: hashes in hex. */
+export function toHashes(rows: readonly Row[] | undefined): Set<string> {
+  return new Set((rows ?? []).map((row) => toHex(row["hash"] as Uint8Array)));
+}
+
+/** Stores payloads that are not among `stored`, and makes the entries hold all of theirs. */
+export function storePayloads(
+  tx: Transaction,
+  session: number,
+  rows: readonly EntryRow[],
+  stored: ReadonlySet<string>,
+): void {
+  const held = rows.flatMap(({ entry, place }) =>
+    entry.payloads.map((payload) => ({ ...payload, sequence: place.sequence })),
+  );
+  if (held.length === 0) return;
+  // In the order of their hashes: two writers of the same payloads then never wait crosswise.
+  const missing = new Map(held.map((payload) => [payload.hash, payload.bytes]));
+  for (const hash of [...missing.keys()].sort()) {
+    const bytes = missing.get(hash);
+    if (bytes === undefined || stored.has(hash)) continue;
+    const { codec, bytes: packed } = compressPayload(bytes);
+    // One statement each: a parameter of its own travels as bytes, an element of an array as hex.
+    tx.defer(SQL.insert, tx.tenant, fromHex(hash), codec, bytes.length, packed);
+  }
+  const sequences = held.map((payload) => payload.sequence);
+  tx.defer(
+    SQL.hold,
+    tx.tenant,
+    session,
+    sequences,
+    held.map(({ hash }) => fromHex(hash)),
+  );
+}
+
+/** Makes copies of entries hold what the originals hold; `copies` are pairs of sequences. */
+export function copyHolds(
+  tx: Transaction,
+  from: number,
+  to: number,
+  copies: readonly (readonly [original: number, copy: number])[],
+): void {
+  const originals = copies.map(([original]) => original);
+  tx.defer(
+    SQL.copyHolds,
+    tx.tenant,
+    from,
+    to,
+    originals,
+    copies.map(([, copy]) => copy),
+  );
+}
+
+/** The payloads that `contents` name, by hash. */
+export async function readPayloads(
+  tx: Transaction,
+  contents: readonly (string | null)[],
+): Promise<Map<string, Uint8Array>> {
+  const payloads = new Map<string, Uint8Array>();
+  const texts = contents.filter((content) => content !== null);
+  const named = new Map(texts.map((text) => [text, blobsOf(text)]));
+  await readBlobs(tx, [...named.values()].flat(), payloads);
+  const nested = [...named].flatMap(([text, hashes]) =>
+    hashes.flatMap((hash) => nestedBlobsOf(text, payloads.get(hash) ?? new Uint8Array())),
+  );
+  await readBlobs(tx, nested, payloads);
+  return payloads;
+}
+
+/** Lets go of all payloads of a session, and deletes those that nobody else holds. */
+export async function releasePayloads(tx: Transaction, session: number): Promise<void> {
+  const rows = await tx.all(SQL.release, tx.tenant, session);
+  if (rows.length === 0) return;
+  const hashes = [...toHashes(rows)].sort().map(fromHex);
+  tx.defer(SQL.collect, tx.tenant, hashes);
+}
+
+/** Deletes at most `limit` payloads that nobody holds, and says how many. */
+export async function collectGarbage(tx: Transaction, limit: number): Promise<number> {
+  const garbage = await tx.all(SQL.garbage, tx.tenant, limit);
+  if (garbage.length === 0) return 0;
+  const hashes = [...toHashes(garbage)].sort().map(fromHex);
+  const collected = await tx.all(SQL.collect, tx.tenant, hashes);
+  return collected.length;
+}
+
+async function readBlobs(
+  tx: Transaction,
+  hashes: readonly string[],
+  into: Map<string, Uint8Array>,
+): Promise<void> {
+  const wanted = [...new Set(hashes)].filter((hash) => !into.has(hash));
+  if (wanted.length === 0) return;
+  for (const row of await tx.all(SQL.read, tx.tenant, wanted.map(fromHex))) {
+    const stored = { codec: String(row["codec"]), bytes: row["bytes"] as Uint8Array };
+    into.set(toHex(row["hash"] as Uint8Array), decompressPayload(stored));
+  }
+  const missing = wanted.find((hash) => !into.has(hash));
+  if (missing !== undefined) throw payloadMissing(missing);
+}

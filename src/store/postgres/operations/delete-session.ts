@@ -1,0 +1,102 @@
+/** Deletion: the one operation that takes something away, and what it leaves behind. */
+
+import { sessionDeleted } from "../../new-changes.ts";
+import type { Tombstone } from "../../records.ts";
+import { toTombstone } from "../../rows/feed-row.ts";
+import { sessionNotFound } from "../../store-errors.ts";
+import { query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+import { releasePayloads } from "./blobs.ts";
+import { writeFeed } from "./feed.ts";
+import { lockQuestion } from "./session-state.ts";
+import { dropStreams } from "./streams.ts";
+
+const SQL = statements("delete_session", {
+  /** What the tombstone and the counters need to know, `expired` by the session's own TTL. */
+  remains: `SELECT s.session, s.id AS session_id, s.origin_key, t.message_count, t.content_bytes,
+      (coalesce(t.updated_at + s.ttl_seconds * 1000 <= $3, false))::int AS expired,
+      (SELECT count(*) FROM entries e WHERE e.tenant = s.tenant AND e.session = s.session)
+        AS entry_count,
+      (SELECT sha256(coalesce(string_agg(e.hash, ''::bytea ORDER BY e.sequence), ''::bytea))
+        FROM entries e WHERE e.tenant = s.tenant AND e.session = s.session) AS digest
+    FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.id = $2`,
+  deleteEntries: `DELETE FROM entries WHERE tenant = $1 AND session = $2`,
+  deleteChains: `DELETE FROM chains WHERE tenant = $1 AND session = $2`,
+  deleteParticipants: `DELETE FROM participants WHERE tenant = $1 AND session = $2`,
+  deleteFacts: `DELETE FROM facts WHERE tenant = $1 AND session = $2`,
+  deleteKeys: `DELETE FROM idempotency WHERE tenant = $1 AND session = $2`,
+  deleteState: `DELETE FROM session_state WHERE tenant = $1 AND session = $2`,
+  deleteSession: `DELETE FROM sessions WHERE tenant = $1 AND session = $2`,
+  insertTombstone: `INSERT INTO tombstones (tenant, session, session_id, origin_key, entry_count,
+      digest, reason, deleted_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  findTombstone: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
+    FROM tombstones WHERE tenant = $1 AND session_id = $2 ORDER BY session DESC LIMIT 1`,
+});
+
+/** In an order in which nothing refers to a row that is gone. */
+const DELETIONS = [
+  SQL.deleteEntries,
+  SQL.deleteChains,
+  SQL.deleteParticipants,
+  SQL.deleteFacts,
+  SQL.deleteKeys,
+  SQL.deleteState,
+  SQL.deleteSession,
+];
+
+export async function deleteSession(
+  tx: Transaction,
+  id: string,
+  reason: string,
+  now: number,
+): Promise<Tombstone> {
+  const tombstone = await purge(tx, id, reason, now, false);
+  if (tombstone === undefined) throw sessionNotFound(id);
+  return tombstone;
+}
+
+/** Deletes a session unless it is gone already, or was appended to since somebody looked. */
+export async function deleteExpired(tx: Transaction, id: string, now: number): Promise<boolean> {
+  return (await purge(tx, id, "ttl", now, true)) !== undefined;
+}
+
+export async function findTombstone(
+  tx: Transaction,
+  sessionId: string,
+): Promise<Tombstone | undefined> {
+  const row = await tx.get(SQL.findTombstone, tx.tenant, sessionId);
+  return row === undefined ? undefined : toTombstone(row);
+}
+
+async function purge(
+  tx: Transaction,
+  id: string,
+  reason: string,
+  now: number,
+  onlyExpired: boolean,
+): Promise<Tombstone | undefined> {
+  const [locked, found] = await tx.together([
+    lockQuestion(tx, id),
+    query(SQL.remains, tx.tenant, id, now),
+  ]);
+  const remains = found?.[0];
+  if (locked?.[0] === undefined || remains === undefined) return undefined;
+  if (onlyExpired && remains["expired"] !== 1) return undefined;
+  const session = Number(remains["session"]);
+  const tombstone = toTombstone({ ...remains, reason, deleted_at: now });
+
+  await releasePayloads(tx, session);
+  dropStreams(tx, session);
+  for (const deletion of DELETIONS) tx.defer(deletion, tx.tenant, session);
+  const { originKey, entryCount, digest } = tombstone;
+  tx.defer(SQL.insertTombstone, tx.tenant, session, id, originKey, entryCount, digest, reason, now);
+  writeFeed(tx, [sessionDeleted(tombstone)], {
+    sessions: -1,
+    entries: -entryCount,
+    messages: -Number(remains["message_count"]),
+    contentBytes: -Number(remains["content_bytes"]),
+  });
+  return tombstone;
+}

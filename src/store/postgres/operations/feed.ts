@@ -1,0 +1,120 @@
+/** The tenant row and the change feed: the last things that a write transaction touches. */
+
+import { changeBody, ZERO_HASH } from "../../../transcript/hash.ts";
+import type { NewChange } from "../../plan-append.ts";
+import type { ChangePage, FeedHead, Quota } from "../../records.ts";
+import { toChange } from "../../rows/feed-row.ts";
+import type { TenantDelta } from "../../tenant-delta.ts";
+import { type PostgresConnection, type Query, query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import { NO_TENANT, type Transaction } from "../transaction.ts";
+
+/** How many rows one page of the feed looks at, however few of them a filter keeps. */
+const SCANNED_ROWS = 10_000;
+
+const SQL = statements("feed", {
+  insertTenant: `INSERT INTO tenants (tenant, name, created_at, feed_hash)
+    SELECT coalesce(max(tenant), 0) + 1, $1, $2, $3 FROM tenants ON CONFLICT (name) DO NOTHING`,
+  tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
+  claimSession: `UPDATE tenants SET last_session = last_session + 1 WHERE tenant = $1
+    RETURNING last_session`,
+  writeFeed: `SELECT backscroll_write_feed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  setQuota: `UPDATE tenants SET max_sessions = $2, max_entries = $3, max_content_bytes = $4
+    WHERE tenant = $1`,
+  listChanges: `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
+    FROM changes WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT $3`,
+  listSessionChanges: `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
+    FROM changes WHERE tenant = $1 AND position > $2 AND position <= $3 AND session_id = $4
+    ORDER BY position LIMIT $5`,
+  readHead: `SELECT feed_position, feed_hash FROM tenants WHERE name = $1`,
+  readEpoch: `SELECT value FROM store WHERE key = 'epoch'`,
+  listTenants: `SELECT name FROM tenants ORDER BY name`,
+  sumPositions: `SELECT coalesce(sum(feed_position), 0)::bigint AS sum FROM tenants`,
+});
+
+/** Makes the tenant on its first write. */
+export async function ensureTenant(tx: Transaction, now: number): Promise<void> {
+  if (tx.tenant !== NO_TENANT) return;
+  tx.defer(SQL.insertTenant, tx.name, now, ZERO_HASH);
+  const row = await tx.get(SQL.tenantByName, tx.name);
+  tx.enter(Number(row?.["tenant"]));
+}
+
+/**
+ * Asks for the number that the tenant's next session gets. It locks the tenant's row, so that two
+ * sessions that are created at once are looked for and written one after the other.
+ */
+export function claimSessionQuestion(tx: Transaction): Query {
+  return query(SQL.claimSession, tx.tenant);
+}
+
+/** Ends a write: the commit checks the quota, moves the counters, and numbers the changes. */
+export function writeFeed(
+  tx: Transaction,
+  changes: readonly NewChange[],
+  delta: TenantDelta = {},
+): void {
+  tx.deferLast(
+    SQL.writeFeed,
+    tx.tenant,
+    delta.sessions ?? 0,
+    delta.entries ?? 0,
+    delta.messages ?? 0,
+    delta.contentBytes ?? 0,
+    changes.map((change) => change.at),
+    changes.map((change) => change.kind),
+    changes.map((change) => change.sessionId),
+    changes.map((change) => change.entryId),
+    changes.map((change) => change.entryHash),
+    changes.map((change) => (change.details === null ? null : Buffer.from(change.details))),
+    changes.map((change) => Buffer.from(changeBody(change))),
+  );
+}
+
+export async function setQuota(tx: Transaction, quota: Quota, now: number): Promise<void> {
+  await ensureTenant(tx, now);
+  tx.defer(SQL.setQuota, tx.tenant, quota.maxSessions, quota.maxEntries, quota.maxContentBytes);
+}
+
+export async function feedHead(db: PostgresConnection, name: string): Promise<FeedHead> {
+  const [heads, epochs] = await db.send([query(SQL.readHead, name), query(SQL.readEpoch)]);
+  const head = heads?.rows[0];
+  return {
+    epoch: String(epochs?.rows[0]?.["value"] ?? ""),
+    position: Number(head?.["feed_position"] ?? 0),
+    hash: (head?.["feed_hash"] as Uint8Array | undefined) ?? ZERO_HASH,
+  };
+}
+
+export async function listChanges(
+  tx: Transaction,
+  after: number,
+  limit: number,
+  sessionId: string | undefined,
+): Promise<ChangePage> {
+  if (sessionId === undefined) {
+    const rows = await tx.all(SQL.listChanges, tx.tenant, after, limit);
+    const changes = rows.map(toChange);
+    return { changes, through: changes.at(-1)?.position ?? after };
+  }
+  const scanned = after + SCANNED_ROWS;
+  const [heads, rows] = await tx.together([
+    query(SQL.readHead, tx.name),
+    query(SQL.listSessionChanges, tx.tenant, after, scanned, sessionId, limit),
+  ]);
+  const changes = (rows ?? []).map(toChange);
+  const last = Math.min(scanned, Number(heads?.[0]?.["feed_position"] ?? 0));
+  const through = changes.length === limit ? (changes.at(-1)?.position ?? after) : last;
+  return { changes, through: Math.max(through, after) };
+}
+
+export async function listTenants(db: PostgresConnection): Promise<string[]> {
+  const rows = await db.all(SQL.listTenants);
+  return rows.map((row) => String(row["name"]));
+}
+
+/** Grows with every change of any tenant. */
+export async function sumPositions(db: PostgresConnection): Promise<number> {
+  const [row] = await db.all(SQL.sumPositions);
+  return Number(row?.["sum"]);
+}

@@ -1,0 +1,103 @@
+/** Forking: a new session that starts with a copy of another one's path. */
+
+import { MAX_PAGE } from "../../../model/limits.ts";
+import type { Session } from "../../../model/session.ts";
+import type { Point } from "../../../transcript/place.ts";
+import { sessionCreated } from "../../new-changes.ts";
+import { planAppend } from "../../plan-append.ts";
+import { copyEntries } from "../../plan-fork.ts";
+import type { ForkRequest, NewEntry } from "../../records.ts";
+import type { NumberedSession } from "../../rows/state-row.ts";
+import { checkNode, entryNotFound } from "../../store-errors.ts";
+import { planDelta } from "../../tenant-delta.ts";
+import type { Transaction } from "../transaction.ts";
+import { carryOut } from "./append.ts";
+import { copyHolds } from "./blobs.ts";
+import { writeFeed } from "./feed.ts";
+import { keyQuestion, replayed, storeResult } from "./idempotency.ts";
+import { readEntries } from "./read-entries.ts";
+import { lockQuestion, pointsQuestion, toPoints, toState } from "./session-state.ts";
+import { claimSession, commitSession, getSession, insertSession } from "./sessions.ts";
+
+export async function forkSession(tx: Transaction, request: ForkRequest): Promise<Session> {
+  const { session, sessionId, through } = request;
+  const [locked, points, key] = await tx.together([
+    lockQuestion(tx, sessionId),
+    pointsQuestion(tx, sessionId, through === undefined ? [] : [through]),
+    keyQuestion(tx, session.idempotency),
+  ]);
+  const source = toState(locked, sessionId);
+  const earlier = replayed(key, session.idempotency);
+  if (earlier !== undefined) return getSession(tx, earlier.ids[0] ?? "");
+  const point = forkPoint(source, through, toPoints(points));
+
+  const { entries, sequences } = await copyPath(tx, sessionId, point.id, session.now);
+  const claim = await claimSession(tx, session);
+  if ("replayed" in claim) return getSession(tx, claim.replayed);
+  const fork = { parentSessionId: sessionId, forkPoint: point.id, rootHash: point.hash };
+  insertSession(tx, claim.number, session, fork);
+  const plan = planAppend(
+    {
+      sessionId: session.id,
+      leaf: null,
+      lastSequence: 0,
+      lastChain: 0,
+      rootHash: point.hash,
+      updatedAt: session.startedAt,
+      lastInteractionAt: session.startedAt,
+    },
+    { sessionId: session.id, entries, now: session.now },
+    new Map(),
+  );
+  carryOut(tx, claim.number, plan, session.now, new Set());
+  const copies = plan.rows.map(
+    ({ entry, place }) => [sequences.get(entry.id) ?? 0, place.sequence] as const,
+  );
+  copyHolds(tx, source.number, claim.number, copies);
+  storeResult(tx, 0, session.idempotency, { ids: [session.id] }, session.now);
+  const changes = [sessionCreated(session.id, session.now), ...plan.changes];
+  writeFeed(tx, changes, { sessions: 1, ...planDelta(plan) });
+  return commitSession(tx, session.id);
+}
+
+function forkPoint(
+  { state }: NumberedSession,
+  through: string | undefined,
+  points: ReadonlyMap<string, Point>,
+): Point {
+  const point = through === undefined ? state.leaf : points.get(through);
+  if (point === null || point === undefined) {
+    throw entryNotFound(through ?? "(none: the session is empty)", state.sessionId);
+  }
+  return checkNode(point, state.sessionId);
+}
+
+/** The copies of a path, and for each copy's id the sequence of its original. */
+async function copyPath(
+  tx: Transaction,
+  sessionId: string,
+  leaf: string,
+  now: number,
+): Promise<{ entries: NewEntry[]; sequences: Map<string, number> }> {
+  const copies = new Map<string, string>();
+  const sequences = new Map<string, number>();
+  const entries: NewEntry[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const page = await readEntries(tx, {
+      select: "path",
+      sessionId,
+      leaf,
+      ...(after === undefined ? {} : { after }),
+      limit: MAX_PAGE,
+      payloads: false,
+    });
+    entries.push(...copyEntries(page.entries, copies, now));
+    for (const { id, sequence } of page.entries) {
+      const copy = copies.get(id);
+      if (copy !== undefined) sequences.set(copy, sequence);
+    }
+    after = page.entries.at(-1)?.id;
+    if (page.entries.length < MAX_PAGE || after === undefined) return { entries, sequences };
+  }
+}

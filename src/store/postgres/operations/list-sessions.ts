@@ -1,0 +1,69 @@
+/**
+ * Pages of sessions, newest interaction first.
+ *
+ * One statement for every combination of filters. It is planned anew each time, with the values at
+ * hand: conditions that are off vanish, and the planner chooses between walking the interaction
+ * index and starting from the index of a filter that keeps few.
+ */
+
+import type { Session } from "../../../model/session.ts";
+import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
+import { SESSION_COLUMNS } from "../../rows/session-row.ts";
+import { foldTitle } from "../../title.ts";
+import type { SqlValue } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+import { toSessions } from "./sessions.ts";
+
+const SQL = statements("list_sessions", {
+  /** Each condition is off while its parameter is null. */
+  list: `SELECT ${SESSION_COLUMNS} FROM session_state t
+    JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
+    WHERE t.tenant = $1
+      AND ($3::text IS NULL OR s.agent = $3)
+      AND ($4::text IS NULL OR s.owner = $4)
+      AND ($5::text IS NULL OR s.project_id = $5)
+      AND ($6::text IS NULL OR s.workstation = $6)
+      AND ($7::text IS NULL OR s.source = $7)
+      AND ($8::text IS NULL OR s.parent_session_id = $8)
+      AND ($9::text IS NULL OR EXISTS (SELECT 1 FROM participants p
+        WHERE p.tenant = $1 AND p.session = s.session AND p.actor = $9))
+      AND ($10::text IS NULL OR strpos(s.title_folded, $10) > 0)
+      AND ($11::bigint IS NULL OR t.last_interaction_at >= $11)
+      AND ($12::bigint IS NULL OR t.last_interaction_at < $12)
+      AND (t.last_interaction_at, t.session) < ($13::bigint, $14::bigint)
+    ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT $2`,
+});
+
+export async function listSessions(
+  tx: Transaction,
+  filter: SessionFilter,
+  page: SessionPage,
+): Promise<{ sessions: readonly Session[]; next?: SessionPosition }> {
+  const values: SqlValue[] = [
+    tx.tenant,
+    page.limit + 1,
+    filter.agent ?? null,
+    filter.owner ?? null,
+    filter.projectId ?? null,
+    filter.workstation ?? null,
+    filter.source ?? null,
+    filter.parentSessionId ?? null,
+    filter.participant ?? null,
+    filter.title === undefined ? null : foldTitle(filter.title),
+    filter.since ?? null,
+    filter.until ?? null,
+    page.after?.lastInteractionAt ?? Number.MAX_SAFE_INTEGER,
+    page.after?.number ?? 0,
+  ];
+  const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
+  const shown = rows.slice(0, page.limit);
+  const sessions = await toSessions(tx, shown);
+  const last = shown.at(-1);
+  if (rows.length <= page.limit || last === undefined) return { sessions };
+  const next = {
+    lastInteractionAt: Number(last["last_interaction_at"]),
+    number: Number(last["session"]),
+  };
+  return { sessions, next };
+}

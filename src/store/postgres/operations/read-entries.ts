@@ -1,0 +1,262 @@
+/** Reading entries: pages of a path or of the whole tree, never a whole session. */
+
+import {
+  isOnPath,
+  type PathRange,
+  pathRanges,
+  rangesWithOrdinals,
+} from "../../../transcript/path.ts";
+import type { Point } from "../../../transcript/place.ts";
+import type { EntryPage, EntryQuery, EntryRecord, Row } from "../../records.ts";
+import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import { toChain } from "../../rows/state-row.ts";
+import { entryNotFound } from "../../store-errors.ts";
+import { query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+import { readPayloads } from "./blobs.ts";
+import { pointsQuestion, stateQuestion, toPoints, toState } from "./session-state.ts";
+
+const SQL = statements("read_entries", {
+  /** The chains from that of an entry, or else of the leaf, to the root. */
+  chainsToRoot: `WITH RECURSIVE up (session, chain, parent_chain, fork_depth, fork_ordinal) AS (
+      SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM sessions s
+        JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+        JOIN chains c ON c.tenant = s.tenant AND c.session = s.session AND c.chain = coalesce(
+          (SELECT e.chain FROM entries e WHERE e.tenant = $1 AND e.session = s.session
+            AND e.id = $3), t.leaf_chain)
+        WHERE s.tenant = $1 AND s.id = $2
+      UNION ALL
+      SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
+        JOIN up ON c.session = up.session AND c.chain = up.parent_chain WHERE c.tenant = $1)
+    SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
+  messages: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal BETWEEN $4 AND $5
+      AND e.depth <= $6 AND e.kind = 'message' AND e.status = 'committed'
+    ORDER BY e.ordinal LIMIT $7`,
+  /** Backwards: the newest of a range first. */
+  history: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
+      AND e.status = 'committed' AND (e.kind = 'message' OR ($6::int = 1 AND e.kind = 'compaction'))
+    ORDER BY e.ordinal DESC, e.depth DESC LIMIT $7`,
+  path: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
+      AND (e.ordinal, e.depth, e.sequence) > ($6::bigint, $7::bigint, $8::bigint)
+    ORDER BY e.ordinal, e.depth, e.sequence LIMIT $9`,
+  tree: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.session = $2 AND e.sequence > $3 ORDER BY e.sequence LIMIT $4`,
+  findById: `SELECT ${ENTRY_COLUMNS}, s.id AS session_id FROM entries e
+    JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
+    WHERE e.tenant = $1 AND e.id = ANY ($2)`,
+  labels: `SELECT ${ENTRY_COLUMNS} FROM sessions s
+    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session AND e.kind = 'label'
+    WHERE s.tenant = $1 AND s.id = $2 ORDER BY e.sequence`,
+});
+
+export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<EntryPage> {
+  const { sessionId } = wanted;
+  const leaf = wanted.select === "tree" ? undefined : wanted.leaf;
+  const named = [leaf, boundOf(wanted)].filter((id) => id !== undefined);
+  const [stateRows, pointRows, chainRows] = await tx.together([
+    stateQuestion(tx, sessionId),
+    pointsQuestion(tx, sessionId, named),
+    wanted.select === "tree"
+      ? undefined
+      : query(SQL.chainsToRoot, tx.tenant, sessionId, leaf ?? null),
+  ]);
+  const { number, state } = toState(stateRows, sessionId);
+  if (wanted.select === "tree") {
+    const rows = await tx.all(SQL.tree, tx.tenant, number, wanted.afterSequence, wanted.limit);
+    const page = await toPage(tx, rows, sessionId, state.lastSequence, wanted.payloads);
+    return { ...page, rootHash: state.rootHash };
+  }
+
+  const points = toPoints(pointRows);
+  const end = leaf === undefined ? state.leaf : points.get(leaf);
+  if (end === undefined) throw entryNotFound(leaf ?? "", sessionId);
+  const chains = new Map((chainRows ?? []).map(toChain).map((chain) => [chain.chain, chain]));
+  const ranges = pathRanges(end, chains);
+  const bound = pathPoint(boundOf(wanted), points, ranges, sessionId);
+  const rows = await readRanges(tx, number, wanted, ranges, bound);
+  return toPage(tx, rows, sessionId, end?.ordinal ?? 0, wanted.payloads);
+}
+
+export async function findEntries(
+  tx: Transaction,
+  ids: readonly string[],
+  payloads: boolean,
+): Promise<EntryPage> {
+  const rows = await tx.all(SQL.findById, tx.tenant, ids);
+  const found = new Map(rows.map((row) => [row["id"], toEntry(row, String(row["session_id"]))]));
+  const entries = ids.flatMap((id) => found.get(id) ?? []);
+  const contents = payloads ? entries.map((entry) => entry.content) : [];
+  return { entries, payloads: await readPayloads(tx, contents), total: entries.length };
+}
+
+export async function listLabels(tx: Transaction, sessionId: string): Promise<EntryRecord[]> {
+  const [state, rows = []] = await tx.together([
+    stateQuestion(tx, sessionId),
+    query(SQL.labels, tx.tenant, sessionId),
+  ]);
+  toState(state, sessionId);
+  return rows.map((row) => toEntry(row, sessionId));
+}
+
+/** The entry that a page ends before, or starts after. */
+function boundOf(wanted: EntryQuery): string | undefined {
+  if (wanted.select === "history") return wanted.before;
+  return wanted.select === "path" ? wanted.after : undefined;
+}
+
+/** An entry that must be on the path that `ranges` describe. */
+function pathPoint(
+  id: string | undefined,
+  points: ReadonlyMap<string, Point>,
+  ranges: readonly PathRange[],
+  sessionId: string,
+): Point | undefined {
+  if (id === undefined) return undefined;
+  const point = points.get(id);
+  if (point === undefined || !isOnPath(point, ranges)) throw entryNotFound(id, sessionId);
+  return point;
+}
+
+function readRanges(
+  tx: Transaction,
+  session: number,
+  wanted: Exclude<EntryQuery, { select: "tree" }>,
+  ranges: readonly PathRange[],
+  bound: Point | undefined,
+): Promise<Row[]> {
+  switch (wanted.select) {
+    case "messages":
+      return readMessages(tx, session, ranges, wanted.offset, wanted.limit);
+    case "history":
+      return readHistory(tx, session, ranges, bound, wanted.summaries, wanted.limit);
+    case "path":
+      return readPath(tx, session, ranges, bound, wanted.limit);
+  }
+}
+
+async function readMessages(
+  tx: Transaction,
+  session: number,
+  ranges: readonly PathRange[],
+  offset: number,
+  limit: number,
+): Promise<Row[]> {
+  const from = offset + 1;
+  const to = offset + limit;
+  const pages = await tx.together(
+    rangesWithOrdinals(ranges, from, to).map((range) =>
+      query(
+        SQL.messages,
+        tx.tenant,
+        session,
+        range.chain,
+        Math.max(from, range.afterOrdinal + 1),
+        Math.min(to, range.maxOrdinal),
+        range.maxDepth,
+        limit,
+      ),
+    ),
+  );
+  return pages.flat();
+}
+
+async function readHistory(
+  tx: Transaction,
+  session: number,
+  ranges: readonly PathRange[],
+  stop: Point | undefined,
+  summaries: boolean,
+  limit: number,
+): Promise<Row[]> {
+  const pages = await tx.together(
+    newestRanges(ranges, stop, limit).map((range) =>
+      query(
+        SQL.history,
+        tx.tenant,
+        session,
+        range.chain,
+        range.maxOrdinal,
+        stop === undefined ? range.maxDepth : Math.min(range.maxDepth, stop.depth - 1),
+        summaries ? 1 : 0,
+        limit,
+      ),
+    ),
+  );
+  return pages.flat().slice(0, limit).reverse();
+}
+
+/** The newest ranges that hold `limit` messages before `stop`, or all, newest first. */
+function newestRanges(
+  ranges: readonly PathRange[],
+  stop: Point | undefined,
+  limit: number,
+): PathRange[] {
+  const chosen: PathRange[] = [];
+  let messages = 0;
+  for (const range of ranges.toReversed()) {
+    if (messages >= limit) break;
+    const last = Math.min(range.maxOrdinal, (stop?.ordinal ?? Number.POSITIVE_INFINITY) - 1);
+    messages += Math.max(0, last - range.afterOrdinal);
+    chosen.push(range);
+  }
+  return chosen;
+}
+
+async function readPath(
+  tx: Transaction,
+  session: number,
+  ranges: readonly PathRange[],
+  last: Point | undefined,
+  limit: number,
+): Promise<Row[]> {
+  const pages = await tx.together(
+    nextRanges(ranges, last, limit).map((range) => {
+      const from = range.chain === last?.chain ? last : { ordinal: -1, depth: -1, sequence: -1 };
+      return query(
+        SQL.path,
+        tx.tenant,
+        session,
+        range.chain,
+        range.maxOrdinal,
+        range.maxDepth,
+        from.ordinal,
+        from.depth,
+        from.sequence,
+        limit,
+      );
+    }),
+  );
+  return pages.flat().slice(0, limit);
+}
+
+/** The ranges from that of `last` on that hold `limit` entries after it, or all. */
+function nextRanges(
+  ranges: readonly PathRange[],
+  last: Point | undefined,
+  limit: number,
+): PathRange[] {
+  const chosen: PathRange[] = [];
+  let depth = last?.depth ?? 0;
+  for (const range of ranges.slice(ranges.findIndex(({ chain }) => chain === (last?.chain ?? 0)))) {
+    if (depth - (last?.depth ?? 0) >= limit) break;
+    depth = range.maxDepth;
+    chosen.push(range);
+  }
+  return chosen;
+}
+
+async function toPage(
+  tx: Transaction,
+  rows: readonly Row[],
+  sessionId: string,
+  total: number,
+  payloads: boolean,
+): Promise<EntryPage> {
+  const entries = rows.map((row) => toEntry(row, sessionId));
+  const contents = payloads ? entries.map((entry) => entry.content) : [];
+  return { entries, payloads: await readPayloads(tx, contents), total };
+}

@@ -1,0 +1,70 @@
+/**
+ * A session under its lock, and points of its tree.
+ *
+ * Questions about a session name it by its id, not by its number, so that they can be asked together
+ * with the one that finds the number. Each statement sees what is committed when it begins, so what
+ * is asked after the lock was taken is what holds under it.
+ */
+
+import type { Point } from "../../../transcript/place.ts";
+import type { Row } from "../../records.ts";
+import {
+  type NumberedSession,
+  STATE_COLUMNS,
+  toNumberedSession,
+  toPoint,
+} from "../../rows/state-row.ts";
+import { sessionNotFound } from "../../store-errors.ts";
+import { type Query, query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+
+const SQL = statements("session_state", {
+  lock: `SELECT ${STATE_COLUMNS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.id = $2 FOR UPDATE OF t`,
+  read: `SELECT ${STATE_COLUMNS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.id = $2`,
+  findPoints: `SELECT e.id, e.sequence, e.chain, e.depth, e.ordinal, e.hash, e.kind, e.status,
+      (NOT EXISTS (SELECT 1 FROM entries d WHERE d.tenant = e.tenant AND d.session = e.session
+        AND d.chain = e.chain AND d.ordinal >= e.ordinal AND d.depth > e.depth))::int AS at_tip
+    FROM sessions s JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+    WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3)`,
+});
+
+/** Asks for a session's state and locks it until the end of the transaction. */
+export function lockQuestion(tx: Transaction, sessionId: string): Query {
+  return query(SQL.lock, tx.tenant, sessionId);
+}
+
+export function stateQuestion(tx: Transaction, sessionId: string): Query {
+  return query(SQL.read, tx.tenant, sessionId);
+}
+
+/** Asks for entries of a session as points of its tree; not at all if there are no ids. */
+export function pointsQuestion(
+  tx: Transaction,
+  sessionId: string,
+  ids: readonly string[],
+): Query | undefined {
+  return ids.length === 0 ? undefined : query(SQL.findPoints, tx.tenant, sessionId, ids);
+}
+
+/** The answer to `lockQuestion` or `stateQuestion`; `session_not_found` if it is empty. */
+export function toState(rows: readonly Row[] | undefined, sessionId: string): NumberedSession {
+  const row = rows?.[0];
+  if (row === undefined) throw sessionNotFound(sessionId);
+  return toNumberedSession(row, sessionId);
+}
+
+/** The answer to `pointsQuestion`, by id. */
+export function toPoints(rows: readonly Row[] | undefined): Map<string, Point> {
+  return new Map((rows ?? []).map(toPoint).map((point) => [point.id, point]));
+}
+
+/** Locks a session and gives its number, for operations that need no more of it. */
+export async function lockSession(tx: Transaction, sessionId: string): Promise<NumberedSession> {
+  const [rows] = await tx.together([lockQuestion(tx, sessionId)]);
+  return toState(rows, sessionId);
+}

@@ -1,0 +1,208 @@
+/** Sessions: creating, reading and changing what is known of one. */
+
+import type { Session } from "../../../model/session.ts";
+import { mergeMetadata } from "../../metadata.ts";
+import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
+import type { NewSession, Row, SessionPatch } from "../../records.ts";
+import { SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
+import { sessionExists, sessionNotFound } from "../../store-errors.ts";
+import { foldTitle } from "../../title.ts";
+import { type Query, query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+import { claimSessionQuestion, ensureTenant, writeFeed } from "./feed.ts";
+import { keyQuestion, replayed, storeResult } from "./idempotency.ts";
+import {
+  addParticipants,
+  clearParticipants,
+  participantsQuestion,
+  sessionParticipantsQuestion,
+} from "./participants.ts";
+import { lockQuestion, toState } from "./session-state.ts";
+
+const SQL = statements("sessions", {
+  findById: `SELECT ${SESSION_COLUMNS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.id = $2`,
+  findByOrigin: `SELECT ${SESSION_COLUMNS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.origin_key = $2`,
+  insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
+      started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
+      fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, file,
+      origin_key)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+      $20, $21, $22, $23)`,
+  insertState: `INSERT INTO session_state
+      (tenant, session, updated_at, last_interaction_at, last_write_at)
+    VALUES ($1, $2, $3, $3, $4)`,
+  updateSession: `UPDATE sessions SET title = $3, title_folded = $4, owner = $5, summary = $6,
+      metadata = $7, ttl_seconds = $8, retention = $9 WHERE tenant = $1 AND session = $2`,
+  touch: `UPDATE session_state SET last_write_at = greatest(last_write_at, $3)
+    WHERE tenant = $1 AND session = $2`,
+});
+
+/** How a session came to be a fork of another. */
+export interface ForkOrigin {
+  readonly parentSessionId: string;
+  readonly forkPoint: string;
+  readonly rootHash: Uint8Array;
+}
+
+export async function createSession(tx: Transaction, session: NewSession): Promise<Session> {
+  await ensureTenant(tx, session.now);
+  const claim = await claimSession(tx, session);
+  if ("replayed" in claim) return getSession(tx, claim.replayed);
+  insertSession(tx, claim.number, session);
+  storeResult(tx, 0, session.idempotency, { ids: [session.id] }, session.now);
+  writeFeed(tx, [sessionCreated(session.id, session.now)], { sessions: 1 });
+  return commitSession(tx, session.id);
+}
+
+/**
+ * The number of a new session, or the id of the one that the same request has made before.
+ * `session_exists` if its id or its origin is taken.
+ */
+export async function claimSession(
+  tx: Transaction,
+  session: NewSession,
+): Promise<{ readonly number: number } | { readonly replayed: string }> {
+  const { key: originKey } = session.origin;
+  // The claim comes first: whoever else creates a session of this tenant is then done, or waits.
+  const [claimed, key, sameId, sameOrigin] = await tx.together([
+    claimSessionQuestion(tx),
+    keyQuestion(tx, session.idempotency),
+    query(SQL.findById, tx.tenant, session.id),
+    originKey === undefined ? undefined : query(SQL.findByOrigin, tx.tenant, originKey),
+  ]);
+  const earlier = replayed(key, session.idempotency);
+  if (earlier !== undefined) return { replayed: earlier.ids[0] ?? "" };
+  if (sameId?.[0] !== undefined) throw sessionExists("id", session.id);
+  if (sameOrigin?.[0] !== undefined) throw sessionExists("origin key", originKey ?? "");
+  return { number: Number(claimed?.[0]?.["last_session"]) };
+}
+
+/** Writes the rows of a new session; the feed is the caller's. */
+export function insertSession(
+  tx: Transaction,
+  number: number,
+  session: NewSession,
+  fork?: ForkOrigin,
+): void {
+  const { origin } = session;
+  tx.defer(
+    SQL.insertSession,
+    tx.tenant,
+    number,
+    session.id,
+    session.agent,
+    session.createdBy,
+    session.owner,
+    session.now,
+    session.startedAt,
+    session.title,
+    foldTitle(session.title),
+    Buffer.from(JSON.stringify(session.metadata)),
+    session.ttlSeconds,
+    session.retention,
+    fork?.parentSessionId ?? null,
+    fork?.forkPoint ?? null,
+    fork?.rootHash ?? null,
+    origin.source ?? null,
+    origin.workstation ?? null,
+    origin.projectId ?? null,
+    origin.projectPath ?? null,
+    origin.gitBranch ?? null,
+    origin.file ?? null,
+    origin.key ?? null,
+  );
+  tx.defer(SQL.insertState, tx.tenant, number, session.startedAt, session.now);
+  addParticipants(tx, number, session.participants);
+}
+
+export async function updateSession(
+  tx: Transaction,
+  id: string,
+  patch: SessionPatch,
+  now: number,
+): Promise<Session> {
+  const [locked, ...found] = await tx.together([lockQuestion(tx, id), ...sessionQuestions(tx, id)]);
+  const { number } = toState(locked, id);
+  const session = foundSession(tx, id, found);
+  const title = patch.title ?? session.title;
+  tx.defer(
+    SQL.updateSession,
+    tx.tenant,
+    number,
+    title,
+    foldTitle(title),
+    patch.owner ?? session.owner,
+    patch.summary === undefined ? session.summary : patch.summary,
+    Buffer.from(JSON.stringify(mergeMetadata(session.metadata, patch.metadata ?? {}))),
+    patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
+    patch.retention ?? session.retention,
+  );
+  if (patch.participants !== undefined) {
+    clearParticipants(tx, number);
+    addParticipants(tx, number, patch.participants);
+  }
+  tx.defer(SQL.touch, tx.tenant, number, now);
+  writeFeed(tx, [sessionUpdated(id, patch, now)]);
+  return commitSession(tx, id);
+}
+
+/** Commits, and gives the session as it is then. */
+export async function commitSession(tx: Transaction, id: string): Promise<Session> {
+  return foundSession(tx, id, await tx.commit(sessionQuestions(tx, id)));
+}
+
+export async function getSession(tx: Transaction, id: string): Promise<Session> {
+  return foundSession(tx, id, await tx.together(sessionQuestions(tx, id)));
+}
+
+export async function findSession(tx: Transaction, id: string): Promise<Session | undefined> {
+  const [rows, participants] = await tx.together(sessionQuestions(tx, id));
+  return joinSessions(tx, rows ?? [], participants ?? [])[0];
+}
+
+export async function findSessionByOrigin(
+  tx: Transaction,
+  key: string,
+): Promise<Session | undefined> {
+  const sessions = await toSessions(tx, await tx.all(SQL.findByOrigin, tx.tenant, key));
+  return sessions[0];
+}
+
+export async function toSessions(tx: Transaction, rows: readonly Row[]): Promise<Session[]> {
+  if (rows.length === 0) return [];
+  const numbers = rows.map((row) => Number(row["session"]));
+  const [participants] = await tx.together([participantsQuestion(tx, numbers)]);
+  return joinSessions(tx, rows, participants ?? []);
+}
+
+function sessionQuestions(tx: Transaction, id: string): Query[] {
+  return [query(SQL.findById, tx.tenant, id), sessionParticipantsQuestion(tx, id)];
+}
+
+function foundSession(tx: Transaction, id: string, answers: (readonly Row[])[]): Session {
+  const [rows, participants] = answers;
+  const [session] = joinSessions(tx, rows ?? [], participants ?? []);
+  if (session === undefined) throw sessionNotFound(id);
+  return session;
+}
+
+function joinSessions(
+  tx: Transaction,
+  rows: readonly Row[],
+  participants: readonly Row[],
+): Session[] {
+  const actors = Map.groupBy(participants, (row) => Number(row["session"]));
+  return rows.map((row) => {
+    const joined = actors.get(Number(row["session"])) ?? [];
+    return toSession(
+      tx.name,
+      row,
+      joined.map((each) => String(each["actor"])),
+    );
+  });
+}

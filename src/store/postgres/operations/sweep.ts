@@ -1,0 +1,64 @@
+/**
+ * The sweep: what has outlived its time goes, when somebody asks for it.
+ *
+ * Each message and each session goes in a transaction of its own. One for all would hold a tenant's
+ * row while it waits for a session, against the order in which everybody else locks them.
+ */
+
+import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
+import type { SweepRequest, SweepResult } from "../../records.ts";
+import type { PostgresDatabase } from "../postgres-database.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+import { collectGarbage } from "./blobs.ts";
+import { deleteExpired } from "./delete-session.ts";
+import { listTenants } from "./feed.ts";
+import { abortExpired, listExpired } from "./streams.ts";
+
+const SQL = statements("sweep", {
+  expiredSessions: `SELECT s.id FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.ttl_seconds IS NOT NULL AND t.updated_at + s.ttl_seconds * 1000 <= $2
+    ORDER BY s.session LIMIT $3`,
+  oldKeys: `WITH gone AS (DELETE FROM idempotency WHERE tenant = $1 AND created_at < $2
+      RETURNING key)
+    SELECT count(*) AS count FROM gone`,
+});
+
+export async function sweep(db: PostgresDatabase, request: SweepRequest): Promise<SweepResult> {
+  const { now, limit } = request;
+  const names = request.tenant === undefined ? await db.plain(listTenants) : [request.tenant];
+  const deletedSessions: { tenant: string; sessionId: string }[] = [];
+  const abortedMessages: { tenant: string; entryId: string }[] = [];
+  let forgottenKeys = 0;
+  let collectedBlobs = 0;
+  for (const tenant of names) {
+    // Aborts come first: a message that is still open keeps nothing alive.
+    const room = limit - abortedMessages.length;
+    for (const entryId of await db.read(tenant, (tx) => listExpired(tx, room))) {
+      const aborted = await db.write(tenant, (tx) => abortExpired(tx, entryId, now));
+      if (aborted) abortedMessages.push({ tenant, entryId });
+    }
+    const left = limit - deletedSessions.length;
+    for (const sessionId of await db.read(tenant, (tx) => expiredSessions(tx, now, left))) {
+      const deleted = await db.write(tenant, (tx) => deleteExpired(tx, sessionId, now));
+      if (deleted) deletedSessions.push({ tenant, sessionId });
+    }
+    forgottenKeys += await db.write(tenant, (tx) => forgetKeys(tx, now));
+    collectedBlobs += await db.write(tenant, (tx) => collectGarbage(tx, limit));
+  }
+  const more = [deletedSessions.length, abortedMessages.length, collectedBlobs].some(
+    (n) => n >= limit,
+  );
+  return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, more };
+}
+
+async function expiredSessions(tx: Transaction, now: number, limit: number): Promise<string[]> {
+  const rows = await tx.all(SQL.expiredSessions, tx.tenant, now, limit);
+  return rows.map((row) => String(row["id"]));
+}
+
+async function forgetKeys(tx: Transaction, now: number): Promise<number> {
+  const row = await tx.get(SQL.oldKeys, tx.tenant, now - IDEMPOTENCY_KEPT_MS);
+  return Number(row?.["count"]);
+}

@@ -1,0 +1,195 @@
+/**
+ * A database and how operations run in it: as whole transactions, each on a connection of its own.
+ *
+ * Also knows the numbers of tenants by name. A tenant never changes its number, so what was looked
+ * up once holds for the life of the store.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import type { StoreOptions } from "../store.ts";
+import { parseAddress, publicAddress } from "./postgres-address.ts";
+import { type PostgresConnection, PostgresPool } from "./postgres-driver.ts";
+import { isRetryable, translatePostgresError } from "./postgres-errors.ts";
+import { READ_START, WRITE_START } from "./postgres-schema.ts";
+import { statements } from "./postgres-statements.ts";
+import { NO_TENANT, Transaction, type TransactionStart } from "./transaction.ts";
+
+const SQL = statements("database", {
+  tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
+});
+
+/** How often a transaction is run that meets others at the same rows. */
+const MAX_ATTEMPTS = 8;
+
+type Body<Result> = (tx: Transaction) => Promise<Result>;
+
+export class PostgresDatabase {
+  /** The address without its password. */
+  readonly address: string;
+  readonly #pool: PostgresPool;
+  readonly #readOnly: boolean;
+  readonly #tenants = new Map<string, number>();
+  readonly #running = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor(address: string, options: StoreOptions) {
+    this.address = publicAddress(parseAddress(address));
+    this.#readOnly = options.readOnly ?? false;
+    this.#pool = new PostgresPool({
+      address,
+      durability: options.durability ?? "power-loss",
+      maxQueue: options.maxQueue ?? 10_000,
+      lockTimeoutMs: options.busyTimeoutMs ?? 30_000,
+    });
+  }
+
+  /** Runs `body` as one write transaction of a tenant; again if it met another one. */
+  write<Result>(tenant: string, body: Body<Result>): Promise<Result> {
+    return this.#run(async () => {
+      this.#refuseReadOnly();
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#writeOnce(tenant, body);
+        } catch (error) {
+          if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
+          // Not at once and not together: those who met would meet again.
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt));
+        }
+      }
+    });
+  }
+
+  /** Runs `body` on what a tenant holds at one moment. */
+  read<Result>(tenant: string, body: Body<Result>): Promise<Result> {
+    return this.#run(async () => {
+      const number = await this.#tenantNumber(tenant);
+      return this.#transaction(READ_START, tenant, number, body);
+    });
+  }
+
+  /** One transaction over the rows of all tenants: `body` enters them one by one. */
+  across<Result>(start: TransactionStart, body: Body<Result>): Promise<Result> {
+    return this.#run(async () => {
+      if (start !== READ_START) this.#refuseReadOnly();
+      return this.#transaction(start, "", NO_TENANT, body);
+    });
+  }
+
+  /** Like `across`, for a body that gives out one piece after the other. */
+  async *pieces<Piece>(
+    start: TransactionStart,
+    body: (tx: Transaction) => AsyncIterable<Piece>,
+  ): AsyncGenerator<Piece> {
+    const connection = await this.#run(() => this.#pool.take());
+    const tx = new Transaction(connection, start, "", NO_TENANT);
+    try {
+      yield* body(tx);
+    } catch (error) {
+      throw translatePostgresError(error, this.address);
+    } finally {
+      await this.#track(end(tx, "COMMIT", connection));
+    }
+  }
+
+  /** Uses a connection without a transaction: for what is not a tenant's. */
+  plain<Result>(use: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
+    return this.#run(() => this.#use(use));
+  }
+
+  /** Waits for what is under way. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    // What is under way may leave an ending behind it.
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    await this.#pool.close();
+  }
+
+  async #run<Result>(action: () => Promise<Result>): Promise<Result> {
+    if (this.#closed) {
+      throw new BackscrollError("store_closed", "the store is closed; open it again");
+    }
+    try {
+      return await this.#track(action());
+    } catch (error) {
+      throw translatePostgresError(error, this.address);
+    }
+  }
+
+  async #track<Result>(running: Promise<Result>): Promise<Result> {
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #writeOnce<Result>(name: string, body: Body<Result>): Promise<Result> {
+    const number = await this.#tenantNumber(name);
+    return this.#transaction(WRITE_START, name, number, async (tx) => {
+      const value = await body(tx);
+      if (!tx.ended) await tx.commit();
+      // Known only now: a rollback would have taken a new tenant back.
+      if (tx.tenant !== NO_TENANT) this.#tenants.set(name, tx.tenant);
+      return value;
+    });
+  }
+
+  async #transaction<Result>(
+    start: TransactionStart,
+    name: string,
+    tenant: number,
+    body: Body<Result>,
+  ): Promise<Result> {
+    const connection = await this.#pool.take();
+    const tx = new Transaction(connection, start, name, tenant);
+    let how: "COMMIT" | "ROLLBACK" = "ROLLBACK";
+    try {
+      const value = await body(tx);
+      how = "COMMIT";
+      return value;
+    } finally {
+      // Nobody has to wait for the end of a read, or of a write that has failed.
+      void this.#track(end(tx, how, connection));
+    }
+  }
+
+  async #tenantNumber(name: string): Promise<number> {
+    const known = this.#tenants.get(name);
+    if (known !== undefined) return known;
+    const [row] = await this.#use((connection) => connection.all(SQL.tenantByName, name));
+    if (row === undefined) return NO_TENANT;
+    const number = Number(row["tenant"]);
+    this.#tenants.set(name, number);
+    return number;
+  }
+
+  async #use<Result>(use: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
+    const connection = await this.#pool.take();
+    try {
+      return await use(connection);
+    } finally {
+      connection.giveBack();
+    }
+  }
+
+  #refuseReadOnly(): void {
+    if (!this.#readOnly) return;
+    throw new BackscrollError("store_read_only", "the store was opened for reading only");
+  }
+}
+
+async function end(
+  tx: Transaction,
+  how: "COMMIT" | "ROLLBACK",
+  connection: PostgresConnection,
+): Promise<void> {
+  try {
+    if (!tx.ended) await tx.end(how);
+    connection.giveBack();
+  } catch {
+    // A connection that cannot end its transaction must not be used again; the server ends both.
+    connection.giveBack(true);
+  }
+}

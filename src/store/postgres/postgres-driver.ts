@@ -1,0 +1,183 @@
+/**
+ * Connections to a PostgreSQL server, through `pg`.
+ *
+ * The few things that the rest of this folder uses, so that the driver stays replaceable. Statements
+ * are pipelined: a list of them costs one round trip, however long it is.
+ */
+
+import type { Socket } from "node:net";
+import pg from "pg";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Row } from "../records.ts";
+import type { Durability } from "../store.ts";
+import { queueFull } from "../store-errors.ts";
+import { preparedName } from "./postgres-statements.ts";
+
+type Scalar = null | number | string | Uint8Array;
+export type SqlValue = Scalar | readonly Scalar[];
+
+/** A statement and its values, to be sent together with others. */
+export interface Query {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+  /** Planned for these values, not once for all: right where the values decide which index helps. */
+  readonly planned?: "each time";
+}
+
+export interface Answer {
+  readonly rows: readonly Row[];
+  /** The command that the server says it has carried out, such as `COMMIT`. */
+  readonly command: string;
+}
+
+export interface PoolOptions {
+  readonly address: string;
+  readonly durability: Durability;
+  /** How many may wait for a connection. */
+  readonly maxQueue: number;
+  /** How long a statement waits for another transaction's lock. */
+  readonly lockTimeoutMs: number;
+}
+
+/** Connections of one store. A node needs few: a server has about a hundred for all its nodes. */
+const MAX_CONNECTIONS = 10;
+/** How long connecting, or waiting for a free connection, may take. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** No statement of ours takes seconds; one that does must not hold its locks for ever. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** A host that stops in the middle of a transaction loses it, and its locks. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 60_000;
+
+export function query(sql: string, ...values: readonly SqlValue[]): Query {
+  return { sql, values };
+}
+
+/** One connection. It belongs to its taker until it is given back. */
+export class PostgresConnection {
+  readonly #client: pg.PoolClient;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  /**
+   * Sends all queries before it waits for the first answer. Rejects with the error of the first
+   * query that failed: inside a transaction, those after it failed only because of it.
+   */
+  async send(queries: readonly Query[]): Promise<Answer[]> {
+    const { stream } = this.#client.connection;
+    stream.cork();
+    const pending = queries.map(({ sql, values, planned }) => {
+      const name = planned === undefined ? preparedName(sql) : undefined;
+      return this.#client.query({ text: sql, values: [...values], name });
+    });
+    stream.uncork();
+    const outcomes = await Promise.allSettled(pending);
+    return outcomes.map((outcome) => {
+      if (outcome.status === "rejected") throw outcome.reason;
+      return { rows: outcome.value.rows as Row[], command: outcome.value.command };
+    });
+  }
+
+  async all(sql: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> {
+    const [answer] = await this.send([query(sql, ...values)]);
+    return answer?.rows ?? [];
+  }
+
+  /** To the pool, for others to use; or away with it, if nobody knows what state it is in. */
+  giveBack(broken = false): void {
+    this.#client.release(broken);
+  }
+}
+
+export class PostgresPool {
+  readonly #pool: pg.Pool;
+  readonly #maxQueue: number;
+
+  constructor(options: PoolOptions) {
+    this.#maxQueue = options.maxQueue;
+    this.#pool = new pg.Pool({
+      ...clientConfig(options.address),
+      max: MAX_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      lock_timeout: options.lockTimeoutMs,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+      // A host whose work is done may exit without closing the store.
+      allowExitOnIdle: true,
+      ...(options.durability === "process" ? { onConnect: relaxDurability } : {}),
+    });
+    // An idle connection that dies is replaced when one is needed; there is nobody to tell.
+    this.#pool.on("error", () => undefined);
+    // One that dies in use fails the statement under way, which tells its caller.
+    this.#pool.on("connect", (client) => client.on("error", () => undefined));
+  }
+
+  /** A free connection, or a new one, or the first that others give back. */
+  async take(): Promise<PostgresConnection> {
+    if (this.#pool.waitingCount >= this.#maxQueue) throw queueFull(this.#pool.waitingCount);
+    try {
+      return new PostgresConnection(await this.#pool.connect());
+    } catch (cause) {
+      if ((cause as Error).message !== "timeout exceeded when trying to connect") throw cause;
+      throw new BackscrollError(
+        "store_busy",
+        `all ${MAX_CONNECTIONS} connections to the database have been in use for ${CONNECT_TIMEOUT_MS} ms; try again later`,
+        { details: { connections: MAX_CONNECTIONS, retryAfterMs: 1_000 }, cause },
+      );
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+/** A connection apart from the pool, for listening. `lost` is called once when it ends. */
+export async function connectListener(
+  address: string,
+  channel: string,
+  heard: () => void,
+  lost: () => void,
+): Promise<{ end(): Promise<void> }> {
+  const client = new pg.Client({
+    ...clientConfig(address),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  client.on("error", () => undefined);
+  client.on("notification", heard);
+  client.once("end", lost);
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+  // Listening alone does not keep the host alive.
+  (client.connection.stream as Socket).unref();
+  return client;
+}
+
+function clientConfig(address: string): pg.ClientConfig {
+  return {
+    connectionString: address,
+    fallback_application_name: "backscroll",
+    keepAlive: true,
+    pipeline: true,
+    types: { getTypeParser },
+  };
+}
+
+/** The type number of `bigint`. Our integers are counts and milliseconds, far below 2^53. */
+const BIGINT = 20;
+
+const getTypeParser = ((oid: number, format?: "text" | "binary") =>
+  oid === BIGINT
+    ? Number
+    : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser;
+
+/** What was acknowledged survives our death at once, and the server's a moment later. */
+async function relaxDurability(client: pg.ClientBase): Promise<void> {
+  await client.query("SET synchronous_commit = off");
+}

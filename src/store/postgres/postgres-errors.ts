@@ -1,0 +1,154 @@
+/** From PostgreSQL's error codes, and those of the network, to ours. */
+
+import { BackscrollError, type ErrorCode } from "../../model/errors.ts";
+import { checkQuota } from "../store-errors.ts";
+
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** What our own function in the database raises when a quota is used up. */
+const QUOTA = "QUOTA";
+
+const SERVER_STOPS: Meaning = {
+  code: "store_unavailable",
+  message: "the database server is starting or stopping; try again",
+};
+
+/** SQLSTATEs that a caller can act on. */
+const SQLSTATES: Readonly<Record<string, Meaning>> = {
+  "25006": {
+    code: "store_read_only",
+    message: "the database may only be read; connect to the primary server, not to a replica",
+  },
+  "25P03": {
+    code: "store_unavailable",
+    message: "the transaction was idle too long and the database server ended it; try again",
+  },
+  "28000": {
+    code: "store_unavailable",
+    message: "the database server refuses this user; check the user name and pg_hba.conf",
+  },
+  "28P01": {
+    code: "store_unavailable",
+    message: "the database server refuses this user or password; check both",
+  },
+  "3D000": {
+    code: "store_not_found",
+    message: "the database does not exist on this server; create it (createdb NAME)",
+  },
+  "40001": { code: "store_busy", message: "others change the same rows; try again" },
+  "40P01": { code: "store_busy", message: "others lock the same rows; try again" },
+  "42501": {
+    code: "store_unavailable",
+    message: "the database user lacks a privilege; grant it SELECT, INSERT, UPDATE and DELETE",
+  },
+  "53100": {
+    code: "store_full",
+    message:
+      "no space is left on the database server; free some and try again: what is stored can still be read",
+  },
+  "53300": {
+    code: "store_busy",
+    message: "the database server has no connection left; try again, or raise max_connections",
+  },
+  "55P03": {
+    code: "store_busy",
+    message: "another transaction has held a lock too long; try again later",
+  },
+  "57014": { code: "store_busy", message: "a statement took too long and was ended; try again" },
+  "57P01": SERVER_STOPS,
+  "57P02": SERVER_STOPS,
+  "57P03": SERVER_STOPS,
+  XX001: {
+    code: "store_corrupt",
+    message: "the database server has found damaged data; restore a backup",
+  },
+  XX002: {
+    code: "store_corrupt",
+    message: "the database server has found a damaged index; rebuild it (REINDEX DATABASE)",
+  },
+};
+
+/** Errors of the network, and of `pg` when a connection breaks: they have no SQLSTATE. */
+const NETWORK_CODES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there; check host and port, and that the server runs",
+  ENOTFOUND: "there is no such host; check its name",
+  EAI_AGAIN: "the host's name cannot be looked up now; check the network",
+  EHOSTUNREACH: "the host cannot be reached; check the network",
+  ENETUNREACH: "the network cannot be reached; check it",
+  ETIMEDOUT: "the server does not answer; check host, port and firewall",
+  ECONNRESET: "the connection was cut; try again",
+  EPIPE: "the connection was cut; try again",
+};
+
+/** `place` is the address without its password. Gives anything that it does not know as it is. */
+export function translatePostgresError(error: unknown, place: string): unknown {
+  if (!(error instanceof Error) || BackscrollError.is(error)) return error;
+  const code = codeOf(error);
+  if (code === QUOTA) return quotaError(error);
+  const known = code === undefined ? undefined : SQLSTATES[code];
+  if (known !== undefined) {
+    return new BackscrollError(known.code, `${known.message} (${place})`, {
+      details: { sqlstate: code ?? "", address: place },
+      cause: error,
+    });
+  }
+  const reason = networkReason(error);
+  if (reason === undefined) return error;
+  return new BackscrollError("store_unavailable", `cannot use ${place}: ${reason}`, {
+    details: { address: place },
+    cause: error,
+  });
+}
+
+/**
+ * Whether the same transaction may succeed if it is run again: it met another one, and left nothing.
+ * A payload that a sweep has taken away meanwhile breaks a foreign key; two first writes for two
+ * tenants may choose the same number.
+ */
+export function isRetryable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const constraint = "constraint" in error ? error.constraint : undefined;
+  switch (codeOf(error)) {
+    case "40001":
+    case "40P01":
+      return true;
+    case "23503":
+      return constraint === "entry_blobs_hold";
+    case "23505":
+      return constraint === "tenants_pkey";
+    default:
+      return false;
+  }
+}
+
+function codeOf(error: Error): string | undefined {
+  return "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+function networkReason(error: Error): string | undefined {
+  const reason = NETWORK_CODES[codeOf(error) ?? ""];
+  if (reason !== undefined) return reason;
+  if (/timeout/i.test(error.message)) return NETWORK_CODES["ETIMEDOUT"];
+  // A write that was under way may or may not have been committed.
+  if (/^Connection terminated|not queryable/.test(error.message)) {
+    return "the connection was cut; look whether the last write is there, or repeat it under its idempotency key";
+  }
+  if (/SSL|certificate/i.test(error.message)) return `${error.message}; check sslmode`;
+  return undefined;
+}
+
+/** The function in the database says which quota; the sentence is the same as elsewhere. */
+function quotaError(error: Error): unknown {
+  try {
+    const { field, limit, used, added } = JSON.parse(
+      (error as Error & { detail: string }).detail,
+    ) as { field: string; limit: number; used: number; added: number };
+    checkQuota(field, limit, used, added);
+  } catch (quota) {
+    return quota;
+  }
+  return error;
+}

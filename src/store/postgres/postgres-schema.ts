@@ -1,0 +1,148 @@
+/** Brings a PostgreSQL database to the schema that this code knows, or refuses it. */
+
+import { randomUUID } from "node:crypto";
+import { BackscrollError } from "../../model/errors.ts";
+import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
+import type { Row } from "../records.ts";
+import { TABLES } from "../tables.ts";
+import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
+import { type PostgresConnection, query } from "./postgres-driver.ts";
+import { statements } from "./postgres-statements.ts";
+import type { TransactionStart } from "./transaction.ts";
+
+/**
+ * "BkSc": the advisory lock of a store. Every write transaction shares it; who migrates or loads
+ * takes it alone, so that no write that began under one schema ends under another.
+ */
+const STORE_LOCK = 0x426b5363;
+
+const SQL = statements("schema", {
+  shareLock: `SELECT pg_advisory_xact_lock_shared($1)`,
+  takeLock: `SELECT pg_advisory_xact_lock($1)`,
+  findTables: `SELECT name FROM unnest($1::text[]) AS names (name) WHERE to_regclass(name) IS NOT NULL`,
+  findColumns: `SELECT attname AS name FROM pg_attribute
+    WHERE attrelid = to_regclass('schema') AND attnum > 0 AND NOT attisdropped`,
+  readSchema: `SELECT version, min_reader, min_writer FROM schema ORDER BY version DESC LIMIT 1`,
+  claimVersion: `INSERT INTO schema (version, name, min_reader, min_writer, applied_at)
+    VALUES ($1, $2, $3, $4, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`,
+  setEpoch: `INSERT INTO store (key, value) VALUES ('epoch', $1)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+  readEpoch: `SELECT value FROM store WHERE key = 'epoch'`,
+});
+
+const BOOKKEEPING = `
+CREATE TABLE schema (
+  version bigint PRIMARY KEY,
+  name text COLLATE "C" NOT NULL,
+  min_reader bigint NOT NULL,
+  min_writer bigint NOT NULL,
+  applied_at bigint NOT NULL
+);
+CREATE TABLE store (key text COLLATE "C" PRIMARY KEY, value text COLLATE "C" NOT NULL)`;
+
+/** How a write transaction begins: not beside a migration, and under a schema that we know. */
+export const WRITE_START: TransactionStart = {
+  queries: [
+    query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+    query(SQL.shareLock, STORE_LOCK),
+    query(SQL.readSchema),
+  ],
+  check(answers) {
+    checkSchema(toState(answers[2]?.rows[0]), POSTGRES_MIGRATIONS, "write");
+  },
+};
+
+/** How a read begins: its questions are answered as of one moment. */
+export const READ_START: TransactionStart = {
+  queries: [query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")],
+  check: () => undefined,
+};
+
+/** How a load begins: alone, and as long as it takes. */
+export const LOAD_START: TransactionStart = {
+  queries: [
+    query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+    query("SET LOCAL statement_timeout = 0"),
+    query("SET LOCAL idle_in_transaction_session_timeout = 0"),
+    query(SQL.takeLock, STORE_LOCK),
+    query(SQL.readSchema),
+  ],
+  check(answers) {
+    checkSchema(toState(answers[4]?.rows[0]), POSTGRES_MIGRATIONS, "write");
+  },
+};
+
+/**
+ * Makes the store ready for writing. Several processes may do this at once: the lock decides who
+ * migrates, and the others find it done. A transaction takes all steps back if one fails.
+ */
+export async function migrate(db: PostgresConnection): Promise<void> {
+  if (pendingMigrations(await readSchema(db), POSTGRES_MIGRATIONS).length === 0) return;
+  await db.send([
+    query("BEGIN"),
+    query("SET LOCAL statement_timeout = 0"),
+    query("SET LOCAL lock_timeout = 0"),
+    query(SQL.takeLock, STORE_LOCK),
+  ]);
+  try {
+    const state = await readSchema(db);
+    if (state === undefined) await db.send([query(BOOKKEEPING)]);
+    for (const migration of pendingMigrations(state, POSTGRES_MIGRATIONS)) {
+      const { version, name, minReader, minWriter } = migration;
+      await db.send([
+        query(SQL.claimVersion, version, name, minReader, minWriter),
+        query(migration.sql),
+      ]);
+    }
+    if (state === undefined) await renewEpoch(db);
+    await db.send([query("COMMIT")]);
+  } catch (error) {
+    await db.send([query("ROLLBACK")]);
+    throw error;
+  }
+}
+
+/** Undefined in an empty database. `foreign_database` if it holds tables of somebody else. */
+export async function readSchema(db: PostgresConnection): Promise<SchemaState | undefined> {
+  const [tables, columns] = await db.send([
+    query(SQL.findTables, ["schema", "store", ...TABLES]),
+    query(SQL.findColumns),
+  ]);
+  const found = (tables?.rows ?? []).map((row) => String(row["name"]));
+  if (found.length === 0) return undefined;
+  const ours = (columns?.rows ?? []).some((row) => row["name"] === "min_writer");
+  if (!ours) throw foreignDatabase(found);
+  const [row] = await db.all(SQL.readSchema);
+  return toState(row);
+}
+
+export async function checkVersion(db: PostgresConnection, use: "read" | "write"): Promise<void> {
+  checkSchema(await readSchema(db), POSTGRES_MIGRATIONS, use);
+}
+
+export async function readEpoch(db: PostgresConnection): Promise<string> {
+  const [row] = await db.all(SQL.readEpoch);
+  return String(row?.["value"] ?? "");
+}
+
+export async function renewEpoch(db: Pick<PostgresConnection, "all">): Promise<void> {
+  await db.all(SQL.setEpoch, randomUUID());
+}
+
+function toState(row: Row | undefined): SchemaState | undefined {
+  if (row === undefined) return undefined;
+  return {
+    version: Number(row["version"]),
+    minReader: Number(row["min_reader"]),
+    minWriter: Number(row["min_writer"]),
+  };
+}
+
+function foreignDatabase(tables: readonly string[]): BackscrollError {
+  const names = tables.slice(0, 3).join(", ");
+  return new BackscrollError(
+    "foreign_database",
+    `the database holds tables of another program (${names}); it was left as it is: create a database for Backscroll, or a schema (?options=-c%20search_path%3DNAME)`,
+    { details: { tables: names } },
+  );
+}

@@ -1,0 +1,202 @@
+/** The store on PostgreSQL: one database, many nodes. */
+
+import { BackscrollError } from "../../model/errors.ts";
+import type { Store, StoreOptions } from "../store.ts";
+import { ChangeSignal } from "./change-signal.ts";
+import { dumpRows, loadRows } from "./dump.ts";
+import { append } from "./operations/append.ts";
+import { deleteSession, findTombstone } from "./operations/delete-session.ts";
+import { feedHead, listChanges, listTenants, setQuota } from "./operations/feed.ts";
+import { forkSession } from "./operations/fork.ts";
+import { moveLeaf, setPinned } from "./operations/leaf.ts";
+import { listSessions } from "./operations/list-sessions.ts";
+import {
+  addFacts,
+  deleteMemory,
+  findFact,
+  findMemory,
+  listFacts,
+  listMemories,
+  putMemory,
+  retireFact,
+} from "./operations/notes.ts";
+import { findEntries, listLabels, readEntries } from "./operations/read-entries.ts";
+import {
+  createSession,
+  findSession,
+  findSessionByOrigin,
+  updateSession,
+} from "./operations/sessions.ts";
+import { checkIntegrity, status } from "./operations/status.ts";
+import {
+  abortStream,
+  commitStream,
+  findPending,
+  openStream,
+  writeStream,
+} from "./operations/streams.ts";
+import { sweep } from "./operations/sweep.ts";
+import { PostgresDatabase } from "./postgres-database.ts";
+import { checkVersion, LOAD_START, migrate, READ_START, readSchema } from "./postgres-schema.ts";
+
+/** `address` is `postgres://user:password@host:port/database`. */
+export async function openPostgresStore(
+  address: string,
+  options: StoreOptions = {},
+): Promise<Store> {
+  const db = new PostgresDatabase(address, options);
+  try {
+    await makeReady(db, options);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return new PostgresStore(db, new ChangeSignal(address, db));
+}
+
+/** Checks the schema, or brings it up to date. */
+function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<void> {
+  const readOnly = options.readOnly ?? false;
+  const create = (options.create ?? true) && !readOnly;
+  return db.plain(async (connection) => {
+    const state = await readSchema(connection);
+    if (state === undefined && !create) {
+      throw new BackscrollError("store_not_found", `there is no store at ${db.address}`, {
+        details: { address: db.address },
+      });
+    }
+    if (!readOnly) await migrate(connection);
+    await checkVersion(connection, readOnly ? "read" : "write");
+  });
+}
+
+class PostgresStore implements Store {
+  readonly #db: PostgresDatabase;
+  readonly #signal: ChangeSignal;
+
+  constructor(db: PostgresDatabase, signal: ChangeSignal) {
+    this.#db = db;
+    this.#signal = signal;
+  }
+
+  createSession: Store["createSession"] = (tenant, session) =>
+    this.#told(this.#db.write(tenant, (tx) => createSession(tx, session)));
+
+  updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
+    this.#told(this.#db.write(tenant, (tx) => updateSession(tx, id, patch, now)));
+
+  deleteSession: Store["deleteSession"] = (tenant, id, reason, now) =>
+    this.#told(this.#db.write(tenant, (tx) => deleteSession(tx, id, reason, now)));
+
+  append: Store["append"] = (tenant, request) =>
+    this.#told(this.#db.write(tenant, (tx) => append(tx, request)));
+
+  moveLeaf: Store["moveLeaf"] = (tenant, request) =>
+    this.#told(this.#db.write(tenant, (tx) => moveLeaf(tx, request)));
+
+  setPinned: Store["setPinned"] = (tenant, sessionId, entryId, pinned, now) =>
+    this.#told(this.#db.write(tenant, (tx) => setPinned(tx, sessionId, entryId, pinned, now)));
+
+  forkSession: Store["forkSession"] = (tenant, request) =>
+    this.#told(this.#db.write(tenant, (tx) => forkSession(tx, request)));
+
+  openStream: Store["openStream"] = (tenant, request) =>
+    this.#told(this.#db.write(tenant, (tx) => openStream(tx, request)));
+
+  writeStream: Store["writeStream"] = (tenant, request) =>
+    this.#told(this.#db.write(tenant, (tx) => writeStream(tx, request)));
+
+  commitStream: Store["commitStream"] = (tenant, request) =>
+    this.#told(this.#db.write(tenant, (tx) => commitStream(tx, request)));
+
+  abortStream: Store["abortStream"] = (tenant, request) =>
+    this.#told(this.#db.write(tenant, (tx) => abortStream(tx, request)));
+
+  putMemory: Store["putMemory"] = (tenant, memory) =>
+    this.#told(this.#db.write(tenant, (tx) => putMemory(tx, memory)));
+
+  deleteMemory: Store["deleteMemory"] = (tenant, agent, name, now) =>
+    this.#told(this.#db.write(tenant, (tx) => deleteMemory(tx, agent, name, now)));
+
+  addFacts: Store["addFacts"] = (tenant, sessionId, facts, now) =>
+    this.#told(this.#db.write(tenant, (tx) => addFacts(tx, sessionId, facts, now)));
+
+  retireFact: Store["retireFact"] = (tenant, id, by, now) =>
+    this.#told(this.#db.write(tenant, (tx) => retireFact(tx, id, by, now)));
+
+  setQuota: Store["setQuota"] = (tenant, quota, now) =>
+    this.#told(this.#db.write(tenant, (tx) => setQuota(tx, quota, now)));
+
+  sweep: Store["sweep"] = (request) => this.#told(sweep(this.#db, request));
+
+  findSession: Store["findSession"] = (tenant, id) =>
+    this.#db.read(tenant, (tx) => findSession(tx, id));
+
+  findSessionByOrigin: Store["findSessionByOrigin"] = (tenant, key) =>
+    this.#db.read(tenant, (tx) => findSessionByOrigin(tx, key));
+
+  listSessions: Store["listSessions"] = (tenant, filter, page) =>
+    this.#db.read(tenant, (tx) => listSessions(tx, filter, page));
+
+  findTombstone: Store["findTombstone"] = (tenant, sessionId) =>
+    this.#db.read(tenant, (tx) => findTombstone(tx, sessionId));
+
+  readEntries: Store["readEntries"] = (tenant, query) =>
+    this.#db.read(tenant, (tx) => readEntries(tx, query));
+
+  findEntries: Store["findEntries"] = (tenant, ids, payloads) =>
+    this.#db.read(tenant, (tx) => findEntries(tx, ids, payloads));
+
+  findPending: Store["findPending"] = (tenant, id) =>
+    this.#db.read(tenant, (tx) => findPending(tx, id));
+
+  listLabels: Store["listLabels"] = (tenant, sessionId) =>
+    this.#db.read(tenant, (tx) => listLabels(tx, sessionId));
+
+  findMemory: Store["findMemory"] = (tenant, agent, name) =>
+    this.#db.read(tenant, (tx) => findMemory(tx, agent, name));
+
+  listMemories: Store["listMemories"] = (tenant, agent, after, limit) =>
+    this.#db.read(tenant, (tx) => listMemories(tx, agent, after, limit));
+
+  findFact: Store["findFact"] = (tenant, id) => this.#db.read(tenant, (tx) => findFact(tx, id));
+
+  listFacts: Store["listFacts"] = (tenant, sessionId, after, limit, superseded) =>
+    this.#db.read(tenant, (tx) => listFacts(tx, sessionId, after, limit, superseded));
+
+  feedHead: Store["feedHead"] = (tenant) =>
+    this.#db.plain((connection) => feedHead(connection, tenant));
+
+  listChanges: Store["listChanges"] = (tenant, after, limit, sessionId) =>
+    this.#db.read(tenant, (tx) => listChanges(tx, after, limit, sessionId));
+
+  listTenants: Store["listTenants"] = () => this.#db.plain(listTenants);
+
+  status: Store["status"] = () => this.#db.across(READ_START, (tx) => status(tx, this.#db.address));
+
+  checkIntegrity: Store["checkIntegrity"] = () => this.#db.plain(checkIntegrity);
+
+  onChange: Store["onChange"] = (listener) => this.#signal.onChange(listener);
+
+  dump: Store["dump"] = () => this.#db.pieces(READ_START, dumpRows);
+
+  load: Store["load"] = (batches) =>
+    this.#told(
+      this.#db.across(LOAD_START, async (tx) => {
+        await loadRows(tx, this.#db.address, batches);
+        await tx.commit();
+      }),
+    );
+
+  async close(): Promise<void> {
+    await this.#signal.close();
+    await this.#db.close();
+  }
+
+  /** Tells who listens once a write is committed. */
+  async #told<Result>(write: Promise<Result>): Promise<Result> {
+    const result = await write;
+    this.#signal.committed();
+    return result;
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The conformance suite: what every backend must do, and do alike.
+ *
+ * A backend calls `storeCases` in its own test file. All cases work through the port, on a real
+ * database; no case is left out for one backend.
+ */
+
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
+import { appendCases } from "./cases/append.cases.ts";
+import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
+import { listSessionsCases } from "./cases/list-sessions.cases.ts";
+import { sessionCases } from "./cases/sessions.cases.ts";
+
+/** Registers all cases for one backend. `open` gives a new, empty store each time. */
+export function storeCases(name: string, open: () => Promise<OpenedStore>): void {
+  describe(name, () => {
+    let shared: OpenedStore;
+    beforeAll(async () => {
+      shared = await open();
+    });
+    afterAll(() => shared.store.close());
+
+    const cases: Cases = {
+      store: () => shared.store,
+      tenant: () => `tenant-${nextId()}`,
+      async fresh() {
+        const opened = await open();
+        onTestFinished(() => opened.store.close());
+        return opened;
+      },
+      async another() {
+        if (shared.reopen === undefined) return shared.store;
+        const store = await shared.reopen();
+        onTestFinished(() => store.close());
+        return store;
+      },
+    };
+    sessionCases(cases);
+    listSessionsCases(cases);
+    appendCases(cases);
+  });
+}
