@@ -5,6 +5,7 @@ export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts.ts";
+export type { DeleteOptions, Derived } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput } from "./engine/message-input.ts";

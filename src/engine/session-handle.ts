@@ -19,6 +19,7 @@ import { sessionNotFound } from "../store/store-errors.ts";
 import { type ContentInput, normalizeContent } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
+import { type DeleteOptions, deleteSession } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
 import { draftEntry, draftMessage, type MessageInput } from "./message-input.ts";
 import { type MessageStream, type OpenMessageInput, openMessage } from "./message-stream.ts";
@@ -253,10 +254,9 @@ export class SessionHandle {
     return listFacts(this.#scope, { ...input, sessionId: this.id });
   }
 
-  /** Deletes the session and all that was derived from it. A tombstone with its hash stays. */
-  delete(): Promise<Tombstone> {
-    const { store, tenant } = this.#scope;
-    return store.deleteSession(tenant, this.id, "delete", this.#scope.now());
+  /** Deletes the session and all that lives inside it. A tombstone with its hash stays. */
+  delete(options: DeleteOptions = {}): Promise<Tombstone> {
+    return deleteSession(this.#scope, this.id, options);
   }
 
   #draft(input: Parameters<typeof draftEntry>[0]): ReturnType<typeof draftEntry> {

@@ -21,6 +21,7 @@ import { sessionNotFound } from "../store/store-errors.ts";
 import { checkCount, checkLimit, checkTime } from "./check.ts";
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
+import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
 import {
   getMemory,
   type ListMemoriesInput,
@@ -123,8 +124,17 @@ export class TenantEngine {
     return next === undefined ? { sessions } : { sessions, nextCursor: formatPageCursor(next) };
   }
 
-  deleteSession(id: string): Promise<Tombstone> {
-    return this.scope.store.deleteSession(this.tenant, id, "delete", this.scope.now());
+  /**
+   * Deletes the session and all that lives inside it; a tombstone with its hash stays. With
+   * `cascade` also its forks and the memories that name it: see `listDerived`.
+   */
+  deleteSession(id: string, options: DeleteOptions = {}): Promise<Tombstone> {
+    return deleteSession(this.scope, id, options);
+  }
+
+  /** What was made from a session and would outlive it. */
+  listDerived(id: string): Promise<Derived> {
+    return listDerived(this.scope, id);
   }
 
   /** What is left of a session that was deleted. */

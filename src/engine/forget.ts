@@ -1,0 +1,103 @@
+/**
+ * What was made from a session, and forgetting all of it.
+ *
+ * Deleting a session takes everything that lives inside it: entries, summaries, facts, payloads. But
+ * copies may live on elsewhere: forks hold the same words, and a memory may have been taken from it.
+ */
+
+import { MAX_PAGE } from "../model/limits.ts";
+import type { Memory } from "../model/note.ts";
+import type { Tombstone } from "../store/records.ts";
+import { sessionNotFound } from "../store/store-errors.ts";
+import type { Scope } from "./scope.ts";
+
+export interface Derived {
+  /** Sessions that were forked from it, and from those, nearest first. */
+  readonly forks: readonly string[];
+  /** Memories whose metadata names it as `sessionId`. */
+  readonly memories: readonly Pick<Memory, "agent" | "name">[];
+  /** Facts and summaries inside it: they go with the session itself. */
+  readonly facts: number;
+  readonly hasSummary: boolean;
+}
+
+export interface DeleteOptions {
+  /** Also the forks and the memories that were made from it. */
+  readonly cascade?: boolean;
+}
+
+export async function listDerived(scope: Scope, sessionId: string): Promise<Derived> {
+  const { store, tenant } = scope;
+  const session = await store.findSession(tenant, sessionId);
+  if (session === undefined) throw sessionNotFound(sessionId);
+  return {
+    forks: await findForks(scope, sessionId),
+    memories: await findMemories(scope, sessionId),
+    facts: await countFacts(scope, sessionId),
+    hasSummary: session.summary !== null,
+  };
+}
+
+/** Deletes the session; with `cascade` first what was made from it, the farthest fork first. */
+export async function deleteSession(
+  scope: Scope,
+  sessionId: string,
+  options: DeleteOptions = {},
+): Promise<Tombstone> {
+  const { store, tenant } = scope;
+  if (options.cascade) {
+    const { forks, memories } = await listDerived(scope, sessionId);
+    for (const fork of forks.toReversed()) {
+      await store.deleteSession(tenant, fork, "cascade", scope.now());
+    }
+    for (const { agent, name } of memories) {
+      await store.deleteMemory(tenant, agent, name, scope.now());
+    }
+  }
+  return store.deleteSession(tenant, sessionId, "delete", scope.now());
+}
+
+async function findForks(scope: Scope, sessionId: string): Promise<string[]> {
+  const forks: string[] = [];
+  const parents = [sessionId];
+  for (let parent = parents.shift(); parent !== undefined; parent = parents.shift()) {
+    const filter = { parentSessionId: parent };
+    let after: { lastInteractionAt: number; number: number } | undefined;
+    do {
+      const page = { limit: MAX_PAGE, ...(after === undefined ? {} : { after }) };
+      const found = await scope.store.listSessions(scope.tenant, filter, page);
+      const ids = found.sessions.map((session) => session.id);
+      forks.push(...ids);
+      parents.push(...ids);
+      after = found.next;
+    } while (after !== undefined);
+  }
+  return forks;
+}
+
+async function findMemories(
+  scope: Scope,
+  sessionId: string,
+): Promise<Pick<Memory, "agent" | "name">[]> {
+  const memories: Pick<Memory, "agent" | "name">[] = [];
+  let after: Pick<Memory, "agent" | "name"> | undefined;
+  for (;;) {
+    const page = await scope.store.listMemories(scope.tenant, undefined, after, MAX_PAGE);
+    for (const { agent, name, metadata } of page) {
+      if (metadata["sessionId"] === sessionId) memories.push({ agent, name });
+    }
+    after = page.at(-1);
+    if (page.length < MAX_PAGE) return memories;
+  }
+}
+
+async function countFacts(scope: Scope, sessionId: string): Promise<number> {
+  let count = 0;
+  let after: string | undefined;
+  for (;;) {
+    const page = await scope.store.listFacts(scope.tenant, sessionId, after, MAX_PAGE, true);
+    count += page.length;
+    after = page.at(-1)?.id;
+    if (page.length < MAX_PAGE) return count;
+  }
+}
