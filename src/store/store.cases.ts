@@ -8,8 +8,13 @@
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { appendCases } from "./cases/append.cases.ts";
 import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
+import { forkCases } from "./cases/fork.cases.ts";
+import { leafCases } from "./cases/leaf.cases.ts";
 import { listSessionsCases } from "./cases/list-sessions.cases.ts";
+import { noteCases } from "./cases/notes.cases.ts";
+import { pathCases } from "./cases/paths.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
+import { streamCases } from "./cases/streams.cases.ts";
 
 /** Registers all cases for one backend. `open` gives a new, empty store each time. */
 export function storeCases(name: string, open: () => Promise<OpenedStore>): void {
@@ -38,5 +43,10 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     sessionCases(cases);
     listSessionsCases(cases);
     appendCases(cases);
+    pathCases(cases);
+    leafCases(cases);
+    forkCases(cases);
+    streamCases(cases);
+    noteCases(cases);
   });
 }

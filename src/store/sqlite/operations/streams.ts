@@ -109,7 +109,10 @@ export function commitStream(
   if (tenant === undefined) throw sessionNotFound(request.sessionId);
   const earlier = replayed(db, tenant, session.number, request.idempotency);
   if (earlier !== undefined) return replayedResult(db, tenant, earlier.ids, session.state);
-  heldStream(db, tenant, request.id, request.holder);
+  const stream = heldStream(db, tenant, request.id, request.holder);
+  if (stream["session_id"] !== request.sessionId) {
+    throw entryNotFound(request.id, request.sessionId);
+  }
   const entry = committedEntry(readPending(db, tenant, request.id), request);
   const expected = request.expectedLeaf === undefined ? {} : { expectedLeaf: request.expectedLeaf };
   const result = place(db, tenant, session, entry, request.now, expected);
