@@ -20,6 +20,12 @@ export interface ConnectionOptions {
   readonly cacheKib?: number;
 }
 
+/**
+ * The first statement of a connection may meet another process that recovers the log of one that
+ * died. That holds a lock for as long as it takes to read the log, and nobody can retry for us here.
+ */
+const OPEN_TIMEOUT_MS = 10_000;
+
 export class SqliteConnection {
   readonly path: string;
   readonly #database: DatabaseSync;
@@ -35,8 +41,7 @@ export class SqliteConnection {
       this.#database = new DatabaseSync(path, {
         readOnly: options.readOnly ?? false,
         enableForeignKeyConstraints: true,
-        // Lock waits are ours: SQLite's would block the thread, and is unfair.
-        timeout: 0,
+        timeout: OPEN_TIMEOUT_MS,
       });
     } catch (error) {
       throw translateSqliteError(error);
@@ -49,6 +54,8 @@ export class SqliteConnection {
       this.exec("PRAGMA journal_size_limit = 1048576");
       this.exec(`PRAGMA synchronous = ${options.durability === "process" ? "NORMAL" : "FULL"}`);
       this.exec("PRAGMA trusted_schema = OFF");
+      // From here on lock waits are ours: SQLite's would block the thread, and is unfair.
+      this.exec("PRAGMA busy_timeout = 0");
     } catch (error) {
       this.#database.close();
       throw error;
