@@ -1,7 +1,5 @@
 import { userInfo } from "node:os";
-import { hidePasswords } from "../../../api/address.ts";
-import { toWireStatus } from "../../../api/status.ts";
-import type { StoreStatus, TenantStatus } from "../../../store/records.ts";
+import { toWireStatus, type WireStatus, type WireTenantStatus } from "../../../api/status.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -18,28 +16,28 @@ export const status: Command = defineCommand({
   examples: ["status --create"],
   run: (context, _args, options) =>
     withStore(context, options.create ? "create" : "read", async (_tenant, engine) => {
-      const all = await engine.status();
+      const all = toWireStatus(await engine.status());
       const tenants = context.tenantNamed
         ? all.tenants.filter(({ tenant }) => tenant === context.tenant)
         : all.tenants;
-      const shown: StoreStatus = { ...all, tenants };
+      const shown = { ...all, tenants };
       const { terminal } = context;
-      if (context.json) await terminal.printJson(toWireStatus(shown));
+      if (context.json) await terminal.printJson(shown);
       else for (const line of formatStatus(context, shown)) await terminal.print(line);
       return EXIT.ok;
     }),
 });
 
-function formatStatus(context: Context, status: StoreStatus): string[] {
-  const { backend, address, schemaVersion, databaseBytes, walBytes, tenants } = status;
-  const size = `${formatBytes(databaseBytes)}, write-ahead log ${formatBytes(walBytes)}`;
+function formatStatus(context: Context, status: WireStatus): string[] {
+  const { backend, address, schema_version, database_bytes, wal_bytes, tenants } = status;
   const product = backend === "sqlite" ? "SQLite" : "PostgreSQL";
+  const log = backend === "sqlite" ? `, write-ahead log ${formatBytes(wal_bytes)}` : "";
   const field = (name: string, value: string) =>
     `${context.terminal.dim(name.padEnd(8))}  ${value}`;
   return [
-    field("Store", hidePasswords(address)),
-    field("Backend", `${product}, schema version ${schemaVersion}`),
-    field("Size", size),
+    field("Store", address),
+    field("Backend", `${product}, schema version ${schema_version}`),
+    field("Size", formatBytes(database_bytes) + log),
     ...(tenants.length === 0 ? [field("Holds", "nothing yet")] : []),
     ...tenants.map((tenant) => field("Holds", formatTenant(tenant, tenants.length > 1))),
     "",
@@ -48,20 +46,20 @@ function formatStatus(context: Context, status: StoreStatus): string[] {
   ];
 }
 
-function formatTenant(status: TenantStatus, named: boolean): string {
+function formatTenant(status: WireTenantStatus, named: boolean): string {
   const parts = [
     counted(status.sessions, "session"),
     counted(status.messages, "message"),
     ...(status.pending === 0 ? [] : [`${status.pending} being written`]),
     counted(status.memories, "memory"),
     counted(status.facts, "fact"),
-    `${formatBytes(status.contentBytes)} of content`,
+    `${formatBytes(status.content_bytes)} of content`,
   ];
   return `${named ? `${status.tenant}: ` : ""}${parts.join(", ")}`;
 }
 
 /** Two commands that work now, whatever the store holds. */
-function nextCommands(tenants: readonly TenantStatus[]): string[] {
+function nextCommands(tenants: readonly WireTenantStatus[]): string[] {
   const empty = tenants.every(({ sessions }) => sessions === 0);
   return empty
     ? [`new --agent coder --by ${quote(userName())} --title "First session"`, "list"]

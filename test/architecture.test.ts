@@ -1,0 +1,136 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, sep } from "node:path";
+import { expect, test } from "vitest";
+
+/**
+ * The dependency rule: what each folder of src/ may import, its own files aside. ARCHITECTURE.md
+ * says why; this test is what enforces it. A file belongs to the longest name here that its path
+ * starts with. `packages` are npm packages and Node's own modules.
+ */
+const RULE: Record<string, { readonly folders: string[]; readonly packages: string[] }> = {
+  model: { folders: [], packages: [] },
+
+  // Pure: no I/O, no clock, no randomness. Hashing is computation.
+  transcript: { folders: ["model"], packages: ["node:crypto"] },
+
+  store: { folders: ["model", "transcript"], packages: ["node:crypto", "node:zlib"] },
+  "store/sqlite": {
+    folders: ["model", "transcript", "store"],
+    packages: [
+      ...["node:sqlite", "node:worker_threads", "node:fs", "node:path"],
+      ...["node:crypto", "node:zlib"],
+    ],
+  },
+  "store/postgres": {
+    folders: ["model", "transcript", "store"],
+    packages: ["pg", "node:net", "node:crypto", "node:zlib"],
+  },
+
+  // Of the store, only the port. Random ids are all that it asks of the machine.
+  engine: { folders: ["model", "transcript", "store"], packages: ["node:crypto"] },
+
+  // Conversions to wire types; what they convert from is named, never used.
+  api: { folders: ["model", "store", "engine"], packages: [] },
+
+  // A surface: translates, never decides.
+  cli: {
+    folders: ["model", "engine", "api", "open.ts", "backup.ts"],
+    packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
+  },
+
+  // The composition root: the only place that knows a backend by name.
+  "open.ts": {
+    folders: ["model", "store", "store/sqlite", "store/postgres", "engine"],
+    packages: [],
+  },
+  "backup.ts": { folders: ["model", "store", "open.ts"], packages: ["node:fs", "node:path"] },
+  "index.ts": {
+    folders: ["model", "transcript", "store", "engine", "open.ts", "backup.ts"],
+    packages: [],
+  },
+};
+
+const SRC = join(import.meta.dirname, "../src");
+const FILES = globSync("**/*.ts", { cwd: SRC })
+  .map((file) => file.split(sep).join("/"))
+  .filter((file) => !/\.(test|cases)\.ts$/.test(file));
+
+test("every import follows the dependency rule", () => {
+  const broken = FILES.flatMap((file) => {
+    const allowed = RULE[unitOf(file)] ?? { folders: [], packages: [] };
+    return importsOf(file)
+      .filter(({ kind, name }) => !allowed[kind].includes(name))
+      .map(({ name }) => `${file} imports ${name}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+test("the rule names every folder, and none that is gone", () => {
+  expect([...new Set(FILES.map(unitOf))].sort()).toEqual(Object.keys(RULE).sort());
+});
+
+test("the rule has no cycle", () => {
+  const order: string[] = [];
+  const visit = (unit: string, above: readonly string[]) => {
+    expect(above, `${unit} imports itself by way of others`).not.toContain(unit);
+    for (const below of RULE[unit]?.folders ?? []) visit(below, [...above, unit]);
+    order.push(unit);
+  };
+  for (const unit of Object.keys(RULE)) visit(unit, []);
+});
+
+test("only open.ts names a backend", () => {
+  const named = FILES.filter((file) =>
+    importsOf(file).some(({ name }) => /^store\/(sqlite|postgres)$/.test(name)),
+  );
+  expect(named).toEqual(["open.ts"]);
+});
+
+test("the two backends do not know each other", () => {
+  expect(RULE["store/sqlite"]?.folders).not.toContain("store/postgres");
+  expect(RULE["store/postgres"]?.folders).not.toContain("store/sqlite");
+});
+
+test("nothing imports the command line", () => {
+  expect(FILES.filter((file) => importsOf(file).some(({ name }) => name === "cli"))).toEqual([]);
+});
+
+test("wire types take types only from the engine and the store", () => {
+  const used = FILES.filter((file) => unitOf(file) === "api").flatMap((file) =>
+    importsOf(file)
+      .filter(({ name, typeOnly }) => ["engine", "store"].includes(name) && !typeOnly)
+      .map(({ name }) => `${file} uses ${name}`),
+  );
+  expect(used).toEqual([]);
+});
+
+interface Import {
+  readonly kind: "folders" | "packages";
+  readonly name: string;
+  readonly typeOnly: boolean;
+}
+
+/** What `file` imports; what it imports from its own folder is left out. */
+function importsOf(file: string): Import[] {
+  const source = readFileSync(join(SRC, file), "utf8");
+  const specifiers = [
+    ...source.matchAll(/^(?:import|export)\b( type\b)?(?:[^;"']*?\bfrom)?\s*["']([^"']+)["']/gm),
+    ...source.matchAll(/\b(?:await import|import)()\(\s*["']([^"']+)["']/g),
+  ];
+  return specifiers.flatMap(([, type, specifier = ""]): Import[] => {
+    const typeOnly = type === " type";
+    if (!specifier.startsWith(".")) return [{ kind: "packages", name: specifier, typeOnly }];
+    const unit = unitOf(
+      normalize(join(dirname(file), specifier))
+        .split(sep)
+        .join("/"),
+    );
+    return unit === unitOf(file) ? [] : [{ kind: "folders", name: unit, typeOnly }];
+  });
+}
+
+/** The longest name in the rule that `path` starts with, or its first folder. */
+function unitOf(path: string): string {
+  const units = Object.keys(RULE).filter((unit) => path === unit || path.startsWith(`${unit}/`));
+  return units.sort((a, b) => b.length - a.length)[0] ?? path.split("/")[0] ?? "";
+}

@@ -1,0 +1,62 @@
+/** Running the command line as users do: another process, its output and its exit code. */
+
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+
+export const ROOT: string = join(import.meta.dirname, "../..");
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Record<string, string>;
+  /** What is written to standard input; nothing if left out. */
+  readonly input?: string | Uint8Array;
+  readonly cwd?: string;
+  /** Another Node than the one that runs the tests. */
+  readonly node?: string;
+  /** Another program than the checkout's own. */
+  readonly bin?: string;
+  /** Runs as this user and group, where the caller may do so. */
+  readonly uid?: number;
+}
+
+/** Runs `backscroll` with `args`. */
+export function runCli(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const { node = process.execPath, bin = join(ROOT, "bin/backscroll.js") } = options;
+  return run(node, [bin, ...args], options);
+}
+
+export function run(file: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const { env = {}, input, cwd = ROOT, uid } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, {
+      cwd,
+      // A clean environment, so that a developer's own settings change nothing. The compiled
+      // sources are kept between runs: a command then starts twice as fast.
+      env: {
+        PATH: process.env["PATH"],
+        TZ: "UTC",
+        NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compile"),
+        ...env,
+      },
+      stdio: ["pipe", "pipe", "pipe"],
+      ...(uid === undefined ? {} : { uid, gid: uid }),
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+    // A command that reads nothing may be gone before its input is written.
+    child.stdin.on("error", () => undefined).end(input ?? "");
+  });
+}
