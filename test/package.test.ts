@@ -1,0 +1,177 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../src/cli/commands/index.ts";
+import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
+import * as library from "../src/index.ts";
+import { ROOT } from "./support/cli.ts";
+
+/**
+ * What others build upon, word by word. A change here is a change of the public surface: it belongs
+ * in CHANGELOG.md, and a name that goes away breaks somebody.
+ */
+
+const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<
+  string,
+  unknown
+>;
+
+test("the package has these entry points and no others", () => {
+  expect(manifest["exports"]).toEqual({
+    ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./package.json": "./package.json",
+  });
+  expect(manifest["bin"]).toEqual({ backscroll: "bin/backscroll.js" });
+  expect(manifest["engines"]).toEqual({ node: ">=22.18" });
+  expect(manifest["license"]).toBe("Apache-2.0");
+});
+
+test("the library has these names at run time", () => {
+  expect(Object.keys(library).sort()).toEqual([
+    "BackscrollError",
+    "CHANGE_KINDS",
+    "ConversationResource",
+    "ENTRY_KINDS",
+    "ERROR_CODES",
+    "Engine",
+    "MessageStream",
+    "SessionHandle",
+    "TenantEngine",
+    "appendCommit",
+    "appendMessage",
+    "appendOpen",
+    "backup",
+    "newSession",
+    "open",
+    "restore",
+    "textOf",
+  ]);
+});
+
+test("errors have these codes, and each an exit code", () => {
+  expect([...library.ERROR_CODES].sort()).toEqual(Object.keys(EXIT_CODES).sort());
+  expect(EXIT_CODES).toEqual({
+    invalid_input: 2,
+    too_large: 2,
+    invalid_cursor: 2,
+    invalid_address: 2,
+    session_not_found: 1,
+    entry_not_found: 1,
+    memory_not_found: 1,
+    fact_not_found: 1,
+    session_exists: 3,
+    stale_leaf: 3,
+    stream_lost: 3,
+    idempotency_conflict: 3,
+    cursor_expired: 3,
+    store_not_empty: 3,
+    store_not_found: 4,
+    store_closed: 5,
+    store_busy: 5,
+    store_unavailable: 5,
+    store_read_only: 6,
+    store_full: 6,
+    quota_exceeded: 6,
+    store_corrupt: 7,
+    foreign_database: 7,
+    unsupported_storage: 7,
+    schema_too_new: 8,
+    needs_migration: 8,
+  });
+});
+
+test("exit codes are these, and none means two things", () => {
+  expect(EXIT).toEqual({
+    ...{ ok: 0, nothing: 1, usage: 2, conflict: 3, noStore: 4, unavailable: 5, refused: 6 },
+    ...{ damaged: 7, version: 8, internal: 70, oldNode: 78 },
+  });
+  expect(new Set(Object.values(EXIT)).size).toBe(Object.keys(EXIT).length);
+});
+
+test("changes are of these kinds", () => {
+  expect(library.CHANGE_KINDS).toEqual([
+    "session_created",
+    "session_updated",
+    "session_deleted",
+    "entry_appended",
+    "entry_superseded",
+    "entry_pinned",
+    "entry_unpinned",
+    "leaf_moved",
+    "message_opened",
+    "message_chunk",
+    "message_aborted",
+    "context_usage",
+    "memory_put",
+    "memory_deleted",
+    "fact_added",
+    "fact_superseded",
+    "fact_deleted",
+  ]);
+});
+
+describe("entries are of these kinds", () => {
+  const yes = true;
+  const no = false;
+  /** Enters the context, is indexed, is shown, is counted, moves the leaf. */
+  const TABLE: Record<string, readonly [boolean, boolean, boolean, boolean, boolean]> = {
+    message: [yes, yes, yes, yes, yes],
+    compaction: [yes, no, yes, no, yes],
+    branch_summary: [yes, no, yes, no, yes],
+    custom_message: [yes, no, yes, no, yes],
+    custom: [no, no, no, no, no],
+    label: [no, no, yes, no, no],
+    model_change: [no, no, yes, no, no],
+    thinking_level_change: [no, no, yes, no, no],
+    session_info: [no, no, no, no, no],
+  };
+
+  test("and no others", () => {
+    expect(Object.keys(library.ENTRY_KINDS)).toEqual(Object.keys(TABLE));
+  });
+
+  test.each(Object.entries(TABLE))(
+    "%s",
+    (kind, [entersContext, indexed, shown, counted, moves]) => {
+      expect(library.ENTRY_KINDS[kind as library.EntryKind]).toEqual({
+        ...{ entersContext, indexed, shown, counted },
+        movesLeaf: moves,
+      });
+    },
+  );
+});
+
+describe("the command line", () => {
+  test("has these commands", () => {
+    expect(COMMANDS.map(({ name }) => name)).toEqual([
+      ...["status", "list", "show", "history", "changes"],
+      ...["new", "append", "title", "branch", "edit", "label", "fork", "delete"],
+      ...["memory list", "memory get", "memory put", "memory delete"],
+      ...["facts list", "facts add", "facts delete"],
+      ...["doctor", "sweep", "backup", "restore", "export"],
+    ]);
+  });
+
+  test("knows the names that other systems gave to the same things", () => {
+    const aliases = COMMANDS.flatMap(({ name, aliases }) =>
+      aliases.map((alias) => [alias, name] as const),
+    );
+    expect(Object.fromEntries(aliases)).toEqual({
+      list_sessions: "list",
+      list_messages: "show",
+      get_session_meta: "show",
+      new_session: "new",
+      append_message: "append",
+    });
+  });
+
+  test("gives an option one meaning of kind in all commands", () => {
+    const types = new Map<string, string>();
+    for (const command of COMMANDS) {
+      for (const [name, { type }] of Object.entries(command.options)) {
+        expect(types.get(name) ?? type, `--${name} of ${command.name}`).toBe(type);
+        types.set(name, type);
+      }
+    }
+  });
+});

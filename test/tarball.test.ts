@@ -1,0 +1,210 @@
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { publint } from "publint";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ROOT, run, runCli } from "./support/cli.ts";
+
+/**
+ * The package as users get it: packed, installed into an empty folder with its declared dependencies
+ * and nothing else, and run on the newest and the oldest Node that it promises.
+ */
+
+const OLDEST_NODE = join(ROOT, "node_modules/.cache/node-22.18.0/node_modules/node/bin/node");
+
+const folder = mkdtempSync(join(tmpdir(), "backscroll-package-"));
+const installed = join(folder, "node_modules", "backscroll");
+const bin = join(installed, "bin", "backscroll.js");
+let tarball = "";
+
+beforeAll(async () => {
+  if (isStale()) await succeed(process.execPath, [join(ROOT, "scripts/build.js")]);
+  const packed = await succeed("npm", [
+    ...["pack", "--ignore-scripts", "--json", "--loglevel=error", "--pack-destination", folder],
+  ]);
+  tarball = join(folder, (JSON.parse(packed) as { filename: string }[])[0]?.filename ?? "");
+  mkdirSync(installed, { recursive: true });
+  await succeed("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  for (const name of Object.keys(manifest.dependencies)) {
+    const place = join(folder, "node_modules", name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules", name), place);
+  }
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("holds what a user needs, and none of our sources", () => {
+  const files = globSync("**/*", { cwd: installed }).filter((file) =>
+    statSync(join(installed, file)).isFile(),
+  );
+  const top = new Set(files.map((file) => file.split("/")[0]));
+  expect([...top].sort()).toEqual([
+    ...["CHANGELOG.md", "LICENSE", "README.md", "bin", "dist", "docs", "package.json"],
+  ]);
+  expect(files.filter((file) => /\.(test|cases)\./.test(file))).toEqual([]);
+  expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
+});
+
+describe.each([
+  ["the Node that we develop on", process.execPath],
+  ["the oldest Node that we promise", OLDEST_NODE],
+])("on %s", (_name, node) => {
+  const place = join(folder, `store-${node === OLDEST_NODE ? "oldest" : "newest"}`);
+  const db = join(place, "library.db");
+
+  test("is there", async () => {
+    const hint = "run node scripts/setup.js --test, as npm test does";
+    expect(existsSync(node), `${node} is missing: ${hint}`).toBe(true);
+    if (node === OLDEST_NODE) expect((await run(node, ["-v"])).stdout).toBe("v22.18.0\n");
+  });
+
+  test("works as a library, on storage threads", async () => {
+    const script = join(folder, "use-library.mjs");
+    writeFileSync(script, LIBRARY_SCRIPT);
+    const ran = await run(node, [script, db], { cwd: folder });
+    expect(ran.stderr.replace(/^.*ExperimentalWarning: SQLite.*\n.*trace-warnings.*\n/gm, "")).toBe(
+      "",
+    );
+    expect(JSON.parse(ran.stdout)).toEqual({
+      texts: ["Why does the cron job run twice?", "Because the lock is gone."],
+      changes: ["entry_appended", "message_opened", "entry_appended"],
+      verified: true,
+      code: "session_not_found",
+    });
+  });
+
+  test("works as a command, without a word on standard error", async () => {
+    const cli = (...args: string[]) =>
+      runCli(args, { node, bin, cwd: folder, env: { HOME: place } });
+    const created = await cli("status", "--create");
+    expect([created.code, created.stderr]).toEqual([0, ""]);
+    expect(created.stdout).toContain(join(place, ".backscroll", "backscroll.db"));
+    const listed = await cli("list", "--db", db, "--json");
+    expect([listed.code, listed.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(listed.stdout)).toMatchObject({ sessions: [{ message_count: 2 }] });
+    const copied = await cli("backup", join(place, "copy.db"), "--db", db);
+    expect([copied.code, copied.stderr]).toEqual([0, ""]);
+    const verified = await cli("doctor", "--verify", "--db", join(place, "copy.db"));
+    expect([verified.code, verified.stderr]).toEqual([0, ""]);
+  });
+});
+
+test("says in one line that Node is too old", async () => {
+  const check = (ran: { code: number | null; stdout: string; stderr: string }) => {
+    expect([ran.code, ran.stdout]).toEqual([78, ""]);
+    expect(ran.stderr).toMatch(
+      /^backscroll needs Node 22\.18 or newer; this is Node [\d.]+\. .*\n$/,
+    );
+  };
+  for (const old of await findOldNodes()) check(await run(old, [bin, "status"]));
+  // And, wherever the tests run: a Node that says it is older.
+  const pretend = `Object.defineProperty(process, "versions", { value: { node: "22.17.1" } });`;
+  check(
+    await run(process.execPath, ["--import", `data:text/javascript,${pretend}`, bin, "status"]),
+  );
+});
+
+test("gives types to those who compile against it", async () => {
+  const source = join(folder, "consumer.ts");
+  writeFileSync(source, CONSUMER);
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const options = [
+    ...["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"],
+    ...["--lib", "es2024,esnext.disposable", "--types", "node"],
+    ...["--typeRoots", join(ROOT, "node_modules/@types")],
+  ];
+  const ran = await run(process.execPath, [tsc, ...options, source], { cwd: folder });
+  expect(ran.stdout + ran.stderr).toBe("");
+});
+
+test("passes publint and Are the types wrong", async () => {
+  const { messages } = await publint({ pkgDir: installed, pack: false, level: "warning" });
+  expect(messages).toEqual([]);
+  const attw = join(ROOT, "node_modules/@arethetypeswrong/cli/dist/index.js");
+  const ran = await run(process.execPath, [attw, tarball, "--profile", "esm-only"]);
+  expect(ran.code, ran.stdout).toBe(0);
+});
+
+const LIBRARY_SCRIPT = `
+import { BackscrollError, open, textOf } from "backscroll";
+
+const memory = await open(process.argv[2]);
+const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+const { next } = await memory.listChanges();
+await session.append({ role: "user", actor: "ana", content: "Why does the cron job run twice?" });
+const reply = await session.openMessage({ role: "assistant", actor: "coder" });
+await reply.write("Because the lock ");
+await reply.write("is gone.");
+await reply.commit();
+const { messages } = await session.listMessages();
+const { changes } = await memory.listChanges({ after: next });
+const { ok } = await memory.verify();
+const failure = await memory.getSession("none").catch((error) => error);
+await memory.close();
+console.log(
+  JSON.stringify({
+    texts: messages.map((message) => textOf(message.blocks)),
+    changes: changes.map((change) => change.kind),
+    verified: ok,
+    code: BackscrollError.is(failure) ? failure.code : String(failure),
+  }),
+);
+`;
+
+const CONSUMER = `
+import { type Entry, type ErrorCode, open, type Session } from "backscroll";
+
+export async function use(): Promise<[Entry, Session, ErrorCode]> {
+  const memory = await open("agent.db", { durability: "process" });
+  const session = await memory.forTenant("acme").createSession({ agent: "coder", createdBy: "ana" });
+  const entry = await session.append({ role: "user", content: [{ type: "text", text: "Hello" }] });
+  return [entry, await session.meta(), "store_busy"];
+}
+`;
+
+async function succeed(file: string, args: readonly string[]): Promise<string> {
+  const ran = await run(file, args);
+  expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+  return ran.stdout;
+}
+
+/** Whether `dist` is missing, or older than a source that somebody edited since. */
+function isStale(): boolean {
+  const built = join(ROOT, "dist/index.js");
+  if (!existsSync(built)) return true;
+  const builtAt = statSync(built).mtimeMs;
+  return globSync("src/**/*.ts", { cwd: ROOT }).some(
+    (file) => statSync(join(ROOT, file)).mtimeMs > builtAt,
+  );
+}
+
+/** Nodes of this machine that are older than we support. */
+async function findOldNodes(): Promise<string[]> {
+  const places = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((place) => place !== "" && !place.includes("node_modules"))
+    .map((place) => join(place, "node"))
+    .filter((node) => existsSync(node));
+  const old: string[] = [];
+  for (const node of new Set(places)) {
+    const [major = 0, minor = 0] = (await run(node, ["-p", "process.versions.node"])).stdout
+      .split(".")
+      .map(Number);
+    if (major < 22 || (major === 22 && minor < 18)) old.push(node);
+  }
+  return old;
+}
