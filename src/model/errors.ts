@@ -17,11 +17,15 @@ export const ERROR_CODES = [
   /** The address is none of: a path, `:memory:`, `postgres://…`. */
   "invalid_address",
 
+  /** No session of this tenant has this id. */
   "session_not_found",
   /** A session with this id is there already. */
   "session_exists",
+  /** No entry of the session has this id. */
   "entry_not_found",
+  /** The agent keeps no memory of this name. */
   "memory_not_found",
+  /** No fact of this tenant has this id. */
   "fact_not_found",
 
   /** The active leaf is not the one that the caller expected: somebody else appended or branched. */
