@@ -233,6 +233,8 @@ describe("title, label, branch, edit and fork", () => {
 
   test("forks a path into a session of its own", async () => {
     const copy = (await ok("fork", session, "--through", question, "--by", "ben")).trim();
+    expect((await cli("delete", session)).stderr).toContain("but not 1 fork (--cascade does)");
+    expect((await cli("delete", session, "--cascade")).stderr).toContain(", 1 fork for good");
     const page = await json<Page>("show", copy);
     expect(page.session).toMatchObject({
       ...{ created_by: "ben", parent_session_id: session, fork_point: question },

@@ -1,4 +1,5 @@
 import { toWireTombstone } from "../../../api/maintenance.ts";
+import type { Derived } from "../../../engine/forget.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted } from "../../print.ts";
@@ -6,23 +7,38 @@ import { withStore } from "../../store.ts";
 
 export const deleteSession: Command = defineCommand({
   name: "delete",
-  summary: "Delete a session and all that was derived from it, for good.",
-  details: "A tombstone stays, with the hash of what there was and no content.",
+  summary: "Delete a session and all that lives inside it, for good.",
+  details:
+    "A tombstone stays, with the hash of what there was and no content. Forks hold copies of the same words, and an agent may have taken a memory from it: without --yes the command says what would go and what would stay.",
   arguments: [{ name: "SESSION", help: "The session's id." }],
-  options: { yes: { type: "boolean", help: "Really. Required." } },
+  options: {
+    yes: { type: "boolean", help: "Really. Required." },
+    cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
+  },
   examples: ["delete 01JZ8Q4V7N --yes"],
   run: (context, args, options) =>
     withStore(context, options.yes ? "write" : "read", async (tenant) => {
-      const session = await tenant.getSessionMeta(args.SESSION);
+      const cascade = options.cascade ?? false;
       if (!options.yes) {
-        throw usageError(
-          `this would delete session ${session.id} with ${counted(session.messageCount, "message")} for good; add --yes`,
-          "--yes",
-        );
+        const session = await tenant.getSessionMeta(args.SESSION);
+        const what = `session ${session.id} with ${counted(session.messageCount, "message")}`;
+        const others = describeOthers(await tenant.listDerived(session.id), cascade);
+        throw usageError(`this would delete ${what}${others} for good; add --yes`, "--yes");
       }
-      const tombstone = await tenant.deleteSession(session.id);
+      const tombstone = await tenant.deleteSession(args.SESSION, { cascade });
       if (context.json) await context.terminal.printJson(toWireTombstone(tombstone));
       else await context.terminal.print(`Deleted ${counted(tombstone.entryCount, "entry")}.`);
       return EXIT.ok;
     }),
 });
+
+function describeOthers(derived: Derived, cascade: boolean): string {
+  const parts = [
+    ...(derived.forks.length === 0 ? [] : [counted(derived.forks.length, "fork")]),
+    ...(derived.memories.length === 0 ? [] : [counted(derived.memories.length, "memory")]),
+  ];
+  if (parts.length === 0) return "";
+  return cascade
+    ? `, ${parts.join(" and ")}`
+    : `, but not ${parts.join(" and ")} (--cascade does),`;
+}
