@@ -11,6 +11,7 @@ export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput } from "./engine/message-input.ts";
 export { type CommitInput, MessageStream, type OpenMessageInput } from "./engine/message-stream.ts";
 export type {
+  Branch,
   EntryListPage,
   HistoryInput,
   ListEntriesInput,

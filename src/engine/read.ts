@@ -1,6 +1,7 @@
 /** Reading a session: always a page, never the whole. */
 
 import type { Entry } from "../model/entry.ts";
+import { MAX_PAGE } from "../model/limits.ts";
 import type { EntryPage } from "../store/records.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import { checkCount, checkLimit } from "./check.ts";
@@ -134,6 +135,28 @@ export async function getEntry(scope: Scope, id: string): Promise<Entry> {
   const pending = await store.findPending(tenant, id);
   if (pending !== undefined) return pendingEntry(pending);
   throw entryNotFound(id, "(any)");
+}
+
+/** Where a branch ends, and how long its path is. */
+export interface Branch {
+  /** The last entry of the branch, without the payloads of a large message. */
+  readonly leaf: Entry;
+  /** Messages on the path from the root to the leaf. */
+  readonly messages: number;
+  /** Whether the next append continues this branch. */
+  readonly active: boolean;
+}
+
+/** The branches of a session, the newest first: at most 500. */
+export async function readBranches(scope: Scope, sessionId: string): Promise<Branch[]> {
+  const { store, tenant } = scope;
+  const session = await store.findSession(tenant, sessionId);
+  const leaves = await store.listLeaves(tenant, sessionId, MAX_PAGE);
+  return leaves.map((record) => ({
+    leaf: toEntry(record, new Map()),
+    messages: record.ordinal,
+    active: record.id === session?.leaf,
+  }));
 }
 
 /** The last label that each entry was given, unless that was taken away again. */

@@ -24,6 +24,7 @@ import { type ForkInput, forkSession } from "./fork.ts";
 import { draftEntry, draftMessage, type MessageInput } from "./message-input.ts";
 import { type MessageStream, type OpenMessageInput, openMessage } from "./message-stream.ts";
 import {
+  type Branch,
   type EntryListPage,
   getEntry,
   type HistoryInput,
@@ -32,6 +33,7 @@ import {
   listEntries,
   listMessages,
   type MessagePage,
+  readBranches,
   readHistory,
   readLabels,
 } from "./read.ts";
@@ -126,6 +128,11 @@ export class SessionHandle {
       parentId: entryId,
     });
     await appendDrafts(this.#scope, this.id, [draft], expected);
+  }
+
+  /** The branches of the session, the newest first. */
+  branches(): Promise<Branch[]> {
+    return readBranches(this.#scope, this.id);
   }
 
   /** Replaces a message by a new sibling; what followed the old one stays on its own branch. */

@@ -107,7 +107,9 @@ export interface StoreReads {
   /** The entries with these ids, in the order of the ids; unknown ones are left out. */
   findEntries(tenant: string, ids: readonly string[], payloads: boolean): Promise<EntryPage>;
   findPending(tenant: string, id: string): Promise<PendingRecord | undefined>;
-  /** The latest label of each labelled entry. */
+  /** The last entries of the session's branches, the newest branch first. */
+  listLeaves(tenant: string, sessionId: string, limit: number): Promise<readonly EntryRecord[]>;
+  /** Every label that was given or taken away, in order. */
   listLabels(tenant: string, sessionId: string): Promise<readonly EntryRecord[]>;
 
   findMemory(tenant: string, agent: string, name: string): Promise<Memory | undefined>;

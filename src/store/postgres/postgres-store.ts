@@ -20,7 +20,7 @@ import {
   putMemory,
   retireFact,
 } from "./operations/notes.ts";
-import { findEntries, listLabels, readEntries } from "./operations/read-entries.ts";
+import { findEntries, listLabels, listLeaves, readEntries } from "./operations/read-entries.ts";
 import {
   createSession,
   findSession,
@@ -149,6 +149,9 @@ class PostgresStore implements Store {
 
   findPending: Store["findPending"] = (tenant, id) =>
     this.#db.read(tenant, (tx) => findPending(tx, id));
+
+  listLeaves: Store["listLeaves"] = (tenant, sessionId, limit) =>
+    this.#db.read(tenant, (tx) => listLeaves(tx, sessionId, limit));
 
   listLabels: Store["listLabels"] = (tenant, sessionId) =>
     this.#db.read(tenant, (tx) => listLabels(tx, sessionId));

@@ -48,6 +48,14 @@ const SQL = statements("read_entries", {
   findById: `SELECT ${ENTRY_COLUMNS}, s.id AS session_id FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = $1 AND e.id = ANY ($2)`,
+  /** Nothing continues from the end of a chain: else it would be part of the chain. */
+  leaves: `SELECT ${ENTRY_COLUMNS} FROM sessions s
+    JOIN chains c ON c.tenant = s.tenant AND c.session = s.session
+    CROSS JOIN LATERAL (SELECT d.* FROM entries d WHERE d.tenant = c.tenant
+      AND d.session = c.session AND d.chain = c.chain AND d.status = 'committed'
+      AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
+      ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1) e
+    WHERE s.tenant = $1 AND s.id = $2 ORDER BY c.chain DESC LIMIT $3`,
   labels: `SELECT ${ENTRY_COLUMNS} FROM sessions s
     JOIN entries e ON e.tenant = s.tenant AND e.session = s.session AND e.kind = 'label'
     WHERE s.tenant = $1 AND s.id = $2 ORDER BY e.sequence`,
@@ -91,6 +99,19 @@ export async function findEntries(
   const entries = ids.flatMap((id) => found.get(id) ?? []);
   const contents = payloads ? entries.map((entry) => entry.content) : [];
   return { entries, payloads: await readPayloads(tx, contents), total: entries.length };
+}
+
+export async function listLeaves(
+  tx: Transaction,
+  sessionId: string,
+  limit: number,
+): Promise<EntryRecord[]> {
+  const [state, rows = []] = await tx.together([
+    stateQuestion(tx, sessionId),
+    query(SQL.leaves, tx.tenant, sessionId, limit),
+  ]);
+  toState(state, sessionId);
+  return rows.map((row) => toEntry(row, sessionId));
 }
 
 export async function listLabels(tx: Transaction, sessionId: string): Promise<EntryRecord[]> {

@@ -21,7 +21,7 @@ import {
   putMemory,
   retireFact,
 } from "./notes.ts";
-import { findEntries, listLabels, readEntries } from "./read-entries.ts";
+import { findEntries, listLabels, listLeaves, readEntries } from "./read-entries.ts";
 import { createSession, findSession, findSessionByOrigin, updateSession } from "./sessions.ts";
 import { checkIntegrity, dataVersion, status } from "./status.ts";
 import { abortStream, commitStream, findPending, openStream, writeStream } from "./streams.ts";
@@ -64,6 +64,7 @@ export const READS: Operations<StoreReads> & {
   readEntries,
   findEntries,
   findPending,
+  listLeaves,
   listLabels,
   findMemory,
   listMemories,

@@ -44,6 +44,13 @@ const SQL = statements("read_entries", {
   findById: `SELECT ${ENTRY_COLUMNS}, s.id AS session_id FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ?`,
+  /** Nothing continues from the end of a chain: else it would be part of the chain. */
+  leaves: `SELECT ${ENTRY_COLUMNS} FROM chains c CROSS JOIN entries e ON e.entry = (
+      SELECT d.entry FROM entries d WHERE d.tenant = c.tenant AND d.session = c.session
+        AND d.chain = c.chain AND d.status = 'committed'
+        AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
+        ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1)
+    WHERE c.tenant = ? AND c.session = ? ORDER BY c.chain DESC LIMIT ?`,
   labels: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_labels
     WHERE e.tenant = ? AND e.session = ? AND e.kind = 'label' ORDER BY e.sequence`,
 });
@@ -85,6 +92,18 @@ export function findEntries(
   });
   const contents = payloads ? entries.map((entry) => entry.content) : [];
   return { entries, payloads: readPayloads(db, tenant, contents), total: entries.length };
+}
+
+export function listLeaves(
+  db: SqliteConnection,
+  name: string,
+  sessionId: string,
+  limit: number,
+): EntryRecord[] {
+  const tenant = findTenant(db, name);
+  const { number } = readState(db, tenant, sessionId);
+  if (tenant === undefined) return [];
+  return db.all(SQL.leaves, tenant, number, limit).map((row) => toEntry(row, sessionId));
 }
 
 export function listLabels(db: SqliteConnection, name: string, sessionId: string): EntryRecord[] {
