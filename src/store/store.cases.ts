@@ -7,12 +7,20 @@
 
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { appendCases } from "./cases/append.cases.ts";
+import { changeSignalCases } from "./cases/change-signal.cases.ts";
+import { concurrencyCases } from "./cases/concurrency.cases.ts";
+import { contentCases } from "./cases/content.cases.ts";
+import { deleteCases } from "./cases/delete.cases.ts";
+import { dumpCases } from "./cases/dump.cases.ts";
+import { feedCases } from "./cases/feed.cases.ts";
 import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
+import { isolationCases } from "./cases/isolation.cases.ts";
 import { leafCases } from "./cases/leaf.cases.ts";
 import { listSessionsCases } from "./cases/list-sessions.cases.ts";
 import { noteCases } from "./cases/notes.cases.ts";
 import { pathCases } from "./cases/paths.cases.ts";
+import { quotaCases } from "./cases/quota.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
 import { streamCases } from "./cases/streams.cases.ts";
 
@@ -48,5 +56,13 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     forkCases(cases);
     streamCases(cases);
     noteCases(cases);
+    contentCases(cases);
+    feedCases(cases);
+    quotaCases(cases);
+    deleteCases(cases);
+    isolationCases(cases);
+    dumpCases(cases);
+    concurrencyCases(cases);
+    changeSignalCases(cases);
   });
 }

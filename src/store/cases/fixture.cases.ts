@@ -14,13 +14,13 @@ import type {
   NewSession,
   RowBatch,
 } from "../records.ts";
-import type { Store } from "../store.ts";
+import type { Store, StoreOptions } from "../store.ts";
 
 /** A store, and where it can be had another connection to the same data. */
 export interface OpenedStore {
   readonly store: Store;
   /** Absent where the data live and die with the one store that has them. */
-  readonly reopen?: () => Promise<Store>;
+  readonly reopen?: (options?: StoreOptions) => Promise<Store>;
 }
 
 /** What a group of cases works with. Each case takes a tenant of its own, so that one store serves all. */

@@ -10,6 +10,6 @@ async function open(database: Promise<string>): Promise<OpenedStore> {
   const address = await database;
   return {
     store: await openPostgresStore(address),
-    reopen: () => openPostgresStore(address),
+    reopen: (options) => openPostgresStore(address, options),
   };
 }

@@ -18,16 +18,17 @@ const PRIVATE_COLUMNS: readonly string[] = ["entry"];
 
 /** `source` is a path, or the connection of a store that lives in memory. */
 export async function* dumpRows(source: string | SqliteConnection): AsyncGenerator<RowBatch> {
-  const db = typeof source === "string" ? new SqliteConnection(source, { readOnly: true }) : source;
+  if (typeof source !== "string") {
+    // Collected first: the store's own writes use this connection between our pauses.
+    yield* [...allBatches(source)];
+    return;
+  }
+  const db = new SqliteConnection(source, { readOnly: true });
   try {
-    if (db !== source) db.exec("BEGIN");
-    for (const table of TABLES) {
-      const rows = db.handle.prepare(selectAll(db, table)).iterate() as Iterable<SqlRow>;
-      // A connection that others use must not be left in the middle of a statement.
-      for (const batch of batches(db === source ? [...rows] : rows)) yield { table, rows: batch };
-    }
+    db.exec("BEGIN");
+    yield* allBatches(db);
   } finally {
-    if (db !== source) db.close();
+    db.close();
   }
 }
 
@@ -102,6 +103,13 @@ function columnsOf(db: SqliteConnection, table: TableName): string[] {
     .all("SELECT name FROM pragma_table_info(?)", table)
     .map((row) => String(row["name"]))
     .filter((column) => !PRIVATE_COLUMNS.includes(column));
+}
+
+function* allBatches(db: SqliteConnection): Generator<RowBatch> {
+  for (const table of TABLES) {
+    const rows = db.handle.prepare(selectAll(db, table)).iterate() as Iterable<SqlRow>;
+    for (const batch of batches(rows)) yield { table, rows: batch };
+  }
 }
 
 function* batches(rows: Iterable<SqlRow>): Generator<SqlRow[]> {

@@ -22,8 +22,7 @@ storeCases("SQLite in memory", async () => ({ store: await openSqliteStore(":mem
 
 async function open(options: StoreOptions): Promise<OpenedStore> {
   const path = join(folder, `${++files}.db`);
-  return {
-    store: await openSqliteStore(path, { ...options, durability: "process" }),
-    reopen: () => openSqliteStore(path, { ...options, durability: "process" }),
-  };
+  const reopen = (more: StoreOptions = {}) =>
+    openSqliteStore(path, { durability: "process", ...options, ...more });
+  return { store: await reopen(), reopen };
 }

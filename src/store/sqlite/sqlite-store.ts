@@ -139,7 +139,8 @@ export class SqliteStore extends SqliteOperations implements Store {
   }
 
   #dumpSource(): string | SqliteConnection {
-    return this.#executor instanceof InThread ? this.#executor.connection : this.#path;
+    const inMemory = this.#path === MEMORY && this.#executor instanceof InThread;
+    return inMemory ? this.#executor.connection : this.#path;
   }
 
   #open(): Executor {

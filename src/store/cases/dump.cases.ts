@@ -1,0 +1,221 @@
+import { describe, expect, test } from "vitest";
+import type { Row, RowBatch } from "../records.ts";
+import type { Store } from "../store.ts";
+import { TABLES } from "../tables.ts";
+import { verified } from "./feed.cases.ts";
+import {
+  append,
+  batches,
+  type Cases,
+  changesOf,
+  createSession,
+  dumpOf,
+  expectCode,
+  label,
+  message,
+  messagesOf,
+  newSession,
+  nextId,
+  T0,
+  treeOf,
+} from "./fixture.cases.ts";
+
+export function dumpCases({ fresh }: Cases): void {
+  describe("a dump", () => {
+    test("fills an empty store with the same rows, which goes on under a new epoch", async () => {
+      const { store: from } = await fresh();
+      const { id } = await fillAll(from);
+      const { store: to } = await fresh();
+      await to.load(from.dump());
+      const dump = await dumpOf(from);
+      expect(Object.keys(dump).sort()).toEqual([...TABLES].sort());
+      expect(await dumpOf(to)).toEqual(dump);
+      expect((await to.feedHead("a")).epoch).not.toBe((await from.feedHead("a")).epoch);
+
+      await append(to, "a", id, message("more"));
+      await createSession(to, "a");
+      await createSession(to, "new");
+      expect((await messagesOf(to, "a", id)).at(-1)).toBe("more");
+      const changes = await changesOf(to, "a");
+      const head = await to.feedHead("a");
+      expect(changes.map((change) => change.position)).toEqual(changes.map((_, i) => i + 1));
+      expect(verified(changes)).toEqual(Buffer.from(head.hash));
+      expect(await to.checkIntegrity()).toEqual([]);
+    });
+
+    test("holds the rows of one moment", async () => {
+      const { store: from } = await fresh();
+      const { id } = await fillAll(from);
+      const before = await dumpOf(from);
+      const dump = from.dump()[Symbol.asyncIterator]();
+      const seen: RowBatch[] = [];
+      for (let next = await dump.next(); !next.done; next = await dump.next()) {
+        seen.push(next.value);
+        if (seen.length > 1) continue;
+        await append(from, "a", id, message("later"), message("x".repeat(9_999)));
+        await createSession(from, "b");
+      }
+      const { store: to } = await fresh();
+      await to.load(batches(...seen));
+      expect(await dumpOf(to)).toEqual(before);
+    });
+
+    test("is loaded as a whole or not at all, and not beside other data", async () => {
+      const { store: from } = await fresh();
+      await fillAll(from);
+      const { store: to } = await fresh();
+      const { epoch } = await to.feedHead("a");
+      await expect(to.load(broken(from))).rejects.toThrow("the tape tore");
+      expect(await to.listTenants()).toEqual([]);
+      expect(await dumpOf(to)).toEqual({});
+      expect((await to.feedHead("a")).epoch).toBe(epoch);
+      await to.load(from.dump());
+      const loaded = await dumpOf(to);
+      expect(loaded).toEqual(await dumpOf(from));
+      await expectCode(to.load(from.dump()), "store_not_empty");
+      expect(await dumpOf(to)).toEqual(loaded);
+    });
+  });
+
+  describe("rows of another version", () => {
+    test("are read with defaults for what they lack, and without what is unknown", async () => {
+      const { store: own } = await fresh();
+      await own.load(batches(...OLD_ROWS, { table: "unheard_of", rows: [{ x: 1 }] }));
+      expect(await own.findSession("a", "s")).toEqual({
+        id: "s",
+        tenant: "a",
+        agent: "coder",
+        createdBy: "ana",
+        createdAt: T0,
+        owner: "ana",
+        title: "",
+        summary: null,
+        participants: [],
+        metadata: {},
+        ttlSeconds: null,
+        retention: "full",
+        parentSessionId: null,
+        forkPoint: null,
+        origin: {},
+        startedAt: T0,
+        updatedAt: T0,
+        lastInteractionAt: T0,
+        lastWriteAt: T0,
+        messageCount: 0,
+        entryCount: 0,
+        tokens: { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 },
+        leaf: null,
+        summarizedThrough: null,
+      });
+      expect((await own.listSessions("a", { title: "x" }, { limit: 9 })).sessions).toEqual([]);
+      expect(await own.findMemory("a", "coder", "n")).toMatchObject({ content: "x", metadata: {} });
+      await append(own, "a", "s", message("on"));
+      expect((await treeOf(own, "a", "s")).at(-1)).toMatchObject({ sequence: 1, content: ON });
+    });
+
+    test("keep a kind that this version does not know, beside the path", async () => {
+      const { store: own } = await fresh();
+      const { table, rows } = ENTRIES;
+      await own.load(batches(...OLD_ROWS, { table, rows }));
+      const [entry] = await treeOf(own, "a", "s");
+      expect(entry).toMatchObject({
+        kind: "hologram",
+        role: null,
+        usage: null,
+        metadata: null,
+        content: null,
+        pinned: false,
+        nonce: null,
+      });
+      expect(await messagesOf(own, "a", "s")).toEqual([]);
+    });
+  });
+}
+
+const TENANT: Row = { tenant: 1, name: "a", created_at: T0, feed_hash: Buffer.alloc(32) };
+
+const KEY: Row = { tenant: 1, session: 1 };
+
+const OLD_ROWS: readonly RowBatch[] = [
+  { table: "tenants", rows: [TENANT] },
+  {
+    table: "sessions",
+    rows: [{ ...KEY, id: "s", agent: "coder", created_by: "ana", owner: "ana", created_at: T0 }],
+  },
+  {
+    table: "session_state",
+    rows: [{ ...KEY, updated_at: T0, last_interaction_at: T0, last_write_at: T0, future: 1 }],
+  },
+  {
+    table: "memories",
+    rows: [
+      {
+        tenant: 1,
+        agent: "coder",
+        name: "n",
+        content: Buffer.from('"x"'),
+        created_at: T0,
+        updated_at: T0,
+      },
+    ],
+  },
+];
+
+const ENTRIES: RowBatch = {
+  table: "entries",
+  rows: [
+    {
+      ...KEY,
+      sequence: 1,
+      id: nextId(),
+      chain: 0,
+      depth: 0,
+      ordinal: 0,
+      kind: "hologram",
+      status: "committed",
+      created_at: T0,
+      content_bytes: 0,
+      hash: Buffer.alloc(32, 1),
+    },
+  ],
+};
+
+const ON = '[{"type":"text","text":"on"}]';
+
+/** Gives half of the rows, then fails. */
+async function* broken(from: Store): AsyncGenerator<RowBatch> {
+  for await (const batch of from.dump()) {
+    if (batch.table === "streams") throw new Error("the tape tore");
+    yield batch;
+  }
+}
+
+/** Writes at least one row into every table, for two tenants. */
+async function fillAll(store: Store): Promise<{ id: string }> {
+  const idempotency = { key: "k", requestHash: "0f".repeat(32) };
+  const { id } = await createSession(store, "a", {
+    title: "Tïtle",
+    participants: ["ana"],
+    metadata: JSON.parse('{"__proto__":1,"lone":"\\ud800"}'),
+    origin: { source: "codex", key: "origin" },
+    ttlSeconds: 10 ** 9,
+    idempotency,
+  });
+  const { ids } = await append(store, "a", id, message("1"), message("x".repeat(20_000)));
+  await append(store, "a", id, message("2b", { parentId: ids[0] ?? "" }), label("l", ids[0] ?? ""));
+  await store.forkSession("a", { sessionId: id, session: newSession() });
+  const stream = { sessionId: id, id: nextId(), holder: "me", leaseMs: 99_999, now: T0 };
+  const who = { role: "tool", actor: "x", metadata: "{}", model: null, adapter: "y" } as const;
+  await store.openStream("a", { ...stream, ...who });
+  await store.writeStream("a", { ...stream, chunks: '["chunk \\ud800"]' });
+  await store.putMemory("a", { agent: "g", name: "n", content: "\0\ud800", metadata: {}, now: T0 });
+  const fact = { id: nextId(), sessionId: id, subject: "s", predicate: "p", object: "o" };
+  const facts = [{ ...fact, sourceEntry: ids[0] ?? "", confidence: 1 / 3, createdAt: T0 }];
+  await store.addFacts("a", id, facts, T0);
+  const gone = await createSession(store, "a");
+  await store.deleteSession("a", gone.id, "user", T0);
+  const other = await createSession(store, "b");
+  await append(store, "b", other.id, message("x".repeat(20_000)));
+  await store.setQuota("b", { maxSessions: 7, maxEntries: null, maxContentBytes: 10 ** 12 }, T0);
+  return { id };
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import type { Store, StoreReads, StoreWrites } from "../store.ts";
+import {
+  append,
+  type Cases,
+  changesOf,
+  createSession,
+  expectCode,
+  label,
+  message,
+  messagesOf,
+  newSession,
+  nextId,
+  T0,
+} from "./fixture.cases.ts";
+
+const LARGE = "the same payload ".repeat(1_000);
+
+/** What one tenant holds, and another one asks for. */
+interface Foreign {
+  readonly session: string;
+  readonly entry: string;
+  readonly stream: string;
+  readonly fact: string;
+}
+
+type Attempt = (store: Store, tenant: string, foreign: Foreign) => Promise<unknown>;
+
+/** For each method of the port: what a stranger gets. A new method does not compile without one. */
+const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads, Attempt> = {
+  createSession: async (store, tenant, { session }) => {
+    const own = await store.createSession(tenant, newSession({ id: session, title: "own" }));
+    expect(own).toMatchObject({ title: "own", entryCount: 0 });
+    await store.deleteSession(tenant, session, "user", T0);
+  },
+  updateSession: (store, tenant, { session }) =>
+    expectCode(store.updateSession(tenant, session, { title: "x" }, T0), "session_not_found"),
+  deleteSession: (store, tenant, { session }) =>
+    expectCode(store.deleteSession(tenant, session, "x", T0), "session_not_found"),
+  append: async (store, tenant, { session, entry }) => {
+    await expectCode(append(store, tenant, session, message("x")), "session_not_found");
+    const own = await createSession(store, tenant);
+    const onto = append(store, tenant, own.id, message("x", { parentId: entry }));
+    await expectCode(onto, "entry_not_found");
+    const over = append(store, tenant, own.id, message("x", { supersedes: entry }));
+    await expectCode(over, "entry_not_found");
+  },
+  moveLeaf: async (store, tenant, { session, entry }) => {
+    const move = (sessionId: string, leaf: string | null) =>
+      store.moveLeaf(tenant, { sessionId, leaf, now: T0 });
+    await expectCode(move(session, null), "session_not_found");
+    const own = await createSession(store, tenant);
+    await expectCode(move(own.id, entry), "entry_not_found");
+  },
+  setPinned: async (store, tenant, { session, entry }) => {
+    await expectCode(store.setPinned(tenant, session, entry, true, T0), "session_not_found");
+    const own = await createSession(store, tenant);
+    await expectCode(store.setPinned(tenant, own.id, entry, true, T0), "entry_not_found");
+  },
+  forkSession: (store, tenant, { session, entry }) => {
+    const request = { sessionId: session, through: entry, session: newSession() };
+    return expectCode(store.forkSession(tenant, request), "session_not_found");
+  },
+  openStream: (store, tenant, { session }) =>
+    expectCode(store.openStream(tenant, stream(session)), "session_not_found"),
+  writeStream: (store, tenant, { stream: id }) => {
+    const request = { id, holder: "me", chunks: '["x"]', leaseMs: 1, now: T0 };
+    return expectCode(store.writeStream(tenant, request), "entry_not_found");
+  },
+  commitStream: async (store, tenant, { session, stream: id }) => {
+    const request = { ...stream(session), id, chunks: '["x"]', usage: null };
+    await expectCode(store.commitStream(tenant, request), "session_not_found");
+    const own = await createSession(store, tenant);
+    const moved = store.commitStream(tenant, { ...request, sessionId: own.id });
+    await expectCode(moved, "entry_not_found");
+  },
+  abortStream: (store, tenant, { stream: id }) => {
+    const request = { id, chunks: null, reason: "x", now: T0 };
+    return expectCode(store.abortStream(tenant, request), "entry_not_found");
+  },
+  putMemory: async (store, tenant) => {
+    const note = { agent: "coder", name: "secret", content: "own", metadata: {}, now: T0 };
+    await store.putMemory(tenant, note);
+    await store.deleteMemory(tenant, "coder", "secret", T0);
+  },
+  deleteMemory: (store, tenant) =>
+    expectCode(store.deleteMemory(tenant, "coder", "secret", T0), "memory_not_found"),
+  addFacts: (store, tenant, { session }) =>
+    expectCode(store.addFacts(tenant, session, [], T0), "session_not_found"),
+  retireFact: (store, tenant, { fact }) =>
+    expectCode(store.retireFact(tenant, fact, null, T0), "fact_not_found"),
+  setQuota: (store, tenant) =>
+    store.setQuota(tenant, { maxSessions: 99, maxEntries: 99, maxContentBytes: 99 }, T0),
+  sweep: async (store, tenant) => {
+    const swept = await store.sweep({ tenant, now: T0 + 10 ** 9, limit: 100 });
+    expect(swept).toMatchObject({ deletedSessions: [], abortedMessages: [], collectedBlobs: 0 });
+  },
+  findSession: async (store, tenant, { session }) =>
+    expect(await store.findSession(tenant, session)).toBeUndefined(),
+  findSessionByOrigin: async (store, tenant) =>
+    expect(await store.findSessionByOrigin(tenant, "origin")).toBeUndefined(),
+  listSessions: async (store, tenant, { session }) => {
+    const { sessions } = await store.listSessions(tenant, { participant: "ana" }, { limit: 100 });
+    expect(sessions.map((each) => each.id)).not.toContain(session);
+  },
+  findTombstone: async (store, tenant) =>
+    expect(await store.findTombstone(tenant, "deleted")).toBeUndefined(),
+  readEntries: async (store, tenant, { session, entry }) => {
+    await expectCode(messagesOf(store, tenant, session), "session_not_found");
+    const own = await createSession(store, tenant);
+    await expectCode(messagesOf(store, tenant, own.id, entry), "entry_not_found");
+  },
+  findEntries: async (store, tenant, { entry }) =>
+    expect((await store.findEntries(tenant, [entry], true)).entries).toEqual([]),
+  findPending: async (store, tenant, { stream: id }) =>
+    expect(await store.findPending(tenant, id)).toBeUndefined(),
+  listLeaves: (store, tenant, { session }) =>
+    expectCode(store.listLeaves(tenant, session, 10), "session_not_found"),
+  listLabels: (store, tenant, { session }) =>
+    expectCode(store.listLabels(tenant, session), "session_not_found"),
+  findMemory: async (store, tenant) =>
+    expect(await store.findMemory(tenant, "coder", "secret")).toBeUndefined(),
+  listMemories: async (store, tenant) => {
+    expect(await store.listMemories(tenant, undefined, undefined, 10)).toEqual([]);
+    expect(await store.listMemories(tenant, "coder", undefined, 10)).toEqual([]);
+  },
+  findFact: async (store, tenant, { fact }) =>
+    expect(await store.findFact(tenant, fact)).toBeUndefined(),
+  listFacts: async (store, tenant, { session }) => {
+    expect(await store.listFacts(tenant, undefined, undefined, 10, true)).toEqual([]);
+    await expectCode(store.listFacts(tenant, session, undefined, 10, true), "session_not_found");
+  },
+  feedHead: async (store, tenant) => {
+    const { position } = await store.feedHead(tenant);
+    expect(position).toBe((await changesOf(store, tenant)).length);
+  },
+  listChanges: async (store, tenant, { session, entry }) => {
+    expect(await changesOf(store, tenant, "deleted")).toEqual([]);
+    const entries = (await changesOf(store, tenant)).map((change) => change.entryId);
+    expect(entries).not.toContain(entry);
+    const ids = (await changesOf(store, tenant)).map((change) => change.details ?? "");
+    expect(ids.join()).not.toContain(session);
+  },
+  listTenants: async (store, tenant) =>
+    expect((await store.listTenants()).filter((name) => name === tenant).length).toBeLessThan(2),
+  status: async (store, tenant) => {
+    const own = (await store.status()).tenants.find((each) => each.tenant === tenant);
+    expect(own ?? { facts: 0, memories: 0, pending: 0 }).toMatchObject({
+      facts: 0,
+      memories: 0,
+      pending: 0,
+    });
+  },
+  checkIntegrity: async (store) => expect(await store.checkIntegrity()).toEqual([]),
+};
+
+export function isolationCases({ store, tenant }: Cases): void {
+  describe("another tenant", () => {
+    test.each(Object.entries(ATTEMPTS))("is not seen by %s", async (_, attempt) => {
+      const acme = tenant();
+      const foreign = await fill(store(), acme);
+      const before = await contents(acme, foreign);
+      const known = tenant();
+      await createSession(store(), known);
+      await attempt(store(), known, foreign);
+      // A tenant for whom nothing was ever written is no way in either.
+      await attempt(store(), tenant(), foreign);
+      expect(await contents(acme, foreign)).toEqual(before);
+    });
+  });
+
+  async function contents(acme: string, { session, stream: id }: Foreign): Promise<unknown> {
+    return [
+      await store().findSession(acme, session),
+      await messagesOf(store(), acme, session),
+      await store().findPending(acme, id),
+      await store().findMemory(acme, "coder", "secret"),
+      await store().listFacts(acme, session, undefined, 10, true),
+      await changesOf(store(), acme),
+    ];
+  }
+}
+
+/** A tenant with something of everything. */
+async function fill(store: Store, tenant: string): Promise<Foreign> {
+  const { id } = await createSession(store, tenant, { origin: { key: "origin" }, ttlSeconds: 1 });
+  const { ids } = await append(store, tenant, id, message("hello"), message(LARGE));
+  const entry = ids[0] ?? "";
+  await append(store, tenant, id, label("mark", entry));
+  const opened = await store.openStream(tenant, stream(id));
+  const note = { agent: "coder", name: "secret", content: "x", metadata: {}, now: T0 };
+  await store.putMemory(tenant, note);
+  const fact = { id: nextId(), subject: "a", predicate: "b", object: "c", confidence: 1 };
+  const facts = [{ ...fact, sessionId: id, sourceEntry: entry, createdAt: T0 }];
+  await store.addFacts(tenant, id, facts, T0);
+  await createSession(store, tenant, { id: "deleted" });
+  await store.deleteSession(tenant, "deleted", "user", T0);
+  return { session: id, entry, stream: opened.id, fact: fact.id };
+}
+
+function stream(sessionId: string) {
+  return {
+    sessionId,
+    id: nextId(),
+    role: "assistant",
+    actor: null,
+    metadata: null,
+    model: null,
+    adapter: null,
+    holder: "me",
+    leaseMs: -1_000,
+    now: T0,
+  } as const;
+}
