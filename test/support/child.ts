@@ -1,0 +1,91 @@
+/** Real processes for tests: started from a source file, told what to do, read line by line. */
+
+import { type ChildProcess, fork } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Compiled sources are kept between processes: a start costs a third. */
+const COMPILE_CACHE = join(tmpdir(), "backscroll-test-compile-cache");
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export class Child {
+  readonly #process: ChildProcess;
+  readonly #wholeLines: string[] = [];
+  readonly #errors: string[] = [];
+  #partial = "";
+  #onLine: () => void = () => undefined;
+  readonly exited: Promise<Exit>;
+  #isOver = false;
+
+  /** `file` is a module of this folder that waits for one message: its task. */
+  constructor(file: string, options: { readonly uid?: number; readonly shell?: string } = {}) {
+    this.#process = fork(new URL(file, import.meta.url), [], {
+      env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
+      execArgv: [],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
+    });
+    this.#process.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text));
+    this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#errors.push(text);
+    });
+    this.exited = new Promise((resolve) => {
+      // "close" comes after the last output was read, "exit" may come before.
+      this.#process.once("close", (code, signal) => {
+        this.#isOver = true;
+        this.#onLine();
+        resolve({ code, signal });
+      });
+    });
+  }
+
+  /** The lines so far. One that was cut off by a kill was never said. */
+  get lines(): readonly string[] {
+    return this.#wholeLines;
+  }
+
+  get errors(): string {
+    return this.#errors.join("");
+  }
+
+  /** Each line as JSON. */
+  said<Line>(): Line[] {
+    return this.#wholeLines.map((line) => JSON.parse(line) as Line);
+  }
+
+  tell(task: unknown): void {
+    // A process that is dead already cannot be told anything, and its test will find out.
+    this.#process.send({ task }, () => undefined);
+  }
+
+  async kill(): Promise<Exit> {
+    this.#process.kill("SIGKILL");
+    return this.exited;
+  }
+
+  /** Resolves once there are `count` lines, or the process is over. */
+  async until(count: number): Promise<void> {
+    while (this.#wholeLines.length < count && !this.#isOver) {
+      await new Promise<void>((resolve) => {
+        this.#onLine = resolve;
+      });
+    }
+  }
+
+  /** Waits for the end, and throws what the process complained about unless it went well. */
+  async succeed(): Promise<void> {
+    const { code, signal } = await this.exited;
+    if (code !== 0) throw new Error(`the process ended with ${signal ?? code}:\n${this.errors}`);
+  }
+
+  #take(text: string): void {
+    const lines = (this.#partial + text).split("\n");
+    this.#partial = lines.pop() ?? "";
+    this.#wholeLines.push(...lines);
+    if (lines.length > 0) this.#onLine();
+  }
+}
