@@ -1,0 +1,105 @@
+/**
+ * Power loss is not a kill: what the system had not yet written to the disk is gone.
+ *
+ * The default durability syncs the write-ahead log at each commit, so a loss can only cut off its
+ * end. Here copies of a store are cut at random bytes of the log: each must open, hold a prefix of
+ * what was acknowledged, and verify. A cut after an acknowledgement must not lose it.
+ */
+
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Engine, open, textOf } from "../src/index.ts";
+import { createFolder } from "./support/folder.ts";
+
+const CUTS = 500;
+
+test("a store survives a write-ahead log that was cut anywhere", async () => {
+  const folder = createFolder();
+  const original = join(folder, "original.db");
+  await using engine = await open(original, { inThread: true });
+  const session = await engine.createSession({ id: "cut", agent: "test", createdBy: "test" });
+
+  /** How long the log was when each append was acknowledged. */
+  const acknowledged: { readonly text: string; readonly logBytes: number }[] = [];
+  // The session itself is in the log, too: a cut before this loses it all.
+  const startBytes = logBytes(original);
+  for (let n = 0; n < 60; n++) {
+    // One in ten is large enough for a blob of its own, and so for many pages.
+    const text = n % 10 === 3 ? `message ${n} `.repeat(1_000) : `message ${n}`;
+    await session.append({ role: "user", content: text });
+    acknowledged.push({ text, logBytes: logBytes(original) });
+  }
+  const database = readFileSync(original);
+  const log = readFileSync(`${original}-wal`);
+  expect(log.length).toBe(acknowledged.at(-1)?.logBytes);
+
+  const lengths = Array.from({ length: CUTS }, () => Math.floor(Math.random() * (log.length + 1)));
+  // The moments right at an acknowledgement are the interesting ones.
+  for (const { logBytes: exact } of acknowledged) lengths.push(exact, exact - 1);
+  for (const length of lengths) {
+    const copy = join(folder, "cut.db");
+    writeFileSync(copy, database);
+    writeFileSync(`${copy}-wal`, log.subarray(0, length));
+    const cut = await readCut(copy);
+    const promised = acknowledged.filter((entry) => entry.logBytes <= length);
+    const texts = acknowledged.map((entry) => entry.text);
+    // A prefix without a gap: at least what was acknowledged by then, at most what was written.
+    expect(cut.texts).toEqual(texts.slice(0, cut.texts.length));
+    expect(cut.texts.length).toBeGreaterThanOrEqual(promised.length);
+    expect(cut.texts.length).toBeLessThanOrEqual(promised.length + 1);
+    if (length >= startBytes) expect(cut.sessions).toBe(1);
+  }
+});
+
+test("a log whose middle did not reach the disk ends there", async () => {
+  const folder = createFolder();
+  const original = join(folder, "original.db");
+  await using engine = await open(original, { inThread: true });
+  const session = await engine.createSession({ id: "cut", agent: "test", createdBy: "test" });
+  const texts = Array.from({ length: 20 }, (_, n) => `message ${n}`);
+  for (const content of texts) await session.append({ role: "user", content });
+  const log = readFileSync(`${original}-wal`);
+
+  // Blocks may reach the disk out of order: zeros where one did not.
+  let holes = 0;
+  for (let offset = 4_096; offset < log.length; offset += 20_480 + 512) {
+    const copy = join(folder, `hole-${offset}.db`);
+    copyFileSync(original, copy);
+    const torn = Buffer.from(log);
+    torn.fill(0, offset, offset + 512);
+    // Where there were zeros before, nothing is cut.
+    if (torn.equals(log)) continue;
+    holes++;
+    writeFileSync(`${copy}-wal`, torn);
+    const { texts: found } = await readCut(copy);
+    expect(found).toEqual(texts.slice(0, found.length));
+    expect(found.length).toBeLessThan(texts.length);
+  }
+  expect(holes).toBeGreaterThan(5);
+});
+
+/** Opens a copy that has no index of its log beside it, and checks all that it holds. */
+async function readCut(path: string): Promise<{ texts: string[]; sessions: number }> {
+  await using engine = await open(path, { inThread: true });
+  const report = await engine.verify();
+  expect(report.problems).toEqual([]);
+  const sessions = (await engine.listSessions()).sessions.length;
+  const texts = sessions === 0 ? [] : await readTexts(engine);
+  // And it can be written to again.
+  if (sessions > 0) {
+    const session = await engine.getSession("cut");
+    const entry = await session.append({ role: "user", content: "afterwards" });
+    expect(entry.sequence).toBe(texts.length + 1);
+  }
+  return { texts, sessions };
+}
+
+async function readTexts(engine: Engine): Promise<string[]> {
+  const { messages } = await engine.listMessages("cut", { limit: 500 });
+  return messages.map((message) => textOf(message.blocks));
+}
+
+function logBytes(path: string): number {
+  return existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
+}
