@@ -10,6 +10,9 @@ import { statements } from "./sqlite-statements.ts";
 /** "BkSc": marks the file as ours, so that we never write into another program's database. */
 const APPLICATION_ID = 0x426b5363;
 
+/** An append touches eight pages and writes each of them whole: docs/decisions has the measurement. */
+const PAGE_BYTES = 2_048;
+
 const SQL = statements("schema", {
   readSchema: `SELECT version, min_reader, min_writer FROM schema ORDER BY version DESC LIMIT 1`,
   claimVersion: `INSERT INTO schema (version, name, min_reader, min_writer, applied_at)
@@ -26,7 +29,8 @@ const SQL = statements("schema", {
 export function migrate(db: SqliteConnection): void {
   refuseForeign(db);
   if (pendingMigrations(readSchema(db), SQLITE_MIGRATIONS).length === 0) return;
-  // The journal mode is part of the file and cannot change inside a transaction.
+  // Both are part of the file and cannot change inside a transaction; the first only while it is empty.
+  db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   if (db.path !== ":memory:") db.exec("PRAGMA journal_mode = WAL");
   db.begin();
   try {
