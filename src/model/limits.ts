@@ -41,6 +41,3 @@ export const MAX_FACT_BYTES: number = 4 * 1024;
 
 /** How long an idempotency key is remembered. */
 export const IDEMPOTENCY_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000;
-
-/** What a preview shows of a payload that lives in a blob. */
-export const PREVIEW_BYTES = 1_024;
