@@ -1,0 +1,162 @@
+/**
+ * Writes the parts of docs/ that the sources already say: `npm run docs`.
+ *
+ * A document marks such a part with `<!-- generated: NAME -->` and `<!-- end -->`. What stands
+ * between is replaced; test/docs.test.ts fails when it is not what this script would write.
+ */
+
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { COMMAND_GROUPS } from "../src/cli/commands/index.ts";
+import { EXIT, EXIT_CODES, EXIT_MEANINGS } from "../src/cli/exit.ts";
+import { commandHelp, overviewHelp } from "../src/cli/help.ts";
+import { ENTRY_KINDS } from "../src/model/entry.ts";
+import { ERROR_CODES } from "../src/model/errors.ts";
+import * as limits from "../src/model/limits.ts";
+import type { Migration } from "../src/store/migration.ts";
+import { POSTGRES_MIGRATIONS } from "../src/store/postgres/migrations/index.ts";
+import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations/index.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** The parts by name. */
+const PARTS: Readonly<Record<string, () => string>> = {
+  "cli-overview": () => fenced("text", overviewHelp(COMMAND_GROUPS)),
+  "cli-commands": commandReference,
+  "entry-kinds": entryKindTable,
+  "error-codes": errorTable,
+  "exit-codes": exitTable,
+  limits: limitTable,
+  "schema-sqlite": () => schema(SQLITE_MIGRATIONS),
+  "schema-postgres": () => schema(POSTGRES_MIGRATIONS),
+};
+
+if (import.meta.main) {
+  for (const [file, text] of generateDocs()) writeFileSync(file, text);
+}
+
+/** Every document with a generated part, as it should be. */
+export function generateDocs(): Map<string, string> {
+  const documents = new Map<string, string>();
+  for (const name of globSync("*.md", { cwd: join(ROOT, "docs") }).sort()) {
+    const file = join(ROOT, "docs", name);
+    const text = readFileSync(file, "utf8");
+    if (text.includes("<!-- generated:")) documents.set(file, fill(text, name));
+  }
+  return documents;
+}
+
+function fill(text: string, document: string): string {
+  return text.replace(/<!-- generated: (\S+) -->\n.*?<!-- end -->/gs, (_whole, name: string) => {
+    const part = PARTS[name];
+    if (part === undefined) throw new Error(`docs/${document} asks for "${name}", which is none`);
+    return `<!-- generated: ${name} -->\n\n${part().trim()}\n\n<!-- end -->`;
+  });
+}
+
+function commandReference(): string {
+  return COMMAND_GROUPS.map(({ title, commands }) =>
+    [
+      `## ${title}`,
+      ...commands.map(
+        (command) => `### ${command.name}\n\n${fenced("text", commandHelp(command))}`,
+      ),
+    ].join("\n\n"),
+  ).join("\n\n");
+}
+
+function entryKindTable(): string {
+  const mark = (rule: boolean) => (rule ? "yes" : "–");
+  return table(
+    ["kind", "enters the context", "indexed", "shown", "counted", "moves the leaf"],
+    Object.entries(ENTRY_KINDS).map(([kind, rules]) => [
+      `\`${kind}\``,
+      mark(rules.entersContext),
+      mark(rules.indexed),
+      mark(rules.shown),
+      mark(rules.counted),
+      mark(rules.movesLeaf),
+    ]),
+  );
+}
+
+/** A code and the comment above it in the sources. */
+function errorTable(): string {
+  const comments = commentsOf("src/model/errors.ts", /"(\w+)",/);
+  return table(
+    ["code", "meaning", "exit code"],
+    ERROR_CODES.map((code) => [
+      `\`${code}\``,
+      comments.get(code) ?? missing(code),
+      String(EXIT_CODES[code]),
+    ]),
+  );
+}
+
+function exitTable(): string {
+  return table(
+    ["exit code", "meaning"],
+    Object.entries(EXIT).map(([name, code]) => [
+      String(code),
+      EXIT_MEANINGS[name as keyof typeof EXIT],
+    ]),
+  );
+}
+
+function limitTable(): string {
+  const comments = commentsOf("src/model/limits.ts", /export const (\w+)/);
+  const rows = Object.entries(inSourceOrder(limits, "src/model/limits.ts")).map(([name, value]) => [
+    `\`${name}\``,
+    formatLimit(name, value),
+    comments.get(name) ?? "",
+  ]);
+  return table(["name", "limit", "of what"], rows);
+}
+
+function formatLimit(name: string, value: number): string {
+  if (name.endsWith("_MS")) return `${value / 86_400_000} days`;
+  if (!name.endsWith("_BYTES")) return value.toLocaleString("en-US");
+  if (value >= 1024 * 1024) return `${value / 1024 / 1024} MiB`;
+  return value >= 1024 ? `${value / 1024} KiB` : `${value} bytes`;
+}
+
+function schema(migrations: readonly Migration[]): string {
+  return migrations
+    .map(
+      ({ version, name, sql }) =>
+        `Version ${version}, \`${name}\`:\n\n${fenced("sql", sql.trim())}`,
+    )
+    .join("\n\n");
+}
+
+/** The doc comment above each line that matches, by what the match captures. */
+function commentsOf(path: string, pattern: RegExp): Map<string, string> {
+  const comments = new Map<string, string>();
+  const source = readFileSync(join(ROOT, path), "utf8");
+  const documented = new RegExp(`/\\*\\* (.*?) \\*/\\n\\s*${pattern.source}`, "g");
+  for (const [, comment = "", name = ""] of source.matchAll(documented)) {
+    comments.set(name, comment);
+  }
+  return comments;
+}
+
+/** A module's exports are sorted by name; a reader wants the order of the source. */
+function inSourceOrder(module: object, path: string): Record<string, number> {
+  const source = readFileSync(join(ROOT, path), "utf8");
+  const names = [...source.matchAll(/export const (\w+)/g)].map(([, name = ""]) => name);
+  const values = module as Record<string, number>;
+  return Object.fromEntries(names.map((name) => [name, values[name] ?? missing(name)]));
+}
+
+function missing(name: string): never {
+  throw new Error(`${name} has no comment, or no value, to document it with`);
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function fenced(language: string, text: string): string {
+  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+}

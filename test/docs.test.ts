@@ -1,0 +1,168 @@
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { generateDocs } from "../scripts/generate-docs.ts";
+import { COMMANDS } from "../src/cli/commands/index.ts";
+import { CHANGE_KINDS } from "../src/model/change.ts";
+import { open } from "../src/open.ts";
+import { type Ran, ROOT, run } from "./support/cli.ts";
+
+/**
+ * Documents that run. In one document, all blocks marked `ts` make one program and all blocks marked
+ * `sh` one script, in their order; other blocks are only shown.
+ */
+
+const DOCUMENTS = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }).sort()];
+const PAGES = [...DOCUMENTS, ...globSync("*.md", { cwd: ROOT }).filter((p) => p !== "README.md")];
+
+const folder = mkdtempSync(join(tmpdir(), "backscroll-docs-"));
+
+beforeAll(() => {
+  const shim = join(folder, "bin", "backscroll");
+  mkdirSync(dirname(shim));
+  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/bin/backscroll.js" "$@"\n`);
+  chmodSync(shim, 0o755);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("the generated parts say what the sources say", () => {
+  for (const [file, text] of generateDocs()) {
+    expect(readFileSync(file, "utf8"), `${file} is out of date: npm run docs`).toBe(text);
+  }
+});
+
+test("every kind of change is explained", () => {
+  const text = readFileSync(join(ROOT, "docs/audit.md"), "utf8");
+  expect(CHANGE_KINDS.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([]);
+});
+
+test("every link leads somewhere", () => {
+  const broken = PAGES.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
+      .map(([, target = ""]) => target)
+      .filter((target) => !/^https?:/.test(target))
+      .filter((target) => globSync(join(dirname(page), target), { cwd: ROOT }).length === 0)
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+describe("the programs in the documents", () => {
+  const programs = DOCUMENTS.map((page) => ({
+    page,
+    source: blocks(page, "ts").join("\n"),
+  })).filter(({ source }) => source !== "");
+
+  test("compile", async () => {
+    const place = join(folder, "types");
+    mkdirSync(place);
+    writeFileSync(
+      join(place, "tsconfig.json"),
+      JSON.stringify({
+        extends: join(ROOT, "tsconfig.json"),
+        compilerOptions: {
+          isolatedDeclarations: false,
+          declaration: false,
+          noUnusedLocals: false,
+          paths: { backscroll: [join(ROOT, "src/index.ts")] },
+          typeRoots: [join(ROOT, "node_modules/@types")],
+        },
+        include: ["*.ts"],
+      }),
+    );
+    writeFileSync(join(place, "package.json"), '{ "type": "module" }');
+    for (const { page, source } of programs) {
+      writeFileSync(join(place, `${page.replaceAll("/", "-")}.ts`), `${source}\nexport {};\n`);
+    }
+    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+    const ran = await run(process.execPath, [tsc, "-p", place]);
+    expect(ran.stdout + ran.stderr).toBe("");
+  });
+
+  test.each(programs)("$page runs", async ({ page, source }) => {
+    const place = join(folder, `ts-${page.replaceAll("/", "-")}`);
+    mkdirSync(place);
+    const library = JSON.stringify(new URL("../src/index.ts", import.meta.url).href);
+    writeFileSync(join(place, "program.ts"), source.replaceAll('"backscroll"', library));
+    const ran = await run(process.execPath, ["program.ts"], { cwd: place, env: { HOME: place } });
+    expect(ran.stderr).toBe("");
+    // What a document prints to show that it is so, is so.
+    expect([ran.code, ran.stdout]).toEqual([0, expect.not.stringMatching(/undefined|false/)]);
+  });
+});
+
+describe("the commands in the documents", () => {
+  const scripts = DOCUMENTS.map((page) => ({ page, script: blocks(page, "sh").join("\n") })).filter(
+    ({ script }) => script !== "",
+  );
+
+  test.each(scripts)("$page runs", async ({ page, script }) => {
+    const ran = await shell(script, join(folder, `sh-${page.replaceAll("/", "-")}`));
+    expect([ran.code, ran.stderr]).toEqual([0, ""]);
+  });
+
+  test("the examples of --help run, given what they name", async () => {
+    const world = await createWorld(join(folder, "world.db"));
+    const lines = COMMANDS.flatMap(({ name, examples }) =>
+      examples.map((example) => {
+        const words = Object.entries(world).reduce(
+          (text, [id, real]) => text.replaceAll(id, real),
+          example,
+        );
+        const endless = name === "changes" ? "timeout --preserve-status -s INT 1 " : "";
+        // Each example meets the same small world, whatever the one before has done to it.
+        return `cp world.db "$BACKSCROLL_DB"; ${endless}backscroll ${words} > output || { echo "${name}: $?"; exit 1; }`;
+      }),
+    );
+    const prepare = [
+      `cp "${join(folder, "world.db")}" .; echo 'Because the lock is gone.' > answer.txt`,
+      'export BACKSCROLL_DB="$PWD/store.db"',
+    ];
+    const ran = await shell([...prepare, ...lines].join("\n"), join(folder, "examples"));
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, "", ""]);
+  });
+});
+
+test("no document talks of what only its writers have seen", () => {
+  const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
+  const talking = PAGES.filter((page) => words.test(readFileSync(join(ROOT, page), "utf8")));
+  expect(talking).toEqual([]);
+});
+
+/** A store with what the examples name. Gives the real ids by those in the examples. */
+async function createWorld(file: string): Promise<Record<string, string>> {
+  await using memory = await open(file, { inThread: true });
+  const id = "01JZ8Q4V7N";
+  const session = await memory.createSession({ id, agent: "coder", createdBy: "ana" });
+  const entry = await session.append({ role: "user", actor: "ana", content: "Why twice?" });
+  const [fact] = await session.addFacts([{ subject: "a", predicate: "b", object: "c" }]);
+  await memory.putMemory({ agent: "coder", name: "deploy-steps", content: "Migrate first." });
+  return { "01JZ8Q9D2M": entry.id, "01JZ8R0C5T": fact?.id ?? "" };
+}
+
+/** The fenced blocks of a document that are marked with `language`. */
+function blocks(page: string, language: string): string[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter(([, mark]) => mark === language)
+    .map(([, , body = ""]) => body);
+}
+
+function shell(script: string, home: string): Promise<Ran> {
+  mkdirSync(home, { recursive: true });
+  const path = `${join(folder, "bin")}:${process.env["PATH"]}`;
+  return run("bash", ["--norc", "-euo", "pipefail", "-c", script], {
+    cwd: home,
+    env: { HOME: home, PATH: path },
+  });
+}
