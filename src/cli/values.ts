@@ -30,11 +30,18 @@ export function toTime(text: string | undefined, option: string): Date | undefin
   // Without a time, JavaScript reads a date as UTC; a person means their own day.
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const time = new Date(isDate ? `${text}T00:00` : text);
-  if (/^\d{4}-/.test(text) && !Number.isNaN(time.getTime())) return time;
+  if (startsWithDay(text) && !Number.isNaN(time.getTime())) return time;
   throw usageError(
     `${option} must be a date such as 2026-05-04, a time such as 2026-05-04T14:00Z, or an age such as 7d or 12h, not "${text}"`,
     option,
   );
+}
+
+/** JavaScript would take the 30th of February for the 2nd of March. */
+function startsWithDay(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?!\d)/.exec(text) ?? [];
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCDate() === Number(day);
 }
 
 export function toJsonValue(text: string, option: string): unknown {

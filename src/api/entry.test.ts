@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import type { Block } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
+import { toWireBlock } from "./block.ts";
+import { toWireEntry } from "./entry.ts";
+
+const ENTRY: Entry = {
+  ...{ id: "e1", sessionId: "s1", sequence: 1, parentId: null, kind: "message", role: "user" },
+  ...{ actor: "ana", status: "committed", blocks: [], data: null, index: 0, usage: null },
+  ...{ model: null, adapter: null, supersededBy: null, copiedFrom: null, pinned: false },
+  ...{ metadata: { camelCase: 1 }, createdAt: 0, hash: null, truncated: false },
+};
+
+describe("an entry on the wire", () => {
+  test("names our own data in snake_case", () => {
+    const data = { targetId: "e0", label: "start" };
+    expect(toWireEntry({ ...ENTRY, kind: "label", data }).data).toEqual({
+      target_id: "e0",
+      label: "start",
+    });
+  });
+
+  test("keeps the names that a caller or an extension chose", () => {
+    const data = { type: "editor", data: { openFile: "a.ts" } };
+    const wire = toWireEntry({ ...ENTRY, kind: "custom", data });
+    expect([wire.data, wire.metadata]).toEqual([data, { camelCase: 1 }]);
+  });
+
+  test("gives times in ISO 8601", () => {
+    expect(toWireEntry(ENTRY).created_at).toBe("1970-01-01T00:00:00.000Z");
+  });
+});
+
+describe("a block on the wire", () => {
+  test("is converted inside a tool's result, too", () => {
+    const block: Block = {
+      ...{ type: "tool_result", toolUseId: "t1", isError: false },
+      output: [{ type: "image", mediaType: "image/png", data: "AA==" }],
+    };
+    expect(toWireBlock(block)).toEqual({
+      ...{ type: "tool_result", tool_use_id: "t1", is_error: false },
+      output: [{ type: "image", media_type: "image/png", data: "AA==" }],
+    });
+  });
+
+  test("keeps fields that only a provider knows", () => {
+    const block = { type: "text", text: "x", cacheControl: { ttl: 5 } } as Block;
+    expect(toWireBlock(block)).toEqual(block);
+  });
+});

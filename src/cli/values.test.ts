@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { nearest } from "./suggest.ts";
+import { given, toCount, toTime } from "./values.ts";
+
+describe("toTime", () => {
+  test("takes a date as the local midnight", () => {
+    expect(toTime("2026-05-04", "--since")).toEqual(new Date(2026, 4, 4));
+  });
+
+  test("takes an ISO 8601 time with its own zone", () => {
+    expect(toTime("2026-05-04T14:00+02:00", "--since")?.toISOString()).toBe(
+      "2026-05-04T12:00:00.000Z",
+    );
+  });
+
+  test("takes an age", () => {
+    const ago = Date.now() - (toTime("2h", "--since")?.getTime() ?? 0);
+    expect(Math.abs(ago - 2 * 3_600_000)).toBeLessThan(1_000);
+  });
+
+  test.each(["", "tomorrow", "2026-13-01", "2026-02-30", "5", "7 d", "05/04/2026"])(
+    "refuses %j",
+    (text) => {
+      expect(() => toTime(text, "--since")).toThrow(/--since must be a date/);
+    },
+  );
+});
+
+test("toCount refuses what is no whole number", () => {
+  expect(toCount("12", "--limit")).toBe(12);
+  for (const text of ["", "-1", "1.5", "1e3", "0x10", " 1"]) {
+    expect(() => toCount(text, "--limit")).toThrow(/--limit must be a whole number/);
+  }
+});
+
+test("given leaves out what was not said", () => {
+  expect(given({ a: 1, b: undefined, c: null })).toEqual({ a: 1, c: null });
+});
+
+test("nearest finds a slip of the finger, and does not make up a meaning", () => {
+  const names = ["list", "label", "delete", "doctor"];
+  expect(nearest("lst", names)).toBe("list");
+  expect(nearest("del", names)).toBe("delete");
+  expect(nearest("docter", names)).toBe("doctor");
+  expect(nearest("frobnicate", names)).toBeUndefined();
+});
