@@ -152,9 +152,16 @@ function missing(name: string): never {
   throw new Error(`${name} has no comment, or no value, to document it with`);
 }
 
+/** With aligned columns, as the formatter would print it. */
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+  const widths = header.map((_, i) =>
+    Math.max(3, ...[header, ...rows].map((row) => row[i]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |`;
+  return [line(header), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join(
+    "\n",
+  );
 }
 
 function fenced(language: string, text: string): string {
