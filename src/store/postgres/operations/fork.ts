@@ -6,7 +6,7 @@ import type { Point } from "../../../transcript/place.ts";
 import { sessionCreated } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
 import { copyEntries } from "../../plan-fork.ts";
-import type { ForkRequest, NewEntry } from "../../records.ts";
+import type { EntryRecord, ForkRequest, NewEntry } from "../../records.ts";
 import type { NumberedSession } from "../../rows/state-row.ts";
 import { checkNode, entryNotFound } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
@@ -79,9 +79,7 @@ async function copyPath(
   leaf: string,
   now: number,
 ): Promise<{ entries: NewEntry[]; sequences: Map<string, number> }> {
-  const copies = new Map<string, string>();
-  const sequences = new Map<string, number>();
-  const entries: NewEntry[] = [];
+  const path: EntryRecord[] = [];
   let after: string | undefined;
   for (;;) {
     const page = await readEntries(tx, {
@@ -92,12 +90,14 @@ async function copyPath(
       limit: MAX_PAGE,
       payloads: false,
     });
-    entries.push(...copyEntries(page.entries, copies, now));
-    for (const { id, sequence } of page.entries) {
-      const copy = copies.get(id);
-      if (copy !== undefined) sequences.set(copy, sequence);
-    }
+    path.push(...page.entries);
     after = page.entries.at(-1)?.id;
-    if (page.entries.length < MAX_PAGE || after === undefined) return { entries, sequences };
+    if (page.entries.length < MAX_PAGE || after === undefined) break;
   }
+  const originals = new Map(path.map(({ id, sequence }) => [id, sequence]));
+  const entries = copyEntries(path, now);
+  const sequences = new Map(
+    entries.map(({ id, copiedFrom }) => [id, originals.get(copiedFrom ?? "") ?? 0]),
+  );
+  return { entries, sequences };
 }

@@ -5,7 +5,7 @@ import type { Session } from "../../../model/session.ts";
 import { sessionCreated } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
 import { copyEntries } from "../../plan-fork.ts";
-import type { ForkRequest, NewEntry } from "../../records.ts";
+import type { EntryRecord, ForkRequest, NewEntry } from "../../records.ts";
 import { checkNode, entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
@@ -56,8 +56,7 @@ function copyPath(
   leaf: string,
   now: number,
 ): NewEntry[] {
-  const copies = new Map<string, string>();
-  const entries: NewEntry[] = [];
+  const path: EntryRecord[] = [];
   let after: string | undefined;
   for (;;) {
     const page = readEntries(db, name, {
@@ -68,8 +67,8 @@ function copyPath(
       limit: MAX_PAGE,
       payloads: false,
     });
-    entries.push(...copyEntries(page.entries, copies, now));
+    path.push(...page.entries);
     after = page.entries.at(-1)?.id;
-    if (page.entries.length < MAX_PAGE || after === undefined) return entries;
+    if (page.entries.length < MAX_PAGE || after === undefined) return copyEntries(path, now);
   }
 }
