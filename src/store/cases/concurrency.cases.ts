@@ -130,6 +130,27 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
     });
   });
 
+  test("a read sees one moment, also while others delete what it reads", async () => {
+    const acme = tenant();
+    const reader = await another();
+    for (let round = 0; round < 15; round++) {
+      const { id } = await createSession(store(), acme);
+      await append(store(), acme, id, message("x".repeat(9_999)), message("y".repeat(9_999)));
+      const query = { select: "tree", sessionId: id, afterSequence: 0, limit: 9 } as const;
+      const reads = Array.from({ length: 8 }, () =>
+        reader.readEntries(acme, { ...query, payloads: true }),
+      );
+      const [outcomes] = await Promise.all([
+        Promise.allSettled(reads),
+        store().deleteSession(acme, id, "user", T0),
+      ]);
+      for (const outcome of outcomes) {
+        if (outcome.status === "fulfilled") expect(outcome.value.payloads.size).toBe(2);
+        else expect(outcome.reason).toMatchObject({ code: "session_not_found" });
+      }
+    }
+  });
+
   describe("closing", () => {
     test("settles what is under way and refuses what comes after", async () => {
       const { store: own } = await fresh();

@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { queueFull } from "../store-errors.ts";
 import { CHECKPOINT_BYTES, type Executor, type ExecutorOptions } from "./executor.ts";
-import { callOperation, READS, type ReadName, type WriteName } from "./operations/index.ts";
+import { callRead, type ReadName, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy } from "./sqlite-errors.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
@@ -48,7 +48,7 @@ export class InThread implements Executor {
     const deadline = Date.now() + this.#options.busyTimeoutMs;
     for (;;) {
       try {
-        return callOperation(READS, this.#reader, name, args);
+        return callRead(this.#reader, name, args);
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, 2));

@@ -8,7 +8,7 @@ import {
 } from "node:worker_threads";
 import { CHECKPOINT_BYTES } from "./executor.ts";
 import { closeWriter, walBytes } from "./in-thread.ts";
-import { callOperation, READS, type WriteName } from "./operations/index.ts";
+import { callRead, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy } from "./sqlite-errors.ts";
 import {
@@ -118,7 +118,7 @@ function serveReads(): void {
       try {
         if (request.name === CHECKPOINT) return db.checkpoint("PASSIVE");
         if (request.name === CLOSE) return db.close();
-        return callOperation(READS, db, request.name, request.args);
+        return callRead(db, request.name, request.args);
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, 2));

@@ -81,6 +81,16 @@ export const READS: Operations<StoreReads> & {
 export type WriteName = keyof typeof WRITES;
 export type ReadName = keyof typeof READS;
 
+/** Calls a read by name. Its statements see one moment, whatever is committed between them. */
+export function callRead(db: SqliteConnection, name: string, args: readonly unknown[]): unknown {
+  db.run("BEGIN");
+  try {
+    return callOperation(READS, db, name, args);
+  } finally {
+    if (db.handle.isTransaction) db.commit();
+  }
+}
+
 /** Calls an operation by name. The caller vouches for the arguments: they come through the port. */
 export function callOperation(
   table: Readonly<Record<string, unknown>>,
