@@ -190,10 +190,10 @@ async function* broken(from: Store): AsyncGenerator<RowBatch> {
   }
 }
 
-/** Writes at least one row into every table, for two tenants. */
-async function fillAll(store: Store): Promise<{ id: string }> {
+/** Writes at least one row into every table, for `tenant` and for another one. */
+export async function fillAll(store: Store, tenant = "a"): Promise<{ id: string }> {
   const idempotency = { key: "k", requestHash: "0f".repeat(32) };
-  const { id } = await createSession(store, "a", {
+  const { id } = await createSession(store, tenant, {
     title: "Tïtle",
     participants: ["ana"],
     metadata: JSON.parse('{"__proto__":1,"lone":"\\ud800"}'),
@@ -201,21 +201,37 @@ async function fillAll(store: Store): Promise<{ id: string }> {
     ttlSeconds: 10 ** 9,
     idempotency,
   });
-  const { ids } = await append(store, "a", id, message("1"), message("x".repeat(20_000)));
-  await append(store, "a", id, message("2b", { parentId: ids[0] ?? "" }), label("l", ids[0] ?? ""));
-  await store.forkSession("a", { sessionId: id, session: newSession() });
+  const { ids } = await append(store, tenant, id, message("1"), message("x".repeat(20_000)));
+  await append(
+    store,
+    tenant,
+    id,
+    message("2b", { parentId: ids[0] ?? "" }),
+    label("l", ids[0] ?? ""),
+  );
+  await store.forkSession(tenant, { sessionId: id, session: newSession() });
   const stream = { sessionId: id, id: nextId(), holder: "me", leaseMs: 99_999, now: T0 };
   const who = { role: "tool", actor: "x", metadata: "{}", model: null, adapter: "y" } as const;
-  await store.openStream("a", { ...stream, ...who });
-  await store.writeStream("a", { ...stream, chunks: '["chunk \\ud800"]' });
-  await store.putMemory("a", { agent: "g", name: "n", content: "\0\ud800", metadata: {}, now: T0 });
+  await store.openStream(tenant, { ...stream, ...who });
+  await store.writeStream(tenant, { ...stream, chunks: '["chunk \\ud800"]' });
+  await store.putMemory(tenant, {
+    agent: "g",
+    name: "n",
+    content: "\0\ud800",
+    metadata: {},
+    now: T0,
+  });
   const fact = { id: nextId(), sessionId: id, subject: "s", predicate: "p", object: "o" };
   const facts = [{ ...fact, sourceEntry: ids[0] ?? "", confidence: 1 / 3, createdAt: T0 }];
-  await store.addFacts("a", id, facts, T0);
-  const gone = await createSession(store, "a");
-  await store.deleteSession("a", gone.id, "user", T0);
-  const other = await createSession(store, "b");
-  await append(store, "b", other.id, message("x".repeat(20_000)));
-  await store.setQuota("b", { maxSessions: 7, maxEntries: null, maxContentBytes: 10 ** 12 }, T0);
+  await store.addFacts(tenant, id, facts, T0);
+  const gone = await createSession(store, tenant);
+  await store.deleteSession(tenant, gone.id, "user", T0);
+  const other = await createSession(store, `${tenant}-other`);
+  await append(store, `${tenant}-other`, other.id, message("x".repeat(20_000)));
+  await store.setQuota(
+    `${tenant}-other`,
+    { maxSessions: 7, maxEntries: null, maxContentBytes: 10 ** 12 },
+    T0,
+  );
   return { id };
 }

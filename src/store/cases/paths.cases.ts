@@ -119,6 +119,21 @@ export function pathCases({ store, tenant }: Cases): void {
     expect(Buffer.from(middle.rootHash ?? [])).toEqual(Buffer.alloc(32));
   });
 
+  test("listLeaves gives the end of each branch, the newest first", async () => {
+    const { acme, id, ids } = await branched();
+    const leaves = async (limit: number) =>
+      (await store().listLeaves(acme, id, limit)).map((entry) => entry.id);
+    expect(await leaves(10)).toEqual([ids["b5"], ids["m6"]]);
+    await append(store(), acme, id, label("l", ids["m6"] ?? ""), message("r", { parentId: null }));
+    const [newest, ...others] = await leaves(10);
+    expect(others).toEqual([ids["b5"], ids["m6"]]);
+    expect(newest).toBe((await store().findSession(acme, id))?.leaf);
+    expect(await leaves(1)).toEqual([newest]);
+    const empty = await createSession(store(), acme);
+    expect(await store().listLeaves(acme, empty.id, 10)).toEqual([]);
+    await expectCode(store().listLeaves(acme, "none", 10), "session_not_found");
+  });
+
   test("findEntries gives what it knows in the order of the ids", async () => {
     const { acme, id, ids } = await branched();
     const asked = [ids["m3"], nextId(), ids["b5"], ids["m1"], ids["m3"]].map((each) => each ?? "");

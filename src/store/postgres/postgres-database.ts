@@ -9,7 +9,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { StoreOptions } from "../store.ts";
 import { parseAddress, publicAddress } from "./postgres-address.ts";
 import { type PostgresConnection, PostgresPool } from "./postgres-driver.ts";
-import { isRetryable, translatePostgresError } from "./postgres-errors.ts";
+import { isConnectionLoss, isRetryable, translatePostgresError } from "./postgres-errors.ts";
 import { READ_START, WRITE_START } from "./postgres-schema.ts";
 import { statements } from "./postgres-statements.ts";
 import { NO_TENANT, Transaction, type TransactionStart } from "./transaction.ts";
@@ -18,7 +18,7 @@ const SQL = statements("database", {
   tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
 });
 
-/** How often a transaction is run that meets others at the same rows. */
+/** How often a transaction is run at most. */
 const MAX_ATTEMPTS = 8;
 
 type Body<Result> = (tx: Transaction) => Promise<Result>;
@@ -43,28 +43,22 @@ export class PostgresDatabase {
     });
   }
 
-  /** Runs `body` as one write transaction of a tenant; again if it met another one. */
+  /** Runs `body` as one write transaction of a tenant. */
   write<Result>(tenant: string, body: Body<Result>): Promise<Result> {
     return this.#run(async () => {
       this.#refuseReadOnly();
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await this.#writeOnce(tenant, body);
-        } catch (error) {
-          if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
-          // Not at once and not together: those who met would meet again.
-          await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt));
-        }
-      }
+      return retried(() => this.#writeOnce(tenant, body));
     });
   }
 
   /** Runs `body` on what a tenant holds at one moment. */
   read<Result>(tenant: string, body: Body<Result>): Promise<Result> {
-    return this.#run(async () => {
-      const number = await this.#tenantNumber(tenant);
-      return this.#transaction(READ_START, tenant, number, body);
-    });
+    return this.#run(() =>
+      retried(async () => {
+        const number = await this.#tenantNumber(tenant);
+        return this.#transaction(READ_START, tenant, number, body);
+      }),
+    );
   }
 
   /** One transaction over the rows of all tenants: `body` enters them one by one. */
@@ -91,9 +85,9 @@ export class PostgresDatabase {
     }
   }
 
-  /** Uses a connection without a transaction: for what is not a tenant's. */
+  /** Uses a connection without a transaction: for what is not a tenant's, and may be done twice. */
   plain<Result>(use: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
-    return this.#run(() => this.#use(use));
+    return this.#run(() => retried(() => this.#use(use)));
   }
 
   /** Waits for what is under way. */
@@ -112,7 +106,8 @@ export class PostgresDatabase {
     try {
       return await this.#track(action());
     } catch (error) {
-      throw translatePostgresError(error, this.address);
+      const reason = error instanceof Unfinished ? error.cause : error;
+      throw translatePostgresError(reason, this.address);
     }
   }
 
@@ -149,6 +144,8 @@ export class PostgresDatabase {
       const value = await body(tx);
       how = "COMMIT";
       return value;
+    } catch (error) {
+      throw isConnectionLoss(error) && !tx.commitSent ? new Unfinished(error) : error;
     } finally {
       // Nobody has to wait for the end of a read, or of a write that has failed.
       void this.#track(end(tx, how, connection));
@@ -169,6 +166,8 @@ export class PostgresDatabase {
     const connection = await this.#pool.take();
     try {
       return await use(connection);
+    } catch (error) {
+      throw isConnectionLoss(error) ? new Unfinished(error) : error;
     } finally {
       connection.giveBack();
     }
@@ -177,6 +176,27 @@ export class PostgresDatabase {
   #refuseReadOnly(): void {
     if (!this.#readOnly) return;
     throw new BackscrollError("store_read_only", "the store was opened for reading only");
+  }
+}
+
+/** The connection broke before a commit was sent: what was under way can be done again. */
+class Unfinished extends Error {
+  constructor(cause: unknown) {
+    super("the connection broke before the commit", { cause });
+  }
+}
+
+/** Runs a transaction again that met another one, or whose connection had died while it was idle. */
+async function retried<Result>(transaction: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transaction();
+    } catch (error) {
+      const again = error instanceof Unfinished || isRetryable(error);
+      if (attempt === MAX_ATTEMPTS || !again) throw error;
+      // Not at once and not together: those who met would meet again.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt));
+    }
   }
 }
 

@@ -72,6 +72,7 @@ export class PostgresConnection {
       return this.#client.query({ text: sql, values: [...values], name });
     });
     stream.uncork();
+    // All of them are waited for: a connection with answers under way could not be given back.
     const outcomes = await Promise.allSettled(pending);
     return outcomes.map((outcome) => {
       if (outcome.status === "rejected") throw outcome.reason;
@@ -115,7 +116,10 @@ export class PostgresPool {
 
   /** A free connection, or a new one, or the first that others give back. */
   async take(): Promise<PostgresConnection> {
-    if (this.#pool.waitingCount >= this.#maxQueue) throw queueFull(this.#pool.waitingCount);
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    // The pool queues a caller for a moment even when a connection is idle.
+    const waiting = totalCount - idleCount + waitingCount - MAX_CONNECTIONS;
+    if (waiting >= this.#maxQueue) throw queueFull(waiting);
     try {
       return new PostgresConnection(await this.#pool.connect());
     } catch (cause) {

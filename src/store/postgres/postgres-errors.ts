@@ -71,6 +71,10 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
   },
 };
 
+/** What did not reach the commit was tried again; so what is told of was at its commit. */
+const CUT_OFF =
+  "the connection was cut; a write may have been committed: look, or repeat it under its idempotency key";
+
 /** Errors of the network, and of `pg` when a connection breaks: they have no SQLSTATE. */
 const NETWORK_CODES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there; check host and port, and that the server runs",
@@ -79,8 +83,8 @@ const NETWORK_CODES: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "the host cannot be reached; check the network",
   ENETUNREACH: "the network cannot be reached; check it",
   ETIMEDOUT: "the server does not answer; check host, port and firewall",
-  ECONNRESET: "the connection was cut; try again",
-  EPIPE: "the connection was cut; try again",
+  ECONNRESET: CUT_OFF,
+  EPIPE: CUT_OFF,
 };
 
 /** `place` is the address without its password. Gives anything that it does not know as it is. */
@@ -124,6 +128,16 @@ export function isRetryable(error: unknown): boolean {
   }
 }
 
+/** Whether a connection that was there has broken. One that could not be made is another matter. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error) ?? "";
+  return ["ECONNRESET", "EPIPE", "57P01", "57P02"].includes(code) || CUT.test(error.message);
+}
+
+/** What `pg` says of a broken connection. */
+const CUT = /^Connection terminated( unexpectedly)?$|not queryable$/;
+
 function codeOf(error: Error): string | undefined {
   return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
@@ -132,10 +146,7 @@ function networkReason(error: Error): string | undefined {
   const reason = NETWORK_CODES[codeOf(error) ?? ""];
   if (reason !== undefined) return reason;
   if (/timeout/i.test(error.message)) return NETWORK_CODES["ETIMEDOUT"];
-  // A write that was under way may or may not have been committed.
-  if (/^Connection terminated|not queryable/.test(error.message)) {
-    return "the connection was cut; look whether the last write is there, or repeat it under its idempotency key";
-  }
+  if (CUT.test(error.message)) return CUT_OFF;
   if (/SSL|certificate/i.test(error.message)) return `${error.message}; check sslmode`;
   return undefined;
 }

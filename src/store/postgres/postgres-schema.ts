@@ -43,7 +43,7 @@ CREATE TABLE store (key text COLLATE "C" PRIMARY KEY, value text COLLATE "C" NOT
 /** How a write transaction begins: not beside a migration, and under a schema that we know. */
 export const WRITE_START: TransactionStart = {
   queries: [
-    query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+    query("BEGIN ISOLATION LEVEL READ COMMITTED"),
     query(SQL.shareLock, STORE_LOCK),
     query(SQL.readSchema),
   ],
@@ -61,7 +61,7 @@ export const READ_START: TransactionStart = {
 /** How a load begins: alone, and as long as it takes. */
 export const LOAD_START: TransactionStart = {
   queries: [
-    query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+    query("BEGIN ISOLATION LEVEL READ COMMITTED"),
     query("SET LOCAL statement_timeout = 0"),
     query("SET LOCAL idle_in_transaction_session_timeout = 0"),
     query(SQL.takeLock, STORE_LOCK),

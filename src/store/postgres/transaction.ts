@@ -39,6 +39,7 @@ export class Transaction {
   readonly #start: TransactionStart;
   #begun = false;
   #ended = false;
+  #commitSent = false;
   #deferred: Query[] = [];
   #last: Query[] = [];
 
@@ -61,6 +62,11 @@ export class Transaction {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** Once it was sent, nobody but the server knows whether it was carried out, until it answers. */
+  get commitSent(): boolean {
+    return this.#commitSent;
   }
 
   /** Goes on as another tenant: one that this transaction has made, or the next of a series. */
@@ -103,6 +109,7 @@ export class Transaction {
     // What begins a transaction may forbid it, so nothing is committed before that is known.
     if (!this.#begun) await this.#flush([]);
     const closing = [...questions, ...this.#last, query("COMMIT")];
+    this.#commitSent = true;
     const answers = await this.#flush(closing);
     const { command } = answers.at(-1) ?? {};
     if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);

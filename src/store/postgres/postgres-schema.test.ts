@@ -1,0 +1,96 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
+import { append, createSession, expectCode, message } from "../cases/fixture.cases.ts";
+import type { Store, StoreOptions } from "../store.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+
+async function open(address: string, options: StoreOptions = {}): Promise<Store> {
+  const store = await openPostgresStore(address, options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+describe("opening", () => {
+  test("creates the schema once, however many open at once", async () => {
+    const address = await createDatabase();
+    const stores = await Promise.all(Array.from({ length: 8 }, () => open(address)));
+    const heads = await Promise.all(stores.map((store) => store.feedHead("a")));
+    expect(new Set(heads.map((head) => head.epoch)).size).toBe(1);
+    expect(heads[0]?.epoch).not.toBe("");
+    const versions = await query(address, "SELECT version::int, name FROM schema");
+    expect(versions).toEqual([{ version: 1, name: "initial" }]);
+  });
+
+  test("creates nothing when it must not", async () => {
+    const address = await createDatabase();
+    await expectCode(open(address, { create: false }), "store_not_found");
+    await expectCode(open(address, { readOnly: true }), "store_not_found");
+    const tables = await query(address, "SELECT 1 FROM pg_tables WHERE schemaname = 'public'");
+    expect(tables).toEqual([]);
+    await open(address);
+    await open(address, { create: false });
+  });
+
+  test("leaves the database of another program alone", async () => {
+    const address = await createDatabase();
+    await query(address, "CREATE TABLE sessions (theirs text)");
+    await expectCode(open(address), "foreign_database", { tables: "sessions" });
+    await expectCode(open(address, { readOnly: true }), "foreign_database");
+    const tables = await query(
+      address,
+      "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+    );
+    expect(tables).toEqual([{ tablename: "sessions" }]);
+  });
+
+  test("takes a schema of its own beside another program", async () => {
+    const address = await createDatabase();
+    const { username } = new URL(address);
+    await query(address, "CREATE TABLE sessions (theirs text)");
+    await query(address, `CREATE SCHEMA mine AUTHORIZATION ${username}`);
+    const store = await open(
+      withAddress(address, (url) => url.searchParams.set("options", "-c search_path=mine")),
+    );
+    const { id } = await createSession(store, "a");
+    await append(store, "a", id, message("x"));
+    expect(await store.checkIntegrity()).toEqual([]);
+    expect(await query(address, "SELECT count(*)::int AS count FROM mine.entries")).toEqual([
+      { count: 1 },
+    ]);
+  });
+});
+
+describe("the schema's version", () => {
+  test("keeps a reader from an older store", async () => {
+    const address = await createDatabase();
+    await open(address);
+    await query(address, "UPDATE schema SET version = 0");
+    await expectCode(open(address, { readOnly: true }), "needs_migration", { version: 0 });
+  });
+
+  test("keeps us from a store that is too new, also while we have it open", async () => {
+    const address = await createDatabase();
+    const store = await open(address);
+    const { id } = await createSession(store, "a");
+    const claim = "INSERT INTO schema (version, name, min_reader, min_writer, applied_at) VALUES";
+    await query(address, `${claim} (2, 'compatible', 1, 1, 0)`);
+    await append(store, "a", id, message("fine"));
+    await query(address, `${claim} (3, 'future', 1, 3, 0)`);
+    await expectCode(append(store, "a", id, message("x")), "schema_too_new", { version: 3 });
+    await expectCode(open(address), "schema_too_new");
+    const reader = await open(address, { readOnly: true });
+    expect((await reader.findSession("a", id))?.entryCount).toBe(1);
+  });
+
+  test("does not change under a write", async () => {
+    const address = await createDatabase();
+    const store = await open(address);
+    const { id } = await createSession(store, "a");
+    const lock = "SELECT pg_try_advisory_lock(1114329955) AS taken, pg_advisory_unlock_all()";
+    const busy = Array.from({ length: 20 }, () => append(store, "a", id, message("x")));
+    const during = await Promise.all(Array.from({ length: 5 }, () => query(address, lock)));
+    await Promise.all(busy);
+    expect(during.some(([row]) => row?.["taken"] === false)).toBe(true);
+    expect(await query(address, lock)).toMatchObject([{ taken: true }]);
+  });
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createDatabase, query } from "../../../test/support/postgres.ts";
+import { type PostgresProxy, startProxy } from "../../../test/support/postgres-proxy.ts";
+import {
+  append,
+  changesOf,
+  createSession,
+  expectCode,
+  message,
+  nextId,
+  T0,
+} from "../cases/fixture.cases.ts";
+import type { Store } from "../store.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+
+let address: string;
+/** Every round trip of `store` is counted, and its connections can be cut. */
+let proxy: PostgresProxy;
+let store: Store;
+
+beforeAll(async () => {
+  address = await createDatabase();
+  proxy = await startProxy(address);
+  store = await openPostgresStore(proxy.address);
+});
+
+afterAll(async () => {
+  await store.close();
+  await proxy[Symbol.asyncDispose]();
+});
+
+/** What the transaction of `action` sends until its caller has the result, burst by burst. */
+async function burstsOf(action: () => Promise<unknown>): Promise<string[]> {
+  const before = proxy.bursts.length;
+  await action();
+  const bursts = proxy.bursts.slice(before);
+  // Notifications of earlier writes go over other connections meanwhile.
+  const begin = bursts.findIndex(({ text }) => text.includes("BEGIN"));
+  const { connection } = bursts[begin] ?? {};
+  return bursts
+    .slice(begin)
+    .filter((burst) => burst.connection === connection)
+    .map(({ text }) => text);
+}
+
+test("an append takes two round trips, whatever it holds", async () => {
+  const { id } = await createSession(store, "a");
+  const { ids } = await append(store, "a", id, message("first"));
+  const usage = { inputTokens: 1, outputTokens: 1, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  const rich = {
+    sessionId: id,
+    entries: [
+      message("plain", { parentId: ids[0] ?? "", supersedes: ids[0] ?? "", usage }),
+      message("large ".repeat(4_000), { actor: "new" }),
+      ...Array.from({ length: 50 }, (_, i) => message(`${i}`)),
+    ],
+    summary: { text: "sum", through: ids[0] ?? "" },
+    idempotency: { key: "k", requestHash: "00".repeat(32) },
+    now: T0,
+  };
+  const plain = () => append(store, "a", id, message("x"));
+  expect(await burstsOf(plain)).toHaveLength(2);
+  expect(await burstsOf(() => store.append("a", rich))).toHaveLength(2);
+  expect((await store.findSession("a", id))?.entryCount).toBe(54);
+});
+
+test("the feed comes last, right before the commit, and nothing is notified in between", async () => {
+  const { id } = await createSession(store, "a");
+  const [first, second] = await burstsOf(() => append(store, "a", id, message("x")));
+  expect(first).toMatch(/BEGIN.*FOR UPDATE OF t/s);
+  expect(first).not.toContain("INSERT");
+  expect(second).toMatch(/append\.insertEntries.*append\.moveState.*feed\.writeFeed.*COMMIT\0$/s);
+  const tail = second?.slice(second.lastIndexOf("feed.writeFeed")) ?? "";
+  expect(tail).not.toMatch(/append\.|participants\.|idempotency\.|blobs\.|notify/);
+  expect(`${first}${second}`).not.toContain("notify");
+});
+
+test("other writes and reads take few round trips, too", async () => {
+  const { id } = await createSession(store, "a");
+  const { ids } = await append(store, "a", id, message("1"), message("x".repeat(9_999)));
+  const stream = { sessionId: id, id: nextId(), holder: "me", leaseMs: 9_999, now: T0 };
+  const who = { role: "user", actor: null, metadata: null, model: null, adapter: null } as const;
+  const ending = { usage: null, model: null, adapter: null, metadata: null };
+  const page = { select: "messages", sessionId: id, offset: 0, limit: 9 } as const;
+  const counts: [number, () => Promise<unknown>][] = [
+    [2, () => createSession(store, "a")],
+    [2, () => store.updateSession("a", id, { title: "x" }, T0)],
+    [2, () => store.openStream("a", { ...stream, ...who })],
+    [2, () => store.writeStream("a", { ...stream, chunks: '["x"]' })],
+    [2, () => store.commitStream("a", { ...stream, ...ending, chunks: null })],
+    [2, () => store.moveLeaf("a", { sessionId: id, leaf: ids[0] ?? "", now: T0 })],
+    [1, () => store.findSession("a", id)],
+    [2, () => store.readEntries("a", { ...page, payloads: false })],
+    [3, () => store.readEntries("a", { ...page, leaf: ids[1] ?? "", payloads: true })],
+    [1, () => store.listChanges("a", 0, 10, id)],
+    [3, () => store.deleteSession("a", id, "user", T0)],
+  ];
+  for (const [expected, call] of counts) {
+    expect([String(call), (await burstsOf(call)).length]).toEqual([String(call), expected]);
+  }
+});
+
+test("a write whose connection is cut before the commit is carried out on another", async () => {
+  const { id } = await createSession(store, "a");
+  proxy.cutAfter("session_state.lock");
+  expect(await append(store, "a", id, message("once"))).toMatchObject({ replayed: false });
+  expect(await changesOf(store, "a", id)).toHaveLength(2);
+});
+
+test("one that is cut at the commit is reported, and can be repeated under its key", async () => {
+  const { id } = await createSession(store, "a");
+  const idempotency = { key: "k", requestHash: "00".repeat(32) };
+  const request = { sessionId: id, entries: [message("once")], now: T0, idempotency };
+  proxy.cutAfter("feed.writeFeed");
+  await expectCode(store.append("a", request), "store_unavailable", {
+    address: expect.not.stringContaining("password"),
+  });
+  expect(await store.append("a", request)).toMatchObject({ replayed: true });
+  expect(await changesOf(store, "a", id)).toHaveLength(2);
+});
+
+test("a lost listener comes back", async () => {
+  const other = await openPostgresStore(address);
+  onTestFinished(() => other.close());
+  let told = 0;
+  const end = store.onChange(() => told++);
+  const listening = async () => {
+    const [row] = await query(
+      address,
+      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
+    );
+    return row?.["count"];
+  };
+  await expect.poll(listening, { timeout: 5_000 }).toBe(1);
+  proxy.cut();
+  await expect.poll(listening, { timeout: 5_000 }).toBe(0);
+  await expect.poll(listening, { timeout: 5_000 }).toBe(1);
+  const before = told;
+  await createSession(other, "a");
+  await expect.poll(() => told, { timeout: 5_000 }).toBeGreaterThan(before);
+  end();
+  await expect.poll(listening, { timeout: 5_000 }).toBe(0);
+});
