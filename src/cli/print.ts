@@ -10,9 +10,9 @@ export function formatTime(ms: number): string {
   return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
-/** `1,234`. */
+/** `1,234`. By hand: the first use of a locale costs a short command a tenth of its time. */
 export function formatCount(count: number): string {
-  return count.toLocaleString("en-US");
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** `1 session`, `2 sessions`, `2 entries`. */
