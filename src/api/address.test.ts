@@ -8,6 +8,7 @@ test.each([
     "postgresql://ana:***@host/db?sslmode=require",
   ],
   ["POSTGRES://ana:p@ss@host/db", "POSTGRES://ana:***@host/db"],
+  ["postgres://ana:p/s@host/db", "postgres://ana:***@host/db"],
   ["postgres://:s3cret@host/db", "postgres://:***@host/db"],
   ["postgres://ana@host/db?password=s3cret&x=1", "postgres://ana@host/db?password=***&x=1"],
   ["cannot reach postgres://a:b@c/d now", "cannot reach postgres://a:***@c/d now"],
@@ -15,7 +16,7 @@ test.each([
   expect(hidePasswords(text)).toBe(shown);
 });
 
-test.each(["/home/ana/a:b@c.db", ":memory:", "postgres://ana@host/db", "postgres:///db"])(
+test.each(["/home/ana/a:b@c.db", ":memory:", "postgres://ana@host:5432/db", "postgres:///db"])(
   "leaves %s as it is",
   (text) => {
     expect(hidePasswords(text)).toBe(text);

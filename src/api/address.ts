@@ -1,7 +1,7 @@
 /** Addresses as they may be shown: a password in one never leaves the process. */
 
-/** The `user:password@` part of a URL. A password that was not encoded may itself hold an `@`. */
-const USER_INFO = /(postgres(?:ql)?:\/\/[^\s/:@]*:)[^\s/]*@/gi;
+/** The `user:password@` part of a URL. A password that nobody encoded may itself hold `@` or `/`. */
+const USER_INFO = /(postgres(?:ql)?:\/\/[^\s/:@]*:)\S*@/gi;
 
 /** `?password=…`, which libpq accepts, too. */
 const PASSWORD_PARAMETER = /([?&](?:password|sslpassword)=)[^\s&#]*/gi;
