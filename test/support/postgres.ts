@@ -55,8 +55,10 @@ export function withAddress(address: string, change: (url: URL) => void): string
 async function create(options: string): Promise<string> {
   const server = inject("postgres");
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await query(server, `CREATE ROLE ${name} LOGIN PASSWORD '${name}'`);
-  await query(server, `CREATE DATABASE ${name} OWNER ${name} ${options}`);
+  const client = await connect(server);
+  await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${name}'`);
+  await client.query(`CREATE DATABASE ${name} OWNER ${name} ${options}`);
+  await client.end();
   return withAddress(server, (url) => {
     url.username = name;
     url.password = name;

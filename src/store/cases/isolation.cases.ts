@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Store, StoreReads, StoreWrites } from "../store.ts";
 import {
   append,
@@ -156,10 +156,16 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads, Attempt> = {
 
 export function isolationCases({ store, tenant }: Cases): void {
   describe("another tenant", () => {
+    const acme = tenant();
+    let foreign: Foreign;
+    let before: unknown;
+
+    beforeAll(async () => {
+      foreign = await fill(store(), acme);
+      before = await contents(acme, foreign);
+    });
+
     test.each(Object.entries(ATTEMPTS))("is not seen by %s", async (_, attempt) => {
-      const acme = tenant();
-      const foreign = await fill(store(), acme);
-      const before = await contents(acme, foreign);
       const known = tenant();
       await createSession(store(), known);
       await attempt(store(), known, foreign);

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
+import { connect, createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, expectCode, message } from "../cases/fixture.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -13,7 +13,7 @@ async function open(address: string, options: StoreOptions = {}): Promise<Store>
 describe("opening", () => {
   test("creates the schema once, however many open at once", async () => {
     const address = await createDatabase();
-    const stores = await Promise.all(Array.from({ length: 8 }, () => open(address)));
+    const stores = await Promise.all(Array.from({ length: 10 }, () => open(address)));
     const heads = await Promise.all(stores.map((store) => store.feedHead("a")));
     expect(new Set(heads.map((head) => head.epoch)).size).toBe(1);
     expect(heads[0]?.epoch).not.toBe("");
@@ -86,11 +86,19 @@ describe("the schema's version", () => {
     const address = await createDatabase();
     const store = await open(address);
     const { id } = await createSession(store, "a");
-    const lock = "SELECT pg_try_advisory_lock(1114329955) AS taken, pg_advisory_unlock_all()";
-    const busy = Array.from({ length: 20 }, () => append(store, "a", id, message("x")));
-    const during = await Promise.all(Array.from({ length: 5 }, () => query(address, lock)));
-    await Promise.all(busy);
-    expect(during.some(([row]) => row?.["taken"] === false)).toBe(true);
-    expect(await query(address, lock)).toMatchObject([{ taken: true }]);
+    const taken = async () => {
+      const lock = "SELECT pg_try_advisory_lock(x'426b5363'::int) AS taken";
+      const [row] = await query(address, lock);
+      return row?.["taken"];
+    };
+    expect(await taken()).toBe(true);
+    const other = await connect(address);
+    await other.query("BEGIN; SELECT 1 FROM session_state FOR UPDATE");
+    const waiting = append(store, "a", id, message("x"));
+    await expect.poll(taken).toBe(false);
+    await other.query("ROLLBACK");
+    await other.end();
+    await waiting;
+    expect(await taken()).toBe(true);
   });
 });

@@ -19,9 +19,11 @@ const STORE_LOCK = 0x426b5363;
 const SQL = statements("schema", {
   shareLock: `SELECT pg_advisory_xact_lock_shared($1)`,
   takeLock: `SELECT pg_advisory_xact_lock($1)`,
-  findTables: `SELECT name FROM unnest($1::text[]) AS names (name) WHERE to_regclass(name) IS NOT NULL`,
-  findColumns: `SELECT attname AS name FROM pg_attribute
-    WHERE attrelid = to_regclass('schema') AND attnum > 0 AND NOT attisdropped`,
+  /** Reads the catalogue itself: inside a transaction `to_regclass` may remember that nothing was there. */
+  findTables: `SELECT c.relname AS name, EXISTS (SELECT 1 FROM pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attname = 'min_writer')::int AS versions
+    FROM pg_class c WHERE c.relname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+      AND pg_table_is_visible(c.oid) ORDER BY c.relname`,
   readSchema: `SELECT version, min_reader, min_writer FROM schema ORDER BY version DESC LIMIT 1`,
   claimVersion: `INSERT INTO schema (version, name, min_reader, min_writer, applied_at)
     VALUES ($1, $2, $3, $4, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`,
@@ -78,13 +80,13 @@ export const LOAD_START: TransactionStart = {
  */
 export async function migrate(db: PostgresConnection): Promise<void> {
   if (pendingMigrations(await readSchema(db), POSTGRES_MIGRATIONS).length === 0) return;
-  await db.send([
-    query("BEGIN"),
-    query("SET LOCAL statement_timeout = 0"),
-    query("SET LOCAL lock_timeout = 0"),
-    query(SQL.takeLock, STORE_LOCK),
-  ]);
   try {
+    await db.send([
+      query("BEGIN"),
+      query("SET LOCAL statement_timeout = 0"),
+      query("SET LOCAL lock_timeout = 0"),
+      query(SQL.takeLock, STORE_LOCK),
+    ]);
     const state = await readSchema(db);
     if (state === undefined) await db.send([query(BOOKKEEPING)]);
     for (const migration of pendingMigrations(state, POSTGRES_MIGRATIONS)) {
@@ -97,21 +99,19 @@ export async function migrate(db: PostgresConnection): Promise<void> {
     if (state === undefined) await renewEpoch(db);
     await db.send([query("COMMIT")]);
   } catch (error) {
-    await db.send([query("ROLLBACK")]);
+    // If this fails too the connection is gone, and the transaction with it.
+    await db.send([query("ROLLBACK")]).catch(() => undefined);
     throw error;
   }
 }
 
 /** Undefined in an empty database. `foreign_database` if it holds tables of somebody else. */
 export async function readSchema(db: PostgresConnection): Promise<SchemaState | undefined> {
-  const [tables, columns] = await db.send([
-    query(SQL.findTables, ["schema", "store", ...TABLES]),
-    query(SQL.findColumns),
-  ]);
-  const found = (tables?.rows ?? []).map((row) => String(row["name"]));
+  const found = await db.all(SQL.findTables, ["schema", "store", ...TABLES]);
   if (found.length === 0) return undefined;
-  const ours = (columns?.rows ?? []).some((row) => row["name"] === "min_writer");
-  if (!ours) throw foreignDatabase(found);
+  if (!found.some(({ name, versions }) => name === "schema" && versions === 1)) {
+    throw foreignDatabase(found.map(({ name }) => String(name)));
+  }
   const [row] = await db.all(SQL.readSchema);
   return toState(row);
 }
