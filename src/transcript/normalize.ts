@@ -78,11 +78,13 @@ export function normalizeToolResult(result: ToolResultInput, field: string): Blo
 export function normalizeBlock(block: unknown, field: string): Block {
   if (!isPlainObject(block))
     throw invalid(field, `${field} must be a block, not ${describe(block)}`);
-  const normalize = BLOCKS[typeof block["type"] === "string" ? block["type"] : ""];
-  if (normalize !== undefined) return normalize(block, field);
-  if (typeof block["type"] !== "string" || block["type"] === "") {
+  const { type } = block;
+  if (typeof type !== "string" || type === "") {
     throw invalid(`${field}.type`, `${field}.type must be a string such as "text" or "tool_use"`);
   }
+  // Only our own names: a type such as "constructor" is on every object, and is unknown here.
+  const normalize = Object.hasOwn(BLOCKS, type) ? BLOCKS[type] : undefined;
+  if (normalize !== undefined) return normalize(block, field);
   return { type: "opaque", json: stringifyJson(block, field) };
 }
 
