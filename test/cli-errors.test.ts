@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { open } from "../src/open.ts";
@@ -38,7 +39,7 @@ async function fails(args: readonly string[], code: number, message: RegExp): Pr
 }
 
 describe("mistakes on the command line", () => {
-  test.each<[string[], RegExp]>([
+  test.concurrent.each<[string[], RegExp]>([
     [["lst"], /^backscroll: unknown command lst; did you mean list\? \(invalid_input\)$/m],
     [["frobnicate"], /unknown command frobnicate; backscroll --help lists the commands/],
     [["list", "--agnet", "x"], /list has no option --agnet; did you mean --agent\?/],
@@ -69,9 +70,11 @@ describe("mistakes on the command line", () => {
   });
 
   test("refuses a message that is none", async () => {
-    await fails(["append", session, ""], 2, /content is empty/);
-    await fails(["append", session, "x", "--role", "boss"], 2, /role must be one of user/);
-    await fails(["append", session, "--json-message", '{"rôle":1}'], 2, /no field "rôle"/);
+    await Promise.all([
+      fails(["append", session, ""], 2, /content is empty/),
+      fails(["append", session, "x", "--role", "boss"], 2, /role must be one of user/),
+      fails(["append", session, "--json-message", '{"rôle":1}'], 2, /no field "rôle"/),
+    ]);
     const bytes = await runCli(["append", session, "-"], {
       env: { HOME: folder, BACKSCROLL_DB: db },
       input: new Uint8Array([0xff, 0xfe]),
@@ -82,12 +85,14 @@ describe("mistakes on the command line", () => {
 
 describe("what is not there, or in the way", () => {
   test("has an exit code of its own", async () => {
-    await fails(["show", "nope"], 1, /there is no session nope; .*\(session_not_found\)/);
-    await fails(["branch", session, "nope"], 1, /\(entry_not_found\)/);
-    await fails(["memory", "get", "coder", "nope"], 1, /\(memory_not_found\)/);
-    await fails(["facts", "delete", "nope"], 1, /\(fact_not_found\)/);
-    await fails(["new", "--agent", "a", "--by", "b", "--id", session], 3, /\(session_exists\)/);
-    await fails(["append", session, "x", "--expect-leaf", "root"], 3, /\(stale_leaf\)/);
+    await Promise.all([
+      fails(["show", "nope"], 1, /there is no session nope; .*\(session_not_found\)/),
+      fails(["branch", session, "nope"], 1, /\(entry_not_found\)/),
+      fails(["memory", "get", "coder", "nope"], 1, /\(memory_not_found\)/),
+      fails(["facts", "delete", "nope"], 1, /\(fact_not_found\)/),
+      fails(["new", "--agent", "a", "--by", "b", "--id", session], 3, /\(session_exists\)/),
+      fails(["append", session, "x", "--expect-leaf", "root"], 3, /\(stale_leaf\)/),
+    ]);
   });
 
   test("is one JSON object on standard error with --json", async () => {
@@ -132,6 +137,20 @@ describe("what is not there, or in the way", () => {
     await fails(["status", "--create", "--db", folder], 2, /is a folder; name a file in it/);
   });
 
+  test("is found by doctor: words that were changed behind our back", async () => {
+    const file = join(folder, "changed.db");
+    await cli(["new", "--agent", "a", "--by", "b", "--id", "told", "--db", file]);
+    const entry = (await cli(["append", "told", "Pay 10 euros.", "--db", file])).stdout.trim();
+    const forger = new DatabaseSync(file);
+    forger.exec("UPDATE entries SET content = CAST(replace(content, '10', '99') AS BLOB)");
+    forger.close();
+    expect((await cli(["show", "told", "--db", file])).stdout).toContain("Pay 99 euros.");
+    const report = await cli(["doctor", "--verify", "--db", file]);
+    expect([report.code, report.stderr]).toEqual([1, ""]);
+    expect(report.stdout).toContain(`told ${entry}: the entry does not match its hash`);
+    expect((await cli(["doctor", "--db", file])).code).toBe(0);
+  });
+
   test.skipIf(process.platform === "win32")("a file that may only be read", async () => {
     const place = join(folder, "read-only");
     mkdirSync(place);
@@ -153,16 +172,16 @@ describe("what is not there, or in the way", () => {
 });
 
 describe("a password in an address", () => {
-  test.each(["postgres://ana:s3cret@127.0.0.1:1/db", "postgres://127.0.0.1:1/db?password=s3cret"])(
-    "is never printed: %s",
-    async (address) => {
-      for (const extra of [[], ["--json"]]) {
-        const ran = await cli(["status", "--create", "--db", address, ...extra]);
-        expect(ran.code).not.toBe(0);
-        expect(ran.stdout + ran.stderr).not.toContain("s3cret");
-      }
-    },
-  );
+  test.concurrent.each([
+    "postgres://ana:s3cret@127.0.0.1:1/db",
+    "postgres://127.0.0.1:1/db?password=s3cret",
+  ])("is never printed: %s", async (address) => {
+    for (const extra of [[], ["--json"]]) {
+      const ran = await cli(["status", "--create", "--db", address, ...extra]);
+      expect(ran.code).not.toBe(0);
+      expect(ran.stdout + ran.stderr).not.toContain("s3cret");
+    }
+  });
 });
 
 describe("tenants", () => {
@@ -172,9 +191,11 @@ describe("tenants", () => {
     expect(theirs.stdout).toContain("Theirs");
     expect(theirs.stdout).not.toContain("Ours");
     expect((await cli(["list"], { BACKSCROLL_TENANT: "other" })).stdout).toBe(theirs.stdout);
-    await fails(["show", session, "--tenant", "other"], 1, /session_not_found/);
-    await fails(["append", session, "x", "--tenant", "other"], 1, /session_not_found/);
-    await fails(["delete", session, "--yes", "--tenant", "other"], 1, /session_not_found/);
+    await Promise.all([
+      fails(["show", session, "--tenant", "other"], 1, /session_not_found/),
+      fails(["append", session, "x", "--tenant", "other"], 1, /session_not_found/),
+      fails(["delete", session, "--yes", "--tenant", "other"], 1, /session_not_found/),
+    ]);
     const status = await cli(["status", "--tenant", "other", "--json"]);
     expect(JSON.parse(status.stdout)).toMatchObject({ tenants: [{ tenant: "other" }] });
   });

@@ -100,7 +100,7 @@ describe("new and list", () => {
     expect(text).not.toContain("\u001b");
   });
 
-  test.each([
+  test.concurrent.each([
     [["--agent", "reviewer"], ["review-1"]],
     [["--owner", "eve"], ["review-1"]],
     [["--participant", "ana", "--agent", "coder"], ["session"]],
@@ -188,13 +188,17 @@ describe("append and show", () => {
     const large = Array.from({ length: 5_000 }, (_, i) => `line ${i}`).join("\n");
     const other = (await ok("new", "--agent", "large", "--by", "ana")).trim();
     await runCli(["append", other], { env: { HOME: folder, BACKSCROLL_DB: db }, input: large });
-    const cut = await ok("show", other);
+    const [cut, all, preview, whole] = await Promise.all([
+      ok("show", other),
+      ok("show", other, "--full"),
+      json<Page>("show", other),
+      json<Page>("show", other, "--full"),
+    ]);
     expect(cut.split("\n").length).toBeLessThan(30);
     expect(cut).toContain("--full shows all");
-    expect(await ok("show", other, "--full")).toContain("    line 4999\n");
-    expect((await json<Page>("show", other)).messages[0]?.["truncated"]).toBe(true);
-    const full = (await json<Page>("show", other, "--full")).messages[0];
-    expect(full).toMatchObject({ truncated: false, blocks: [{ text: large }] });
+    expect(all).toContain("    line 4999\n");
+    expect(preview.messages[0]?.["truncated"]).toBe(true);
+    expect(whole.messages[0]).toMatchObject({ truncated: false, blocks: [{ text: large }] });
   });
 
   test("pages by offset and limit, and shows the newest as history", async () => {

@@ -89,7 +89,7 @@ describe("the programs in the documents", () => {
     expect(ran.stdout + ran.stderr).toBe("");
   });
 
-  test.each(programs)("$page runs", async ({ page, source }) => {
+  test.concurrent.each(programs)("$page runs", async ({ page, source }) => {
     const place = join(folder, `ts-${page.replaceAll("/", "-")}`);
     mkdirSync(place);
     const library = JSON.stringify(new URL("../src/index.ts", import.meta.url).href);
@@ -106,7 +106,7 @@ describe("the commands in the documents", () => {
     ({ script }) => script !== "",
   );
 
-  test.each(scripts)("$page runs", async ({ page, script }) => {
+  test.concurrent.each(scripts)("$page runs", async ({ page, script }) => {
     const ran = await shell(script, join(folder, `sh-${page.replaceAll("/", "-")}`));
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
   });
@@ -129,8 +129,15 @@ describe("the commands in the documents", () => {
       `cp "${join(folder, "world.db")}" .; echo 'Because the lock is gone.' > answer.txt`,
       'export BACKSCROLL_DB="$PWD/store.db"',
     ];
-    const ran = await shell([...prepare, ...lines].join("\n"), join(folder, "examples"));
-    expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, "", ""]);
+    // In two halves at once. A restore stands in the same half as the backup that it needs.
+    const middle = Math.floor(lines.length / 2);
+    const halves = [lines.slice(0, middle), lines.slice(middle)];
+    const all = await Promise.all(
+      halves.map((half, i) =>
+        shell([...prepare, ...half].join("\n"), join(folder, `examples-${i}`)),
+      ),
+    );
+    for (const ran of all) expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, "", ""]);
   });
 });
 
