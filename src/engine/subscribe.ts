@@ -141,7 +141,7 @@ function parseCursor(
   if (match === null) {
     throw new BackscrollError(
       "invalid_cursor",
-      `"${cursor.slice(0, 80)}" is no cursor of the change feed; use one that a change carried, or "start"`,
+      `"${String(cursor).slice(0, 80)}" is no cursor of the change feed; use one that a change carried, or "start"`,
     );
   }
   const position = Number(match[2]);
