@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { open } from "../open.ts";
+import { formatPageCursor, parsePageCursor } from "./cursor.ts";
+
+test("a cursor gives back its position", () => {
+  for (const position of [
+    { lastInteractionAt: 0, number: 1 },
+    { lastInteractionAt: 1_790_000_000_000, number: 100_000 },
+  ]) {
+    expect(parsePageCursor(formatPageCursor(position))).toEqual(position);
+  }
+});
+
+test("anything else is refused", async () => {
+  await using engine = await open(":memory:");
+  const cursors = ["", "x", "czE6MQ", formatPageCursor({ lastInteractionAt: -1, number: 1 })];
+  for (const cursor of [...cursors, 5, null, {}]) {
+    const call = engine.listSessions({ cursor: cursor as string });
+    await expect(call, String(cursor)).rejects.toMatchObject({ code: "invalid_cursor" });
+  }
+});
+
+test("pages go through all sessions once, though sessions move and are added meanwhile", async () => {
+  await using engine = await open(":memory:");
+  const first = Date.UTC(2026, 0, 1);
+  for (let i = 0; i < 25; i++) {
+    const startedAt = first + Math.floor(i / 3) * 1_000;
+    await engine.createSession({ id: `s${i}`, agent: "test", createdBy: "test", startedAt });
+  }
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await engine.listSessions({
+      limit: 4,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    seen.push(...page.sessions.map((session) => session.id));
+    cursor = page.nextCursor;
+    // New sessions and new input go to the front, which is behind the reader by now.
+    await engine.createSession({ agent: "test", createdBy: "test" });
+  } while (cursor !== undefined);
+  expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `s${24 - i}`));
+});

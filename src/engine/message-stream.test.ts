@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { textOf } from "../model/block.ts";
+import { MAX_CONTENT_BYTES } from "../model/limits.ts";
+import { open } from "../open.ts";
+import type { Engine, EngineOptions } from "./engine.ts";
+import type { SessionHandle } from "./session-handle.ts";
+
+let engine: Engine;
+let session: SessionHandle;
+
+async function start(options: EngineOptions = {}): Promise<void> {
+  engine = await open(":memory:", options);
+  session = await engine.createSession({ agent: "test", createdBy: "test" });
+}
+
+/** The flush interval is so long that nothing is stored unless the test asks for it. */
+beforeEach(() => start({ flushMs: 600_000 }));
+afterEach(() => engine.close());
+
+async function storedText(id: string): Promise<string> {
+  return textOf((await engine.getEntry(id)).blocks);
+}
+
+async function feed(): Promise<string[]> {
+  const { changes } = await engine.listChanges({ limit: 500 });
+  return changes.map((change) => change.kind).filter((kind) => kind !== "session_created");
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("it never happened");
+}
+
+describe("writing", () => {
+  test("waits for the interval, and then stores by itself", async () => {
+    await engine.close();
+    await start({ flushMs: 40 });
+    await using message = await session.openMessage({ role: "assistant" });
+    const before = performance.now();
+    await message.write("hello");
+    expect(await storedText(message.id)).toBe("");
+    await until(async () => (await storedText(message.id)) === "hello");
+    expect(performance.now() - before).toBeGreaterThanOrEqual(38);
+  });
+
+  test("stores at once what is large, and what is flushed", async () => {
+    await using message = await session.openMessage({ role: "assistant" });
+    await message.write("a");
+    expect(await storedText(message.id)).toBe("");
+    await message.flush();
+    expect(await storedText(message.id)).toBe("a");
+    const large = "b".repeat(70_000);
+    await message.write(large);
+    expect(await storedText(message.id)).toBe(`a${large}`);
+  });
+
+  test("keeps pieces in order, with whole blocks between them", async () => {
+    const message = await session.openMessage({ role: "assistant", model: "m" });
+    const call = { type: "tool_use", id: "1", name: "read", input: { path: "a" } };
+    await message.write("one ");
+    await message.flush();
+    await message.write("two");
+    await message.write(call);
+    await message.write("\ud83d");
+    await message.flush();
+    await message.write("\ude00");
+    const entry = await message.commit();
+    expect(entry.blocks).toEqual([
+      { type: "text", text: "one two" },
+      { type: "tool_use", id: "1", name: "read", input: '{"path":"a"}' },
+      { type: "text", text: "😀" },
+    ]);
+    expect(entry).toMatchObject({ id: message.id, status: "committed", model: "m", index: 0 });
+  });
+
+  test("refuses a chunk that is no block, and goes on", async () => {
+    const message = await session.openMessage({ role: "assistant" });
+    await expect(message.write({ type: "text", text: 5 })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+    await message.write("fine");
+    expect(textOf((await message.commit()).blocks)).toBe("fine");
+  });
+});
+
+describe("commit", () => {
+  test("never overtakes a flush", async () => {
+    await engine.close();
+    await start({ flushMs: 0 });
+    const message = await session.openMessage({ role: "assistant" });
+    const pieces = Array.from({ length: 300 }, (_, i) => `${i} `);
+    for (const [i, piece] of pieces.entries()) {
+      await message.write(piece);
+      if (i % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      if (i % 7 === 0) void message.flush();
+    }
+    const entry = await message.commit();
+    expect(textOf(entry.blocks)).toBe(pieces.join(""));
+    const kinds = await feed();
+    expect(kinds[0]).toBe("message_opened");
+    expect(kinds.at(-1)).toBe("entry_appended");
+    expect(kinds.slice(1, -1).every((kind) => kind === "message_chunk")).toBe(true);
+    expect(kinds.length).toBeGreaterThan(3);
+  });
+
+  test("ends the message: what comes after is refused", async () => {
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("a");
+    await message.commit();
+    for (const late of [message.write("b"), message.flush(), message.commit(), message.abort()]) {
+      await expect(late).rejects.toMatchObject({ code: "stream_lost" });
+    }
+    expect(await storedText(message.id)).toBe("a");
+  });
+
+  test("of an empty message is refused, and the message stays open", async () => {
+    const message = await session.openMessage({ role: "assistant" });
+    await expect(message.commit()).rejects.toMatchObject({ code: "invalid_input" });
+    await message.write("late");
+    expect(textOf((await message.commit()).blocks)).toBe("late");
+  });
+
+  test("onto a leaf that has moved is refused, loses nothing, and can be tried again", async () => {
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("flushed ");
+    await message.flush();
+    await message.write("waiting");
+    await session.append({ role: "user", content: "meanwhile" });
+    await expect(message.commit({ expectedLeaf: null })).rejects.toMatchObject({
+      code: "stale_leaf",
+    });
+    expect((await engine.getEntry(message.id)).status).toBe("pending");
+    expect(textOf((await message.commit()).blocks)).toBe("flushed waiting");
+  });
+
+  test("puts two open messages behind each other, in the order of their commits", async () => {
+    const first = await session.openMessage({ role: "assistant" });
+    const second = await session.openMessage({ role: "assistant" });
+    await first.write("first");
+    await second.write("second");
+    const earlier = await second.commit();
+    const later = await first.commit();
+    expect(earlier.parentId).toBe(null);
+    expect(later.parentId).toBe(earlier.id);
+    expect((await session.branches()).length).toBe(1);
+  });
+
+  test("of more than a message may hold is refused; an abort keeps it", async () => {
+    const message = await session.openMessage({ role: "assistant" });
+    const megabyte = "x".repeat(2 ** 20);
+    const count = MAX_CONTENT_BYTES / 2 ** 20 + 1;
+    for (let i = 0; i < count; i++) await message.write(megabyte);
+    await expect(message.commit()).rejects.toMatchObject({ code: "too_large" });
+    const kept = await message.abort("too much");
+    expect(textOf(kept.blocks)).toHaveLength(count * 2 ** 20);
+    expect(kept).toMatchObject({ status: "aborted", data: { reason: "too much" } });
+  });
+});
+
+describe("abort and dispose", () => {
+  test("keep what had arrived, and nothing of it counts", async () => {
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("so far");
+    const entry = await message.abort("stopped");
+    expect(entry).toMatchObject({ status: "aborted", index: null, data: { reason: "stopped" } });
+    expect(textOf(entry.blocks)).toBe("so far");
+    expect((await session.meta()).messageCount).toBe(0);
+  });
+
+  test("leaving the block aborts what nobody ended", async () => {
+    let id: string;
+    {
+      await using message = await session.openMessage({ role: "assistant" });
+      await message.write("unfinished");
+      id = message.id;
+    }
+    expect(await engine.getEntry(id)).toMatchObject({
+      status: "aborted",
+      data: { reason: "disposed" },
+    });
+    {
+      await using message = await session.openMessage({ role: "assistant" });
+      await message.write("finished");
+      await message.commit();
+      id = message.id;
+    }
+    expect((await engine.getEntry(id)).status).toBe("committed");
+  });
+});
+
+describe("the lease", () => {
+  test("is renewed while the writer is silent", async () => {
+    await engine.close();
+    await start({ flushMs: 600_000, leaseMs: 900 });
+    const message = await session.openMessage({ role: "assistant" });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect((await engine.sweep()).abortedMessages).toEqual([]);
+    await message.write("after a long thought");
+    expect((await message.commit()).status).toBe("committed");
+  });
+
+  test("of a writer that lost its message surfaces, and what was flushed is kept", async () => {
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("kept");
+    await message.flush();
+    await engine.abortMessage(message.id, "by an administrator");
+    await message.write(" lost");
+    await expect(message.flush()).rejects.toMatchObject({ code: "stream_lost" });
+    await expect(message.write("more")).rejects.toMatchObject({ code: "stream_lost" });
+    await expect(message.commit()).rejects.toMatchObject({ code: "stream_lost" });
+    expect(await storedText(message.id)).toBe("kept");
+    expect((await engine.getEntry(message.id)).status).toBe("aborted");
+  });
+
+  test("goes to whoever opens the message again under its key", async () => {
+    const input = { role: "assistant", idempotencyKey: "turn-1" } as const;
+    const first = await session.openMessage(input);
+    await first.write("from the first, ");
+    await first.flush();
+    const second = await session.openMessage(input);
+    expect(second.id).toBe(first.id);
+    await first.write("too late");
+    await expect(first.commit()).rejects.toMatchObject({ code: "stream_lost" });
+    await second.write("from the second");
+    const entry = await second.commit();
+    expect(textOf(entry.blocks)).toBe("from the first, from the second");
+    await expect(
+      session.openMessage({ role: "user", idempotencyKey: "turn-1" }),
+    ).rejects.toMatchObject({ code: "idempotency_conflict" });
+  });
+
+  test("a store that is closed says so", async () => {
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("a");
+    await engine.close();
+    await expect(message.flush()).rejects.toMatchObject({ code: "store_closed" });
+  });
+});

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Change } from "../model/change.ts";
+import { open } from "../open.ts";
+import type { Engine } from "./engine.ts";
+import type { SessionHandle } from "./session-handle.ts";
+import type { SubscribeInput } from "./subscribe.ts";
+import type { TenantEngine } from "./tenant-engine.ts";
+
+let engine: Engine;
+let session: SessionHandle;
+
+beforeEach(async () => {
+  engine = await open(":memory:");
+  session = await engine.createSession({ id: "s", agent: "test", createdBy: "test" });
+});
+afterEach(() => engine.close());
+
+function say(text: string, to = session): Promise<unknown> {
+  return to.append({ role: "user", content: text });
+}
+
+/** The first `count` changes of a subscription. */
+async function take(
+  count: number,
+  input: SubscribeInput = {},
+  from: TenantEngine = engine,
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for await (const change of from.subscribe(input)) {
+    changes.push(change);
+    if (changes.length === count) break;
+  }
+  return changes;
+}
+
+function positions(changes: readonly Change[]): number[] {
+  return changes.map((change) => change.position);
+}
+
+describe("subscribe", () => {
+  test("gives what comes from now on, or everything from the start", async () => {
+    await say("before");
+    const now = take(1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await say("after");
+    expect(positions(await now)).toEqual([3]);
+    expect(positions(await take(3, { after: "start" }))).toEqual([1, 2, 3]);
+  });
+
+  test("resumes after a cursor, without gap or repeat", async () => {
+    for (let i = 0; i < 5; i++) await say(String(i));
+    const seen: number[] = [];
+    let after = "start";
+    while (seen.length < 6) {
+      const [change] = await take(1, { after });
+      seen.push(change?.position ?? 0);
+      after = change?.cursor ?? "";
+    }
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test("goes through more than one page, and on to what is written meanwhile", async () => {
+    for (let i = 0; i < 12; i++) {
+      await session.append(
+        Array.from({ length: 100 }, (_, n) => ({ role: "user" as const, content: `${n}` })),
+      );
+    }
+    const all = take(1_206, { after: "start" });
+    for (let i = 0; i < 5; i++) await say("more");
+    expect(positions(await all)).toEqual(Array.from({ length: 1_206 }, (_, i) => i + 1));
+  });
+
+  test("of one session skips the others, and its cursor skips them, too", async () => {
+    const other = await engine.createSession({ agent: "test", createdBy: "test" });
+    for (let i = 0; i < 3; i++) {
+      await say("a");
+      await say("b", other);
+    }
+    const changes = await take(4, { session: "s", after: "start" });
+    expect(changes.every((change) => change.sessionId === "s")).toBe(true);
+    expect(positions(changes)).toEqual([1, 3, 5, 7]);
+    await say("c");
+    expect(positions(await take(1, { session: "s", after: changes.at(-1)?.cursor ?? "" }))).toEqual(
+      [9],
+    );
+  });
+
+  test("sees nothing of another tenant", async () => {
+    const other = engine.forTenant("other");
+    const theirs = await other.createSession({ agent: "test", createdBy: "test" });
+    await say("ours");
+    await say("theirs", theirs);
+    const changes = await take(2, { after: "start" }, other);
+    expect(changes.map((change) => change.sessionId)).toEqual([theirs.id, theirs.id]);
+    expect(positions(changes)).toEqual([1, 2]);
+  });
+
+  test("ends when its signal aborts, also while it waits", async () => {
+    const controller = new AbortController();
+    const waiting = take(1, { signal: controller.signal });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const start = performance.now();
+    controller.abort();
+    expect(await waiting).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(900);
+    expect(await take(1, { after: "start", signal: AbortSignal.abort() })).toEqual([]);
+  });
+
+  test("ends when the store is closed", async () => {
+    const waiting = take(1);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await engine.close();
+    expect(await waiting).toEqual([]);
+  });
+
+  test("gives all subscribers the same order", async () => {
+    const subscribers = [1, 2, 3].map(() => take(20, { after: "start" }));
+    await Promise.all(Array.from({ length: 30 }, (_, i) => say(String(i))));
+    const [first, ...others] = await Promise.all(subscribers);
+    for (const other of others) expect(other).toEqual(first);
+  });
+});
+
+describe("cursors of the feed", () => {
+  test("of another life of the store, or from its future, have expired", async () => {
+    await say("a");
+    const { next } = await engine.listChanges();
+    await using other = await open(":memory:");
+    await expect(take(1, { after: next }, other)).rejects.toMatchObject({ code: "cursor_expired" });
+    const [epoch] = next.split(".");
+    const future = engine.listChanges({ after: `${epoch}.99` });
+    await expect(future).rejects.toMatchObject({ code: "cursor_expired" });
+  });
+
+  test("that no change carried are refused", async () => {
+    const { next } = await engine.listChanges();
+    const [epoch] = next.split(".");
+    for (const after of ["", "5", "now", `${epoch}`, `${epoch}.`, `${epoch}.-1`, `${epoch}.1.5`]) {
+      await expect(take(1, { after })).rejects.toMatchObject({ code: "invalid_cursor" });
+      await expect(engine.listChanges({ after })).rejects.toMatchObject({ code: "invalid_cursor" });
+    }
+    for (const after of [5, true, {}]) {
+      const call = engine.listChanges({ after: after as string });
+      await expect(call).rejects.toMatchObject({ code: "invalid_cursor" });
+    }
+  });
+});
+
+describe("listChanges", () => {
+  test("says where to go on and when it is at the end", async () => {
+    for (let i = 0; i < 4; i++) await say(String(i));
+    const seen: number[] = [];
+    let page = await engine.listChanges({ limit: 2 });
+    seen.push(...positions(page.changes));
+    while (!page.end) {
+      page = await engine.listChanges({ limit: 2, after: page.next });
+      seen.push(...positions(page.changes));
+    }
+    expect(seen).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("carries ids, kinds and numbers, never content", async () => {
+    await session.append({
+      role: "assistant",
+      content: "a secret",
+      usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 3 },
+      contextWindow: 200,
+    });
+    const { changes } = await engine.listChanges();
+    expect(JSON.stringify(changes)).not.toContain("secret");
+    expect(changes.at(-1)).toMatchObject({
+      kind: "context_usage",
+      sessionId: "s",
+      details: { promptTokens: 13, completionTokens: 5, totalTokens: 18, contextWindow: 200 },
+    });
+  });
+});

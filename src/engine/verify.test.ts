@@ -1,0 +1,144 @@
+/** Every change behind the store's back is found. Each test breaks a sound store in one way. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { open } from "../open.ts";
+
+/** A store with a branch, a fork, a blob, a label, an aborted message and a deleted session. */
+async function createStore(): Promise<{ path: string; head: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-verify-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "store.db");
+  await using engine = await open(path, { inThread: true });
+  const session = await engine.createSession({ id: "s", agent: "test", createdBy: "test" });
+  const first = await session.append({ role: "user", actor: "ann", content: "first" });
+  await session.append({ role: "assistant", content: "large ".repeat(5_000) });
+  await session.append({ role: "user", content: "branch" }, { parent: first.id });
+  await session.label(first.id, "start");
+  const message = await session.openMessage({ role: "assistant" });
+  await message.write("never finished");
+  await message.abort();
+  await session.fork({ id: "fork", createdBy: "test" });
+  const gone = await engine.createSession({ id: "gone", agent: "test", createdBy: "test" });
+  await gone.append({ role: "user", content: "forget me" });
+  await gone.delete();
+  const report = await engine.verify();
+  expect(report).toMatchObject({ ok: true, problems: [], tenants: 1, sessions: 2 });
+  return { path, head: report.heads["default"] ?? "" };
+}
+
+/** Runs `sql` on the file, and gives what a verification then finds. */
+async function problemsAfter(...sql: readonly string[]): Promise<string> {
+  const { path } = await createStore();
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA foreign_keys = OFF");
+  for (const statement of sql) {
+    expect(Number(db.prepare(statement).run().changes), statement).toBeGreaterThan(0);
+  }
+  db.close();
+  await using engine = await open(path, { inThread: true, readOnly: true });
+  const { ok, problems } = await engine.verify();
+  expect(ok).toBe(problems.length === 0);
+  return problems.map((each) => each.problem).join("; ");
+}
+
+const FIRST = "session = 1 AND sequence = 1";
+
+describe("verify finds", () => {
+  test("nothing wrong with what may change: pins, titles, what replaced an entry", async () => {
+    const unchanged = [
+      `UPDATE entries SET pinned = 1 WHERE ${FIRST}`,
+      `UPDATE entries SET superseded_by = 'x' WHERE ${FIRST}`,
+      "UPDATE sessions SET title = 'other'",
+    ];
+    expect(await problemsAfter(...unchanged)).toBe("");
+  });
+
+  test.each([
+    ["content", `content = '[{"type":"text","text":"forged"}]'`],
+    ["the actor", "actor = 'bob'"],
+    ["the role", "role = 'system'"],
+    ["the time", "created_at = created_at + 1"],
+    ["the model", "model = 'other'"],
+    ["metadata", `metadata = '{"a":1}'`],
+    ["the nonce", "nonce = randomblob(16)"],
+    ["the place", "depth = depth + 1"],
+    ["the id", "id = '01ARYZ6S41TSV4RRFFQ69G5FAV'"],
+    ["token counts", "input_tokens = 5"],
+  ])("a change of %s", async (_, change) => {
+    expect(await problemsAfter(`UPDATE entries SET ${change} WHERE ${FIRST}`)).toContain(
+      "does not match its hash",
+    );
+  });
+
+  test("a change that took the trouble to forge the hash", async () => {
+    const problems = await problemsAfter(`UPDATE entries SET hash = randomblob(32) WHERE ${FIRST}`);
+    expect(problems).toContain("does not match its hash");
+    expect(problems).toContain("is not the one in the feed");
+  });
+
+  test("an entry that is gone, and the last one of a session, too", async () => {
+    expect(await problemsAfter(`DELETE FROM entries WHERE ${FIRST}`)).toContain("missing");
+    const last = `DELETE FROM entries WHERE session = 1
+      AND sequence = (SELECT max(sequence) FROM entries WHERE session = 1)`;
+    const problems = await problemsAfter(last);
+    expect(problems).toContain("the feed knows this entry, the session does not");
+    expect(problems).toContain("its row says");
+  });
+
+  test("counters that do not count", async () => {
+    expect(
+      await problemsAfter("UPDATE session_state SET message_count = message_count + 1"),
+    ).toContain("messages, its row says");
+    expect(await problemsAfter("UPDATE session_state SET leaf_id = 'none'")).toContain(
+      "the active leaf is no entry",
+    );
+  });
+
+  test("a feed that was rewritten, shortened or stripped", async () => {
+    expect(await problemsAfter("UPDATE changes SET at = at + 1 WHERE position = 3")).toContain(
+      "change 3 does not match its hash",
+    );
+    expect(await problemsAfter("DELETE FROM changes WHERE position = 3")).toContain(
+      "change 3 is missing",
+    );
+    const last = "DELETE FROM changes WHERE position = (SELECT max(position) FROM changes)";
+    expect(await problemsAfter(last)).toContain("the feed ends at");
+  });
+
+  test("a deleted session without its tombstone", async () => {
+    expect(await problemsAfter("DELETE FROM tombstones")).toContain("without a tombstone");
+  });
+
+  test("a payload that is not what its address says", async () => {
+    const forged = "UPDATE blobs SET codec = 'none', bytes = CAST('\"forged\"' AS BLOB)";
+    expect(await problemsAfter(forged)).toContain("does not match its address");
+  });
+
+  test("a feed that was cut and given a new head, by the head that was noted before", async () => {
+    const { path, head } = await createStore();
+    const db = new DatabaseSync(path);
+    const sound = db.prepare(
+      "SELECT position, hash FROM changes ORDER BY position DESC LIMIT 1 OFFSET 1",
+    );
+    const row = sound.get() as { position: number; hash: Uint8Array };
+    db.prepare("DELETE FROM changes WHERE position > ?").run(row.position);
+    db.prepare("UPDATE tenants SET feed_position = ?, feed_hash = ?").run(row.position, row.hash);
+    db.exec("DELETE FROM tombstones");
+    db.close();
+    await using engine = await open(path, { inThread: true, readOnly: true });
+    const { problems } = await engine.verify({ head });
+    expect(problems.map((each) => each.problem).join()).toContain(`the head ${head}`);
+  });
+
+  test("that a feed goes on from the head that was noted before", async () => {
+    const { path, head } = await createStore();
+    await using engine = await open(path, { inThread: true });
+    await (await engine.getSession("s")).append({ role: "user", content: "later" });
+    expect(await engine.verify({ head })).toMatchObject({ ok: true });
+    expect(await engine.verify({ head: "00".repeat(32) })).toMatchObject({ ok: false });
+  });
+});
