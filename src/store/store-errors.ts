@@ -72,6 +72,10 @@ export function payloadMissing(hash: string): BackscrollError {
   );
 }
 
+export function openForReading(): BackscrollError {
+  return new BackscrollError("store_read_only", "the store was opened for reading only");
+}
+
 export function queueFull(waiting: number): BackscrollError {
   return new BackscrollError(
     "store_busy",

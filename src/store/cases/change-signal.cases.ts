@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import { append, type Cases, createSession, expectCode, message } from "./fixture.cases.ts";
+import { append, type Cases, createSession, message } from "./fixture.cases.ts";
 
-export function changeSignalCases({ store, tenant, another, fresh }: Cases): void {
+export function changeSignalCases({ store, tenant, another }: Cases): void {
   describe("onChange", () => {
     test("tells of commits of this store and of others, until it is ended", async () => {
       const acme = tenant();
@@ -21,20 +21,6 @@ export function changeSignalCases({ store, tenant, another, fresh }: Cases): voi
       await append(store(), acme, id, message("x"));
       await new Promise((resolve) => setTimeout(resolve, 120));
       expect(told).not.toHaveBeenCalled();
-    });
-  });
-
-  describe("a store that is open for reading", () => {
-    test("reads what is there and refuses to write", async () => {
-      const { store: own, reopen } = await fresh();
-      if (reopen === undefined) return;
-      const { id } = await createSession(own, "a");
-      const reader = await reopen({ readOnly: true });
-      expect(await reader.findSession("a", id)).toBeDefined();
-      await expectCode(createSession(reader, "a"), "store_read_only");
-      await expectCode(append(reader, "a", id, message("x")), "store_read_only");
-      expect((await own.findSession("a", id))?.entryCount).toBe(0);
-      await reader.close();
     });
   });
 }

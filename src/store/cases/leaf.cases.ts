@@ -10,6 +10,7 @@ import {
   messagesOf,
   nextId,
   T0,
+  treeOf,
 } from "./fixture.cases.ts";
 
 export function leafCases({ store, tenant }: Cases): void {
@@ -66,6 +67,25 @@ export function leafCases({ store, tenant }: Cases): void {
       expect((await store().findSession(acme, id))?.leaf).toBe(ids[1]);
       await move(ids[0] ?? "", ids[1] ?? "");
       expect((await store().findSession(acme, id))?.leaf).toBe(ids[0]);
+    });
+  });
+
+  describe("setPinned", () => {
+    test("pins and unpins an entry", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      const { ids } = await append(store(), acme, id, message("1"), message("2"));
+      const pinned = async () => (await treeOf(store(), acme, id)).map((entry) => entry.pinned);
+      await store().setPinned(acme, id, ids[0] ?? "", true, T0);
+      expect(await pinned()).toEqual([true, false]);
+      await store().setPinned(acme, id, ids[0] ?? "", false, T0);
+      expect(await pinned()).toEqual([false, false]);
+      expect(await feedOf(store(), acme, 3)).toEqual(["entry_pinned", "entry_unpinned"]);
+      await expectCode(store().setPinned(acme, id, nextId(), true, T0), "entry_not_found");
+      await expectCode(
+        store().setPinned(acme, "none", ids[0] ?? "", true, T0),
+        "session_not_found",
+      );
     });
   });
 }

@@ -7,6 +7,7 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { StoreOptions } from "../store.ts";
+import { openForReading } from "../store-errors.ts";
 import { parseAddress, publicAddress } from "./postgres-address.ts";
 import { type PostgresConnection, PostgresPool } from "./postgres-driver.ts";
 import { isConnectionLoss, isRetryable, translatePostgresError } from "./postgres-errors.ts";
@@ -174,8 +175,7 @@ export class PostgresDatabase {
   }
 
   #refuseReadOnly(): void {
-    if (!this.#readOnly) return;
-    throw new BackscrollError("store_read_only", "the store was opened for reading only");
+    if (this.#readOnly) throw openForReading();
   }
 }
 

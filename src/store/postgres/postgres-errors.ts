@@ -11,10 +11,9 @@ interface Meaning {
 /** What our own function in the database raises when a quota is used up. */
 const QUOTA = "QUOTA";
 
-const SERVER_STOPS: Meaning = {
-  code: "store_unavailable",
-  message: "the database server is starting or stopping; try again",
-};
+/** What did not reach the commit was tried again; so what is told of was at its commit. */
+const CUT_OFF =
+  "the connection was cut; a write may have been committed: look, or repeat it under its idempotency key";
 
 /** SQLSTATEs that a caller can act on. */
 const SQLSTATES: Readonly<Record<string, Meaning>> = {
@@ -58,9 +57,12 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
     message: "another transaction has held a lock too long; try again later",
   },
   "57014": { code: "store_busy", message: "a statement took too long and was ended; try again" },
-  "57P01": SERVER_STOPS,
-  "57P02": SERVER_STOPS,
-  "57P03": SERVER_STOPS,
+  "57P01": { code: "store_unavailable", message: CUT_OFF },
+  "57P02": { code: "store_unavailable", message: CUT_OFF },
+  "57P03": {
+    code: "store_unavailable",
+    message: "the database server is starting or stopping; try again",
+  },
   XX001: {
     code: "store_corrupt",
     message: "the database server has found damaged data; restore a backup",
@@ -70,10 +72,6 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
     message: "the database server has found a damaged index; rebuild it (REINDEX DATABASE)",
   },
 };
-
-/** What did not reach the commit was tried again; so what is told of was at its commit. */
-const CUT_OFF =
-  "the connection was cut; a write may have been committed: look, or repeat it under its idempotency key";
 
 /** Errors of the network, and of `pg` when a connection breaks: they have no SQLSTATE. */
 const NETWORK_CODES: Readonly<Record<string, string>> = {

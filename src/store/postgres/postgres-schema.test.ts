@@ -31,6 +31,18 @@ describe("opening", () => {
     await open(address, { create: false });
   });
 
+  test("for reading reads what is there and refuses to write", async () => {
+    const address = await createDatabase();
+    const writer = await open(address);
+    const { id } = await createSession(writer, "a");
+    const reader = await open(address, { readOnly: true });
+    expect(await reader.findSession("a", id)).toBeDefined();
+    await expectCode(createSession(reader, "a"), "store_read_only");
+    await expectCode(append(reader, "a", id, message("x")), "store_read_only");
+    await expectCode(reader.load(writer.dump()), "store_read_only");
+    expect((await writer.findSession("a", id))?.entryCount).toBe(0);
+  });
+
   test("leaves the database of another program alone", async () => {
     const address = await createDatabase();
     await query(address, "CREATE TABLE sessions (theirs text)");

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
-import type { OpenedStore } from "../cases/fixture.cases.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createSession, expectCode, type OpenedStore } from "../cases/fixture.cases.ts";
 import { storeCases } from "../store.cases.ts";
-import type { StoreOptions } from "../store.ts";
+import type { Store, StoreOptions } from "../store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 let folder: string;
@@ -19,6 +19,20 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 storeCases("SQLite on threads of its own", () => open({}));
 storeCases("SQLite on the caller's thread", () => open({ inThread: true }));
 storeCases("SQLite in memory", async () => ({ store: await openSqliteStore(":memory:") }));
+
+test("a store that is open for reading reads what is there and refuses to write", async () => {
+  const { store, reopen } = await open({});
+  const { id } = await createSession(store, "a");
+  const reader = await reopen?.({ readOnly: true });
+  onTestFinished(async () => {
+    await reader?.close();
+    await store.close();
+  });
+  expect(await reader?.findSession("a", id)).toBeDefined();
+  await expectCode(createSession(reader as Store, "a"), "store_read_only");
+  await expectCode(reader?.load(store.dump()) as Promise<unknown>, "store_read_only");
+  expect((await store.findSession("a", id))?.entryCount).toBe(0);
+});
 
 async function open(options: StoreOptions): Promise<OpenedStore> {
   const path = join(folder, `${++files}.db`);

@@ -2,6 +2,7 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
+import { openForReading } from "../store-errors.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { InThread } from "./in-thread.ts";
@@ -28,10 +29,11 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
   if (file === MEMORY) {
     const executor = new InThread(executorOptions);
     migrate(executor.connection);
-    return new SqliteStore(executor, file);
+    return new SqliteStore(executor, executorOptions);
   }
   await withoutBusy(executorOptions.busyTimeoutMs, () => makeReady(file, readOnly));
-  return new SqliteStore(startExecutor(executorOptions, options.inThread ?? false), file);
+  const executor = startExecutor(executorOptions, options.inThread ?? false);
+  return new SqliteStore(executor, executorOptions);
 }
 
 /** Checks or brings up to date the schema, on a connection of its own. */
@@ -98,19 +100,21 @@ const SqliteOperations = class {
 
 export class SqliteStore extends SqliteOperations implements Store {
   readonly #path: string;
+  readonly #readOnly: boolean;
   readonly #executor: Executor;
   readonly #listeners = new Set<() => void>();
   #closed = false;
   #poll: NodeJS.Timeout | undefined;
   #seenVersion: unknown;
 
-  constructor(executor: Executor, path: string) {
+  constructor(executor: Executor, options: ExecutorOptions) {
     super(
       () => this.#open(),
       () => this.#tell(),
     );
     this.#executor = executor;
-    this.#path = path;
+    this.#path = options.path;
+    this.#readOnly = options.readOnly;
   }
 
   onChange(listener: () => void): () => void {
@@ -128,6 +132,7 @@ export class SqliteStore extends SqliteOperations implements Store {
 
   async load(batches: Parameters<Store["load"]>[0]): Promise<void> {
     this.#open();
+    if (this.#readOnly) throw openForReading();
     await loadRows(this.#dumpSource(), batches);
   }
 
