@@ -3,7 +3,6 @@
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { open } from "../open.ts";
 import type { Context } from "./context.ts";
 import { commandLine } from "./program.ts";
 
@@ -34,9 +33,11 @@ function openStore(context: Context, access: Access): Promise<Engine> {
   const { address } = context;
   // A store in memory begins with this command: there is nothing to protect from it.
   const readOnly = access === "read" && address !== ":memory:";
-  return explainMissingStore(context, () =>
-    open(address, { readOnly, create: access === "create", inThread: true }),
-  );
+  return explainMissingStore(context, async () => {
+    // Loaded only now: help, and what is wrong with a command line, can be told without it.
+    const { open } = await import("../open.ts");
+    return open(address, { readOnly, create: access === "create", inThread: true });
+  });
 }
 
 /** Adds to `store_not_found` how to make a store: only the command line knows its own name. */

@@ -1,4 +1,3 @@
-import { backup as backupStore } from "../../../backup.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
@@ -14,8 +13,9 @@ export const backup: Command = defineCommand({
   examples: ["backup ~/backscroll-monday.db"],
   run: async (context, args) => {
     const progress = new Progress();
+    const { backup: copyStore } = await import("../../../backup.ts");
     const report = await explainMissingStore(context, () =>
-      backupStore(context.address, args.FILE, {
+      copyStore(context.address, args.FILE, {
         onProgress: (rows) => progress.show(() => `Copied ${formatCount(rows)} rows`),
       }),
     ).finally(() => progress.end());

@@ -1,5 +1,4 @@
 import { hidePasswords } from "../../../api/address.ts";
-import { restore as restoreStore } from "../../../backup.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
@@ -14,7 +13,8 @@ export const restore: Command = defineCommand({
   examples: ["restore ~/backscroll-monday.db --db ~/restored.db"],
   run: async (context, args) => {
     const progress = new Progress();
-    const report = await restoreStore(args.FILE, context.address, {
+    const { restore: fillStore } = await import("../../../backup.ts");
+    const report = await fillStore(args.FILE, context.address, {
       onProgress: (rows) => progress.show(() => `Copied ${formatCount(rows)} rows`),
     }).finally(() => progress.end());
     const address = hidePasswords(context.address);
