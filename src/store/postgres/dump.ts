@@ -6,15 +6,15 @@
  */
 
 import { BackscrollError } from "../../model/errors.ts";
-import type { Row, RowBatch } from "../records.ts";
+import type { RowBatch } from "../records.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
-import { query, type SqlValue } from "./postgres-driver.ts";
+import { query } from "./postgres-driver.ts";
 import { renewEpoch } from "./postgres-schema.ts";
 import { statements } from "./postgres-statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 const SQL = statements("dump", {
-  columns: `SELECT a.attname AS name FROM pg_attribute a
+  columns: `SELECT a.attname AS name, format_type(a.atttypid, NULL) AS type FROM pg_attribute a
     WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
   keys: `SELECT a.attname AS name FROM pg_index i
     CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY AS key (attnum, rank)
@@ -27,6 +27,14 @@ const BATCH_ROWS = 500;
 /** Payloads are megabytes each, and a batch is held in memory. */
 const BATCH_BLOBS = 16;
 
+/** Tables whose rows go one by one: in an array, bytes would travel as hex digits. */
+const LARGE: readonly TableName[] = ["blobs", "stream_chunks"];
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
 /** `tx` sees one moment; it is the caller's to end. */
 export async function* dumpRows(tx: Transaction): AsyncGenerator<RowBatch> {
   tx.defer("SET LOCAL statement_timeout = 0");
@@ -34,7 +42,7 @@ export async function* dumpRows(tx: Transaction): AsyncGenerator<RowBatch> {
   tx.defer("SET LOCAL idle_in_transaction_session_timeout = 0");
   const tenants = (await tx.all(SQL.tenants)).map((row) => Number(row["tenant"]));
   for (const table of TABLES) {
-    const columns = await columnsOf(tx, table);
+    const columns = (await columnsOf(tx, table)).map(({ name }) => name);
     const keys = (await tx.all(SQL.keys, table)).map((row) => String(row["name"]));
     const size = table === "blobs" ? BATCH_BLOBS : BATCH_ROWS;
     for (const tenant of tenants) {
@@ -72,26 +80,40 @@ export async function loadRows(
 }
 
 /** Columns that this version does not know are left out; so are tables. */
-async function insertBatch(tx: Transaction, batch: RowBatch): Promise<void> {
-  const [first] = batch.rows;
-  if (!isTableName(batch.table) || first === undefined) return;
-  const known = await columnsOf(tx, batch.table);
-  const columns = Object.keys(first).filter((column) => known.includes(column));
-  const marks = columns.map((_, i) => `$${i + 1}`);
-  const sql = `INSERT INTO ${batch.table} (${columns.join(", ")}) VALUES (${marks.join(", ")})`;
-  for (const row of batch.rows) {
-    const tenant = Number(row["tenant"]);
-    if (tenant !== tx.tenant) tx.enter(tenant);
-    tx.defer(sql, ...columns.map((column) => toValue(row, column)));
+async function insertBatch(tx: Transaction, { table, rows }: RowBatch): Promise<void> {
+  const [first] = rows;
+  if (!isTableName(table) || first === undefined) return;
+  const columns = (await columnsOf(tx, table)).filter(({ name }) => name in first);
+  for (const [tenant, own] of Map.groupBy(rows, (row) => Number(row["tenant"]))) {
+    tx.enter(tenant);
+    if (LARGE.includes(table)) {
+      const insert = insertOne(table, columns);
+      for (const row of own) tx.defer(insert, ...columns.map(({ name }) => row[name] ?? null));
+    } else {
+      const arrays = columns.map(({ name }) => own.map((row) => row[name] ?? null));
+      tx.defer(insertMany(table, columns), ...arrays);
+    }
   }
   await tx.together([]);
 }
 
-async function columnsOf(tx: Transaction, table: TableName): Promise<string[]> {
-  const rows = await tx.all(SQL.columns, table);
-  return rows.map((row) => String(row["name"]));
+function insertOne(table: TableName, columns: readonly Column[]): string {
+  const marks = columns.map((_, i) => `$${i + 1}`);
+  return `INSERT INTO ${table} (${names(columns)}) VALUES (${marks.join(", ")})`;
 }
 
-function toValue(row: Row, column: string): SqlValue {
-  return row[column] ?? null;
+/** One array for each column. */
+function insertMany(table: TableName, columns: readonly Column[]): string {
+  const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`);
+  return `INSERT INTO ${table} (${names(columns)})
+    SELECT loaded.* FROM unnest(${arrays.join(", ")}) AS loaded`;
+}
+
+function names(columns: readonly Column[]): string {
+  return columns.map(({ name }) => name).join(", ");
+}
+
+async function columnsOf(tx: Transaction, table: TableName): Promise<Column[]> {
+  const rows = await tx.all(SQL.columns, table);
+  return rows.map((row) => ({ name: String(row["name"]), type: String(row["type"]) }));
 }
