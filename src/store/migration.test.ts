@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { checkSchema, type Migration, pendingMigrations } from "./migration.ts";
+import { POSTGRES_MIGRATIONS } from "./postgres/migrations/index.ts";
+import { SQLITE_MIGRATIONS } from "./sqlite/migrations/index.ts";
+
+/** What each migration came to. One that a release has carried must not change: add another. */
+const PINS: Readonly<Record<string, string>> = {
+  "sqlite 1 initial": "a8a9af1b9975b730",
+  "postgres 1 initial": "9a11c4d9239c3f8d",
+};
+
+test("migrations are what they were", () => {
+  const all = [
+    ...SQLITE_MIGRATIONS.map((migration) => ["sqlite", migration] as const),
+    ...POSTGRES_MIGRATIONS.map((migration) => ["postgres", migration] as const),
+  ];
+  const hashes = all.map(([backend, { version, name, sql }]) => [
+    `${backend} ${version} ${name}`,
+    createHash("sha256").update(sql).digest("hex").slice(0, 16),
+  ]);
+  expect(Object.fromEntries(hashes)).toEqual(PINS);
+});
+
+test("both backends have the same versions, which may use each other's stores alike", () => {
+  const facts = ({ version, name, minReader, minWriter }: Migration) => [
+    version,
+    name,
+    minReader,
+    minWriter,
+  ];
+  expect(POSTGRES_MIGRATIONS.map(facts)).toEqual(SQLITE_MIGRATIONS.map(facts));
+});
+
+describe("checkSchema", () => {
+  const migrations = [1, 2].map((version) => {
+    return { version, name: "x", minReader: 1, minWriter: 1, sql: "" };
+  });
+  const check = (state: { version: number; minReader: number; minWriter: number } | undefined) =>
+    (["read", "write"] as const).map((use) => {
+      try {
+        checkSchema(state, migrations, use);
+        return "fine";
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    });
+
+  test("takes what it knows, and what newer versions allow it", () => {
+    expect(check({ version: 2, minReader: 1, minWriter: 1 })).toEqual(["fine", "fine"]);
+    expect(check({ version: 9, minReader: 2, minWriter: 2 })).toEqual(["fine", "fine"]);
+    expect(check({ version: 9, minReader: 2, minWriter: 3 })).toEqual(["fine", "schema_too_new"]);
+    expect(check({ version: 9, minReader: 3, minWriter: 3 })).toEqual([
+      "schema_too_new",
+      "schema_too_new",
+    ]);
+  });
+
+  test("asks for the migrations that are missing", () => {
+    expect(check(undefined)).toEqual(["needs_migration", "needs_migration"]);
+    expect(check({ version: 1, minReader: 1, minWriter: 1 })).toEqual([
+      "needs_migration",
+      "needs_migration",
+    ]);
+    const state = { version: 1, minReader: 1, minWriter: 1 };
+    expect(pendingMigrations(state, migrations).map(({ version }) => version)).toEqual([2]);
+    expect(pendingMigrations(undefined, migrations)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,52 @@
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { connect, createDatabase, query } from "../../../test/support/postgres.ts";
+import { createSession, nextId, T0 } from "../cases/fixture.cases.ts";
+import type { Store } from "../store.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+
+let address: string;
+
+beforeAll(async () => {
+  address = await createDatabase();
+});
+
+async function open(): Promise<Store> {
+  const store = await openPostgresStore(address);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** Sweeps while another transaction holds the rows of `table`, changes them, and commits. */
+async function sweepDuring(store: Store, tenant: string, table: string, change: string) {
+  const other = await connect(address);
+  await other.query(`BEGIN; SELECT 1 FROM ${table} FOR UPDATE`);
+  const sweeping = store.sweep({ tenant, now: T0 + 60_000, limit: 10 });
+  const waiting =
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+  await expect.poll(async () => (await query(address, waiting))[0]?.["count"]).toBe(1);
+  await other.query(`UPDATE ${table} SET ${change}; COMMIT`);
+  await other.end();
+  return sweeping;
+}
+
+test("a sweep spares a message whose writer came back after it was seen", async () => {
+  const store = await open();
+  const { id } = await createSession(store, "streams");
+  const stream = { sessionId: id, id: nextId(), holder: "me", leaseMs: -1_000, now: T0 };
+  const who = { role: "user", actor: null, metadata: null, model: null, adapter: null } as const;
+  await store.openStream("streams", { ...stream, ...who });
+  const renewed = "expires_at = expires_at + 3600000";
+  const swept = await sweepDuring(store, "streams", "streams", renewed);
+  expect(swept).toMatchObject({ abortedMessages: [], more: false });
+  expect(await store.findPending("streams", stream.id)).toBeDefined();
+});
+
+test("a sweep spares a session that was appended to after it was seen", async () => {
+  const store = await open();
+  const { id } = await createSession(store, "ttl", { ttlSeconds: 60 });
+  const swept = await sweepDuring(store, "ttl", "session_state", "updated_at = updated_at + 1");
+  expect(swept.deletedSessions).toEqual([]);
+  expect(await store.findSession("ttl", id)).toBeDefined();
+  const later = await store.sweep({ tenant: "ttl", now: T0 + 60_001, limit: 10 });
+  expect(later.deletedSessions).toHaveLength(1);
+});
