@@ -1,8 +1,7 @@
 /** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
 
-import { statSync } from "node:fs";
 import { queueFull } from "../store-errors.ts";
-import { CHECKPOINT_BYTES, type Executor, type ExecutorOptions } from "./executor.ts";
+import { CHECKPOINT_PAGES, type Executor, type ExecutorOptions } from "./executor.ts";
 import { callRead, type ReadName, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy } from "./sqlite-errors.ts";
@@ -16,7 +15,6 @@ export class InThread implements Executor {
   readonly #queue: WriteQueue;
   #draining = false;
   #waiting = 0;
-  #commits = 0;
 
   constructor(options: ExecutorOptions) {
     const { path, durability, readOnly } = options;
@@ -76,13 +74,10 @@ export class InThread implements Executor {
   }
 
   #checkpointIfLarge(): void {
-    if (++this.#commits % 64 !== 0 || this.#options.path === ":memory:") return;
-    if (walBytes(this.#options.path) > CHECKPOINT_BYTES) this.#writer.checkpoint("PASSIVE");
+    if (this.#writer.pagesWritten < CHECKPOINT_PAGES || this.#options.path === ":memory:") return;
+    this.#writer.pagesWritten = 0;
+    this.#writer.checkpoint("PASSIVE");
   }
-}
-
-export function walBytes(path: string): number {
-  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Leaves one file behind where it can: the write-ahead log goes into the database. */

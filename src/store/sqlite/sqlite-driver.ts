@@ -50,8 +50,9 @@ export class SqliteConnection {
       this.exec("PRAGMA secure_delete = ON");
       this.exec(`PRAGMA cache_size = -${options.cacheKib ?? 16_384}`);
       this.exec("PRAGMA wal_autocheckpoint = 0");
-      // A log that was moved into the database shrinks again, so that its size says what waits.
-      this.exec("PRAGMA journal_size_limit = 1048576");
+      // The log is written over from its start once it was moved into the database, and keeps its
+      // size: a file that does not grow is synced in half the time.
+      this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
       this.exec(`PRAGMA synchronous = ${options.durability === "process" ? "NORMAL" : "FULL"}`);
       this.exec("PRAGMA trusted_schema = OFF");
       // From here on lock waits are ours: SQLite's would block the thread, and is unfair.
@@ -96,11 +97,16 @@ export class SqliteConnection {
   run(sql: string, ...values: readonly SqlValue[]): number {
     try {
       const { statement, numbered } = this.#prepare(sql);
-      return Number(statement.run(...(numbered ? byName(values) : values)).changes);
+      const changes = Number(statement.run(...(numbered ? byName(values) : values)).changes);
+      this.pagesWritten += changes;
+      return changes;
     } catch (error) {
       throw translateSqliteError(error);
     }
   }
+
+  /** About how many pages were written since the last checkpoint of this or another connection. */
+  pagesWritten = 0;
 
   begin(): void {
     this.run("BEGIN IMMEDIATE");

@@ -2,15 +2,7 @@
  * The database file: where it may be, who may read it, and what must not be overwritten.
  */
 
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  statfsSync,
-  statSync,
-} from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { BackscrollError } from "../../model/errors.ts";
 
@@ -41,7 +33,7 @@ export function prepareFile(path: string, options: { create: boolean; readOnly: 
     });
   }
   if (!exists) createFile(file);
-  else checkHeader(file);
+  else refuseFolder(file);
   refuseNetworkFileSystem(file);
   return file;
 }
@@ -63,35 +55,15 @@ function createFile(file: string): void {
   }
 }
 
-/** A file that is there and is no SQLite database is somebody's data: it is never touched. */
-function checkHeader(file: string): void {
-  if (statSync(file).isDirectory()) {
-    throw new BackscrollError("invalid_address", `${file} is a folder; name a file in it`, {
-      details: { path: file },
-    });
-  }
-  const header = Buffer.alloc(16);
-  let read: number;
-  try {
-    const descriptor = openSync(file, "r");
-    read = readSync(descriptor, header, 0, 16, 0);
-    closeSync(descriptor);
-  } catch (cause) {
-    throw new BackscrollError(
-      "store_unavailable",
-      `${file} cannot be read: ${(cause as Error).message}`,
-      {
-        details: { path: file },
-        cause,
-      },
-    );
-  }
-  if (read === 0 || header.toString("latin1") === "SQLite format 3\0") return;
-  throw new BackscrollError(
-    "store_corrupt",
-    `${file} is not a database, or is damaged; it was left as it is: choose another path, or restore a backup`,
-    { details: { path: file } },
-  );
+/**
+ * Looks at the path only. The file itself is left to SQLite, which refuses what is no database:
+ * opening and closing it here would drop the locks that another store of this process holds on it.
+ */
+function refuseFolder(file: string): void {
+  if (!statSync(file).isDirectory()) return;
+  throw new BackscrollError("invalid_address", `${file} is a folder; name a file in it`, {
+    details: { path: file },
+  });
 }
 
 function refuseNetworkFileSystem(file: string): void {

@@ -6,8 +6,8 @@ import {
   receiveMessageOnPort,
   workerData,
 } from "node:worker_threads";
-import { CHECKPOINT_BYTES } from "./executor.ts";
-import { closeWriter, walBytes } from "./in-thread.ts";
+import { CHECKPOINT_PAGES } from "./executor.ts";
+import { closeWriter } from "./in-thread.ts";
 import { callRead, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy } from "./sqlite-errors.ts";
@@ -34,13 +34,21 @@ function serveWrites(): void {
   });
   const queue = new WriteQueue(db, data.busyTimeoutMs);
   let replies: Reply[] = [];
-  let commits = 0;
 
   const flush = () => {
     if (replies.length === 0) return;
-    const walLarge = ++commits % 64 === 0 && walBytes(data.path) > CHECKPOINT_BYTES;
+    const walLarge = db.pagesWritten >= CHECKPOINT_PAGES;
+    if (walLarge) db.pagesWritten = 0;
     port.postMessage({ replies, walLarge });
     replies = [];
+  };
+  const checkpoint = (id: number) => {
+    try {
+      db.checkpoint("PASSIVE");
+      replies.push({ id, value: undefined });
+    } catch (error) {
+      replies.push({ id, failure: toFailure(error) });
+    }
   };
   const take = (request: Request) => {
     if (request.name === CLOSE) {
@@ -48,6 +56,11 @@ function serveWrites(): void {
       queue.stop();
       closeWriter(db, data.readOnly);
       replies.push({ id: request.id, value: undefined });
+      return;
+    }
+    if (request.name === CHECKPOINT) {
+      queue.drain();
+      checkpoint(request.id);
       return;
     }
     queue.add({

@@ -2,13 +2,15 @@
  * SQLite on two threads: one writes, one reads.
  *
  * An fsync, a wait for another process's lock or a long read then never stalls the host's event
- * loop. The threads keep the process alive only while something is asked of them.
+ * loop. The threads keep the process alive only while something is asked of them. A small write that
+ * finds both idle does not take the way through a thread: see `host-writer.ts`.
  */
 
 import { Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
 import { queueFull } from "../store-errors.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
+import { HostWriter, isSmallWrite } from "./host-writer.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
 import {
   CHECKPOINT,
@@ -19,20 +21,27 @@ import {
 } from "./thread-messages.ts";
 
 export class Threads implements Executor {
+  readonly #options: ExecutorOptions;
   readonly #writer: Thread;
   readonly #reader: Thread;
-  readonly #maxQueue: number;
+  #host: HostWriter | undefined;
+  /** A write of the host's that is not yet durable. */
+  #hostWrite: Promise<unknown> | undefined;
   #checkpointing = false;
 
   constructor(options: ExecutorOptions) {
-    this.#maxQueue = options.maxQueue;
+    this.#options = options;
     this.#writer = new Thread({ ...options, role: "writer" }, () => this.#checkpoint());
     this.#reader = new Thread({ ...options, role: "reader" }, () => undefined);
   }
 
   write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
     const waiting = this.#writer.waiting;
-    if (waiting >= this.#maxQueue) return Promise.reject(queueFull(waiting));
+    if (waiting >= this.#options.maxQueue) return Promise.reject(queueFull(waiting));
+    if (waiting === 0 && this.#hostWrite === undefined && isSmallWrite(name, args)) {
+      const written = this.#writeHere(name, args);
+      if (written !== undefined) return written;
+    }
     return this.#writer.ask(name, args);
   }
 
@@ -41,12 +50,34 @@ export class Threads implements Executor {
   }
 
   async close(): Promise<void> {
+    await this.#hostWrite;
+    this.#host?.close();
     await this.#reader.ask(CLOSE, []);
     await this.#writer.ask(CLOSE, []);
     await Promise.all([this.#reader.end(), this.#writer.end()]);
   }
 
-  /** On the reader's thread, so that no append waits for it. */
+  /** Undefined if the lock is taken: then the writer's thread waits for it. */
+  #writeHere(name: WriteName, args: readonly unknown[]): Promise<unknown> | undefined {
+    if (this.#options.readOnly) return undefined;
+    this.#host ??= new HostWriter(this.#options);
+    const outcome = this.#host.write(name, args);
+    if (outcome === undefined) return undefined;
+    if ("error" in outcome) return Promise.reject(outcome.error);
+    const acknowledged = this.#host.sync().then(() => outcome.value);
+    const done = () => {
+      this.#hostWrite = undefined;
+    };
+    this.#hostWrite = acknowledged.then(done, done);
+    if (this.#host.takeLogLarge()) this.#checkpoint();
+    return acknowledged;
+  }
+
+  /**
+   * Moves the log into the database on the reader's thread, so that no append waits for it. The
+   * writer then moves the little that came meanwhile: only a log without a rest is written over from
+   * its start, and one that never is would grow for as long as somebody writes.
+   */
   #checkpoint(): void {
     if (this.#checkpointing) return;
     this.#checkpointing = true;
@@ -54,7 +85,10 @@ export class Threads implements Executor {
       this.#checkpointing = false;
     };
     // A checkpoint that could not run is tried again at the next growth: nothing depends on it.
-    this.#reader.ask(CHECKPOINT, []).then(done, done);
+    this.#reader
+      .ask(CHECKPOINT, [])
+      .then(() => this.#writer.ask(CHECKPOINT, []))
+      .then(done, done);
   }
 }
 

@@ -54,6 +54,21 @@ export class WriteQueue {
     }
   }
 
+  /** Carries out one write at once; undefined if another connection holds the lock. */
+  runNow(name: WriteName, args: readonly unknown[]): Outcome | undefined {
+    try {
+      this.#db.begin();
+    } catch (error) {
+      return isBusy(error) ? undefined : { error };
+    }
+    let settled: Outcome | undefined;
+    const settle = (outcome: Outcome) => {
+      settled = outcome;
+    };
+    this.#commitGroup([{ name, args, settle }]);
+    return settled;
+  }
+
   stop(): void {
     clearTimeout(this.#retry);
     const error = new BackscrollError(

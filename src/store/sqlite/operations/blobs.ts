@@ -35,6 +35,7 @@ export function storePayloads(
     if (db.get(SQL.exists, tenant, address) === undefined) {
       const stored = compressPayload(bytes);
       db.run(SQL.insert, tenant, address, stored.codec, bytes.length, stored.bytes);
+      db.pagesWritten += stored.bytes.length / 2_048;
     }
     db.run(SQL.hold, tenant, session, sequence, address);
   }
