@@ -1,7 +1,7 @@
 /** Appending: one request, all or nothing. */
 
 import type { Entry } from "../model/entry.ts";
-import { invalid } from "./check.ts";
+import { checkKeyOrNull, invalid } from "./check.ts";
 import { appendedEntry, toEntry } from "./entry-view.ts";
 import { idempotency } from "./idempotency.ts";
 import { checkBatch, type Draft, requestOf } from "./message-input.ts";
@@ -25,6 +25,8 @@ export async function appendDrafts(
 ): Promise<Entry[]> {
   if (drafts.length === 0) throw invalid("messages", "messages is empty; append at least one");
   const { expectedLeaf, parent, idempotencyKey } = options;
+  if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
+  if (parent !== undefined) checkKeyOrNull(parent, "parent");
   const entries = drafts.map(({ entry }, i) =>
     i === 0 && parent !== undefined ? { ...entry, parentId: parent } : entry,
   );

@@ -22,6 +22,41 @@ export function tooLarge(
   );
 }
 
+/**
+ * An id or a name to look for: any text that could be stored, as one that nobody has is simply not
+ * found.
+ */
+export function checkKey(value: unknown, field: string): string {
+  if (typeof value !== "string") {
+    throw invalid(field, `${field} must be a string, not ${describe(value)}`);
+  }
+  if (value.includes("\0") || !value.isWellFormed()) {
+    throw invalid(field, `${field} must be well-formed Unicode without a NUL character`);
+  }
+  return value;
+}
+
+/** As `checkKey`, where null has a meaning of its own. */
+export function checkKeyOrNull(value: unknown, field: string): string | null {
+  return value === null ? null : checkKey(value, field);
+}
+
+/** The fields of a call. */
+export function checkInput<Input extends object>(value: Input, field: string): Input {
+  if (isPlainObject(value)) return value;
+  throw invalid(field, `${field} must be an object, not ${describe(value)}`);
+}
+
+export function checkList<Item>(value: readonly Item[], field: string): readonly Item[] {
+  if (Array.isArray(value)) return value;
+  throw invalid(field, `${field} must be an array, not ${describe(value)}`);
+}
+
+export function checkFlag(value: unknown, field: string): boolean {
+  if (typeof value === "boolean") return value;
+  throw invalid(field, `${field} must be true or false, not ${describe(value)}`);
+}
+
 /** A page size between 1 and the maximum. */
 export function checkLimit(limit: unknown, field = "limit", preset: number = DEFAULT_PAGE): number {
   if (limit === undefined) return preset;

@@ -4,7 +4,7 @@ import { checkText } from "../model/ids.ts";
 import { MAX_FACT_BYTES } from "../model/limits.ts";
 import type { Fact } from "../model/note.ts";
 import { factNotFound } from "../store/store-errors.ts";
-import { checkLimit, invalid } from "./check.ts";
+import { checkInput, checkKey, checkLimit, checkList, invalid } from "./check.ts";
 import type { Scope } from "./scope.ts";
 
 export interface FactInput {
@@ -26,34 +26,42 @@ export interface ListFactsInput {
   readonly superseded?: boolean;
 }
 
-export function addFacts(
+export async function addFacts(
   scope: Scope,
   sessionId: string,
   facts: readonly FactInput[],
 ): Promise<readonly Fact[]> {
   const now = scope.now();
-  const rows = facts.map((fact, i) => ({
-    id: scope.newId(),
-    sessionId,
-    subject: checkStatement(fact.subject, `facts[${i}].subject`),
-    predicate: checkStatement(fact.predicate, `facts[${i}].predicate`),
-    object: checkStatement(fact.object, `facts[${i}].object`),
-    sourceEntry: fact.sourceEntry ?? null,
-    confidence: checkConfidence(fact.confidence ?? 1, `facts[${i}].confidence`),
-    createdAt: now,
-  }));
+  const rows = checkList(facts, "facts").map((input, i) => {
+    const fact = checkInput(input, `facts[${i}]`);
+    return {
+      id: scope.newId(),
+      sessionId,
+      subject: checkStatement(fact.subject, `facts[${i}].subject`),
+      predicate: checkStatement(fact.predicate, `facts[${i}].predicate`),
+      object: checkStatement(fact.object, `facts[${i}].object`),
+      sourceEntry:
+        fact.sourceEntry === undefined
+          ? null
+          : checkKey(fact.sourceEntry, `facts[${i}].sourceEntry`),
+      confidence: checkConfidence(fact.confidence ?? 1, `facts[${i}].confidence`),
+      createdAt: now,
+    };
+  });
   if (rows.length === 0) throw invalid("facts", "facts is empty; add at least one");
   return scope.store.addFacts(scope.tenant, sessionId, rows, now);
 }
 
 export async function getFact(scope: Scope, id: string): Promise<Fact> {
-  const fact = await scope.store.findFact(scope.tenant, id);
+  const fact = await scope.store.findFact(scope.tenant, checkKey(id, "id"));
   if (fact === undefined) throw factNotFound(id);
   return fact;
 }
 
-export function listFacts(scope: Scope, input: ListFactsInput): Promise<readonly Fact[]> {
+export async function listFacts(scope: Scope, input: ListFactsInput): Promise<readonly Fact[]> {
   const { sessionId, after, superseded = false } = input;
+  if (sessionId !== undefined) checkKey(sessionId, "sessionId");
+  if (after !== undefined) checkKey(after, "after");
   return scope.store.listFacts(scope.tenant, sessionId, after, checkLimit(input.limit), superseded);
 }
 

@@ -9,6 +9,7 @@ import { MAX_PAGE } from "../model/limits.ts";
 import type { Memory } from "../model/note.ts";
 import type { Tombstone } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
+import { checkKey } from "./check.ts";
 import type { Scope } from "./scope.ts";
 
 export interface Derived {
@@ -28,7 +29,7 @@ export interface DeleteOptions {
 
 export async function listDerived(scope: Scope, sessionId: string): Promise<Derived> {
   const { store, tenant } = scope;
-  const session = await store.findSession(tenant, sessionId);
+  const session = await store.findSession(tenant, checkKey(sessionId, "sessionId"));
   if (session === undefined) throw sessionNotFound(sessionId);
   return {
     forks: await findForks(scope, sessionId),
@@ -54,7 +55,7 @@ export async function deleteSession(
       await store.deleteMemory(tenant, agent, name, scope.now());
     }
   }
-  return store.deleteSession(tenant, sessionId, "delete", scope.now());
+  return store.deleteSession(tenant, checkKey(sessionId, "sessionId"), "delete", scope.now());
 }
 
 async function findForks(scope: Scope, sessionId: string): Promise<string[]> {

@@ -2,6 +2,7 @@
 
 import type { Session } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
+import { checkInput, checkKey } from "./check.ts";
 import type { Scope } from "./scope.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
 
@@ -18,6 +19,7 @@ export async function forkSession(
   input: ForkInput,
 ): Promise<Session> {
   const { store, tenant } = scope;
+  checkInput(input, "fork");
   const original = await store.findSession(tenant, sessionId);
   if (original === undefined) throw sessionNotFound(sessionId);
   const { through, ...rest } = input;
@@ -37,6 +39,6 @@ export async function forkSession(
   return store.forkSession(tenant, {
     sessionId,
     session,
-    ...(through === undefined ? {} : { through }),
+    ...(through === undefined ? {} : { through: checkKey(through, "through") }),
   });
 }

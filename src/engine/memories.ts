@@ -5,7 +5,7 @@ import type { JsonObject } from "../model/json.ts";
 import { MAX_MEMORY_BYTES } from "../model/limits.ts";
 import type { Memory } from "../model/note.ts";
 import { memoryNotFound } from "../store/store-errors.ts";
-import { checkLimit, checkMetadata, invalid, tooLarge } from "./check.ts";
+import { checkInput, checkKey, checkLimit, checkMetadata, invalid, tooLarge } from "./check.ts";
 import type { Scope } from "./scope.ts";
 
 export interface MemoryInput {
@@ -24,7 +24,8 @@ export interface ListMemoriesInput {
 }
 
 /** Writes a note, in place of one of the same name. */
-export function putMemory(scope: Scope, input: MemoryInput): Promise<Memory> {
+export async function putMemory(scope: Scope, input: MemoryInput): Promise<Memory> {
+  checkInput(input, "memory");
   if (typeof input.content !== "string" || input.content === "") {
     throw invalid("content", "content must be a non-empty string");
   }
@@ -42,11 +43,21 @@ export function putMemory(scope: Scope, input: MemoryInput): Promise<Memory> {
 }
 
 export async function getMemory(scope: Scope, agent: string, name: string): Promise<Memory> {
-  const memory = await scope.store.findMemory(scope.tenant, agent, name);
+  checkKey(agent, "agent");
+  const memory = await scope.store.findMemory(scope.tenant, agent, checkKey(name, "name"));
   if (memory === undefined) throw memoryNotFound(agent, name);
   return memory;
 }
 
-export function listMemories(scope: Scope, input: ListMemoriesInput): Promise<readonly Memory[]> {
-  return scope.store.listMemories(scope.tenant, input.agent, input.after, checkLimit(input.limit));
+export async function listMemories(
+  scope: Scope,
+  input: ListMemoriesInput,
+): Promise<readonly Memory[]> {
+  const { agent, after } = input;
+  if (agent !== undefined) checkKey(agent, "agent");
+  if (after !== undefined) {
+    checkKey(checkInput(after, "after").agent, "after.agent");
+    checkKey(after.name, "after.name");
+  }
+  return scope.store.listMemories(scope.tenant, agent, after, checkLimit(input.limit));
 }

@@ -3,13 +3,7 @@
 import type { Block } from "../model/block.ts";
 import { type EntryKind, kindRules, ROLES, type Role } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
-import {
-  describe,
-  isPlainObject,
-  type JsonObject,
-  type JsonValue,
-  stringifyJson,
-} from "../model/json.ts";
+import { type JsonObject, type JsonValue, stringifyJson } from "../model/json.ts";
 import { MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_CONTENT_BYTES } from "../model/limits.ts";
 import type { NewEntry } from "../store/records.ts";
 import { encodeContent } from "../transcript/content.ts";
@@ -23,6 +17,9 @@ import {
 } from "../transcript/normalize.ts";
 import {
   checkCount,
+  checkFlag,
+  checkInput,
+  checkList,
   checkMetadata,
   checkOneOf,
   checkTime,
@@ -80,15 +77,17 @@ export function draftMessage(
   now: number,
   field = "message",
 ): Draft[] {
-  if (!isPlainObject(input))
-    throw invalid(field, `${field} must be an object, not ${describe(input)}`);
+  checkInput(input, field);
   const role = checkOneOf(input.role, ROLES, "role");
-  const results = (input.toolResults ?? []).map((result, i) =>
-    normalizeToolResult(result, `toolResults[${i}]`),
+  const results = checkList(input.toolResults ?? [], "toolResults").map((result, i) =>
+    normalizeToolResult(checkInput(result, `toolResults[${i}]`), `toolResults[${i}]`),
+  );
+  const calls = checkList(input.toolCalls ?? [], "toolCalls").map((call, i) =>
+    checkInput(call, `toolCalls[${i}]`),
   );
   const own = [
     ...(input.content === undefined ? [] : normalizeContent(input.content)),
-    ...normalizeToolCalls(input.toolCalls ?? [], "toolCalls"),
+    ...normalizeToolCalls(calls, "toolCalls"),
   ];
   if (own.length === 0 && results.length === 0) {
     throw invalid("content", "content is missing; a message needs text or blocks");
@@ -170,7 +169,10 @@ function toMessage(
         ? null
         : stringifyJson(checkMetadata(input.metadata), "metadata"),
     createdAt,
-    interaction: input.interaction ?? role === "user",
+    interaction:
+      input.interaction === undefined
+        ? role === "user"
+        : checkFlag(input.interaction, "interaction"),
     ...(input.contextWindow === undefined
       ? {}
       : { contextWindow: checkCount(input.contextWindow, "contextWindow") }),

@@ -15,7 +15,16 @@ import { checkName } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Chunk } from "../transcript/chunks.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
-import { checkCount, checkMetadata, checkOneOf, checkUsage, type UsageInput } from "./check.ts";
+import {
+  checkCount,
+  checkInput,
+  checkKey,
+  checkKeyOrNull,
+  checkMetadata,
+  checkOneOf,
+  checkUsage,
+  type UsageInput,
+} from "./check.ts";
 import { toEntry } from "./entry-view.ts";
 import { idempotency } from "./idempotency.ts";
 import type { Scope } from "./scope.ts";
@@ -53,6 +62,7 @@ export async function openMessage(
   sessionId: string,
   input: OpenMessageInput,
 ): Promise<MessageStream> {
+  checkInput(input, "message");
   const name = (value: string | undefined, field: string) =>
     value === undefined ? null : checkName(value, field);
   const request = {
@@ -134,9 +144,11 @@ export class MessageStream {
       ...(input.contextWindow === undefined
         ? {}
         : { contextWindow: checkCount(input.contextWindow, "contextWindow") }),
-      ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
-      ...(parent === undefined ? {} : { parentId: parent }),
-      ...(supersedes === undefined ? {} : { supersedes }),
+      ...(expectedLeaf === undefined
+        ? {}
+        : { expectedLeaf: checkKeyOrNull(expectedLeaf, "expectedLeaf") }),
+      ...(parent === undefined ? {} : { parentId: checkKeyOrNull(parent, "parent") }),
+      ...(supersedes === undefined ? {} : { supersedes: checkKey(supersedes, "supersedes") }),
     };
     const chunks = await this.#takeRest();
     const { store, tenant } = this.#scope;

@@ -4,7 +4,7 @@ import type { Entry } from "../model/entry.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { EntryPage } from "../store/records.ts";
 import { entryNotFound } from "../store/store-errors.ts";
-import { checkCount, checkLimit } from "./check.ts";
+import { checkCount, checkKey, checkLimit } from "./check.ts";
 import { pendingEntry, toEntry } from "./entry-view.ts";
 import type { Scope } from "./scope.ts";
 
@@ -59,6 +59,8 @@ export async function listMessages(
   input: ListMessagesInput,
 ): Promise<MessagePage> {
   const { around, leaf } = input;
+  checkKey(sessionId, "sessionId");
+  if (leaf !== undefined) checkKey(leaf, "leaf");
   const limit = checkLimit(input.limit);
   const offset =
     around === undefined
@@ -89,7 +91,7 @@ export async function readHistory(
   const page = await scope.store.readEntries(scope.tenant, {
     select: "history",
     sessionId,
-    ...(input.before === undefined ? {} : { before: input.before }),
+    ...(input.before === undefined ? {} : { before: checkKey(input.before, "before") }),
     summaries: input.includeSummaries ?? false,
     limit: checkLimit(input.limit),
     payloads: true,
@@ -116,8 +118,8 @@ export async function listEntries(
     : await store.readEntries(tenant, {
         select: "path",
         sessionId,
-        ...(input.leaf === undefined ? {} : { leaf: input.leaf }),
-        ...(input.after === undefined ? {} : { after: input.after }),
+        ...(input.leaf === undefined ? {} : { leaf: checkKey(input.leaf, "leaf") }),
+        ...(input.after === undefined ? {} : { after: checkKey(input.after, "after") }),
         limit,
         payloads,
       });
@@ -129,7 +131,7 @@ export async function listEntries(
 /** An entry of any session of the tenant, pending ones included. */
 export async function getEntry(scope: Scope, id: string): Promise<Entry> {
   const { store, tenant } = scope;
-  const page = await store.findEntries(tenant, [id], true);
+  const page = await store.findEntries(tenant, [checkKey(id, "entryId")], true);
   const record = page.entries[0];
   if (record !== undefined) return toEntry(record, page.payloads);
   const pending = await store.findPending(tenant, id);
@@ -181,7 +183,7 @@ async function offsetAround(
   entryId: string,
   limit: number,
 ): Promise<number> {
-  const page = await scope.store.findEntries(scope.tenant, [entryId], false);
+  const page = await scope.store.findEntries(scope.tenant, [checkKey(entryId, "around")], false);
   const record = page.entries[0];
   if (record === undefined || record.sessionId !== sessionId)
     throw entryNotFound(entryId, sessionId);
@@ -194,7 +196,7 @@ async function sequenceOf(
   after: string | undefined,
 ): Promise<number> {
   if (after === undefined) return 0;
-  const page = await scope.store.findEntries(scope.tenant, [after], false);
+  const page = await scope.store.findEntries(scope.tenant, [checkKey(after, "after")], false);
   const record = page.entries[0];
   if (record === undefined || record.sessionId !== sessionId) throw entryNotFound(after, sessionId);
   return record.sequence;

@@ -18,6 +18,7 @@ import type { Tombstone } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { type ContentInput, normalizeContent } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
+import { checkFlag, checkInput, checkKey, checkKeyOrNull } from "./check.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, deleteSession } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
@@ -114,6 +115,8 @@ export class SessionHandle {
   async branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
     const { store, tenant } = this.#scope;
     const { expectedLeaf } = options;
+    checkKeyOrNull(entryId, "entryId");
+    if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
     const expected = expectedLeaf === undefined ? {} : { expectedLeaf };
     if (options.summary === undefined) {
       const now = this.#scope.now();
@@ -198,27 +201,15 @@ export class SessionHandle {
 
   /** A pinned entry is never summarised away. */
   pin(entryId: string): Promise<void> {
-    return this.#scope.store.setPinned(
-      this.#scope.tenant,
-      this.id,
-      entryId,
-      true,
-      this.#scope.now(),
-    );
+    return this.#setPinned(entryId, true);
   }
 
   unpin(entryId: string): Promise<void> {
-    return this.#scope.store.setPinned(
-      this.#scope.tenant,
-      this.id,
-      entryId,
-      false,
-      this.#scope.now(),
-    );
+    return this.#setPinned(entryId, false);
   }
 
   /** Keeps an extension's state at this point of the conversation. The model never sees it. */
-  appendCustom(type: string, data: JsonValue): Promise<Entry> {
+  async appendCustom(type: string, data: JsonValue): Promise<Entry> {
     stringifyJson(data, "data");
     return this.#appendOne(
       this.#draft({ kind: "custom", blocks: [], data: { type: checkText(type, "type"), data } }),
@@ -226,13 +217,13 @@ export class SessionHandle {
   }
 
   /** Adds text that the model sees though nobody said it; `display: false` hides it from people. */
-  appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
-    const { type, content, display = true, metadata } = input;
+  async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
+    const { type, content, display = true, metadata } = checkInput(input, "message");
     return this.#appendOne(
       this.#draft({
         kind: "custom_message",
         blocks: normalizeContent(content),
-        data: { type: checkText(type, "type"), display },
+        data: { type: checkText(type, "type"), display: checkFlag(display, "display") },
         ...(metadata === undefined ? {} : { metadata }),
       }),
     );
@@ -248,7 +239,7 @@ export class SessionHandle {
     return this.update({ title });
   }
 
-  update(input: UpdateSessionInput): Promise<Session> {
+  async update(input: UpdateSessionInput): Promise<Session> {
     const { store, tenant } = this.#scope;
     return store.updateSession(tenant, this.id, toSessionPatch(input), this.#scope.now());
   }
@@ -264,6 +255,12 @@ export class SessionHandle {
   /** Deletes the session and all that lives inside it. A tombstone with its hash stays. */
   delete(options: DeleteOptions = {}): Promise<Tombstone> {
     return deleteSession(this.#scope, this.id, options);
+  }
+
+  async #setPinned(entryId: string, pinned: boolean): Promise<void> {
+    const { store, tenant } = this.#scope;
+    const id = checkKey(entryId, "entryId");
+    await store.setPinned(tenant, this.id, id, pinned, this.#scope.now());
   }
 
   #draft(input: Parameters<typeof draftEntry>[0]): ReturnType<typeof draftEntry> {

@@ -10,7 +10,15 @@ import {
 } from "../model/limits.ts";
 import { type Origin, RETENTIONS, type Retention } from "../model/session.ts";
 import type { NewSession, SessionPatch } from "../store/records.ts";
-import { checkCount, checkMetadata, checkOneOf, checkTime, invalid, tooLarge } from "./check.ts";
+import {
+  checkCount,
+  checkInput,
+  checkMetadata,
+  checkOneOf,
+  checkTime,
+  invalid,
+  tooLarge,
+} from "./check.ts";
 import { idempotency } from "./idempotency.ts";
 
 export interface CreateSessionInput {
@@ -50,7 +58,7 @@ export function toNewSession(
   newId: () => string,
   now: number,
 ): NewSession {
-  const createdBy = checkName(input.createdBy, "createdBy");
+  const createdBy = checkName(checkInput(input, "session").createdBy, "createdBy");
   const session: Omit<NewSession, "id" | "startedAt" | "now"> = {
     agent: checkName(input.agent, "agent"),
     createdBy,
@@ -75,6 +83,7 @@ export function toNewSession(
 }
 
 export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
+  checkInput(input, "update");
   return {
     ...(input.title === undefined
       ? {}
@@ -121,6 +130,7 @@ const ORIGIN_FIELDS = [
 ] as const satisfies readonly (keyof Origin)[];
 
 function checkOrigin(origin: Origin): Origin {
+  checkInput(origin, "origin");
   const fields = ORIGIN_FIELDS.flatMap((field) => {
     const value = origin[field];
     return value === undefined

@@ -11,7 +11,7 @@ import type { JsonObject } from "../model/json.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { ChangeRecord } from "../store/records.ts";
 import { toHex } from "../transcript/hash.ts";
-import { checkLimit } from "./check.ts";
+import { checkKey, checkLimit } from "./check.ts";
 import type { Scope } from "./scope.ts";
 
 export interface SubscribeInput {
@@ -46,6 +46,7 @@ const START = "start";
 export async function listChanges(scope: Scope, input: ListChangesInput): Promise<ChangeListPage> {
   const { store, tenant } = scope;
   const limit = checkLimit(input.limit);
+  if (input.session !== undefined) checkKey(input.session, "session");
   const head = await store.feedHead(tenant);
   const after = parseCursor(input.after ?? START, head);
   const page = await store.listChanges(tenant, after, limit, input.session);
@@ -62,6 +63,7 @@ export async function* subscribe(
 ): AsyncGenerator<Change, void> {
   const { store, tenant } = scope;
   const { session, signal } = input;
+  if (session !== undefined) checkKey(session, "session");
   const wake = new WakeUp();
   // Listening starts before the first look, so that nothing falls between the two.
   const stop = store.onChange(() => wake.ring());
@@ -137,7 +139,7 @@ function parseCursor(
   head: { readonly epoch: string; readonly position: number },
 ): number {
   if (cursor === START) return 0;
-  const match = /^([0-9a-f-]+)\.(\d{1,15})$/.exec(cursor);
+  const match = /^([0-9a-f-]+)\.(\d{1,15})$/.exec(String(cursor));
   if (match === null) {
     throw new BackscrollError(
       "invalid_cursor",

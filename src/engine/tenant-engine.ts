@@ -8,6 +8,7 @@
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { checkName } from "../model/ids.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type {
@@ -18,7 +19,7 @@ import type {
   Tombstone,
 } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
-import { checkCount, checkLimit, checkTime } from "./check.ts";
+import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check.ts";
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
@@ -95,19 +96,22 @@ export class TenantEngine {
   }
 
   async getSessionMeta(id: string): Promise<Session> {
-    const session = await this.scope.store.findSession(this.tenant, id);
+    const session = await this.scope.store.findSession(this.tenant, checkKey(id, "sessionId"));
     if (session === undefined) throw sessionNotFound(id);
     return session;
   }
 
   /** The session that an outside source knows under `key`, if it was stored. */
-  findSessionByOrigin(key: string): Promise<Session | undefined> {
-    return this.scope.store.findSessionByOrigin(this.tenant, key);
+  async findSessionByOrigin(key: string): Promise<Session | undefined> {
+    return this.scope.store.findSessionByOrigin(this.tenant, checkKey(key, "key"));
   }
 
   /** Newest interaction first. Answered from columns: no entry is read. */
   async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
     const { since, until, limit, cursor, ...filter } = input;
+    for (const [field, value] of Object.entries(filter)) {
+      if (value !== undefined) checkKey(value, field);
+    }
     const page = await this.scope.store.listSessions(
       this.tenant,
       {
@@ -138,8 +142,8 @@ export class TenantEngine {
   }
 
   /** What is left of a session that was deleted. */
-  findTombstone(id: string): Promise<Tombstone | undefined> {
-    return this.scope.store.findTombstone(this.tenant, id);
+  async findTombstone(id: string): Promise<Tombstone | undefined> {
+    return this.scope.store.findTombstone(this.tenant, checkKey(id, "sessionId"));
   }
 
   listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
@@ -152,8 +156,12 @@ export class TenantEngine {
 
   /** Ends a message that somebody else left open. What had arrived is kept. */
   async abortMessage(id: string, reason = "aborted"): Promise<Entry> {
-    const { store, now } = { store: this.scope.store, now: this.scope.now() };
-    await store.abortStream(this.tenant, { id, chunks: null, reason, now });
+    await this.scope.store.abortStream(this.tenant, {
+      id: checkKey(id, "entryId"),
+      chunks: null,
+      reason: checkName(reason, "reason"),
+      now: this.scope.now(),
+    });
     return this.getEntry(id);
   }
 
@@ -169,8 +177,10 @@ export class TenantEngine {
     return listMemories(this.scope, input);
   }
 
-  deleteMemory(agent: string, name: string): Promise<void> {
-    return this.scope.store.deleteMemory(this.tenant, agent, name, this.scope.now());
+  async deleteMemory(agent: string, name: string): Promise<void> {
+    checkKey(agent, "agent");
+    checkKey(name, "name");
+    await this.scope.store.deleteMemory(this.tenant, agent, name, this.scope.now());
   }
 
   getFact(id: string): Promise<Fact> {
@@ -182,12 +192,13 @@ export class TenantEngine {
   }
 
   /** The fact stays for the record, but is no longer listed. */
-  supersedeFact(id: string, by: string): Promise<void> {
-    return this.scope.store.retireFact(this.tenant, id, by, this.scope.now());
+  async supersedeFact(id: string, by: string): Promise<void> {
+    checkKey(id, "id");
+    await this.scope.store.retireFact(this.tenant, id, checkKey(by, "by"), this.scope.now());
   }
 
-  deleteFact(id: string): Promise<void> {
-    return this.scope.store.retireFact(this.tenant, id, null, this.scope.now());
+  async deleteFact(id: string): Promise<void> {
+    await this.scope.store.retireFact(this.tenant, checkKey(id, "id"), null, this.scope.now());
   }
 
   /** Follows the change feed, live. Resumes without gap or repeat after `after`. */
@@ -216,7 +227,7 @@ export class TenantEngine {
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */
   async setQuota(quota: Partial<Quota>): Promise<void> {
     const check = (field: keyof Quota) => {
-      const value = quota[field] ?? null;
+      const value = checkInput(quota, "quota")[field] ?? null;
       return value === null ? null : checkCount(value, field);
     };
     await this.scope.store.setQuota(
@@ -250,7 +261,7 @@ export async function sweepAll(
 }
 
 export function checkTenantName(name: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
+  if (typeof name === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
   throw new BackscrollError(
     "invalid_input",
     "tenant must be 1 to 128 letters, digits, dots, dashes or underscores, starting with a letter or digit",
