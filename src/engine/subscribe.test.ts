@@ -95,14 +95,19 @@ describe("subscribe", () => {
     expect(positions(changes)).toEqual([1, 2]);
   });
 
-  test("ends when its signal aborts, also while it waits", async () => {
-    const controller = new AbortController();
-    const waiting = take(1, { signal: controller.signal });
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    const start = performance.now();
-    controller.abort();
-    expect(await waiting).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(900);
+  test("ends at once when its signal aborts, also while it waits", async () => {
+    // A busy machine may delay any one of them; the sleep of an unwoken subscriber delays all.
+    const delays: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const controller = new AbortController();
+      const waiting = take(1, { signal: controller.signal });
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      const start = performance.now();
+      controller.abort();
+      expect(await waiting).toEqual([]);
+      delays.push(performance.now() - start);
+    }
+    expect(Math.min(...delays)).toBeLessThan(800);
     expect(await take(1, { after: "start", signal: AbortSignal.abort() })).toEqual([]);
   });
 

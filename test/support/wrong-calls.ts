@@ -1,0 +1,244 @@
+/** For every call of the library and every field of its input: values that must be refused. */
+
+import type { Engine, SessionHandle } from "../../src/index.ts";
+
+export interface WrongCall {
+  readonly name: string;
+  readonly call: () => unknown;
+}
+
+/** What no field takes. */
+const NONSENSE: readonly unknown[] = [1n, Symbol("s"), () => 1, new Map(), true];
+/** What a field of text does not take. */
+const NO_TEXT: readonly unknown[] = [...NONSENSE, 5, {}, [], ["a"], "\0", "\ud800"];
+const NO_NAME: readonly unknown[] = [...NO_TEXT, "", " ", null];
+const NO_ID: readonly unknown[] = [...NONSENSE, 5, {}, ["a"]];
+const NO_OBJECT: readonly unknown[] = [...NONSENSE, null, 5, "x", []];
+const NO_LIST: readonly unknown[] = [...NONSENSE, null, 5, "x", {}];
+const NO_COUNT: readonly unknown[] = [...NONSENSE, null, -1, 1.5, Number.NaN, "5", {}, 2 ** 60];
+const NO_LIMIT: readonly unknown[] = [...NO_COUNT, 0, 501, Number.POSITIVE_INFINITY];
+const NO_TIME: readonly unknown[] = [...NO_COUNT, new Date(Number.NaN), "2026-01-01"];
+const NO_CHOICE: readonly unknown[] = [...NONSENSE, null, "", "other", 5, {}];
+const NO_JSON: readonly unknown[] = [...NO_OBJECT, { a: 1n }, { a: () => 1 }, { a: Number.NaN }];
+const NO_FLAG: readonly unknown[] = [1n, Symbol("s"), () => 1, null, 0, "yes", {}];
+
+/** Where null is as good as nothing. */
+function orNull(wrong: readonly unknown[]): readonly unknown[] {
+  return wrong.filter((value) => value !== null);
+}
+
+type Fields = Readonly<Record<string, readonly unknown[]>>;
+
+const CREATE: Fields = {
+  id: [...NO_NAME, "a/b", "..", "../a", "a\\b", ".hidden", "x".repeat(129)],
+  agent: NO_NAME,
+  createdBy: NO_NAME,
+  owner: NO_NAME,
+  title: NO_TEXT,
+  participants: [...orNull(NO_LIST), [5], [""], [null]],
+  metadata: orNull(NO_JSON),
+  ttl: [...orNull(NO_COUNT), 0],
+  retention: orNull(NO_CHOICE),
+  origin: [...orNull(NO_OBJECT), { source: 5 }, { projectId: "" }, { key: "\0" }],
+  startedAt: NO_TIME,
+  idempotencyKey: NO_NAME,
+};
+
+const MESSAGE: Fields = {
+  role: NO_CHOICE,
+  actor: NO_NAME,
+  content: [...NONSENSE, null, 5, {}, [5], [null], [{ type: 5 }], [{ type: "text" }]],
+  toolCalls: [...orNull(NO_LIST), [5], [null], [{ id: 5, name: "n" }], [{ id: "1" }]],
+  toolResults: [
+    ...orNull(NO_LIST),
+    [5],
+    [null],
+    [{ id: 5, output: "x" }],
+    [{ id: "1", output: [5] }],
+  ],
+  usage: [...NO_OBJECT, { inputTokens: -1 }, { outputTokens: "5" }, { cacheReadTokens: 1.5 }],
+  contextWindow: NO_COUNT,
+  model: NO_NAME,
+  adapter: NO_NAME,
+  metadata: NO_JSON,
+  createdAt: NO_TIME,
+  interaction: NO_FLAG,
+};
+
+const OPTIONS: Fields = { expectedLeaf: NO_ID, parent: NO_ID, idempotencyKey: NO_NAME };
+
+const OPEN: Fields = {
+  role: NO_CHOICE,
+  actor: NO_NAME,
+  model: NO_NAME,
+  adapter: NO_NAME,
+  metadata: NO_JSON,
+  idempotencyKey: NO_NAME,
+};
+
+const FILTER: Fields = {
+  agent: NO_ID,
+  owner: NO_ID,
+  participant: NO_ID,
+  projectId: NO_ID,
+  workstation: NO_ID,
+  source: NO_ID,
+  parentSessionId: NO_ID,
+  title: NO_ID,
+  since: NO_TIME,
+  until: NO_TIME,
+  limit: NO_LIMIT,
+};
+
+export function wrongCalls(engine: Engine, session: SessionHandle, entryId: string): WrongCall[] {
+  const message = { role: "user", content: "x" };
+  const create = { agent: "test", createdBy: "test" };
+  const memory = { agent: "test", name: "m", content: "x" };
+  const fact = { subject: "a", predicate: "b", object: "c" };
+  return [
+    ...inputs("createSession", CREATE, create, (input) => engine.createSession(input)),
+    ...inputs("append", MESSAGE, message, (input) => session.append(input)),
+    ...inputs("append options", OPTIONS, {}, (input) => session.append(message as never, input)),
+    ...inputs("openMessage", OPEN, { role: "user" }, (input) => session.openMessage(input)),
+    ...inputs(
+      "update",
+      {
+        title: [...NO_TEXT, null],
+        owner: NO_NAME,
+        summary: NO_TEXT,
+        metadata: NO_JSON,
+        participants: [...NO_LIST, [5], [""]],
+        ttl: [...orNull(NO_COUNT), 0],
+        retention: NO_CHOICE,
+      },
+      {},
+      (input) => session.update(input),
+    ),
+    ...inputs(
+      "listMessages",
+      { offset: orNull(NO_COUNT), limit: NO_LIMIT, leaf: NO_ID, around: NO_ID },
+      {},
+      (input) => session.listMessages(input),
+    ),
+    ...inputs("history", { limit: NO_LIMIT, before: NO_ID }, {}, (input) => session.history(input)),
+    ...inputs("listEntries", { limit: NO_LIMIT, leaf: NO_ID, after: NO_ID }, {}, (input) =>
+      session.listEntries(input),
+    ),
+    ...inputs("listSessions", FILTER, {}, (input) => engine.listSessions(input)),
+    ...inputs(
+      "listChanges",
+      { limit: NO_LIMIT, session: NO_ID, after: [...NO_ID, "x"] },
+      {},
+      (input) => engine.listChanges(input),
+    ),
+    ...inputs(
+      "putMemory",
+      {
+        agent: NO_NAME,
+        name: NO_NAME,
+        content: [...NONSENSE, null, "", 5, {}],
+        metadata: orNull(NO_JSON),
+      },
+      memory,
+      (input) => engine.putMemory(input),
+    ),
+    ...inputs("listMemories", { agent: NO_ID, limit: NO_LIMIT, after: NO_OBJECT }, {}, (input) =>
+      engine.listMemories(input),
+    ),
+    ...inputs("listFacts", { sessionId: NO_ID, after: NO_ID, limit: NO_LIMIT }, {}, (input) =>
+      engine.listFacts(input),
+    ),
+    ...inputs(
+      "addFacts",
+      {
+        subject: NO_NAME,
+        predicate: NO_NAME,
+        object: NO_NAME,
+        sourceEntry: NO_ID,
+        confidence: [...NONSENSE, -1, 2, Number.NaN, "1"],
+      },
+      fact,
+      (input) => session.addFacts([input]),
+    ),
+    ...inputs("setQuota", { maxSessions: orNull(NO_COUNT) }, {}, (input) => engine.setQuota(input)),
+    ...inputs("fork", { ...CREATE, through: NO_ID }, { createdBy: "test" }, (input) =>
+      session.fork(input),
+    ),
+    ...inputs(
+      "appendCustomMessage",
+      { type: [...NO_TEXT, null], content: [null, 5, "", []], display: NO_FLAG, metadata: NO_JSON },
+      { type: "t", content: "x" },
+      (input) => session.appendCustomMessage(input),
+    ),
+    ...values("createSession", NO_OBJECT, (value) => engine.createSession(value)),
+    ...values("append", [...NO_OBJECT, [5], [null]], (value) => session.append(value)),
+    ...values("openMessage", NO_OBJECT, (value) => session.openMessage(value)),
+    ...values("putMemory", NO_OBJECT, (value) => engine.putMemory(value)),
+    ...values("addFacts", [...NO_LIST, [5], [null]], (value) => session.addFacts(value)),
+    ...values("update", NO_OBJECT, (value) => session.update(value)),
+    ...values("fork", NO_OBJECT, (value) => session.fork(value)),
+    ...values("setTitle", [...NO_TEXT, null], (value) => session.setTitle(value)),
+    ...values("edit content", [...NONSENSE, null, 5, "", []], (value) =>
+      session.edit(entryId, value),
+    ),
+    ...values("label", NO_TEXT, (value) => session.label(entryId, value)),
+    ...values("appendCustom type", [...NO_TEXT, null], (value) =>
+      session.appendCustom(value, null),
+    ),
+    ...values("appendCustom data", [1n, () => 1, Symbol("s"), new Map()], (value) =>
+      session.appendCustom("t", value),
+    ),
+    ...values("getSession", NO_ID, (value) => engine.getSession(value)),
+    ...values("getSessionMeta", NO_ID, (value) => engine.getSessionMeta(value)),
+    ...values("deleteSession", NO_ID, (value) => engine.deleteSession(value)),
+    ...values("findTombstone", NO_ID, (value) => engine.findTombstone(value)),
+    ...values("findSessionByOrigin", NO_ID, (value) => engine.findSessionByOrigin(value)),
+    ...values("listMessages", NO_ID, (value) => engine.listMessages(value)),
+    ...values("getEntry", NO_ID, (value) => engine.getEntry(value)),
+    ...values("branch", NO_ID, (value) => session.branch(value)),
+    ...values("edit", NO_ID, (value) => session.edit(value, "x")),
+    ...values("regenerate", NO_ID, (value) => session.regenerate(value, message as never)),
+    ...values("pin", NO_ID, (value) => session.pin(value)),
+    ...values("abortMessage", NO_ID, (value) => engine.abortMessage(value)),
+    ...values("getMemory", NO_ID, (value) => engine.getMemory(value, "m")),
+    ...values("deleteMemory", NO_ID, (value) => engine.deleteMemory("test", value)),
+    ...values("getFact", NO_ID, (value) => engine.getFact(value)),
+    ...values("deleteFact", NO_ID, (value) => engine.deleteFact(value)),
+    ...values("forTenant", [...NO_ID, "", "a/b", "../x", "x".repeat(129)], (value) =>
+      engine.forTenant(value),
+    ),
+  ];
+}
+
+/** One call for each wrong value of each field, the other fields being right. */
+function inputs(
+  name: string,
+  fields: Fields,
+  right: object,
+  call: (input: never) => unknown,
+): WrongCall[] {
+  return Object.entries(fields).flatMap(([field, wrong]) =>
+    wrong.map((value) => ({
+      name: `${name} ${field} = ${show(value)}`,
+      call: () => call({ ...right, [field]: value } as never),
+    })),
+  );
+}
+
+function values(
+  name: string,
+  wrong: readonly unknown[],
+  call: (value: never) => unknown,
+): WrongCall[] {
+  return wrong.map((value) => ({
+    name: `${name}(${show(value)})`,
+    call: () => call(value as never),
+  }));
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 20));
+  if (Array.isArray(value)) return `[${value.map(show).join()}]`;
+  if (typeof value !== "object" || value === null) return String(value);
+  return `${value.constructor.name} {${Object.keys(value).join()}}`;
+}
