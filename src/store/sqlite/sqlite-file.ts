@@ -2,7 +2,7 @@
  * The database file: where it may be, who may read it, and what must not be overwritten.
  */
 
-import { closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { BackscrollError } from "../../model/errors.ts";
 
@@ -26,14 +26,13 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
 export function prepareFile(path: string, options: { create: boolean; readOnly: boolean }): string {
   if (path === MEMORY) return path;
   const file = resolve(path);
-  const exists = existsSync(file);
+  const exists = isThere(file);
   if (!exists && !options.create) {
     throw new BackscrollError("store_not_found", `there is no store at ${file}`, {
       details: { path: file },
     });
   }
   if (!exists) createFile(file);
-  else refuseFolder(file);
   refuseNetworkFileSystem(file);
   return file;
 }
@@ -56,14 +55,30 @@ function createFile(file: string): void {
 }
 
 /**
- * Looks at the path only. The file itself is left to SQLite, which refuses what is no database:
- * opening and closing it here would drop the locks that another store of this process holds on it.
+ * Whether there is a file. Looks at the path only: the file itself is left to SQLite, which refuses
+ * what is no database. Opening and closing it here would drop the locks that another store of this
+ * process holds on it.
  */
-function refuseFolder(file: string): void {
-  if (!statSync(file).isDirectory()) return;
-  throw new BackscrollError("invalid_address", `${file} is a folder; name a file in it`, {
-    details: { path: file },
-  });
+function isThere(file: string): boolean {
+  const found = statPath(file);
+  if (found?.isDirectory()) {
+    throw new BackscrollError("invalid_address", `${file} is a folder; name a file in it`, {
+      details: { path: file },
+    });
+  }
+  return found !== undefined;
+}
+
+function statPath(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw new BackscrollError(
+      "store_unavailable",
+      `${file} cannot be looked at: ${(cause as Error).message}`,
+      { details: { path: file }, cause },
+    );
+  }
 }
 
 function refuseNetworkFileSystem(file: string): void {
