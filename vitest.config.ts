@@ -8,6 +8,9 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts"],
+          // No test takes seconds; a busy machine may.
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
         },
       },
       {

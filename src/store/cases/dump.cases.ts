@@ -17,20 +17,30 @@ import {
   newSession,
   nextId,
   T0,
+  tablesOf,
   treeOf,
 } from "./fixture.cases.ts";
 
 export function dumpCases({ fresh }: Cases): void {
   describe("a dump", () => {
-    test("fills an empty store with the same rows, which goes on under a new epoch", async () => {
+    test("fills an empty store with the same rows, all or nothing, under a new epoch", async () => {
       const { store: from } = await fresh();
       const { id } = await fillAll(from);
-      const { store: to } = await fresh();
-      await to.load(from.dump());
       const dump = await dumpOf(from);
       expect(Object.keys(dump).sort()).toEqual([...TABLES].sort());
+      const { store: to } = await fresh();
+      const { epoch } = await to.feedHead("a");
+      await expect(to.load(torn(from))).rejects.toThrow("the tape tore");
+      expect(await to.listTenants()).toEqual([]);
+      expect(await dumpOf(to)).toEqual({});
+      expect((await to.feedHead("a")).epoch).toBe(epoch);
+
+      await to.load(from.dump());
       expect(await dumpOf(to)).toEqual(dump);
-      expect((await to.feedHead("a")).epoch).not.toBe((await from.feedHead("a")).epoch);
+      const epochs = await Promise.all([from, to].map((store) => store.feedHead("a")));
+      expect(new Set([epoch, ...epochs.map((head) => head.epoch)]).size).toBe(3);
+      await expectCode(to.load(from.dump()), "store_not_empty");
+      expect(await dumpOf(to)).toEqual(dump);
 
       await append(to, "a", id, message("more"));
       await createSession(to, "a");
@@ -44,43 +54,22 @@ export function dumpCases({ fresh }: Cases): void {
     });
 
     test("holds the rows of one moment", async () => {
-      const { store: from } = await fresh();
-      const { id } = await fillAll(from);
-      const before = await dumpOf(from);
-      const dump = from.dump()[Symbol.asyncIterator]();
-      const seen: RowBatch[] = [];
-      for (let next = await dump.next(); !next.done; next = await dump.next()) {
-        seen.push(next.value);
-        if (seen.length > 1) continue;
-        await append(from, "a", id, message("later"), message("x".repeat(9_999)));
-        await createSession(from, "b");
-      }
-      const { store: to } = await fresh();
-      await to.load(batches(...seen));
-      expect(await dumpOf(to)).toEqual(before);
-    });
-
-    test("is loaded as a whole or not at all, and not beside other data", async () => {
-      const { store: from } = await fresh();
-      await fillAll(from);
-      const { store: to } = await fresh();
-      const { epoch } = await to.feedHead("a");
-      await expect(to.load(broken(from))).rejects.toThrow("the tape tore");
-      expect(await to.listTenants()).toEqual([]);
-      expect(await dumpOf(to)).toEqual({});
-      expect((await to.feedHead("a")).epoch).toBe(epoch);
-      await to.load(from.dump());
-      const loaded = await dumpOf(to);
-      expect(loaded).toEqual(await dumpOf(from));
-      await expectCode(to.load(from.dump()), "store_not_empty");
-      expect(await dumpOf(to)).toEqual(loaded);
+      const { store: own } = await fresh();
+      const { id } = await fillAll(own);
+      const before = await dumpOf(own);
+      const write = async () => {
+        await append(own, "a", id, message("later"), message("x".repeat(9_999)));
+        await createSession(own, "later");
+      };
+      expect(await tablesOf(interrupted(own, write))).toEqual(before);
+      expect(await dumpOf(own)).not.toEqual(before);
     });
   });
 
   describe("rows of another version", () => {
     test("are read with defaults for what they lack, and without what is unknown", async () => {
       const { store: own } = await fresh();
-      await own.load(batches(...OLD_ROWS, { table: "unheard_of", rows: [{ x: 1 }] }));
+      await own.load(batches(...OLD_ROWS));
       expect(await own.findSession("a", "s")).toEqual({
         id: "s",
         tenant: "a",
@@ -110,80 +99,80 @@ export function dumpCases({ fresh }: Cases): void {
       expect((await own.listSessions("a", { title: "x" }, { limit: 9 })).sessions).toEqual([]);
       expect(await own.findMemory("a", "coder", "n")).toMatchObject({ content: "x", metadata: {} });
       await append(own, "a", "s", message("on"));
-      expect((await treeOf(own, "a", "s")).at(-1)).toMatchObject({ sequence: 1, content: ON });
-    });
-
-    test("keep a kind that this version does not know, beside the path", async () => {
-      const { store: own } = await fresh();
-      const { table, rows } = ENTRIES;
-      await own.load(batches(...OLD_ROWS, { table, rows }));
-      const [entry] = await treeOf(own, "a", "s");
-      expect(entry).toMatchObject({
-        kind: "hologram",
-        role: null,
-        usage: null,
-        metadata: null,
-        content: null,
-        pinned: false,
-        nonce: null,
-      });
-      expect(await messagesOf(own, "a", "s")).toEqual([]);
+      expect(await messagesOf(own, "a", "s")).toEqual(["on"]);
+      expect(await treeOf(own, "a", "of the future")).toMatchObject([
+        {
+          kind: "hologram",
+          role: null,
+          usage: null,
+          metadata: null,
+          content: null,
+          pinned: false,
+          nonce: null,
+        },
+      ]);
+      expect(await messagesOf(own, "a", "of the future")).toEqual([]);
     });
   });
 }
 
-const TENANT: Row = { tenant: 1, name: "a", created_at: T0, feed_hash: Buffer.alloc(32) };
+const TIMES: Row = { updated_at: T0, last_interaction_at: T0, last_write_at: T0 };
+const WHO: Row = { agent: "coder", created_by: "ana", owner: "ana", created_at: T0 };
 
-const KEY: Row = { tenant: 1, session: 1 };
-
+/** Only what every version has, and some of what none has had so far. */
 const OLD_ROWS: readonly RowBatch[] = [
-  { table: "tenants", rows: [TENANT] },
+  {
+    table: "tenants",
+    rows: [{ tenant: 1, name: "a", created_at: T0, feed_hash: Buffer.alloc(32), future: 1 }],
+  },
   {
     table: "sessions",
-    rows: [{ ...KEY, id: "s", agent: "coder", created_by: "ana", owner: "ana", created_at: T0 }],
+    rows: [
+      { tenant: 1, session: 1, id: "s", ...WHO },
+      { tenant: 1, session: 2, id: "of the future", ...WHO },
+    ],
   },
   {
     table: "session_state",
-    rows: [{ ...KEY, updated_at: T0, last_interaction_at: T0, last_write_at: T0, future: 1 }],
+    rows: [
+      { tenant: 1, session: 1, ...TIMES },
+      { tenant: 1, session: 2, ...TIMES },
+    ],
+  },
+  {
+    table: "entries",
+    rows: [
+      {
+        ...{ tenant: 1, session: 2, sequence: 1, id: nextId() },
+        ...{ chain: 0, depth: 0, ordinal: 0, kind: "hologram", status: "committed" },
+        ...{ created_at: T0, content_bytes: 0, hash: Buffer.alloc(32, 1) },
+      },
+    ],
   },
   {
     table: "memories",
     rows: [
       {
-        tenant: 1,
-        agent: "coder",
-        name: "n",
-        content: Buffer.from('"x"'),
-        created_at: T0,
-        updated_at: T0,
+        ...{ tenant: 1, agent: "coder", name: "n", content: Buffer.from('"x"') },
+        ...{ created_at: T0, updated_at: T0 },
       },
     ],
   },
+  { table: "unheard_of", rows: [{ x: 1 }] },
 ];
 
-const ENTRIES: RowBatch = {
-  table: "entries",
-  rows: [
-    {
-      ...KEY,
-      sequence: 1,
-      id: nextId(),
-      chain: 0,
-      depth: 0,
-      ordinal: 0,
-      kind: "hologram",
-      status: "committed",
-      created_at: T0,
-      content_bytes: 0,
-      hash: Buffer.alloc(32, 1),
-    },
-  ],
-};
-
-const ON = '[{"type":"text","text":"on"}]';
+/** A dump that is interrupted by `action` after its first batch. */
+async function* interrupted(store: Store, action: () => Promise<void>): AsyncGenerator<RowBatch> {
+  let isFirst = true;
+  for await (const batch of store.dump()) {
+    yield batch;
+    if (isFirst) await action();
+    isFirst = false;
+  }
+}
 
 /** Gives half of the rows, then fails. */
-async function* broken(from: Store): AsyncGenerator<RowBatch> {
+async function* torn(from: Store): AsyncGenerator<RowBatch> {
   for await (const batch of from.dump()) {
     if (batch.table === "streams") throw new Error("the tape tore");
     yield batch;

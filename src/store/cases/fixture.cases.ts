@@ -175,9 +175,13 @@ export async function expectCode(
 }
 
 /** Every row of a store, by table, in an order that does not depend on the backend. */
-export async function dumpOf(store: Store): Promise<Record<string, unknown[]>> {
+export function dumpOf(store: Store): Promise<Record<string, unknown[]>> {
+  return tablesOf(store.dump());
+}
+
+export async function tablesOf(dump: AsyncIterable<RowBatch>): Promise<Record<string, unknown[]>> {
   const tables: Record<string, string[]> = {};
-  for await (const { table, rows } of store.dump()) {
+  for await (const { table, rows } of dump) {
     tables[table] ??= [];
     for (const row of rows) tables[table].push(JSON.stringify(row, hexBytes));
   }
