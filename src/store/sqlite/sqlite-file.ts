@@ -66,6 +66,14 @@ function isThere(file: string): boolean {
       details: { path: file },
     });
   }
+  // SQLite takes a file of one byte for an empty one, and would write over it.
+  if (found?.size === 1) {
+    throw new BackscrollError(
+      "store_corrupt",
+      `${file} is not a database; it was left as it is: choose another path`,
+      { details: { path: file } },
+    );
+  }
   return found !== undefined;
 }
 

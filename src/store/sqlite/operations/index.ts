@@ -87,7 +87,16 @@ export function callRead(db: SqliteConnection, name: string, args: readonly unkn
   try {
     return callOperation(READS, db, name, args);
   } finally {
-    if (db.handle.isTransaction) db.commit();
+    if (db.handle.isTransaction) endRead(db);
+  }
+}
+
+/** In a damaged file even this COMMIT may fail; there is nothing to lose, and the answer stands. */
+function endRead(db: SqliteConnection): void {
+  try {
+    db.commit();
+  } catch {
+    db.rollback();
   }
 }
 

@@ -1,6 +1,7 @@
 /** What the store holds, and whether its file is sound. */
 
 import { existsSync, statSync } from "node:fs";
+import { BackscrollError } from "../../../model/errors.ts";
 import type { StoreStatus } from "../../records.ts";
 import { toTenantStatus } from "../../rows/feed-row.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
@@ -33,14 +34,23 @@ export function status(db: SqliteConnection): StoreStatus {
 
 /** SQLite's own check of every page and index, and of every foreign key. */
 export function checkIntegrity(db: SqliteConnection): string[] {
-  const damage = db
-    .all("PRAGMA integrity_check(100)")
-    .map((row) => String(row["integrity_check"]))
-    .filter((line) => line !== "ok");
-  const dangling = db
+  try {
+    const damage = db
+      .all("PRAGMA integrity_check(100)")
+      .map((row) => String(row["integrity_check"]))
+      .filter((line) => line !== "ok");
+    return damage.length > 0 ? damage : danglingRows(db);
+  } catch (error) {
+    // Some damage stops even the check.
+    if (BackscrollError.is(error, "store_corrupt")) return [error.message];
+    throw error;
+  }
+}
+
+function danglingRows(db: SqliteConnection): string[] {
+  return db
     .all("PRAGMA foreign_key_check")
     .map((row) => `a row of ${row["table"]} refers to a row of ${row["parent"]} that is gone`);
-  return [...damage, ...dangling];
 }
 
 /** Changes when another connection, in this process or another, has committed. */
