@@ -1,8 +1,9 @@
 /** Real processes for tests: started from a source file, told what to do, read line by line. */
 
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** Compiled sources are kept between processes: a start costs a third. */
 const COMPILE_CACHE = join(tmpdir(), "backscroll-test-compile-cache");
@@ -21,11 +22,16 @@ export class Child {
   readonly exited: Promise<Exit>;
   #isOver = false;
 
-  /** `file` is a module of this folder that waits for one message: its task. */
-  constructor(file: string, options: { readonly uid?: number; readonly shell?: string } = {}) {
-    this.#process = fork(new URL(file, import.meta.url), [], {
+  /**
+   * `file` is a module of this folder that waits for one message: its task. `uid` is the user that
+   * it runs as; `limits` are shell commands that bound what it may use.
+   */
+  constructor(file: string, options: { readonly uid?: number; readonly limits?: string } = {}) {
+    const node = [process.execPath, fileURLToPath(new URL(file, import.meta.url))];
+    const shell = ["sh", "-c", `${options.limits}; exec "$0" "$@"`];
+    const [command = "", ...args] = options.limits === undefined ? node : [...shell, ...node];
+    this.#process = spawn(command, args, {
       env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
-      execArgv: [],
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     });

@@ -1,0 +1,296 @@
+/** Files that cannot be used: each gets an error with a code, and is left as it is. */
+
+import { createHash, randomFillSync } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { BackscrollError, open, textOf } from "../src/index.ts";
+import { Child } from "./support/child.ts";
+import { createFolder } from "./support/folder.ts";
+import type { FullDiskLine, FullDiskTask } from "./support/full-disk-writer.ts";
+import type { Probe, ProbeTask } from "./support/store-prober.ts";
+
+const MODES = [
+  ["on threads of its own", false],
+  ["on the caller's thread", true],
+] as const;
+
+/** A sound store with one session of 50 messages, closed. */
+async function createStore(): Promise<string> {
+  const path = join(createFolder(), "store.db");
+  await using engine = await open(path, { inThread: true });
+  const session = await engine.createSession({ id: "s", agent: "test", createdBy: "test" });
+  const messages = Array.from({ length: 50 }, (_, i) => ({
+    role: "user" as const,
+    content: `message ${i} ${"x".repeat(500)}`,
+  }));
+  await session.append(messages);
+  await engine.close();
+  return path;
+}
+
+function digest(path: string): string {
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
+}
+
+async function codeOf(action: () => Promise<unknown>): Promise<string> {
+  try {
+    await action();
+    return "ok";
+  } catch (error) {
+    if (BackscrollError.is(error)) return error.code;
+    throw error;
+  }
+}
+
+/** Opening for writing and for reading both give `code`, and the file stays byte for byte. */
+async function isRefused(path: string, code: string): Promise<void> {
+  const before = digest(path);
+  for (const options of [{}, { inThread: true }, { readOnly: true }]) {
+    expect(await codeOf(async () => (await open(path, options)).close())).toBe(code);
+  }
+  expect(digest(path)).toBe(before);
+  // Nor is anything left beside it that would be taken for part of it.
+  expect(existsSync(`${path}-journal`)).toBe(false);
+}
+
+describe("a damaged file is refused and left alone:", () => {
+  test("a text file", async () => {
+    const path = join(createFolder(), "notes.txt");
+    writeFileSync(path, "These are my notes, and not a database.\n".repeat(200));
+    await isRefused(path, "store_corrupt");
+    writeFileSync(path, "x");
+    await isRefused(path, "store_corrupt");
+  });
+
+  test("random bytes after a sound first page", async () => {
+    const path = await createStore();
+    const bytes = readFileSync(path);
+    randomFillSync(bytes, 4_096);
+    writeFileSync(path, bytes);
+    await isRefused(path, "store_corrupt");
+  });
+
+  test.each([50, 1_000, 4_096, 20_000])("one that was cut to %d bytes", async (length) => {
+    const path = await createStore();
+    truncateSync(path, length);
+    await isRefused(path, "store_corrupt");
+  });
+
+  test("a database of another program", async () => {
+    const path = join(createFolder(), "other.db");
+    const db = new DatabaseSync(path);
+    db.exec("CREATE TABLE sessions (id TEXT); INSERT INTO sessions VALUES ('theirs')");
+    db.close();
+    await isRefused(path, "foreign_database");
+  });
+
+  test("one that another program has marked as its own", async () => {
+    const path = join(createFolder(), "marked.db");
+    const db = new DatabaseSync(path);
+    db.exec("PRAGMA application_id = 12345; CREATE TABLE t (a); DROP TABLE t");
+    db.close();
+    await isRefused(path, "foreign_database");
+  });
+});
+
+describe("damage in the middle", () => {
+  test("is found by a check, told by a read, and not made worse", async () => {
+    const path = await createStore();
+    const bytes = readFileSync(path);
+    // The page that holds a message in the middle of the session.
+    const page = Math.floor(bytes.indexOf("message 25 ") / 4_096) * 4_096;
+    randomFillSync(bytes, page, 4_096);
+    writeFileSync(path, bytes);
+    const before = digest(path);
+    {
+      await using engine = await open(path, { inThread: true });
+      expect(await engine.checkIntegrity()).not.toEqual([]);
+      expect(await codeOf(() => engine.listMessages("s", { limit: 500 }))).toBe("store_corrupt");
+    }
+    expect(digest(path)).toBe(before);
+  });
+
+  test("in a log that was copied from elsewhere is ignored", async () => {
+    const path = await createStore();
+    const other = join(createFolder(), "other.db");
+    await using engine = await open(other, { inThread: true });
+    await engine.createSession({ id: "other", agent: "test", createdBy: "test" });
+    copyFileSync(`${other}-wal`, `${path}-wal`);
+    truncateSync(`${path}-wal`, statSync(`${path}-wal`).size - 100);
+    writeFileSync(`${path}-wal`, randomFillSync(readFileSync(`${path}-wal`), 32));
+    await using sound = await open(path, { inThread: true });
+    expect((await sound.verify()).problems).toEqual([]);
+    expect((await sound.getSessionMeta("s")).messageCount).toBe(50);
+  });
+});
+
+describe("a store that may only be read", () => {
+  /** Nobody's rights: root may write everywhere, so root tests as somebody else. */
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+
+  async function probe(address: string, options: ProbeTask["options"]): Promise<Probe | undefined> {
+    const child = new Child("./store-prober.ts", nobody);
+    child.tell({ address, options } satisfies ProbeTask);
+    await child.succeed();
+    return child.said<Probe>()[0];
+  }
+
+  test("opened for reading, reads and refuses to write", async () => {
+    const path = await createStore();
+    const before = digest(path);
+    await using engine = await open(path, { readOnly: true });
+    const session = await engine.getSession("s");
+    expect((await session.listMessages({ limit: 1 })).total).toBe(50);
+    expect(await codeOf(() => session.append({ role: "user", content: "x" }))).toBe(
+      "store_read_only",
+    );
+    expect(await codeOf(() => engine.deleteSession("s"))).toBe("store_read_only");
+    expect(digest(path)).toBe(before);
+  });
+
+  test("a file or a folder without the right to write is not written to", async () => {
+    const path = await createStore();
+    chmodSync(path, 0o444);
+    chmodSync(dirname(path), 0o555);
+    const before = digest(path);
+    for (const inThread of [true, false]) {
+      const found = await probe(path, { inThread });
+      const codes = ["store_read_only", "store_unavailable"];
+      expect(codes).toContain(found?.open === "ok" ? found.write : found?.open);
+    }
+    const reader = await probe(path, { readOnly: true, inThread: true });
+    expect(["ok", "store_read_only", "store_unavailable"]).toContain(reader?.open);
+    expect(digest(path)).toBe(before);
+    chmodSync(dirname(path), 0o755);
+  });
+
+  test("a file that may not even be read, and a folder that takes no new file", async () => {
+    const path = await createStore();
+    chmodSync(dirname(path), 0o555);
+    const fresh = await probe(join(dirname(path), "new.db"), { inThread: true });
+    expect(fresh?.open).toBe("store_unavailable");
+    chmodSync(path, 0o000);
+    const secret = await probe(path, { inThread: true });
+    expect(secret?.open).toBe("store_unavailable");
+    chmodSync(dirname(path), 0o755);
+  });
+
+  test("that is not there is not made", async () => {
+    const path = join(createFolder(), "none.db");
+    expect(await codeOf(() => open(path, { readOnly: true }))).toBe("store_not_found");
+    expect(await codeOf(() => open(path, { create: false }))).toBe("store_not_found");
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe.each(MODES)("a full disk, %s", (_, inThread) => {
+  test("refuses writes, leaves all readable, and loses nothing", async () => {
+    const address = join(createFolder(), "full.db");
+    // No file may grow beyond 2 MB; the signal that tells so is ignored, as a full disk sends none.
+    const child = new Child("./full-disk-writer.ts", { limits: "trap '' XFSZ; ulimit -f 4096" });
+    child.tell({ address, inThread } satisfies FullDiskTask);
+    await child.succeed();
+    const said = child.said<FullDiskLine>();
+    const appended = said.flatMap((line) => ("appended" in line ? line.appended : []));
+    expect(appended.length).toBeGreaterThan(50);
+    const codes = ["store_full", "store_unavailable"];
+    expect(codes).toContain(said.flatMap((line) => ("refused" in line ? line.refused : []))[0]);
+    const last = said.at(-1);
+    expect(last).toMatchObject({ readable: appended.length, problems: 0 });
+    expect(codes).toContain(last !== undefined && "again" in last ? last.again : "");
+
+    // With room again, all that was acknowledged is there, and the store goes on.
+    await using engine = await open(address, { inThread });
+    const session = await engine.getSession("full");
+    const stored: string[] = [];
+    for (let offset = 0; offset < appended.length; offset += 500) {
+      const { messages } = await session.listMessages({ offset, limit: 500 });
+      stored.push(...messages.map((message) => message.id));
+    }
+    expect(stored).toEqual(appended);
+    const entry = await session.append({ role: "user", content: "room again" });
+    expect(textOf((await session.getEntry(entry.id)).blocks)).toBe("room again");
+    expect((await engine.verify()).problems).toEqual([]);
+    expect(await engine.checkIntegrity()).toEqual([]);
+  });
+});
+
+describe.each(MODES)("a store that cannot keep up, %s", (_, inThread) => {
+  test("refuses what its queue has no room for, and carries out the rest", async () => {
+    const path = await createStore();
+    await using engine = await open(path, { inThread, maxQueue: 10 });
+    const session = await engine.getSession("s");
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, i) => session.append({ role: "user", content: `${i}` })),
+    );
+    const taken = outcomes.filter((outcome) => outcome.status === "fulfilled");
+    expect(taken.length).toBeGreaterThanOrEqual(10);
+    expect(taken.length).toBeLessThan(100);
+    for (const outcome of outcomes) {
+      if (outcome.status === "fulfilled") continue;
+      expect(outcome.reason).toMatchObject({
+        code: "store_busy",
+        details: { retryAfterMs: expect.any(Number) },
+      });
+    }
+    expect((await session.meta()).messageCount).toBe(50 + taken.length);
+  });
+
+  test("waits for another program's lock, but not for ever", async () => {
+    const path = await createStore();
+    await using engine = await open(path, { inThread, busyTimeoutMs: 150 });
+    const session = await engine.getSession("s");
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    const write = () => session.append({ role: "user", content: "x" });
+    expect(await codeOf(write)).toBe("store_busy");
+    // Reading goes on meanwhile.
+    expect((await session.meta()).messageCount).toBe(50);
+    const waiting = write();
+    other.exec("ROLLBACK");
+    await waiting;
+    other.close();
+    expect((await session.meta()).messageCount).toBe(51);
+  });
+
+  test("that is closed says so to everybody", async () => {
+    const path = await createStore();
+    const engine = await open(path, { inThread });
+    const session = await engine.getSession("s");
+    const underWay = session.append({ role: "user", content: "x" });
+    await engine.close();
+    await engine.close();
+    await underWay;
+    for (const call of [
+      () => session.append({ role: "user", content: "x" }),
+      () => session.listMessages(),
+      () => engine.createSession({ agent: "test", createdBy: "test" }),
+      () => engine.listSessions(),
+      () => engine.verify(),
+      () => engine.status(),
+      () => engine.sweep(),
+    ]) {
+      expect(await codeOf(call)).toBe("store_closed");
+    }
+  });
+});
+
+test("a new store is for its owner's eyes only", async () => {
+  const path = join(createFolder(), "new", "folder", "store.db");
+  await using engine = await open(path);
+  await engine.createSession({ agent: "test", createdBy: "test" });
+  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+  for (const suffix of ["", "-wal", "-shm"]) {
+    expect(statSync(path + suffix).mode & 0o077, suffix).toBe(0);
+  }
+});
