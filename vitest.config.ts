@@ -2,6 +2,8 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 const config: ViteUserConfig = defineConfig({
   test: {
+    // Most tests wait for a disk or for another process: two at once also on two cores.
+    maxWorkers: 2,
     globalSetup: ["./test/support/postgres-server.ts"],
     projects: [
       {

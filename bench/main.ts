@@ -2,15 +2,18 @@
 
 import { parseArgs } from "node:util";
 import { benchAppend } from "./append.ts";
+import { benchBlobs } from "./blobs.ts";
 import type { BenchOptions } from "./measure.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
   append: benchAppend,
+  blobs: benchBlobs,
 };
 
 const HELP = `Usage: npm run bench -- NAME [options]
 
   append   one append, batches, pages of sessions and messages, event-loop delay
+  blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
 
 Options
   --quick            one run of each measurement instead of the median of five
@@ -24,7 +27,8 @@ Each measurement is one JSON line on stdout, and so is each bar with its figure.
 The exit code is 1 when a bar is missed, 2 when the command is wrong.
 `;
 
-process.exitCode = await main();
+// Said outright: the package that starts PostgreSQL ends the process with 0 when it is left to end.
+process.exit(await main());
 
 async function main(): Promise<number> {
   let parsed: ReturnType<typeof parse>;

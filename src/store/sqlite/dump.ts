@@ -13,6 +13,9 @@ import { renewEpoch } from "./sqlite-schema.ts";
 
 const BATCH_ROWS = 500;
 
+/** A payload may have megabytes. */
+const BATCH_BLOBS = 16;
+
 /** SQLite's own row number means nothing elsewhere. */
 const PRIVATE_COLUMNS: readonly string[] = ["entry"];
 
@@ -32,9 +35,11 @@ export async function* dumpRows(source: string | SqliteConnection): AsyncGenerat
   }
 }
 
+/** `whenFree` runs an action until no other process holds the lock that it needs. */
 export async function loadRows(
   target: string | SqliteConnection,
   source: AsyncIterable<RowBatch>,
+  whenFree: (action: () => void) => Promise<void>,
 ): Promise<void> {
   if (typeof target !== "string") {
     // Collected first: the store's own writes use this connection between our awaits.
@@ -47,7 +52,7 @@ export async function loadRows(
   }
   const db = new SqliteConnection(target);
   try {
-    db.begin();
+    await whenFree(() => db.begin());
     refuseFilled(db);
     for await (const batch of source) insertBatch(db, batch);
     renewEpoch(db);
@@ -108,15 +113,16 @@ function columnsOf(db: SqliteConnection, table: TableName): string[] {
 function* allBatches(db: SqliteConnection): Generator<RowBatch> {
   for (const table of TABLES) {
     const rows = db.handle.prepare(selectAll(db, table)).iterate() as Iterable<SqlRow>;
-    for (const batch of batches(rows)) yield { table, rows: batch };
+    const size = table === "blobs" ? BATCH_BLOBS : BATCH_ROWS;
+    for (const batch of batches(rows, size)) yield { table, rows: batch };
   }
 }
 
-function* batches(rows: Iterable<SqlRow>): Generator<SqlRow[]> {
+function* batches(rows: Iterable<SqlRow>, size: number): Generator<SqlRow[]> {
   let batch: SqlRow[] = [];
   for (const row of rows) {
     batch.push(row);
-    if (batch.length < BATCH_ROWS) continue;
+    if (batch.length < size) continue;
     yield batch;
     batch = [];
   }

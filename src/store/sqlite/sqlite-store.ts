@@ -1,6 +1,7 @@
 /** The store on SQLite: one file, many processes. */
 
 import { BackscrollError } from "../../model/errors.ts";
+import type { RowBatch } from "../records.ts";
 import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
 import { dumpRows, loadRows } from "./dump.ts";
@@ -101,6 +102,7 @@ const SqliteOperations = class {
 export class SqliteStore extends SqliteOperations implements Store {
   readonly #path: string;
   readonly #readOnly: boolean;
+  readonly #busyTimeoutMs: number;
   readonly #executor: Executor;
   readonly #listeners = new Set<() => void>();
   #closed = false;
@@ -115,6 +117,7 @@ export class SqliteStore extends SqliteOperations implements Store {
     this.#executor = executor;
     this.#path = options.path;
     this.#readOnly = options.readOnly;
+    this.#busyTimeoutMs = options.busyTimeoutMs;
   }
 
   onChange(listener: () => void): () => void {
@@ -126,14 +129,16 @@ export class SqliteStore extends SqliteOperations implements Store {
     };
   }
 
-  dump(): ReturnType<Store["dump"]> {
-    return dumpRows(this.#dumpSource());
+  async *dump(): AsyncGenerator<RowBatch> {
+    this.#open();
+    yield* dumpRows(this.#dumpSource());
   }
 
   async load(batches: Parameters<Store["load"]>[0]): Promise<void> {
     this.#open();
     if (this.#readOnly) throw openForReading();
-    await loadRows(this.#dumpSource(), batches);
+    const target = this.#dumpSource();
+    await loadRows(target, batches, (begin) => withoutBusy(this.#busyTimeoutMs, begin));
   }
 
   async close(): Promise<void> {
@@ -143,6 +148,7 @@ export class SqliteStore extends SqliteOperations implements Store {
     await this.#executor.close();
   }
 
+  /** What lives in memory has but one connection; a file is read on another one, bit by bit. */
   #dumpSource(): string | SqliteConnection {
     const inMemory = this.#path === MEMORY && this.#executor instanceof InThread;
     return inMemory ? this.#executor.connection : this.#path;

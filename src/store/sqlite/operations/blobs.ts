@@ -12,6 +12,10 @@ const SQL = statements("blobs", {
   insert: `INSERT INTO blobs (tenant, hash, codec, size, bytes) VALUES (?, ?, ?, ?, ?)`,
   hold: `INSERT INTO entry_blobs (tenant, session, sequence, hash) VALUES (?, ?, ?, ?)
     ON CONFLICT DO NOTHING`,
+  holdSame: `INSERT INTO entry_blobs (tenant, session, sequence, hash)
+    SELECT e.tenant, ?, ?, b.hash FROM entries e JOIN entry_blobs b
+      ON b.tenant = e.tenant AND b.session = e.session AND b.sequence = e.sequence
+    WHERE e.tenant = ? AND e.id = ?`,
   read: `SELECT codec, size, bytes FROM blobs WHERE tenant = ? AND hash = ?`,
   release: `DELETE FROM entry_blobs WHERE tenant = ? AND session = ?`,
   heldBySession: `SELECT DISTINCT hash FROM entry_blobs WHERE tenant = ? AND session = ?`,
@@ -41,17 +45,15 @@ export function storePayloads(
   }
 }
 
-/** Makes another entry hold the payloads that `content` names. */
-export function holdPayloads(
+/** Makes a copy of an entry hold the same payloads, without reading them. */
+export function holdPayloadsOf(
   db: SqliteConnection,
   tenant: number,
   session: number,
   sequence: number,
-  content: string,
+  originalId: string,
 ): void {
-  for (const hash of readPayloads(db, tenant, [content]).keys()) {
-    db.run(SQL.hold, tenant, session, sequence, fromHex(hash));
-  }
+  db.run(SQL.holdSame, session, sequence, tenant, originalId);
 }
 
 /** The payloads that `contents` name, by hash. */

@@ -10,7 +10,7 @@ import { checkNode, entryNotFound, sessionNotFound } from "../../store-errors.ts
 import { planDelta } from "../../tenant-delta.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { carryOut, findPoint, readState } from "./append.ts";
-import { holdPayloads } from "./blobs.ts";
+import { holdPayloadsOf } from "./blobs.ts";
 import { findTenant, writeFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { readEntries } from "./read-entries.ts";
@@ -41,7 +41,9 @@ export function forkSession(db: SqliteConnection, name: string, request: ForkReq
   const plan = planAppend(state, { sessionId: session.id, entries, now: session.now }, new Map());
   carryOut(db, tenant, number, plan, session.now);
   for (const { entry, place } of plan.rows) {
-    holdPayloads(db, tenant, number, place.sequence, entry.content);
+    if (entry.copiedFrom !== undefined) {
+      holdPayloadsOf(db, tenant, number, place.sequence, entry.copiedFrom);
+    }
   }
   storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
   const delta = { sessions: 1, ...planDelta(plan) };
