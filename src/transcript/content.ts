@@ -42,13 +42,17 @@ interface BlobReference {
   readonly head: string;
 }
 
-export function encodeContent(content: Content): EncodedContent {
+/** `thresholdBytes` is for measuring; everything that is stored uses the one above. */
+export function encodeContent(
+  content: Content,
+  thresholdBytes: number = BLOB_THRESHOLD_BYTES,
+): EncodedContent {
   const payloads = new Map<string, Payload>();
-  const blocks = content.blocks.map((block) => detach(block, payloads));
+  const blocks = content.blocks.map((block) => detach(block, payloads, thresholdBytes));
   let text = JSON.stringify(content.data === null ? blocks : { blocks, data: content.data });
   let bytes = Buffer.byteLength(text);
   // Thousands of small blocks, or large data: then the text itself is the payload.
-  if (bytes > 4 * BLOB_THRESHOLD_BYTES) {
+  if (bytes > 4 * thresholdBytes) {
     text = JSON.stringify(toPayload(text, bytes, payloads));
   }
   for (const payload of payloads.values()) bytes += payload.bytes.length;
@@ -101,15 +105,18 @@ export function nestedBlobsOf(text: string, bytes: Uint8Array): string[] {
   return isReference(JSON.parse(text)) ? blobsOf(JSON.parse(decode(bytes)) as string) : [];
 }
 
-function detach(block: Block, payloads: Map<string, Payload>): unknown {
+function detach(block: Block, payloads: Map<string, Payload>, thresholdBytes: number): unknown {
   let copy: Record<string, unknown> | undefined;
   for (const field of PAYLOAD_FIELDS[block.type]) {
     const value = (block as unknown as Record<string, unknown>)[field];
     if (Array.isArray(value)) {
-      copy = { ...(copy ?? block), [field]: value.map((inner: Block) => detach(inner, payloads)) };
-    } else if (typeof value === "string" && value.length * 3 > BLOB_THRESHOLD_BYTES) {
+      copy = {
+        ...(copy ?? block),
+        [field]: value.map((inner: Block) => detach(inner, payloads, thresholdBytes)),
+      };
+    } else if (typeof value === "string" && value.length * 3 > thresholdBytes) {
       const bytes = Buffer.byteLength(value);
-      if (bytes > BLOB_THRESHOLD_BYTES) {
+      if (bytes > thresholdBytes) {
         copy = { ...(copy ?? block), [field]: toPayload(value, bytes, payloads) };
       }
     }
