@@ -12,6 +12,7 @@
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { BackscrollError } from "../../model/errors.ts";
 import type { AppendRequest, WriteStreamRequest } from "../records.ts";
+import { Breath } from "./breath.ts";
 import { CHECKPOINT_PAGES, type ExecutorOptions } from "./executor.ts";
 import type { WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
@@ -27,6 +28,7 @@ export class HostWriter {
   readonly #queue: WriteQueue;
   /** The write-ahead log, to sync it. SQLite holds no lock on this file that closing it could drop. */
   #log: number | undefined;
+  readonly #breath = new Breath();
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -35,22 +37,35 @@ export class HostWriter {
     this.#queue = new WriteQueue(this.#db, 0);
   }
 
-  /** Carries out a write; undefined if another connection holds the lock. Not yet durable. */
+  /**
+   * Carries out a write that is not yet durable. Undefined, and nothing done, if another connection
+   * holds the lock, or if the log that would have to be synced cannot be opened.
+   */
   write(name: WriteName, args: readonly unknown[]): Outcome | undefined {
+    if (this.#options.durability === "power-loss" && !this.#openLog()) return undefined;
     return this.#queue.runNow(name, args);
   }
 
   /** Resolves when what was written survives what the store promises to survive. */
-  sync(): Promise<void> {
-    if (this.#options.durability === "process") return Promise.resolve();
-    this.#log ??= openSync(`${this.#options.path}-wal`, "r+");
+  async sync(): Promise<void> {
     const log = this.#log;
+    if (log === undefined) return this.#breath.take();
     return new Promise((resolve, reject) => {
       fdatasync(log, (cause) => {
         if (cause === null) resolve();
         else reject(notDurable(cause));
       });
     });
+  }
+
+  #openLog(): boolean {
+    try {
+      this.#log ??= openSync(`${this.#options.path}-wal`, "r+");
+      return true;
+    } catch {
+      // Not there yet, or no more files may be opened: the writer's thread does without.
+      return false;
+    }
   }
 
   /** Whether the log has grown enough to be moved into the database. True once for each growth. */

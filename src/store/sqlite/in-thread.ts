@@ -1,6 +1,7 @@
 /** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
 
 import { queueFull } from "../store-errors.ts";
+import { Breath } from "./breath.ts";
 import { CHECKPOINT_PAGES, type Executor, type ExecutorOptions } from "./executor.ts";
 import { callRead, type ReadName, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
@@ -13,6 +14,7 @@ export class InThread implements Executor {
   /** A second connection, so that a read sees only what is committed. `:memory:` has but one. */
   readonly #reader: SqliteConnection;
   readonly #queue: WriteQueue;
+  readonly #breath = new Breath();
   #draining = false;
   #waiting = 0;
 
@@ -28,8 +30,14 @@ export class InThread implements Executor {
     return this.#writer;
   }
 
-  write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
-    if (this.#waiting >= this.#options.maxQueue) return Promise.reject(queueFull(this.#waiting));
+  async write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
+    if (this.#waiting >= this.#options.maxQueue) throw queueFull(this.#waiting);
+    const value = await this.#enqueue(name, args);
+    await this.#breath.take();
+    return value;
+  }
+
+  #enqueue(name: WriteName, args: readonly unknown[]): Promise<unknown> {
     this.#waiting++;
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => {
@@ -43,6 +51,7 @@ export class InThread implements Executor {
   }
 
   async read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
+    await this.#breath.take();
     const deadline = Date.now() + this.#options.busyTimeoutMs;
     for (;;) {
       try {
@@ -54,12 +63,12 @@ export class InThread implements Executor {
     }
   }
 
-  close(): Promise<void> {
+  /** Waits for the writes that wait: each is carried out, or fails by itself after a while. */
+  async close(): Promise<void> {
     this.#queue.drain();
-    this.#queue.stop();
+    while (!this.#queue.idle) await new Promise((resolve) => setTimeout(resolve, 2));
     if (this.#reader !== this.#writer) this.#reader.close();
     closeWriter(this.#writer, this.#options.readOnly);
-    return Promise.resolve();
   }
 
   /** After the current microtasks: what was asked for together is committed together. */

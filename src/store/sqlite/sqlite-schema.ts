@@ -28,10 +28,10 @@ const SQL = statements("schema", {
  */
 export function migrate(db: SqliteConnection): void {
   refuseForeign(db);
-  if (pendingMigrations(readSchema(db), SQLITE_MIGRATIONS).length === 0) return;
   // Both are part of the file and cannot change inside a transaction; the first only while it is empty.
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
-  if (db.path !== ":memory:") db.exec("PRAGMA journal_mode = WAL");
+  if (db.path !== ":memory:") switchToLog(db);
+  if (pendingMigrations(readSchema(db), SQLITE_MIGRATIONS).length === 0) return;
   db.begin();
   try {
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
@@ -50,6 +50,17 @@ export function migrate(db: SqliteConnection): void {
     db.rollback();
     throw error;
   }
+}
+
+/** A copy that another tool has made may have lost the mode, and nothing here works without it. */
+function switchToLog(db: SqliteConnection): void {
+  const mode = db.get("PRAGMA journal_mode")?.["journal_mode"];
+  if (mode === "wal" || db.get("PRAGMA journal_mode = WAL")?.["journal_mode"] === "wal") return;
+  throw new BackscrollError(
+    "unsupported_storage",
+    `${db.path} cannot have a write-ahead log where it is; move it to a local disk`,
+    { details: { path: db.path } },
+  );
 }
 
 /** Throws unless this code may use the store. Cheap: part of every write transaction. */

@@ -50,12 +50,20 @@ function serveWrites(): void {
       replies.push({ id, failure: toFailure(error) });
     }
   };
+  /** Each write that waits is carried out, or fails by itself after a while. */
+  const closeWhenIdle = (id: number) => {
+    if (!queue.idle) {
+      setTimeout(() => closeWhenIdle(id), 2);
+      return;
+    }
+    closeWriter(db, data.readOnly);
+    replies.push({ id, value: undefined });
+    queueMicrotask(flush);
+  };
   const take = (request: Request) => {
     if (request.name === CLOSE) {
       queue.drain();
-      queue.stop();
-      closeWriter(db, data.readOnly);
-      replies.push({ id: request.id, value: undefined });
+      closeWhenIdle(request.id);
       return;
     }
     if (request.name === CHECKPOINT) {

@@ -69,15 +69,6 @@ export class WriteQueue {
     return settled;
   }
 
-  stop(): void {
-    clearTimeout(this.#retry);
-    const error = new BackscrollError(
-      "store_closed",
-      "the store was closed while this write waited",
-    );
-    for (const write of this.#waiting.splice(0)) write.settle({ error });
-  }
-
   /** Whether a transaction has begun. Otherwise a retry is scheduled, or the waiting ones failed. */
   #begin(): boolean {
     try {
