@@ -27,21 +27,25 @@ export async function appendDrafts(
   const { expectedLeaf, parent, idempotencyKey } = options;
   if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
   if (parent !== undefined) checkKeyOrNull(parent, "parent");
-  const entries = drafts.map(({ entry }, i) =>
-    i === 0 && parent !== undefined ? { ...entry, parentId: parent } : entry,
+  const placed = drafts.map((draft, i) =>
+    i === 0 && parent !== undefined
+      ? { ...draft, entry: { ...draft.entry, parentId: parent } }
+      : draft,
   );
+  const entries = placed.map((draft) => draft.entry);
   checkBatch(entries);
+  const leaf = expectedLeaf === undefined ? "any" : expectedLeaf;
   const result = await scope.store.append(scope.tenant, {
     sessionId,
     entries,
     now: scope.now(),
     ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
-    ...idempotency(idempotencyKey, ["append", requestOf(entries), expectedLeaf ?? null]),
+    ...idempotency(idempotencyKey, () => ["append", placed.map(requestOf), leaf]),
   });
   if (result.replayed) {
-    const ids = result.entries.map((placed) => placed.id);
+    const ids = result.entries.map((place) => place.id);
     const page = await scope.store.findEntries(scope.tenant, ids, true);
     return page.entries.map((record) => toEntry(record, page.payloads));
   }
-  return result.entries.map((placed, i) => appendedEntry(sessionId, drafts[i] as Draft, placed));
+  return result.entries.map((place, i) => appendedEntry(sessionId, placed[i] as Draft, place));
 }

@@ -4,6 +4,7 @@ import { getRandomValues } from "node:crypto";
 import { createUlids, type IdSource } from "../model/ids.ts";
 import type { StoreStatus, SweepResult } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
+import { invalid } from "./check.ts";
 import type { Scope } from "./scope.ts";
 import { checkTenantName, sweepAll, TenantEngine } from "./tenant-engine.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify.ts";
@@ -33,8 +34,9 @@ export class Engine extends TenantEngine {
       tenant: checkTenantName(options.tenant ?? DEFAULT_TENANT),
       now: () => source.now(),
       newId: createUlids(source),
-      flushMs: options.flushMs ?? 250,
-      leaseMs: options.leaseMs ?? 30_000,
+      flushMs: checkDuration(options.flushMs ?? 250, "flushMs", 0),
+      leaseMs: checkDuration(options.leaseMs ?? 30_000, "leaseMs", 100),
+      openMessages: new Set(),
     });
   }
 
@@ -67,11 +69,19 @@ export class Engine extends TenantEngine {
     return verifyStore(this.scope.store, options);
   }
 
+  /** Stores what open messages have buffered, and waits for what is under way. */
   async close(): Promise<void> {
+    // A message that is lost cannot be stored; that is for its own writer to hear.
+    await Promise.allSettled([...this.scope.openMessages].map((message) => message.flush()));
     await this.scope.store.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+function checkDuration(value: unknown, field: string, leastMs: number): number {
+  if (typeof value === "number" && value >= leastMs && value < 2 ** 31) return value;
+  throw invalid(field, `${field} must be a number of milliseconds of at least ${leastMs}`);
 }

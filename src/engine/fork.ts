@@ -3,6 +3,7 @@
 import type { Session } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { checkInput, checkKey } from "./check.ts";
+import { idempotency } from "./idempotency.ts";
 import type { Scope } from "./scope.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
 
@@ -22,7 +23,7 @@ export async function forkSession(
   checkInput(input, "fork");
   const original = await store.findSession(tenant, sessionId);
   if (original === undefined) throw sessionNotFound(sessionId);
-  const { through, ...rest } = input;
+  const { through, idempotencyKey, ...rest } = input;
   const session = toNewSession(
     {
       title: original.title,
@@ -38,7 +39,11 @@ export async function forkSession(
   );
   return store.forkSession(tenant, {
     sessionId,
-    session,
+    // What was asked for, not what the original happens to be called by now.
+    session: {
+      ...session,
+      ...idempotency(idempotencyKey, () => ["fork", sessionId, through ?? null, rest]),
+    },
     ...(through === undefined ? {} : { through: checkKey(through, "through") }),
   });
 }

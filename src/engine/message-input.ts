@@ -68,6 +68,8 @@ export interface Draft {
   readonly entry: NewEntry;
   readonly blocks: readonly Block[];
   readonly data: JsonValue;
+  /** Whether the caller said when it was said. */
+  readonly dated: boolean;
 }
 
 /** The entries of one message: itself, and a tool message for each of its results. */
@@ -114,7 +116,7 @@ export function draftEntry(input: EntryInput, id: string, createdAt: number): Dr
     ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
     ...(input.supersedes === undefined ? {} : { supersedes: input.supersedes }),
   };
-  return { entry, blocks: input.blocks, data: input.data ?? null };
+  return { entry, blocks: input.blocks, data: input.data ?? null, dated: false };
 }
 
 /** Throws `too_large` if a batch is more than one transaction should carry. */
@@ -134,16 +136,22 @@ export function checkBatch(entries: readonly NewEntry[]): void {
 }
 
 /** What identifies a request under an idempotency key: everything but the ids and times we made. */
-export function requestOf(entries: readonly NewEntry[]): unknown {
-  return entries.map((entry) => [
+export function requestOf({ entry, dated }: Draft): unknown {
+  return [
     entry.kind,
     entry.role,
     entry.actor,
     entry.content,
+    entry.usage,
+    entry.model,
+    entry.adapter,
     entry.metadata,
-    entry.parentId ?? null,
+    entry.interaction,
+    entry.contextWindow ?? null,
+    dated ? entry.createdAt : null,
+    entry.parentId === undefined ? "leaf" : entry.parentId,
     entry.supersedes ?? null,
-  ]);
+  ];
 }
 
 function toMessage(
@@ -177,7 +185,7 @@ function toMessage(
       ? {}
       : { contextWindow: checkCount(input.contextWindow, "contextWindow") }),
   };
-  return { entry, blocks, data: null };
+  return { entry, blocks, data: null, dated: input.createdAt !== undefined };
 }
 
 function toToolMessage(block: Block, id: string, createdAt: number): Draft {

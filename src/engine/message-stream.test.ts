@@ -1,3 +1,7 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { textOf } from "../model/block.ts";
 import { MAX_CONTENT_BYTES } from "../model/limits.ts";
@@ -236,6 +240,61 @@ describe("the lease", () => {
     const message = await session.openMessage({ role: "assistant" });
     await message.write("a");
     await engine.close();
+    // What was waiting at the close is stored; this came after it.
+    await message.write("b");
     await expect(message.flush()).rejects.toMatchObject({ code: "store_closed" });
+  });
+});
+
+describe("what was written", () => {
+  test("is stored later when the store is busy now", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+    const file = join(folder, "busy.db");
+    await using engine = await open(file, { busyTimeoutMs: 50, flushMs: 20 });
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("first ");
+    await message.flush();
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN IMMEDIATE");
+    await message.write("second ");
+    await expect(message.flush()).rejects.toMatchObject({ code: "store_busy" });
+    other.exec("ROLLBACK");
+    other.close();
+    await message.write("third");
+    const entry = await message.commit();
+    expect(entry.blocks).toEqual([{ type: "text", text: "first second third" }]);
+  });
+
+  test("is not lost by an abort that is refused", async () => {
+    await using engine = await open(":memory:");
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("kept");
+    await expect(message.abort("")).rejects.toMatchObject({ code: "invalid_input" });
+    const entry = await message.abort("enough");
+    expect(entry.blocks).toEqual([{ type: "text", text: "kept" }]);
+  });
+
+  test("is refused once the commit is under way", async () => {
+    await using engine = await open(":memory:");
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("whole");
+    const commit = message.commit();
+    await expect(message.write(" and more")).rejects.toMatchObject({ code: "stream_lost" });
+    expect((await commit).blocks).toEqual([{ type: "text", text: "whole" }]);
+  });
+
+  test("is stored by closing the engine", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "backscroll-")), "closed.db");
+    const engine = await open(file);
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("in the buffer");
+    await engine.close();
+    await using again = await open(file);
+    const entry = await again.getEntry(message.id);
+    expect(entry.blocks).toEqual([{ type: "text", text: "in the buffer" }]);
   });
 });

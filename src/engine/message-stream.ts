@@ -80,7 +80,7 @@ export async function openMessage(
     holder,
     leaseMs: scope.leaseMs,
     now: scope.now(),
-    ...idempotency(input.idempotencyKey, ["open", request]),
+    ...idempotency(input.idempotencyKey, () => ["open", request]),
   });
   return new MessageStream(scope, sessionId, id, holder);
 }
@@ -97,7 +97,12 @@ export class MessageStream {
   readonly #leaseTimer: NodeJS.Timeout;
   /** The flushes so far, one after another. */
   #flushed: Promise<void> = Promise.resolve();
+  /** Why the message is lost for good. */
   #failure: unknown;
+  /** Why the last flush could not be stored; it is tried again. */
+  #setback: unknown;
+  /** A commit or an abort is under way. */
+  #ending = false;
   #ended = false;
 
   constructor(scope: Scope, sessionId: string, id: string, holder: string) {
@@ -108,6 +113,7 @@ export class MessageStream {
     // A model may think for minutes before its first word: the lease is renewed meanwhile.
     this.#leaseTimer = setInterval(() => this.#send(null), scope.leaseMs / 3);
     this.#leaseTimer.unref();
+    scope.openMessages.add(this);
   }
 
   /**
@@ -121,15 +127,18 @@ export class MessageStream {
     this.#buffer.push(piece);
     this.#buffered += typeof piece === "string" ? piece.length : FLUSH_CHARACTERS / 16;
     if (this.#buffered >= FLUSH_CHARACTERS) return this.flush();
-    this.#flushTimer ??= setTimeout(() => this.#flushInBackground(), this.#scope.flushMs);
+    this.#flushLater();
   }
 
   /** Stores what is waiting now instead of at the end of the interval. */
   async flush(): Promise<void> {
     this.#check();
+    this.#setback = undefined;
     this.#flushInBackground();
     await this.#flushed;
-    this.#check();
+    // A commit that came meanwhile has taken what this flush was for.
+    const failure = this.#failure ?? this.#setback;
+    if (failure !== undefined) throw failure;
   }
 
   /** Makes the message part of the conversation: durable, counted, searchable. */
@@ -150,56 +159,67 @@ export class MessageStream {
       ...(parent === undefined ? {} : { parentId: checkKeyOrNull(parent, "parent") }),
       ...(supersedes === undefined ? {} : { supersedes: checkKey(supersedes, "supersedes") }),
     };
-    const chunks = await this.#takeRest();
     const { store, tenant } = this.#scope;
     const { sessionId, id } = this;
-    try {
-      await store.commitStream(tenant, {
+    const key = idempotency(input.idempotencyKey, () => ["commit", id, request]);
+    return this.#endWith((chunks) =>
+      store.commitStream(tenant, {
         ...request,
         sessionId,
         id,
         holder: this.#holder,
         chunks,
         now: this.#scope.now(),
-        ...idempotency(input.idempotencyKey, ["commit", id, request]),
-      });
+        ...key,
+      }),
+    );
+  }
+
+  /** Ends the message without making it part of the conversation. What had arrived is kept. */
+  async abort(reason = "aborted"): Promise<Entry> {
+    this.#check();
+    checkName(reason, "reason");
+    const { store, tenant } = this.#scope;
+    return this.#endWith((chunks) =>
+      store.abortStream(tenant, {
+        id: this.id,
+        holder: this.#holder,
+        chunks,
+        reason,
+        now: this.#scope.now(),
+      }),
+    );
+  }
+
+  /** Aborts a message that nobody ended, so that `await using` leaves none open. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#ended || this.#ending || this.#failure !== undefined) this.#stopTimers();
+    else await this.abort("disposed");
+  }
+
+  /** If `end` fails, the message is still open, for another try: what was taken goes back. */
+  async #endWith(end: (chunks: string | null) => Promise<unknown>): Promise<Entry> {
+    this.#ending = true;
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    await this.#flushed;
+    if (this.#failure !== undefined) throw this.#failure;
+    const chunks = this.#takeBuffer();
+    try {
+      await end(chunks);
     } catch (error) {
-      // The message is still open, for another try: what was taken goes back in front.
-      if (chunks !== null) this.#buffer.unshift(...(JSON.parse(chunks) as Chunk[]));
+      this.#ending = false;
+      this.#putBack(chunks);
       throw error;
     }
     this.#end();
     return this.#read();
   }
 
-  /** Ends the message without making it part of the conversation. What had arrived is kept. */
-  async abort(reason = "aborted"): Promise<Entry> {
-    this.#check();
-    const chunks = await this.#takeRest();
-    const { store, tenant } = this.#scope;
-    await store.abortStream(tenant, {
-      id: this.id,
-      holder: this.#holder,
-      chunks,
-      reason: checkName(reason, "reason"),
-      now: this.#scope.now(),
-    });
-    this.#end();
-    return this.#read();
-  }
-
-  /** Aborts a message that nobody ended, so that `await using` leaves none open. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#ended || this.#failure !== undefined) this.#end();
-    else await this.abort("disposed");
-  }
-
-  async #takeRest(): Promise<string | null> {
-    clearTimeout(this.#flushTimer);
-    this.#flushTimer = undefined;
-    await this.#flushed;
-    this.#check();
-    return this.#takeBuffer();
+  #putBack(chunks: string | null): void {
+    if (chunks === null) return;
+    this.#buffer.unshift(...(JSON.parse(chunks) as Chunk[]));
+    this.#buffered += chunks.length;
   }
 
   #takeBuffer(): string | null {
@@ -210,6 +230,10 @@ export class MessageStream {
     return chunks;
   }
 
+  #flushLater(): void {
+    this.#flushTimer ??= setTimeout(() => this.#flushInBackground(), this.#scope.flushMs);
+  }
+
   #flushInBackground(): void {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
@@ -217,7 +241,10 @@ export class MessageStream {
     if (chunks !== null) this.#send(chunks);
   }
 
-  /** Queues a flush. A failure is kept for the next call: nobody waits for this one. */
+  /**
+   * Queues a flush. Nobody waits for it: a message that is lost says so at the next call, and what a
+   * busy store could not take is tried again with the next flush.
+   */
   #send(chunks: string | null): void {
     this.#flushed = this.#flushed.then(async () => {
       if (this.#ended || this.#failure !== undefined) return;
@@ -230,11 +257,23 @@ export class MessageStream {
           leaseMs,
           now: this.#scope.now(),
         });
+        this.#setback = undefined;
       } catch (error) {
-        this.#failure = error;
-        this.#stopTimers();
+        if (isFinal(error)) this.#fail(error);
+        else this.#postpone(chunks, error);
       }
     });
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error;
+    this.#stopTimers();
+  }
+
+  #postpone(chunks: string | null, error: unknown): void {
+    this.#setback = error;
+    this.#putBack(chunks);
+    if (!this.#ending && chunks !== null) this.#flushLater();
   }
 
   async #read(): Promise<Entry> {
@@ -247,7 +286,7 @@ export class MessageStream {
 
   #check(): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (!this.#ended) return;
+    if (!this.#ended && !this.#ending) return;
     throw new BackscrollError("stream_lost", `message ${this.id} was ended already`, {
       details: { entryId: this.id },
     });
@@ -259,7 +298,15 @@ export class MessageStream {
   }
 
   #stopTimers(): void {
+    this.#scope.openMessages.delete(this);
     clearTimeout(this.#flushTimer);
     clearInterval(this.#leaseTimer);
   }
+}
+
+/** Whether the message cannot be written to any more, however often it is tried. */
+function isFinal(error: unknown): boolean {
+  return ["stream_lost", "entry_not_found", "too_large", "store_closed"].some(
+    (code) => BackscrollError.is(error) && error.code === code,
+  );
 }

@@ -78,7 +78,7 @@ export function toNewSession(
     id: id ?? newId(),
     startedAt: startedAt ?? now,
     now,
-    ...idempotency(input.idempotencyKey, ["create", id ?? null, session, startedAt ?? null]),
+    ...idempotency(input.idempotencyKey, () => ["create", id ?? null, session, startedAt ?? null]),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Change } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { MAX_PAGE } from "../model/limits.ts";
-import type { ChangeRecord } from "../store/records.ts";
+import type { ChangeRecord, FeedHead } from "../store/records.ts";
 import { toHex } from "../transcript/hash.ts";
 import { checkKey, checkLimit } from "./check.ts";
 import type { Scope } from "./scope.ts";
@@ -57,9 +57,27 @@ export async function listChanges(scope: Scope, input: ListChangesInput): Promis
   };
 }
 
-export async function* subscribe(
+/** "From now" means from this call, not from the first change that is asked for. */
+export function subscribe(scope: Scope, input: SubscribeInput): AsyncGenerator<Change, void> {
+  const head = scope.store.feedHead(scope.tenant);
+  // Whoever iterates hears of a failure; nobody has to.
+  head.catch(() => undefined);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([ended.signal, ...(input.signal ? [input.signal] : [])]);
+  const changes = follow(scope, { ...input, signal }, head);
+  const finish = changes.return.bind(changes);
+  // Left to itself, a generator ends only after the change that it waits for.
+  changes.return = (value) => {
+    ended.abort();
+    return finish(value);
+  };
+  return changes;
+}
+
+async function* follow(
   scope: Scope,
-  input: SubscribeInput,
+  input: SubscribeInput & { readonly signal: AbortSignal },
+  firstHead: Promise<FeedHead>,
 ): AsyncGenerator<Change, void> {
   const { store, tenant } = scope;
   const { session, signal } = input;
@@ -68,14 +86,14 @@ export async function* subscribe(
   // Listening starts before the first look, so that nothing falls between the two.
   const stop = store.onChange(() => wake.ring());
   const abort = () => wake.ring();
-  signal?.addEventListener("abort", abort);
+  signal.addEventListener("abort", abort);
   try {
-    const head = await store.feedHead(tenant);
+    const head = await firstHead;
     let position = input.after === undefined ? head.position : parseCursor(input.after, head);
-    while (!signal?.aborted) {
+    while (!signal.aborted) {
       const page = await store.listChanges(tenant, position, MAX_PAGE, session);
       for (const record of page.changes) {
-        if (signal?.aborted) return;
+        if (signal.aborted) return;
         position = record.position;
         yield toChange(record, head.epoch);
       }
@@ -88,7 +106,7 @@ export async function* subscribe(
     if (!BackscrollError.is(error, "store_closed")) throw error;
   } finally {
     stop();
-    signal?.removeEventListener("abort", abort);
+    signal.removeEventListener("abort", abort);
   }
 }
 
