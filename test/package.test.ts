@@ -107,6 +107,7 @@ test("changes are of these kinds", () => {
     "fact_added",
     "fact_superseded",
     "fact_deleted",
+    "quota_changed",
   ]);
 });
 

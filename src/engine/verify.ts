@@ -6,9 +6,12 @@
  * count. It runs beside writers: each part is compared with what it was when its look began.
  */
 
+import type { Usage } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
 import type { Session } from "../model/session.ts";
 import type { ChangeRecord, EntryRecord } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
+import { blobsOf } from "../transcript/content.ts";
 import {
   changeBody,
   changeHash,
@@ -44,6 +47,9 @@ export interface VerifyReport {
 }
 
 const PAGE = 200;
+
+/** Payloads that are held in memory at one time. */
+const GROUP_BYTES = 16 * 1024 * 1024;
 
 /** After this many problems more would only repeat the news. */
 const MAX_PROBLEMS = 1_000;
@@ -185,17 +191,49 @@ class Verification {
     }
   }
 
+  /**
+   * Sessions are listed by their last interaction, so one that is written to meanwhile moves to the
+   * front, past the page that is being read. The front is therefore looked at again until nothing
+   * new is there.
+   */
   async #verifySessions(tenant: string): Promise<void> {
+    const seen = new Set<string>();
+    let since = 0;
+    for (let before = -1; seen.size > before; ) {
+      before = seen.size;
+      const newest = await this.#verifyNewSessions(tenant, since, seen);
+      since = Math.max(since, newest);
+    }
+  }
+
+  /** Verifies the sessions since a time that are not in `seen`. Gives the newest time of all. */
+  async #verifyNewSessions(tenant: string, since: number, seen: Set<string>): Promise<number> {
+    let newest = 0;
     let after: { lastInteractionAt: number; number: number } | undefined;
     do {
       const page = await this.#store.listSessions(
         tenant,
-        {},
+        { since },
         { limit: PAGE, ...(after === undefined ? {} : { after }) },
       );
-      for (const session of page.sessions) await this.#verifySession(tenant, session);
+      newest = Math.max(newest, page.sessions[0]?.lastInteractionAt ?? 0);
+      for (const session of page.sessions) {
+        if (seen.has(session.id)) continue;
+        seen.add(session.id);
+        await this.#verifyUnlessDeleted(tenant, session);
+      }
       after = page.next;
     } while (after !== undefined);
+    return newest;
+  }
+
+  async #verifyUnlessDeleted(tenant: string, session: Session): Promise<void> {
+    try {
+      await this.#verifySession(tenant, session);
+    } catch (error) {
+      const deleted = await this.#store.findTombstone(tenant, session.id);
+      if (!BackscrollError.is(error, "session_not_found") || deleted === undefined) throw error;
+    }
   }
 
   async #verifySession(tenant: string, session: Session): Promise<void> {
@@ -203,15 +241,16 @@ class Verification {
     const hashes = new Map<string, Uint8Array>();
     let sequence = 0;
     let messages = 0;
+    let tokens = 0;
     while (sequence < session.entryCount) {
       const page = await this.#store.readEntries(tenant, {
         select: "tree",
         sessionId: session.id,
         afterSequence: sequence,
         limit: PAGE,
-        payloads: true,
+        payloads: false,
       });
-      this.#verifyPayloads(tenant, session.id, page.payloads);
+      await this.#verifyPayloads(tenant, session.id, page.entries);
       const entries = page.entries.filter((entry) => entry.sequence <= session.entryCount);
       if (entries.length === 0) break;
       for (const entry of entries) {
@@ -221,6 +260,7 @@ class Verification {
         }
         this.#verifyEntry(tenant, entry, hashes, page.rootHash ?? ZERO_HASH);
         if (entry.kind === "message" && entry.status === "committed") messages++;
+        tokens += entry.usage === null ? 0 : totalTokens(entry.usage);
       }
       this.#progress(tenant);
     }
@@ -238,6 +278,14 @@ class Verification {
         session.id,
         null,
         `the session has ${messages} messages, its row says ${session.messageCount}`,
+      );
+    }
+    if (tokens !== totalTokens(session.tokens)) {
+      this.#add(
+        tenant,
+        session.id,
+        null,
+        `the session's entries used ${tokens} tokens, its row says ${totalTokens(session.tokens)}`,
       );
     }
     if (session.leaf !== null && !hashes.has(session.leaf)) {
@@ -275,19 +323,19 @@ class Verification {
     hashes.set(entry.id, entry.hash ?? ZERO_HASH);
   }
 
-  #verifyPayloads(
+  /** Large payloads are read a few at a time: a page of them could be gigabytes. */
+  async #verifyPayloads(
     tenant: string,
     sessionId: string,
-    payloads: ReadonlyMap<string, Uint8Array>,
-  ): void {
-    for (const [hash, bytes] of payloads) {
-      if (toHex(sha256(bytes)) === hash) continue;
-      this.#add(
-        tenant,
-        sessionId,
-        null,
-        `the payload ${hash.slice(0, 12)}… does not match its address`,
-      );
+    entries: readonly EntryRecord[],
+  ): Promise<void> {
+    for (const ids of groupsBySize(entries.filter(hasPayloads))) {
+      const { payloads } = await this.#store.findEntries(tenant, ids, true);
+      for (const [hash, bytes] of payloads) {
+        if (toHex(sha256(bytes)) === hash) continue;
+        const problem = `the payload ${hash.slice(0, 12)}… does not match its address`;
+        this.#add(tenant, sessionId, null, problem);
+      }
     }
   }
 
@@ -299,4 +347,28 @@ class Verification {
     if (this.#problems.length >= MAX_PROBLEMS) return;
     this.#problems.push({ tenant, sessionId, entryId, problem });
   }
+}
+
+function totalTokens(usage: Usage): number {
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
+  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
+}
+
+function hasPayloads(entry: EntryRecord): boolean {
+  return entry.content !== null && blobsOf(entry.content).length > 0;
+}
+
+/** Ids of entries whose contents together stay near the limit. */
+function* groupsBySize(entries: readonly EntryRecord[]): Generator<string[]> {
+  let ids: string[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    ids.push(entry.id);
+    bytes += entry.contentBytes;
+    if (bytes < GROUP_BYTES) continue;
+    yield ids;
+    ids = [];
+    bytes = 0;
+  }
+  if (ids.length > 0) yield ids;
 }

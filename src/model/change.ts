@@ -20,6 +20,7 @@ export const CHANGE_KINDS = [
   "fact_added",
   "fact_superseded",
   "fact_deleted",
+  "quota_changed",
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

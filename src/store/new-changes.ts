@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../model/json.ts";
 import type { NewChange } from "./plan-append.ts";
-import type { MoveLeafRequest, SessionPatch, Tombstone } from "./records.ts";
+import type { MoveLeafRequest, Quota, SessionPatch, Tombstone } from "./records.ts";
 
 export function sessionCreated(sessionId: string, at: number): NewChange {
   return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };
@@ -54,6 +54,17 @@ export function entryPinned(
 
 export function messageOpened(sessionId: string, entryId: string, at: number): NewChange {
   return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details: null };
+}
+
+/** Another writer goes on with an open message. */
+export function messageTakenOver(sessionId: string, entryId: string, at: number): NewChange {
+  const details = JSON.stringify({ takenOver: true });
+  return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details };
+}
+
+export function quotaChanged(quota: Quota, at: number): NewChange {
+  const details = JSON.stringify(quota);
+  return { kind: "quota_changed", at, sessionId: null, entryId: null, entryHash: null, details };
 }
 
 /** `chunk` counts the flushes of the message from 1. */

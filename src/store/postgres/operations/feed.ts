@@ -1,6 +1,7 @@
 /** The tenant row and the change feed: the last things that a write transaction touches. */
 
 import { changeBody, ZERO_HASH } from "../../../transcript/hash.ts";
+import { quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
@@ -74,6 +75,7 @@ export function writeFeed(
 export async function setQuota(tx: Transaction, quota: Quota, now: number): Promise<void> {
   await ensureTenant(tx, now);
   tx.defer(SQL.setQuota, tx.tenant, quota.maxSessions, quota.maxEntries, quota.maxContentBytes);
+  writeFeed(tx, [quotaChanged(quota, now)]);
 }
 
 export async function feedHead(db: PostgresConnection, name: string): Promise<FeedHead> {

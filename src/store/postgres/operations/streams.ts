@@ -8,7 +8,7 @@
  */
 
 import type { Point } from "../../../transcript/place.ts";
-import { messageChunk, messageOpened } from "../../new-changes.ts";
+import { messageChunk, messageOpened, messageTakenOver } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
 import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan-stream.ts";
 import type {
@@ -85,6 +85,7 @@ export async function openStream(
     const [stream, ended] = await tx.together(streamQuestions(tx, id));
     heldStream(id, stream, ended);
     tx.defer(SQL.takeOver, tx.tenant, id, request.holder, request.leaseMs);
+    writeFeed(tx, [messageTakenOver(sessionId, id, request.now)]);
     return { id };
   }
   tx.defer(

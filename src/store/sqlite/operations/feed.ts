@@ -1,6 +1,7 @@
 /** The tenant row and the change feed: the last things that a write transaction touches. */
 
 import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
+import { quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
@@ -122,6 +123,9 @@ export function writeFeed(
 export function setQuota(db: SqliteConnection, name: string, quota: Quota, now: number): void {
   const tenant = ensureTenant(db, name, now);
   db.run(SQL.setQuota, quota.maxSessions, quota.maxEntries, quota.maxContentBytes, tenant);
+  // The row that the writer remembers has the old limits.
+  db.memory.forget();
+  writeFeed(db, tenant, [quotaChanged(quota, now)]);
 }
 
 export function feedHead(db: SqliteConnection, name: string): FeedHead {

@@ -5,7 +5,7 @@
  * commit, on whatever is the leaf then, so that two open messages cannot fork a session by accident.
  */
 
-import { messageChunk, messageOpened } from "../../new-changes.ts";
+import { messageChunk, messageOpened, messageTakenOver } from "../../new-changes.ts";
 import { namedEntries, placedEntry, planAppend } from "../../plan-append.ts";
 import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan-stream.ts";
 import type {
@@ -61,6 +61,7 @@ export function openStream(
     const id = earlier.ids[0] ?? "";
     heldStream(db, tenant, id);
     db.run(SQL.takeOver, request.holder, request.leaseMs, tenant, id);
+    writeFeed(db, tenant, [messageTakenOver(request.sessionId, id, request.now)]);
     return { id };
   }
   db.run(
