@@ -19,7 +19,8 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "e2e",
           include: ["test/**/*.test.ts"],
-          testTimeout: 120_000,
+          // Hundreds of processes start and die in some; on a busy machine that takes minutes.
+          testTimeout: 300_000,
           hookTimeout: 120_000,
         },
       },
