@@ -70,9 +70,10 @@ export function checkVersion(db: SqliteConnection, use: "read" | "write"): void 
 }
 
 export function refuseForeign(db: SqliteConnection): void {
+  // In this order: whoever creates the store at this moment sets the mark along with the tables.
+  const tables = db.get("SELECT count(*) AS count FROM sqlite_schema")?.["count"];
   const id = db.get("PRAGMA application_id")?.["application_id"];
   if (id === APPLICATION_ID) return;
-  const tables = db.get("SELECT count(*) AS count FROM sqlite_schema")?.["count"];
   if (id === 0 && tables === 0) return;
   throw new BackscrollError(
     "foreign_database",
