@@ -1,0 +1,44 @@
+/** Runs a computation of the index: each need is answered, until there is a result. */
+
+import type { Answers, Asking, Need } from "./port.ts";
+
+export type AnswerNow = (need: Need) => Answers[keyof Answers];
+export type AnswerLater = (need: Need) => Promise<Answers[keyof Answers]>;
+
+export function runNow<Result>(computation: Asking<Result>, answer: AnswerNow): Result {
+  let step = computation.next();
+  while (!step.done) {
+    const { value } = step;
+    step = attempt(computation, () => computation.next(answer(value)));
+  }
+  return step.value;
+}
+
+export async function runLater<Result>(
+  computation: Asking<Result>,
+  answer: AnswerLater,
+): Promise<Result> {
+  let step = computation.next();
+  while (!step.done) {
+    const { value } = step;
+    let given: Answers[keyof Answers];
+    try {
+      given = await answer(value);
+    } catch (error) {
+      computation.return(undefined as Result);
+      throw error;
+    }
+    step = computation.next(given);
+  }
+  return step.value;
+}
+
+/** An answer that failed ends the computation: its `finally` blocks run. */
+function attempt<Step>(computation: Asking<unknown>, next: () => Step): Step {
+  try {
+    return next();
+  } catch (error) {
+    computation.return(undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * What the index asks of a store, and what a store answers.
+ *
+ * The index is pure: its searches, flushes and merges are generators that yield *needs* and are
+ * resumed with answers. A backend answers from one snapshot, synchronously (SQLite) or not
+ * (PostgreSQL); `drive.ts` has both loops. So both backends run the same code to the last digit.
+ *
+ * The change feed is the index's tail. A position of the feed is handed out by the commit itself, in
+ * commit order and without gap, and each thing that is indexed has a row there. So "what is not yet
+ * in a segment" is the feed after `Manifest.through`: an append writes nothing extra, a message is
+ * findable the moment its append returns, and a crash cannot leave messages and index apart. Every
+ * segment stands for a range of the feed, and is rebuilt by reading that range again.
+ */
+
+import type { Block } from "../model/block.ts";
+import type { EntryKind, EntryStatus, Role } from "../model/entry.ts";
+
+/** One immutable segment: what the feed told of in `(from, to]`, as of the snapshot `builtAt`. */
+export interface SegmentInfo {
+  /** Random, so that no two processes choose the same. */
+  readonly segment: number;
+  readonly from: number;
+  readonly to: number;
+  /** Deletions up to this position of the feed are applied: their documents are not in it. */
+  readonly builtAt: number;
+  /** The version of the analyser. Of an older one, it still answers until it is built again. */
+  readonly analyzer: string;
+  readonly documents: number;
+  readonly bytes: number;
+}
+
+/** A session that was deleted, but whose documents some segment may still hold. */
+export interface DeadSession {
+  readonly session: number;
+  /** The position of its deletion. */
+  readonly position: number;
+}
+
+/** What the index of one tenant consists of. Replaced as a whole, by compare and set. */
+export interface Manifest {
+  /** Counts the replacements. 0: nothing was ever written. */
+  readonly version: number;
+  /** The feed is in segments up to here. */
+  readonly through: number;
+  /** In the order of the feed: each begins where the one before it ends, the first at 0. */
+  readonly segments: readonly SegmentInfo[];
+  readonly dead: readonly DeadSession[];
+}
+
+export const EMPTY_MANIFEST: Manifest = { version: 0, through: 0, segments: [], dead: [] };
+
+/** An entry that the feed named, as it is now. */
+export interface FeedEntry {
+  readonly position: number;
+  readonly session: number;
+  readonly sequence: number;
+  readonly chain: number;
+  readonly depth: number;
+  readonly kind: EntryKind;
+  readonly role: Role | null;
+  readonly status: EntryStatus;
+  readonly actor: string | null;
+  readonly createdAt: number;
+  /** JSON text, or null. */
+  readonly metadata: string | null;
+  /** Whole: large payloads are read, too. */
+  readonly blocks: readonly Block[];
+}
+
+/** The text of a session that is not in its entries, as it is now. */
+export interface FeedSession {
+  readonly position: number;
+  readonly session: number;
+  readonly title: string | null;
+  readonly summary: string | null;
+  readonly agent: string;
+  readonly startedAt: number;
+  readonly projectPath: string | null;
+}
+
+export interface FeedMemory {
+  readonly position: number;
+  readonly agent: string;
+  readonly name: string;
+  /** Null: deleted. */
+  readonly content: string | null;
+}
+
+export interface FeedFact {
+  readonly position: number;
+  readonly id: string;
+  /** Null: deleted or superseded. */
+  readonly text: string | null;
+}
+
+/** What the feed says from one position to another, with the things that it names as they are now. */
+export interface FeedSlice {
+  /** The last position that was looked at: `after` of the next slice. */
+  readonly through: number;
+  /** The feed's end in this snapshot. */
+  readonly head: number;
+  /** Entries whose session is gone are left out. In the order of the feed. */
+  readonly entries: readonly FeedEntry[];
+  /** Sessions that were created, updated or summarised, each once, at its last such position. */
+  readonly sessions: readonly FeedSession[];
+  readonly memories: readonly FeedMemory[];
+  readonly facts: readonly FeedFact[];
+  readonly deleted: readonly DeadSession[];
+  /** Sessions whose active path may have changed in any way, by appends too. */
+  readonly touched: readonly number[];
+}
+
+/** The active path of a session: an entry is on it if a range has its chain and reaches its depth. */
+export interface SessionPath {
+  readonly session: number;
+  readonly ranges: readonly { readonly chain: number; readonly maxDepth: number }[];
+}
+
+/** Which sessions a search looks at. All that is given must hold; within a list, one must. */
+export interface SessionScope {
+  readonly agents?: readonly string[];
+  readonly owners?: readonly string[];
+  readonly participants?: readonly string[];
+  /** A project's id, or the end of its path. */
+  readonly projects?: readonly string[];
+  readonly workstations?: readonly string[];
+  readonly gitBranches?: readonly string[];
+  readonly sources?: readonly string[];
+  readonly sessionIds?: readonly string[];
+  readonly excludedSessionIds?: readonly string[];
+}
+
+/** Part of a session to be shown round a hit: messages on the path through one entry. */
+export interface WindowRequest {
+  readonly session: number;
+  /** The entry that must be in the window. */
+  readonly sequence: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+export interface WindowEntry {
+  readonly id: string;
+  readonly sequence: number;
+  /** Zero-based index on its path: what `listMessages` pages by. */
+  readonly index: number;
+  readonly role: Role | null;
+  readonly actor: string | null;
+  readonly createdAt: number;
+  readonly blocks: readonly Block[];
+}
+
+export interface Window {
+  readonly sessionId: string;
+  readonly title: string | null;
+  readonly agent: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly messageCount: number;
+  /** A leaf on whose path the entries' indexes count. */
+  readonly leaf: string;
+  /** In the order of the path. Empty if the entry is gone. */
+  readonly entries: readonly WindowEntry[];
+}
+
+export type Need =
+  | { readonly need: "manifest" }
+  | { readonly need: "feed"; readonly after: number; readonly limit: number }
+  | { readonly need: "blobs"; readonly segment: number; readonly blobs: readonly number[] }
+  | { readonly need: "paths"; readonly sessions: readonly number[] }
+  | { readonly need: "scope"; readonly scope: SessionScope }
+  /** How many sessions the tenant has. */
+  | { readonly need: "sessionCount" }
+  | { readonly need: "windows"; readonly windows: readonly WindowRequest[] }
+  /** Makes blobs of a new segment durable. Nobody reads them before a manifest names them. */
+  | {
+      readonly need: "write";
+      readonly segment: number;
+      readonly blobs: readonly { readonly blob: number; readonly bytes: Uint8Array }[];
+    }
+  /** Replaces the manifest if its version is still `expected`. Segments it no longer names may go. */
+  | { readonly need: "swap"; readonly expected: number; readonly manifest: Manifest }
+  /** A good moment to let others run, to renew a lease, or to give up. */
+  | { readonly need: "breath" };
+
+/** `missing`: not stored. `damaged`: its checksum is wrong. */
+export type BlobAnswer = Uint8Array | "missing" | "damaged";
+
+/** What each need is answered with. */
+export interface Answers {
+  readonly manifest: Manifest;
+  readonly feed: FeedSlice;
+  readonly blobs: readonly BlobAnswer[];
+  readonly paths: readonly SessionPath[];
+  /** The numbers of the sessions in scope, ascending. */
+  readonly scope: Uint32Array;
+  readonly sessionCount: number;
+  /** In the order of the requests; undefined for a session that is gone. */
+  readonly windows: readonly (Window | undefined)[];
+  readonly write: undefined;
+  /** False: somebody else was quicker. */
+  readonly swap: boolean;
+  readonly breath: undefined;
+}
+
+/** A computation of the index that asks for what it needs. */
+export type Asking<Result> = Generator<Need, Result, Answers[keyof Answers]>;
+
+/** Asks for one thing, with the type of its answer. */
+export function* ask<Kind extends Need["need"]>(
+  need: Extract<Need, { need: Kind }>,
+): Generator<Need, Answers[Kind], Answers[keyof Answers]> {
+  return (yield need) as Answers[Kind];
+}
