@@ -163,10 +163,28 @@ export interface Window {
   readonly entries: readonly WindowEntry[];
 }
 
+/**
+ * `flush` moves the tail into a segment, `merge` joins segments where that is due, `upkeep` does both
+ * as they are due. `rebuild` builds every segment again, `purge` those that hold what was deleted.
+ */
+export type MaintenanceTask = "flush" | "merge" | "upkeep" | "rebuild" | "purge";
+
+export interface MaintenanceReport {
+  /** Another process held the lease, or was quicker: nothing was done. */
+  readonly busy: boolean;
+  /** There is more to do for this task. */
+  readonly more: boolean;
+  /** How far the feed is in segments now, and where it ends. */
+  readonly through: number;
+  readonly head: number;
+  /** Documents that were written into new segments. */
+  readonly documents: number;
+}
+
 export type Need =
   | { readonly need: "manifest" }
   | { readonly need: "feed"; readonly after: number; readonly limit: number }
-  | { readonly need: "blobs"; readonly segment: number; readonly blobs: readonly number[] }
+  | { readonly need: "blobs"; readonly keys: readonly BlobKey[] }
   | { readonly need: "paths"; readonly sessions: readonly number[] }
   | { readonly need: "scope"; readonly scope: SessionScope }
   /** How many sessions the tenant has. */
@@ -182,6 +200,12 @@ export type Need =
   | { readonly need: "swap"; readonly expected: number; readonly manifest: Manifest }
   /** A good moment to let others run, to renew a lease, or to give up. */
   | { readonly need: "breath" };
+
+/** A segment is stored as numbered blobs; 0 is its header. */
+export interface BlobKey {
+  readonly segment: number;
+  readonly blob: number;
+}
 
 /** `missing`: not stored. `damaged`: its checksum is wrong. */
 export type BlobAnswer = Uint8Array | "missing" | "damaged";
