@@ -15,6 +15,8 @@ import { dumpCases } from "./cases/dump.cases.ts";
 import { feedCases } from "./cases/feed.cases.ts";
 import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
+import { indexCases } from "./cases/index.cases.ts";
+import { indexNeedsCases } from "./cases/index-needs.cases.ts";
 import { isolationCases } from "./cases/isolation.cases.ts";
 import { leafCases } from "./cases/leaf.cases.ts";
 import { listSessionsCases } from "./cases/list-sessions.cases.ts";
@@ -60,6 +62,8 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     feedCases(cases);
     quotaCases(cases);
     deleteCases(cases);
+    indexNeedsCases(cases);
+    indexCases(cases);
     isolationCases(cases);
     dumpCases(cases);
     concurrencyCases(cases);

@@ -1,0 +1,60 @@
+/**
+ * Searches on the connection that reads.
+ *
+ * All reads of a search see one moment of the main file. Segments never change, so the file that
+ * holds them needs no such care.
+ */
+
+import { runNow } from "../../../search/drive.ts";
+import type { IndexCode, SearchAnswer, SearchRequest } from "../../index/index-code.ts";
+import { findTenant } from "../operations/feed.ts";
+import { inSnapshot } from "../operations/index.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { answerRead } from "./answer.ts";
+import type { SegmentFile } from "./segment-file.ts";
+
+/** Tenants whose caches are kept: the least recently searched one goes first. */
+const MAX_CACHES = 64;
+
+export class Searcher {
+  readonly #db: SqliteConnection;
+  readonly #file: SegmentFile;
+  readonly #caches = new Map<string, unknown>();
+
+  constructor(db: SqliteConnection, file: SegmentFile) {
+    this.#db = db;
+    this.#file = file;
+  }
+
+  search(code: IndexCode, tenantName: string, request: SearchRequest): SearchAnswer {
+    const db = this.#db;
+    return inSnapshot(db, () => {
+      const tenant = findTenant(db, tenantName) ?? 0;
+      let manifests = 0;
+      return runNow(code.search(request, this.#cacheOf(code, tenantName)), (need) => {
+        if (need.need === "breath") return undefined;
+        if (need.need === "write" || need.need === "swap") {
+          throw new Error("a search must not write");
+        }
+        if (need.need === "manifest" && ++manifests > 1) {
+          db.commit();
+          db.run("BEGIN");
+        }
+        return answerRead(db, this.#file, tenant, need);
+      });
+    });
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #cacheOf(code: IndexCode, tenant: string): unknown {
+    const cache = this.#caches.get(tenant) ?? code.createCache();
+    this.#caches.delete(tenant);
+    this.#caches.set(tenant, cache);
+    const [oldest] = this.#caches.keys();
+    if (this.#caches.size > MAX_CACHES && oldest !== undefined) this.#caches.delete(oldest);
+    return cache;
+  }
+}
