@@ -128,7 +128,7 @@ export class Indexer {
   }
 
   #start(tenant: Tenant): void {
-    if (tenant.upkeep !== undefined || Date.now() < tenant.pausedUntil) return;
+    if (this.#closing || tenant.upkeep !== undefined || Date.now() < tenant.pausedUntil) return;
     tenant.upkeep = this.#last.then(() => this.#run(tenant));
     this.#last = tenant.upkeep;
   }
@@ -136,11 +136,9 @@ export class Indexer {
   /** Never fails: what goes wrong is kept for the status, and tried again later. */
   async #run(tenant: Tenant): Promise<void> {
     try {
-      let more = true;
-      let isFirst = true;
-      // Who closes has waited for this piece, and waits for no other.
-      while (more && (isFirst || !this.#closing)) {
-        isFirst = false;
+      let more = !this.#closing || this.#options.shortLived;
+      // Who closes the store waits for one piece, and for no other.
+      for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
         const report = await this.#store.upkeep(tenant.name);
         const before = tenant.behind;
         tenant.behind = await this.#store.lag(tenant.name);

@@ -17,6 +17,7 @@ import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
 import { indexCases } from "./cases/index.cases.ts";
 import { indexNeedsCases } from "./cases/index-needs.cases.ts";
+import { indexerCases } from "./cases/indexer.cases.ts";
 import { isolationCases } from "./cases/isolation.cases.ts";
 import { leafCases } from "./cases/leaf.cases.ts";
 import { listSessionsCases } from "./cases/list-sessions.cases.ts";
@@ -64,6 +65,7 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     deleteCases(cases);
     indexNeedsCases(cases);
     indexCases(cases);
+    indexerCases(cases);
     isolationCases(cases);
     dumpCases(cases);
     concurrencyCases(cases);

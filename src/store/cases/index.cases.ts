@@ -150,64 +150,67 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       ["upkeep", "delete", "append"],
     ];
     const points: GatePoint[] = ["read", "written", "swapped"];
-    const cases = (["flush", "merge", "rebuild"] as const).flatMap((task) =>
-      points
-        .filter((point) => task !== "rebuild" || point !== "read")
-        .map((at) => [task, at] as const),
-    );
 
-    test.each(cases)("by a %s that is held when it has %s", async (task, point) => {
+    test.each(["flush", "merge", "rebuild"] as const)("by a %s", async (task) => {
       const other = await another();
       // In memory a piece of upkeep is done at a stroke: there is nothing to hold.
       if (other === store()) return;
-      for (const order of orders) {
-        const name = tenant();
-        const ids = await fill(store(), name, 4);
-        await store().maintain(name, "flush");
-        ids.push(...(await fill(store(), name, 2)));
-        if (task === "merge") await store().maintain(name, "flush");
-        await holdAt(
-          point,
-          () => store().maintain(name, task),
-          async () => {
-            for (const step of order) {
-              if (step === "append") ids.push(...(await fill(other, name, 1)));
-              if (step === "delete") await deleteSome(other, name, ids);
-              if (step === "upkeep") {
-                expect(await other.maintain(name, "upkeep")).toMatchObject({ busy: true });
-                expect((await other.indexStatus(name)).holder).not.toBeNull();
-              }
-              await expectAgreement(other, name);
-            }
-          },
-        );
-        await expectAgreement(store(), name);
-        expect(await other.maintain(name, "upkeep")).toMatchObject({ busy: false });
-        await expectAgreement(store(), name);
+      for (const [i, point] of points.entries()) {
+        if (task === "rebuild" && point === "read") continue;
+        // Every order with every task, and with half of the points.
+        const some = orders.filter((_, j) => i % 2 === j % 2);
+        for (const order of some) await checkOrder(other, task, point, order);
       }
     });
 
-    test.each(points)("is taken over from one that seems dead when it has %s", async (point) => {
-      const opened = await fresh();
-      if (opened.reopen === undefined) return;
+    /** Holds a task of the shared store while another one takes the steps, and looks after each. */
+    async function checkOrder(
+      other: Store,
+      task: MaintenanceTask,
+      point: GatePoint,
+      order: readonly Step[],
+    ): Promise<void> {
+      const name = tenant();
+      const ids = await fill(store(), name, 3);
+      await store().maintain(name, "flush");
+      ids.push(...(await fill(store(), name, 2)));
+      if (task === "merge") await store().maintain(name, "flush");
+      const steps = async () => {
+        for (const step of order) {
+          if (step === "append") ids.push(...(await fill(other, name, 1)));
+          if (step === "delete") await deleteSome(other, name, ids);
+          if (step === "upkeep") {
+            expect(await other.maintain(name, "upkeep")).toMatchObject({ busy: true });
+            expect((await other.indexStatus(name)).holder).not.toBeNull();
+          }
+        }
+        await expectAgreement(other, name);
+      };
+      await holdAt(point, () => store().maintain(name, task), steps);
+      await expectAgreement(store(), name);
+      expect(await other.maintain(name, "upkeep")).toMatchObject({ busy: false });
+      await expectAgreement(store(), name);
+    }
+
+    test("is taken over from one that seems dead", async () => {
+      const { store: quick, reopen } = await fresh();
+      if (reopen === undefined) return;
       // A lease that has run out before it begins: its holder learns so at its next breath.
-      const slow = await opened.reopen({ indexing: { ...TEST_INDEXING, leaseMs: -1_000 } });
-      const quick = opened.store;
-      const ids = await fill(slow, "a", 3);
-      const report = await holdAt(
-        point,
-        () => slow.maintain("a", "flush"),
-        async () => {
-          ids.push(...(await fill(quick, "a", 1)));
-          await deleteSome(quick, "a", ids);
-          expect(await quick.maintain("a", "upkeep")).toMatchObject({ busy: false });
-          await expectAgreement(quick, "a");
-        },
-      );
-      expect(report.busy).toBe(true);
-      await expectAgreement(slow, "a");
-      await slow.maintain("a", "upkeep");
-      await expectAgreement(slow, "a");
+      const slow = await reopen({ indexing: { ...TEST_INDEXING, leaseMs: -1_000 } });
+      for (const point of points) {
+        const ids = await fill(slow, point, 3);
+        const takeOver = async () => {
+          ids.push(...(await fill(quick, point, 1)));
+          await deleteSome(quick, point, ids);
+          expect(await quick.maintain(point, "upkeep")).toMatchObject({ busy: false });
+          await expectAgreement(quick, point);
+        };
+        const report = await holdAt(point, () => slow.maintain(point, "flush"), takeOver);
+        expect(report.busy).toBe(true);
+        await expectAgreement(slow, point);
+        await slow.maintain(point, "upkeep");
+        await expectAgreement(slow, point);
+      }
       await slow.close();
     });
   });

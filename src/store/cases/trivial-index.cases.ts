@@ -9,6 +9,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
 import { type Block, textOf } from "../../model/block.ts";
 import {
   type Answers,
@@ -233,5 +234,9 @@ function* waitAt(point: GatePoint): Asking<void> {
   const gate = gateFile();
   if (!existsSync(gate) || readFileSync(gate, "utf8") !== point) return;
   writeFileSync(`${gate}-reached`, "");
-  while (existsSync(gate)) yield* ask<"breath">({ need: "breath" });
+  while (existsSync(gate)) {
+    // A thread of its own may sleep, and leaves the processor to those that it waits for.
+    if (!isMainThread) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    yield* ask<"breath">({ need: "breath" });
+  }
 }

@@ -1,8 +1,8 @@
 /**
  * From rows of the feed to what the index reads of it.
  *
- * One statement reads the rows together with the entries that they name; what few of them name
- * (sessions, notes, tombstones) is asked for by `FeedNames` and put together by `toFeedSlice`.
+ * One statement reads the entries that a stretch of the feed names, one what else it says; the few
+ * other things (sessions, notes, tombstones) are named by `nameFeed` and put in by `toFeedSlice`.
  */
 
 import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
@@ -21,16 +21,22 @@ import { textOrNull } from "../rows/text.ts";
 /** A slice ends after this much content, so that a few huge messages do not fill the memory. */
 const MAX_SLICE_BYTES = 16 * 1024 * 1024;
 
-/**
- * From `changes` (c), the session of the same id that is alive (s), and the entry that was appended
- * (e). Content and details only where they are needed.
- */
-export const FEED_COLUMNS = `c.position, c.kind AS change, c.at, c.session_id, s.session AS live,
-  CASE WHEN c.kind IN ('session_deleted', 'memory_put', 'memory_deleted', 'fact_added',
-    'fact_superseded', 'fact_deleted') THEN c.details END AS details,
-  e.session, e.sequence, e.chain, e.depth, e.kind, e.role, e.actor, e.status, e.created_at,
-  e.metadata, e.content_bytes,
+/** The appended entries (e) of changes (c). Content only of what is indexed. */
+export const FEED_ENTRY_NAMES: readonly string[] = [
+  ...["position", "session", "sequence", "chain", "depth", "kind", "role", "actor", "status"],
+  ...["created_at", "metadata", "content_bytes", "content"],
+];
+export const FEED_ENTRY_COLUMNS = `c.position, e.session, e.sequence, e.chain, e.depth, e.kind,
+  e.role, e.actor, e.status, e.created_at, e.metadata, e.content_bytes,
   CASE WHEN e.kind = 'message' AND e.status = 'committed' THEN e.content END AS content`;
+
+/** All other changes (c), with the session of that id that is alive (s). */
+export const FEED_CHANGE_COLUMNS = `c.position, c.kind, c.at, c.session_id, c.details,
+  s.session AS live`;
+
+/** Changes of these kinds say nothing that the index reads. */
+export const FEED_SILENT = `('entry_appended', 'context_usage', 'message_chunk', 'message_opened',
+  'entry_pinned', 'entry_unpinned', 'quota_changed')`;
 
 /** What else has to be read to make a slice of some rows. */
 export interface FeedNames {
@@ -58,68 +64,79 @@ export interface Deletion {
   readonly digest: string;
 }
 
-/** `rows` have `FEED_COLUMNS`, in the order of the feed, all after the position `after`. */
-export function nameFeed(rows: readonly Row[], after: number): FeedNames {
-  const entries: Row[] = [];
+/**
+ * What the feed says up to position `last`. `entries` have `FEED_ENTRY_COLUMNS` and `changes` have
+ * `FEED_CHANGE_COLUMNS`, both in the order of the feed.
+ */
+export function nameFeed(
+  entries: readonly Row[],
+  changes: readonly Row[],
+  last: number,
+): FeedNames {
   const sessions = new Map<number, number>();
-  const memories = new Map<string, { position: number; agent: string; name: string }>();
-  const facts = new Map<string, number>();
-  const deletions: Deletion[] = [];
   const touched = new Set<number>();
-  let through = after;
+  const kept: Row[] = [];
+  let through = last;
   let bytes = 0;
-  for (const row of rows) {
-    const position = Number(row["position"]);
-    const live = row["live"] as number | null;
-    if (row["content"] !== null) {
-      bytes += Number(row["content_bytes"]);
-      if (bytes > MAX_SLICE_BYTES && through > after) break;
-      entries.push(row);
+  for (const row of entries) {
+    bytes += row["content"] === null ? 0 : Number(row["content_bytes"]);
+    if (bytes > MAX_SLICE_BYTES && kept.length > 0) {
+      through = Number(row["position"]) - 1;
+      break;
     }
-    through = position;
-    switch (row["change"]) {
-      case "session_created":
-      case "session_updated":
-        if (live !== null) sessions.set(live, position);
-        break;
-      case "entry_appended":
-        // A compaction carries the session's summary.
-        if (live !== null && row["kind"] === "compaction") sessions.set(live, position);
-        if (live !== null) touched.add(live);
-        break;
-      case "leaf_moved":
-      case "entry_superseded":
-      case "message_aborted":
-        if (live !== null) touched.add(live);
-        break;
-      case "session_deleted": {
-        const { digest } = detailsOf(row) as { digest: string };
-        const sessionId = String(row["session_id"]);
-        deletions.push({ position, sessionId, at: Number(row["at"]), digest });
-        break;
-      }
-      case "memory_put":
-      case "memory_deleted": {
-        const { agent, name } = detailsOf(row) as { agent: string; name: string };
-        memories.set(JSON.stringify([agent, name]), { position, agent, name });
-        break;
-      }
-      case "fact_added":
-      case "fact_superseded":
-      case "fact_deleted":
-        facts.set(String(detailsOf(row)["fact"]), position);
-        break;
-    }
+    const session = Number(row["session"]);
+    touched.add(session);
+    // A compaction carries the session's summary.
+    if (row["kind"] === "compaction") sessions.set(session, Number(row["position"]));
+    if (row["content"] !== null) kept.push(row);
   }
-  return {
-    through,
-    entries,
-    sessions,
-    memories: [...memories.values()],
-    facts,
-    deletions,
-    touched,
-  };
+  const names = { memories: new Map(), facts: new Map(), deletions: [], sessions, touched };
+  for (const row of changes) {
+    if (Number(row["position"]) <= through) nameChange(row, names);
+  }
+  return { ...names, through, entries: kept, memories: [...names.memories.values()] };
+}
+
+interface Named {
+  readonly sessions: Map<number, number>;
+  readonly memories: Map<string, FeedNames["memories"][number]>;
+  readonly facts: Map<string, number>;
+  readonly deletions: Deletion[];
+  readonly touched: Set<number>;
+}
+
+function nameChange(row: Row, names: Named): void {
+  const position = Number(row["position"]);
+  const live = row["live"] as number | null;
+  switch (row["kind"]) {
+    case "session_created":
+    case "session_updated":
+      if (live === null) break;
+      names.sessions.set(live, Math.max(position, names.sessions.get(live) ?? 0));
+      break;
+    case "leaf_moved":
+    case "entry_superseded":
+    case "message_aborted":
+      if (live !== null) names.touched.add(live);
+      break;
+    case "session_deleted": {
+      const { digest } = detailsOf(row) as { digest: string };
+      const sessionId = String(row["session_id"]);
+      names.deletions.push({ position, sessionId, at: Number(row["at"]), digest });
+      break;
+    }
+    case "memory_put":
+    case "memory_deleted": {
+      const { agent, name } = detailsOf(row) as { agent: string; name: string };
+      names.memories.set(JSON.stringify([agent, name]), { position, agent, name });
+      break;
+    }
+    case "fact_added":
+    case "fact_superseded":
+    case "fact_deleted":
+      names.facts.set(String(detailsOf(row)["fact"]), position);
+      break;
+  }
 }
 
 /** What was read of the things that `FeedNames` names. */

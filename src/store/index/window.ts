@@ -19,6 +19,9 @@ export const WINDOW_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.updated_a
   e.ordinal`;
 
 /** A message that is shown (m). */
+export const WINDOW_ENTRY_NAMES: readonly string[] = [
+  ...["id", "sequence", "ordinal", "role", "actor", "created_at", "content"],
+];
 export const WINDOW_ENTRY_COLUMNS = `m.id, m.sequence, m.ordinal, m.role, m.actor, m.created_at,
   m.content`;
 

@@ -2,9 +2,11 @@
 
 import type { FeedSlice } from "../../../search/port.ts";
 import {
-  FEED_COLUMNS,
+  FEED_CHANGE_COLUMNS,
+  FEED_ENTRY_COLUMNS,
   FEED_FACT_COLUMNS,
   FEED_SESSION_COLUMNS,
+  FEED_SILENT,
   FEED_TOMBSTONE_COLUMNS,
   nameFeed,
   toFeedSlice,
@@ -18,11 +20,14 @@ import type { Transaction } from "../transaction.ts";
 
 const SQL = statements("feed_slice", {
   head: `SELECT feed_position FROM tenants WHERE tenant = $1`,
-  changes: `SELECT ${FEED_COLUMNS} FROM (SELECT tenant, position, at, kind, session_id, entry_id,
-        details FROM changes WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT $3) c
-    LEFT JOIN sessions s ON s.tenant = $1 AND s.id = c.session_id
-    LEFT JOIN entries e ON e.tenant = $1 AND e.id = c.entry_id AND c.kind = 'entry_appended'
+  entries: `SELECT ${FEED_ENTRY_COLUMNS} FROM changes c
+    JOIN entries e ON e.tenant = $1 AND e.id = c.entry_id
+    WHERE c.tenant = $1 AND c.position > $2 AND c.position <= $3 AND c.kind = 'entry_appended'
     ORDER BY c.position`,
+  changes: `SELECT ${FEED_CHANGE_COLUMNS} FROM changes c
+    LEFT JOIN sessions s ON s.tenant = $1 AND s.id = c.session_id
+    WHERE c.tenant = $1 AND c.position > $2 AND c.position <= $3
+      AND c.kind NOT IN ${FEED_SILENT} ORDER BY c.position`,
   sessions: `SELECT ${FEED_SESSION_COLUMNS} FROM sessions s
     WHERE s.tenant = $1 AND s.session = ANY ($2::bigint[])`,
   memories: `SELECT m.agent, m.name, m.content, m.metadata, m.created_at, m.updated_at
@@ -38,12 +43,16 @@ export async function readFeedSlice(
   after: number,
   limit: number,
 ): Promise<FeedSlice> {
-  const [heads, changes = []] = await tx.together([
+  // Planned for this stretch: for any stretch the server would rather read all entries.
+  const stretch = [tx.tenant, after, after + limit];
+  const [heads, entries = [], changes = []] = await tx.together([
     query(SQL.head, tx.tenant),
-    // Planned for this limit: for any limit the server would rather read all entries.
-    { sql: SQL.changes, values: [tx.tenant, after, limit], planned: "each time" },
+    { sql: SQL.entries, values: stretch, planned: "each time" },
+    { sql: SQL.changes, values: stretch, planned: "each time" },
   ]);
-  const names = nameFeed(changes, after);
+  const head = Number(heads?.[0]?.["feed_position"] ?? 0);
+  // Positions have no gaps.
+  const names = nameFeed(entries, changes, Math.max(after, Math.min(head, after + limit)));
   const agents = names.memories.map(({ agent }) => agent);
   const notes = names.memories.map(({ name }) => name);
   const ids = [...new Set(names.deletions.map(({ sessionId }) => sessionId))];
@@ -59,7 +68,7 @@ export async function readFeedSlice(
     memories.map(toMemory).map(({ agent, name, content }) => [keyOf(agent, name), content]),
   );
   return toFeedSlice(names, {
-    head: Number(heads?.[0]?.["feed_position"] ?? 0),
+    head,
     payloads: await readPayloads(
       tx,
       names.entries.map((row) => textOrNull(row["content"])),

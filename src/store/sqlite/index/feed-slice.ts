@@ -2,9 +2,12 @@
 
 import type { FeedSlice } from "../../../search/port.ts";
 import {
-  FEED_COLUMNS,
+  FEED_CHANGE_COLUMNS,
+  FEED_ENTRY_COLUMNS,
+  FEED_ENTRY_NAMES,
   FEED_FACT_COLUMNS,
   FEED_SESSION_COLUMNS,
+  FEED_SILENT,
   FEED_TOMBSTONE_COLUMNS,
   nameFeed,
   toFeedSlice,
@@ -17,10 +20,14 @@ import { statements } from "../sqlite-statements.ts";
 
 const SQL = statements("feed_slice", {
   head: `SELECT feed_position FROM tenants WHERE tenant = ?`,
-  changes: `SELECT ${FEED_COLUMNS} FROM changes c
+  entries: `SELECT ${FEED_ENTRY_COLUMNS} FROM changes c
+    CROSS JOIN entries e ON e.tenant = c.tenant AND e.id = c.entry_id
+    WHERE c.tenant = ? AND c.position > ? AND c.position <= ? AND c.kind = 'entry_appended'
+    ORDER BY c.position`,
+  changes: `SELECT ${FEED_CHANGE_COLUMNS} FROM changes c
     LEFT JOIN sessions s ON s.tenant = c.tenant AND s.id = c.session_id
-    LEFT JOIN entries e ON e.tenant = c.tenant AND e.id = c.entry_id AND c.kind = 'entry_appended'
-    WHERE c.tenant = ? AND c.position > ? ORDER BY c.position LIMIT ?`,
+    WHERE c.tenant = ? AND c.position > ? AND c.position <= ? AND c.kind NOT IN ${FEED_SILENT}
+    ORDER BY c.position`,
   session: `SELECT ${FEED_SESSION_COLUMNS} FROM sessions s WHERE s.tenant = ? AND s.session = ?`,
   memory: `SELECT agent, name, content, metadata, created_at, updated_at FROM memories
     WHERE tenant = ? AND agent = ? AND name = ?`,
@@ -35,11 +42,18 @@ export function readFeedSlice(
   after: number,
   limit: number,
 ): FeedSlice {
-  const names = nameFeed(db.all(SQL.changes, tenant, after, limit), after);
+  const head = Number(db.get(SQL.head, tenant)?.["feed_position"] ?? 0);
+  // Positions have no gaps.
+  const last = Math.max(after, Math.min(head, after + limit));
+  const names = nameFeed(
+    db.records(SQL.entries, FEED_ENTRY_NAMES, tenant, after, last),
+    db.all(SQL.changes, tenant, after, last),
+    last,
+  );
   const contents = names.entries.map((row) => textOrNull(row["content"]));
   const ids = new Set(names.deletions.map(({ sessionId }) => sessionId));
   return toFeedSlice(names, {
-    head: Number(db.get(SQL.head, tenant)?.["feed_position"] ?? 0),
+    head,
     payloads: readPayloads(db, tenant, contents),
     sessions: [...names.sessions.keys()].flatMap((n) => db.all(SQL.session, tenant, n)),
     memories: names.memories.map(({ agent, name }) => {

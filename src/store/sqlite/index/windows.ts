@@ -11,6 +11,7 @@ import {
   toWindow,
   WINDOW_COLUMNS,
   WINDOW_ENTRY_COLUMNS,
+  WINDOW_ENTRY_NAMES,
   windowRanges,
 } from "../../index/window.ts";
 import { toChain } from "../../rows/state-row.ts";
@@ -62,7 +63,7 @@ function readWindow(
   if (entry === undefined) return toWindow(head, activeLeaf(head)?.id ?? "", [], new Map());
   const { leaf, path } = findPath(db, tenant, session, entry, activeLeaf(head));
   const rows = windowRanges(path, entry, request).flatMap(({ chain, from, to, maxDepth }) =>
-    db.all(SQL.messages, tenant, session, chain, from, to, maxDepth),
+    db.records(SQL.messages, WINDOW_ENTRY_NAMES, tenant, session, chain, from, to, maxDepth),
   );
   // Only the match is looked into; of its neighbours the heads are shown.
   const matched = rows.find((row) => row["sequence"] === sequence);
