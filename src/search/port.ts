@@ -113,6 +113,8 @@ export interface FeedSlice {
 /** The active path of a session: an entry is on it if a range has its chain and reaches its depth. */
 export interface SessionPath {
   readonly session: number;
+  /** Every committed message of the session is on it: the session never branched. */
+  readonly isWhole: boolean;
   readonly ranges: readonly { readonly chain: number; readonly maxDepth: number }[];
 }
 
@@ -133,7 +135,7 @@ export interface SessionScope {
 /** Part of a session to be shown round a hit: messages on the path through one entry. */
 export interface WindowRequest {
   readonly session: number;
-  /** The entry that must be in the window. */
+  /** The entry that must be in the window. 0: none, the window is the start of the active path. */
   readonly sequence: number;
   readonly before: number;
   readonly after: number;
