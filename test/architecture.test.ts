@@ -13,6 +13,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   // Pure: no I/O, no clock, no randomness. Hashing is computation.
   transcript: { folders: ["model"], packages: ["node:crypto"] },
 
+  search: { folders: ["model", "transcript"], packages: [] },
+
   store: { folders: ["model", "transcript"], packages: ["node:crypto", "node:zlib"] },
   "store/sqlite": {
     folders: ["model", "transcript", "store"],
