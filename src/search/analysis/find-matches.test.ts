@@ -26,7 +26,8 @@ describe("findMatches", () => {
   });
 
   test("finds letters of dense scripts", () => {
-    check("我们«不»知道", ["不"]);
+    check("我们«不»知道", [], ["不"]);
+    check("我们知道«不»", [], ["不"]);
     check("使用«数据库»", ["数据", "据库"]);
   });
 

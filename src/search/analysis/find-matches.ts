@@ -20,10 +20,16 @@ export function findMatches(
   language: Language,
 ): MatchRange[] {
   const found: MatchRange[] = [];
-  tokenize(text, 0, MORPHOLOGIES[language], (term, _position, start, end) => {
-    if (terms.has(term) || prefixes.some((prefix) => term.startsWith(prefix))) {
+  tokenize(text, 0, MORPHOLOGIES[language], (term, _position, start, end, kind) => {
+    if (terms.has(term)) {
       found.push({ start, end });
+      return;
     }
+    const prefix = prefixes.find((one) => term.startsWith(one));
+    if (prefix === undefined) return;
+    // Of a pair, only the letter that was asked for; unless folding has changed its length.
+    const exact = kind === "pair" && end - start === term.length;
+    found.push({ start, end: exact ? start + prefix.length : end });
   });
   return merged(found.sort((a, b) => a.start - b.start || b.end - a.end));
 }

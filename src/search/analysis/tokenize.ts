@@ -9,8 +9,9 @@
  * stay: `1.2.3` is not `123` (but `1_000` is `1000`).
  *
  * A whole stands at the position of its first part; the parts take one position each. Letters of
- * scripts without spaces take one position each and give two terms: the letter with the next one,
- * and the letter, so that a query of one letter finds it inside a longer run.
+ * scripts without spaces take one position each; the term is the letter with the next one, and the
+ * last letter of a run is a term by itself. So every letter begins a term, and a query of one letter
+ * is a query for that prefix. (A term for each letter would double the postings of such text.)
  */
 
 import { APOSTROPHE, DENSE, DIGIT, LOWER, SEPARATOR, SYMBOL, TAIL, UPPER } from "./character.ts";
@@ -37,8 +38,10 @@ export type TermKind =
   | "date"
   /** Two letters of a dense script. */
   | "pair"
-  /** A letter of a dense script that has a neighbour. */
-  | "letter";
+  /** The last letter of a run of them. */
+  | "last"
+  /** A letter of a dense script without a neighbour. */
+  | "single";
 
 /** `start` and `end` are UTF-16 offsets into the original text. */
 export type TokenSink = (
@@ -231,20 +234,14 @@ class Scanner {
   #dense(from: number): number {
     let at = from;
     let end = this.#letterEnd(at);
-    if (this.#classes[end] !== DENSE) {
-      this.#emit(this.#text.slice(at, end), at, end, "word");
-      this.#position++;
-      return end;
-    }
-    for (;;) {
-      this.#emit(this.#text.slice(at, end), at, end, "letter");
-      if (this.#classes[end] !== DENSE) break;
+    while (this.#classes[end] === DENSE) {
       const next = this.#letterEnd(end);
       this.#emit(this.#text.slice(at, next), at, next, "pair");
       this.#position++;
       at = end;
       end = next;
     }
+    this.#emit(this.#text.slice(at, end), at, end, at === from ? "single" : "last");
     this.#position++;
     return end;
   }

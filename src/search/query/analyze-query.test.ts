@@ -42,9 +42,11 @@ describe("scored terms", () => {
     expect(weights("listsessions")["listsessions"]).toBe(1);
   });
 
-  test("are pairs of a dense script, and a letter only if it is alone", () => {
+  test("are pairs of a dense script; a letter alone is a prefix", () => {
     expect(Object.keys(weights("数据库"))).toEqual(["数据", "据库"]);
-    expect(Object.keys(weights("不"))).toEqual(["不"]);
+    expect(ask("不").scored).toEqual([]);
+    expect(ask("不").prefixes).toEqual(["不"]);
+    expect(ask("what 不").scored[0]?.weight).toBeLessThan(0.2);
   });
 
   test("leave out what is excluded", () => {
@@ -62,6 +64,8 @@ describe("conditions", () => {
     expect(required('"lock"')).toEqual([[terms("lock")]]);
     expect(required('"数据库 index"')).toEqual([[phrase("数据", "据库", null, "index")]]);
     expect(required('"数据库"')).toEqual([[phrase("数据", "据库")]]);
+    expect(required('"ok 不"')).toEqual([[terms("ok")]]);
+    expect(required("+不")).toEqual([[{ kind: "prefix", prefix: "不" }]]);
   });
 
   test("of an identifier are its whole, or its parts in order", () => {
@@ -99,6 +103,14 @@ describe("conditions", () => {
   test("of what is excluded hold one by one", () => {
     expect(ask("cron -foo_bar").excluded).toEqual([terms("foobar"), phrase("foo", "bar")]);
   });
+});
+
+test("a pasted log is a query, cut where the user is told", () => {
+  for (const unit of ["lock ", '"', '"a ', "-a ", "a OR ", "fooBar", "不", "a*", "x:"]) {
+    const text = unit.repeat(20_000);
+    expect(ask(text, "all").notes.join(), unit).toContain("first 16384");
+    expect(() => ask(`"${text}"`), unit).not.toThrow();
+  }
 });
 
 test("a text meets each condition made of itself", () => {

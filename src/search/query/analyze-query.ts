@@ -68,8 +68,9 @@ class Scoring {
   add(leaf: Leaf): void {
     const tokens = tokensOf(leaf.text, this.#language);
     for (const { term, kind } of tokens) {
-      // The pairs of a run say more than its letters.
-      if (kind === "letter") continue;
+      // The pairs of a run have told of its last letter; a letter alone begins pairs.
+      if (kind === "single") this.#prefixes.add(term);
+      if (kind === "last" || kind === "single") continue;
       const asWord = kind === "part" ? PART_WEIGHT : 1;
       this.#add(term, Math.min(asWord, stopWordWeight(term, this.#language)), asWord);
     }
@@ -103,8 +104,8 @@ class Scoring {
  * words behind `modules*` are indexed by their stem, so that begins a word too.
  */
 function prefixesOf(text: string, language: Language): string[] {
-  const tokens = tokensOf(text, "simple").filter(({ kind }) => kind !== "letter");
-  const end = Math.max(...tokens.map((token) => token.end));
+  const tokens = tokensOf(text, "simple").filter(({ kind }) => kind !== "last");
+  const { end } = extentOf(tokens);
   const last = tokens.filter((token) => token.end === end);
   const whole = last.findLast(({ kind }) => kind === "whole") ?? last.at(-1);
   if (whole === undefined) return [];
@@ -141,7 +142,10 @@ function conditionsOf(leaf: Leaf, language: Language): Condition[] {
 
   const isDate = tokens[0]?.kind === "date" && conditions.length > 0;
   const sequence = sequenceOf(tokens);
-  if (isDate) {
+  if (sequence.length === 0) {
+    const singles = tokens.filter(({ kind }) => kind === "single");
+    for (const { term } of singles) conditions.push({ kind: "prefix", prefix: term });
+  } else if (isDate) {
     // A written date has the same words in another order.
     conditions.push({ kind: "terms", terms: tokens.slice(1).map(({ term }) => term) });
   } else if (sequence.length === 1) {
@@ -159,8 +163,7 @@ function conditionsOf(leaf: Leaf, language: Language): Condition[] {
 
 /** The wholes that stand for everything that was typed: `foobar` of `foo_bar`. */
 function wholesOf(tokens: readonly Token[]): Token[] {
-  const start = Math.min(...tokens.map((token) => token.start));
-  const end = Math.max(...tokens.map((token) => token.end));
+  const { start, end } = extentOf(tokens);
   return tokens.filter(
     (token) =>
       (token.kind === "whole" || token.kind === "date") &&
@@ -169,7 +172,20 @@ function wholesOf(tokens: readonly Token[]): Token[] {
   );
 }
 
-/** One term for each position; where only a letter stands that a pair has told of, any word. */
+function extentOf(tokens: readonly Token[]): { readonly start: number; readonly end: number } {
+  let start = Number.POSITIVE_INFINITY;
+  let end = 0;
+  for (const token of tokens) {
+    start = Math.min(start, token.start);
+    end = Math.max(end, token.end);
+  }
+  return { start, end };
+}
+
+/**
+ * One term for each position. Any word where a letter of a dense script stands by itself: in the
+ * text it may be the first of a pair.
+ */
 function sequenceOf(tokens: readonly Token[]): (string | null)[] {
   const sequence: (string | null)[] = [];
   for (const { term, position, kind } of tokens) {
@@ -177,5 +193,5 @@ function sequenceOf(tokens: readonly Token[]): (string | null)[] {
     else sequence[position] ??= null;
   }
   while (sequence.at(-1) === null) sequence.pop();
-  return sequence;
+  return sequence.slice(sequence.findIndex((term) => term !== null));
 }

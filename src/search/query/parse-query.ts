@@ -26,10 +26,16 @@ export interface ParseOptions {
   readonly match?: "any" | "all";
 }
 
+/** What is read of a query, in code units: a pasted log is cut here, and the user is told. */
+export const MAX_QUERY_LENGTH = 16_384;
+
 export function parseQuery(text: string, options: ParseOptions): ParsedQuery {
   const parser = new Parser(options);
-  for (const item of readItems(text)) parser.add(item);
-  return parser.finish();
+  for (const item of readItems(text.slice(0, MAX_QUERY_LENGTH))) parser.add(item);
+  const parsed = parser.finish();
+  if (text.length <= MAX_QUERY_LENGTH) return parsed;
+  const note = `Only the first ${MAX_QUERY_LENGTH} characters of the query were used.`;
+  return { ...parsed, notes: [...parsed.notes, note] };
 }
 
 /** Words that OR joined, and whether one of them must occur. */
