@@ -149,6 +149,8 @@ export interface WindowEntry {
   readonly role: Role | null;
   readonly actor: string | null;
   readonly createdAt: number;
+  /** The entry that this one is a copy of: a fork has copies. */
+  readonly copiedFrom: string | null;
   readonly blocks: readonly Block[];
 }
 
@@ -159,8 +161,8 @@ export interface Window {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly messageCount: number;
-  /** A leaf on whose path the entries' indexes count. */
-  readonly leaf: string;
+  /** A leaf on whose path the entries' indexes count; null in an empty session. */
+  readonly leaf: string | null;
   /** In the order of the path. Empty if the entry is gone. */
   readonly entries: readonly WindowEntry[];
 }

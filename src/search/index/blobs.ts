@@ -23,6 +23,8 @@ export class UnreadableSegment extends Error {
   }
 }
 
+const EMPTY = new Uint8Array(0);
+
 export class Blobs {
   readonly #cache: IndexCache;
   /** Held to the end of the computation, so that a small cache cannot make it run in circles. */
@@ -35,6 +37,8 @@ export class Blobs {
 
   /** The bytes of a record, or undefined: then its blob is noted as missing. */
   record(segment: number, [blob, offset, length]: Address): Uint8Array | undefined {
+    // An empty record may lie where no blob was ever needed.
+    if (length === 0) return EMPTY;
     return this.blob(segment, blob)?.subarray(offset, offset + length);
   }
 

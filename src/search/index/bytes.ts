@@ -165,7 +165,7 @@ export class ByteReader {
 
 /** A copy that starts at a multiple of four, where typed arrays may look at it; itself if it does. */
 export function aligned(bytes: Uint8Array): Uint8Array {
-  return bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
 }
 
 export function u16View(bytes: Uint8Array, at: number, length: number): Uint16Array {

@@ -14,7 +14,7 @@
 import { CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "../index/layout.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
 import { lowerBound, type TermList } from "../index/term-list.ts";
-import type { LengthNorm } from "./bm25.ts";
+import { type LengthNorm, termGain } from "./bm25.ts";
 
 /** A term of the query in this chunk. `weight` is its idf times its weight in the query. */
 export interface ScoredList {
@@ -45,8 +45,15 @@ const CLEARLY = 1 - 1e-6;
 /** Good ones first: they raise the threshold for the others. */
 const GOOD = 0.8;
 
+/** How many postings may be read for the price of looking one up. */
+const LOOKUP_COST = 16;
+
+/** What each message of the window has so far; 0: nothing, -1: it was offered. */
 const sums = new Float64Array(WINDOW_DOCUMENTS);
+/** The messages that have something, in the order in which they were met. */
 const touched = new Uint16Array(WINDOW_DOCUMENTS);
+/** Those of them that may still make it. */
+const candidates = new Uint16Array(WINDOW_DOCUMENTS);
 
 export function scoreChunk(task: ChunkTask): void {
   const bounds = task.lists.map((scored) => new ListBounds(scored, task));
@@ -75,8 +82,7 @@ export function exactScore(task: ChunkTask, document: number): number {
   for (const { list, weight } of task.lists) {
     const at = lowerBound(list.documents, document, 0, list.count);
     if (list.documents[at] !== document) continue;
-    const count = list.counts[at] as number;
-    score += (weight * norm.gain * count) / (count + norm.base + norm.slope * length);
+    score += weight * termGain(norm, list.counts[at] as number, length);
   }
   return score;
 }
@@ -95,7 +101,8 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   const needed = task.threshold() * CLEARLY - task.maxBoost;
   let below = 0;
   let essential = 0;
-  for (const [i, list] of active.entries()) {
+  for (let i = 0; i < active.length; i++) {
+    const list = active[i] as ActiveList;
     list.below = below;
     below += list.bound;
     if (below < needed) essential = i + 1;
@@ -104,38 +111,27 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   for (let i = essential; i < active.length; i++) {
     count = addList(task, active[i] as ActiveList, base, count);
   }
-  const rest = essential < active.length ? (active[essential] as ActiveList).below : below;
-
-  let best = 0;
-  for (let i = 0; i < count; i++) {
-    const slot = touched[i] as number;
-    const sum = sums[slot] as number;
-    if (sum > best) best = sum;
+  candidates.set(touched.subarray(0, count));
+  let left = keep(task, base, count, (active[essential] as ActiveList).below, needed);
+  // The other terms, the largest first: each leaves fewer messages that may still make it.
+  for (let i = essential - 1; i >= 0 && left > 0; i--) {
+    const list = active[i] as ActiveList;
+    if (left * LOOKUP_COST < list.to - list.from) lookUp(task, list, base, left);
+    else addToTouched(task, list, base);
+    left = keep(task, base, left, list.below, needed);
   }
-  for (const good of [true, false]) {
-    for (let i = 0; i < count; i++) {
-      const slot = touched[i] as number;
-      const sum = sums[slot] as number;
-      if (sum < 0 || (good && sum < best * GOOD)) continue;
-      sums[slot] = -1;
-      const document = base + slot;
-      const role = task.roleWeights[task.columns.roles[document] as number] as number;
-      if (sum * role + rest + task.maxBoost < task.threshold() * CLEARLY) continue;
-      if (!task.accepts(document)) continue;
-      refine(task, active, essential, document, sum, role);
-    }
-  }
+  offerAll(task, base, left);
   for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
 }
 
 /** Adds what each message of the window gains by a term. Gives the number of messages touched. */
-function addList(task: ChunkTask, { scored, from, to }: ActiveList, base: number, first: number) {
-  const { documents, counts } = scored.list;
+function addList(task: ChunkTask, active: ActiveList, base: number, first: number): number {
+  const { documents, counts } = active.scored.list;
   const { lengths } = task.columns;
-  const factor = scored.weight * task.norm.gain;
+  const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   let count = first;
-  for (let i = from; i < to; i++) {
+  for (let i = active.from; i < active.to; i++) {
     const document = documents[i] as number;
     const times = counts[i] as number;
     const slot = document - base;
@@ -147,31 +143,71 @@ function addList(task: ChunkTask, { scored, from, to }: ActiveList, base: number
   return count;
 }
 
-/** Looks up the terms that are not essential, the largest first, for as long as it may still do. */
-function refine(
-  task: ChunkTask,
-  active: readonly ActiveList[],
-  essential: number,
-  document: number,
-  sum: number,
-  role: number,
-): void {
-  const { norm, columns, maxBoost } = task;
-  const length = columns.lengths[document] as number;
-  const needed = task.threshold() * CLEARLY - maxBoost;
-  let score = sum * role;
-  for (let i = essential - 1; i >= 0; i--) {
-    const { scored, from, to, below, bound } = active[i] as ActiveList;
-    if (score + below + bound < needed) return;
-    const { documents, counts } = scored.list;
-    const at = lowerBound(documents, document, from, to);
-    if (at === to || documents[at] !== document) continue;
-    const count = counts[at] as number;
-    const gain = (scored.weight * norm.gain * count) / (count + norm.base + norm.slope * length);
-    score += gain * role;
+/** The same, for messages that are touched already. */
+function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
+  const { documents, counts } = active.scored.list;
+  const { lengths } = task.columns;
+  const factor = active.scored.weight * task.norm.gain;
+  const { base: normBase, slope } = task.norm;
+  for (let i = active.from; i < active.to; i++) {
+    const document = documents[i] as number;
+    const sum = sums[document - base] as number;
+    if (sum === 0) continue;
+    const times = counts[i] as number;
+    const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
+    sums[document - base] = sum + gain;
   }
-  if (score < needed) return;
-  task.offer(document, exactScore(task, document) * role);
+}
+
+/** The same, for the few candidates that are left. */
+function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number): void {
+  const { documents, counts } = active.scored.list;
+  const { lengths } = task.columns;
+  const factor = active.scored.weight * task.norm.gain;
+  const { base: normBase, slope } = task.norm;
+  for (let i = 0; i < left; i++) {
+    const slot = candidates[i] as number;
+    const document = base + slot;
+    const at = lowerBound(documents, document, active.from, active.to);
+    if (at === active.to || documents[at] !== document) continue;
+    const times = counts[at] as number;
+    const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
+    sums[slot] = (sums[slot] as number) + gain;
+  }
+}
+
+/** Keeps the candidates that may still make it with `rest` more. Gives their number. */
+function keep(task: ChunkTask, base: number, count: number, rest: number, needed: number): number {
+  const { roles } = task.columns;
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const slot = candidates[i] as number;
+    const role = task.roleWeights[roles[base + slot] as number] as number;
+    if ((sums[slot] as number) * role + rest >= needed) candidates[kept++] = slot;
+  }
+  return kept;
+}
+
+/** Offers the candidates that the filter accepts. Good ones go first: they raise the threshold. */
+function offerAll(task: ChunkTask, base: number, count: number): void {
+  let best = 0;
+  for (let i = 0; i < count; i++) best = Math.max(best, sums[candidates[i] as number] as number);
+  const { roles } = task.columns;
+  for (const good of [best * GOOD, 0]) {
+    let needed = task.threshold() * CLEARLY - task.maxBoost;
+    for (let i = 0; i < count; i++) {
+      const slot = candidates[i] as number;
+      const sum = sums[slot] as number;
+      if (sum < good || sum < 0) continue;
+      const document = base + slot;
+      const role = task.roleWeights[roles[document] as number] as number;
+      if (sum * role < needed) continue;
+      sums[slot] = -1;
+      if (!task.accepts(document)) continue;
+      task.offer(document, exactScore(task, document) * role);
+      needed = task.threshold() * CLEARLY - task.maxBoost;
+    }
+  }
 }
 
 /** What the best message of each window could gain by a term. */

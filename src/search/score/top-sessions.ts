@@ -2,13 +2,14 @@
 
 export interface Best {
   readonly session: number;
-  score: number;
-  /** Where the message is. */
-  source: number;
-  document: number;
+  readonly score: number;
+  /** Where the message is: the number of the view, and the document there. */
+  readonly view: number;
+  /** -1: only the session itself matches. */
+  readonly document: number;
 }
 
-/** Whether message `a` stands before message `b` of the same score. Undefined: not known yet. */
+/** Whether message `a` stands before message `b` of the same score. */
 export type Tie = (a: Best, b: Best) => boolean;
 
 /**
@@ -33,9 +34,9 @@ export class TopSessions {
     return this.#sorted[this.#limit - 1]?.score ?? 0;
   }
 
-  offer(session: number, score: number, source: number, document: number): void {
+  offer(session: number, score: number, view: number, document: number): void {
     if (score < this.threshold) return;
-    const offered: Best = { session, score, source, document };
+    const offered: Best = { session, score, view, document };
     const known = this.#bySession.get(session);
     if (known !== undefined) {
       if (!this.#beats(offered, known)) return;
@@ -48,6 +49,15 @@ export class TopSessions {
     }
     this.#bySession.set(session, offered);
     this.#sorted.splice(this.#place(offered), 0, offered);
+  }
+
+  copy(): TopSessions {
+    const copy = new TopSessions(this.#limit, this.#isBefore);
+    for (const best of this.#sorted) {
+      copy.#sorted.push(best);
+      copy.#bySession.set(best.session, best);
+    }
+    return copy;
   }
 
   /** The best first. */
