@@ -101,6 +101,15 @@ describe("filters", () => {
     });
   });
 
+  test("are the same with a plus, and cannot be negated", () => {
+    expect(parse("lock +agent:coder").filters).toEqual({ agent: ["coder"] });
+    for (const text of ["lock -agent:coder", "lock NOT agent:coder"]) {
+      const { filters, notes } = parse(text);
+      expect(filters).toEqual({});
+      expect(notes).toHaveLength(1);
+    }
+  });
+
   test("with an unknown key are plain text", () => {
     check(
       "foo:bar https://a.b/c TS2345: message role: agent:",

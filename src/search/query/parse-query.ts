@@ -80,11 +80,12 @@ class Parser {
     }
     const waiting = this.#operator;
     this.#operator = "";
-    if (item.sign === "" && item.key !== undefined && this.#filter(item.key, item)) return;
+    const negated = item.sign === "-" || waiting === "not";
+    if (item.key !== undefined && !negated && this.#filter(item.key, item)) return;
     const leaf = leafOf(item);
     if (leaf === undefined) return;
-    if (item.sign === "-" || waiting === "not") {
-      this.#excluded.push(leaf);
+    if (negated) {
+      this.#exclude(leaf, item.key?.toLowerCase() ?? "");
       return;
     }
     const required = item.sign === "+" || waiting === "and" || leaf.kind === "phrase";
@@ -110,6 +111,13 @@ class Parser {
       filters: this.#filters,
       notes: this.#notes,
     };
+  }
+
+  #exclude(leaf: Leaf, key: string): void {
+    this.#excluded.push(leaf);
+    if (Object.hasOwn(TEXT_FILTERS, key) || ["role", "since", "until"].includes(key)) {
+      this.#notes.push(`A filter cannot be negated: the words ${leaf.text} were left out instead.`);
+    }
   }
 
   /** Takes the filter, or tells that it is none: then it is plain text. */
