@@ -27,7 +27,7 @@ export interface ModelMessage {
 
 type Event =
   | { readonly kind: "message"; readonly message: ModelMessage }
-  | { readonly kind: "session"; readonly session: number }
+  | { readonly kind: "session" | "moved"; readonly session: number }
   | { readonly kind: "deleted"; readonly session: number };
 
 export interface ModelSession {
@@ -82,6 +82,12 @@ export class IndexModel {
     const message = { session, sequence, role, text, actor: null, time, ...more };
     messages.push(message);
     this.#events.push({ kind: "message", message });
+  }
+
+  /** Makes the messages after `through` inactive, as a moved leaf does. */
+  cut(session: number, through: number): void {
+    (this.sessions.get(session) as ModelSession).activeThrough = through;
+    this.#events.push({ kind: "moved", session });
   }
 
   delete(session: number): void {

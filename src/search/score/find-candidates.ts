@@ -1,7 +1,7 @@
 /** Finds the best messages of a snapshot for a query, in their final order. */
 
 import type { Blobs } from "../index/blobs.ts";
-import { ROLES } from "../index/layout.ts";
+import { ROLES, SESSION_FIELDS } from "../index/layout.ts";
 import { actorTerm } from "../index/special-terms.ts";
 import { lowerBound } from "../index/term-list.ts";
 import type { TenantMemory } from "../memory.ts";
@@ -41,6 +41,8 @@ export interface Candidates {
 const MAX_TERMS = 64;
 /** Sessions with the largest boosts, which are scored first: they bound what the others can gain. */
 const BOOSTED_FIRST = 64;
+/** Where the words that a prefix stands for are looked up. */
+const PREFIX_FIELDS = ["message", ...SESSION_FIELDS] as const;
 /** Hits beyond the limit, in case some are copies. */
 const SPARE = 4;
 
@@ -121,7 +123,9 @@ function* findTerms(
   }
   for (const prefix of query.prefixes) {
     const lists = yield* blobs.complete(() =>
-      views.map(({ source }) => source.termsWithPrefix("message", prefix, MAX_EXPANSIONS + 1)),
+      views.flatMap(({ source }) =>
+        PREFIX_FIELDS.map((field) => source.termsWithPrefix(field, prefix, MAX_EXPANSIONS + 1)),
+      ),
     );
     const terms = [...new Set(lists.flatMap((list) => list ?? []))].sort();
     if (terms.length > MAX_EXPANSIONS) {
