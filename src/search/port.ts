@@ -118,6 +118,8 @@ export interface FeedSlice {
 /** The active path of a session: an entry is on it if a range has its chain and reaches its depth. */
 export interface SessionPath {
   readonly session: number;
+  /** Every committed message of the session is on it: the session never branched. */
+  readonly isWhole: boolean;
   readonly ranges: readonly { readonly chain: number; readonly maxDepth: number }[];
 }
 
@@ -138,7 +140,7 @@ export interface SessionScope {
 /** Part of a session to be shown round a hit: messages on the path through one entry. */
 export interface WindowRequest {
   readonly session: number;
-  /** The entry that must be in the window. */
+  /** The entry that must be in the window. 0: none, the window is the start of the active path. */
   readonly sequence: number;
   readonly before: number;
   readonly after: number;
@@ -152,6 +154,8 @@ export interface WindowEntry {
   readonly role: Role | null;
   readonly actor: string | null;
   readonly createdAt: number;
+  /** The entry that this one is a copy of: a fork has copies. */
+  readonly copiedFrom: string | null;
   readonly blocks: readonly Block[];
 }
 
@@ -162,8 +166,8 @@ export interface Window {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly messageCount: number;
-  /** A leaf on whose path the entries' indexes count. */
-  readonly leaf: string;
+  /** A leaf on whose path the entries' indexes count; null in an empty session. */
+  readonly leaf: string | null;
   /** In the order of the path. Empty if the entry is gone. */
   readonly entries: readonly WindowEntry[];
 }
@@ -204,8 +208,8 @@ export type Need =
     }
   /** Replaces the manifest if its version is still `expected`. Segments it no longer names may go. */
   | { readonly need: "swap"; readonly expected: number; readonly manifest: Manifest }
-  /** A good moment to let others run, to renew a lease, or to give up. */
-  | { readonly need: "breath" };
+  /** A good moment to let others run, to renew a lease, to tell how far it is, or to give up. */
+  | { readonly need: "breath"; readonly done?: number; readonly total?: number };
 
 /** A segment is stored as numbered blobs; 0 is its header. */
 export interface BlobKey {

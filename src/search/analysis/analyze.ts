@@ -1,0 +1,34 @@
+/** Analysis: from text to the terms that are indexed and searched. */
+
+import { ENGLISH, type Morphology, SIMPLE } from "./morphology.ts";
+import { tokenize } from "./tokenize.ts";
+
+/** `simple` leaves words as they are written, whatever their language. */
+export type Language = "english" | "simple";
+
+/**
+ * Called once per term. `position` counts words; parts of one identifier take successive positions,
+ * its whole stands at the first.
+ */
+export type TermSink = (term: string, position: number) => void;
+
+/** Feeds every term of `text` to `sink`; positions start at `from`. Gives the position after the last word. */
+export function analyze(text: string, from: number, language: Language, sink: TermSink): number {
+  return tokenize(text, from, MORPHOLOGIES[language], sink);
+}
+
+export const MORPHOLOGIES: Readonly<Record<Language, Morphology>> = {
+  english: ENGLISH,
+  simple: SIMPLE,
+};
+
+/** Goes up with every change that gives some text other terms. */
+const ANALYZER_NUMBER = 1;
+
+/**
+ * Names the analysis that made an index: one of another version is rebuilt, not misread. `unicode`
+ * is the version of the runtime's Unicode data, which decides what is a letter.
+ */
+export function analyzerVersion(unicode: string, language: Language): string {
+  return `${ANALYZER_NUMBER}/${unicode}/${language}`;
+}

@@ -1,0 +1,84 @@
+/**
+ * Character classes: what a code unit of folded text means to the tokeniser.
+ *
+ * ASCII is a table. Everything else is asked of the runtime's Unicode data once and remembered by
+ * the folding, so that no word costs a regular expression.
+ */
+
+/** White space, punctuation, control characters: ends a word. */
+export const SEPARATOR = 0;
+/** A letter that is not a capital; also letters without case, and marks that are letters. */
+export const LOWER = 1;
+export const UPPER = 2;
+export const DIGIT = 3;
+/** A letter of a script that is written without spaces, or in which particles hide the stem. */
+export const DENSE = 4;
+/** The rest of the dense letter or symbol before it: a vowel sign, a tone, a low surrogate. */
+export const TAIL = 5;
+/** An emoji: a word of its own. */
+export const SYMBOL = 6;
+/** `_ - .` between letters or digits: joins the parts of one name. */
+export const JOINER = 7;
+/** `/ \ @` between names: joins the segments of one path or address. */
+export const SLASH = 8;
+export const APOSTROPHE = 9;
+
+export const ASCII_CLASSES: Uint8Array = asciiClasses();
+
+function asciiClasses(): Uint8Array {
+  const classes = new Uint8Array(128);
+  const assign = (characters: string, value: number) => {
+    for (const character of characters) classes[character.charCodeAt(0)] = value;
+  };
+  assign("abcdefghijklmnopqrstuvwxyz", LOWER);
+  assign("ABCDEFGHIJKLMNOPQRSTUVWXYZ", UPPER);
+  assign("0123456789", DIGIT);
+  assign("_-.", JOINER);
+  assign("/\\@", SLASH);
+  assign("'", APOSTROPHE);
+  return classes;
+}
+
+const LETTER = /^[\p{L}\p{Nl}]/u;
+const CAPITAL = /^[\p{Lu}\p{Lt}]/u;
+/** Enclosing marks (the frame of a keycap) are no letters. */
+const MARK = /^[\p{Mn}\p{Mc}]/u;
+const NUMBER = /^[\p{Nd}\p{No}]/u;
+const PICTOGRAPH = /^[\p{Extended_Pictographic}\p{Regional_Indicator}]/u;
+const DENSE_SCRIPT =
+  /^[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}\p{scx=Bopomofo}]/u;
+
+/** The class of one code point, given as a string. */
+export function classify(character: string): number {
+  const code = character.charCodeAt(0);
+  if (code < 128) return ASCII_CLASSES[code] ?? SEPARATOR;
+  if (LETTER.test(character)) {
+    if (DENSE_SCRIPT.test(character)) return DENSE;
+    return CAPITAL.test(character) ? UPPER : LOWER;
+  }
+  if (MARK.test(character)) return DENSE_SCRIPT.test(character) ? TAIL : LOWER;
+  if (NUMBER.test(character)) return DIGIT;
+  if (PICTOGRAPH.test(character)) return SYMBOL;
+  return SEPARATOR;
+}
+
+/** Whether `code` continues the character before it, so that the two are normalised together. */
+export function continuesCharacter(code: number): boolean {
+  if (code < 0x300) return false;
+  if (code <= 0x36f) return true;
+  // Hangul vowels and finals that follow their initial; half-width kana voicing.
+  if ((code >= 0x1160 && code <= 0x11ff) || code === 0xff9e || code === 0xff9f) return true;
+  if (code >= 0xac00 || (code >= 0x3400 && code <= 0x9fff)) return code >= 0xfe00 && isMark(code);
+  return isMark(code);
+}
+
+const marks = new Map<number, boolean>();
+
+function isMark(code: number): boolean {
+  let known = marks.get(code);
+  if (known === undefined) {
+    known = MARK.test(String.fromCharCode(code));
+    marks.set(code, known);
+  }
+  return known;
+}

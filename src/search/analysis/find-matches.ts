@@ -1,0 +1,45 @@
+/** Where the words of a query stand in a text: for highlighting, and to centre a snippet. */
+
+import { type Language, MORPHOLOGIES } from "./analyze.ts";
+import { tokenize } from "./tokenize.ts";
+
+/** UTF-16 offsets into the original text. */
+export interface MatchRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The ranges of `text` that gave one of `terms`, or a term that begins with one of `prefixes`.
+ * In order, and apart: ranges that overlap, such as an identifier and its part, are one.
+ */
+export function findMatches(
+  text: string,
+  terms: ReadonlySet<string>,
+  prefixes: readonly string[],
+  language: Language,
+): MatchRange[] {
+  const found: MatchRange[] = [];
+  tokenize(text, 0, MORPHOLOGIES[language], (term, _position, start, end, kind) => {
+    if (terms.has(term)) {
+      found.push({ start, end });
+      return;
+    }
+    const prefix = prefixes.find((one) => term.startsWith(one));
+    if (prefix === undefined) return;
+    // Of a pair, only the letter that was asked for; unless folding has changed its length.
+    const exact = kind === "pair" && end - start === term.length;
+    found.push({ start, end: exact ? start + prefix.length : end });
+  });
+  return merged(found.sort((a, b) => a.start - b.start || b.end - a.end));
+}
+
+function merged(ranges: readonly MatchRange[]): MatchRange[] {
+  const apart: MatchRange[] = [];
+  for (const range of ranges) {
+    const last = apart.at(-1);
+    if (last === undefined || range.start >= last.end) apart.push(range);
+    else if (range.end > last.end) apart[apart.length - 1] = { start: last.start, end: range.end };
+  }
+  return apart;
+}

@@ -1,0 +1,79 @@
+/** What a language adds to the tokeniser: how its words are brought to one form. */
+
+import { stem } from "./stem.ts";
+
+export interface Morphology {
+  /** The form under which a folded word is indexed. */
+  stem(word: string): string;
+  /** The words of `word'suffix`, or undefined where the apostrophe separates two words. */
+  contraction(word: string, suffix: string): readonly string[] | undefined;
+  /** A word that begins with a digit. */
+  number(word: string): string;
+  /** A word of capitals with a small `s` at its end, in small letters. */
+  acronyms(word: string): string;
+  /** The term for a month, 1 to 12. */
+  month(month: number): string;
+}
+
+/** Words as they are. */
+export const SIMPLE: Morphology = {
+  stem: (word) => word,
+  contraction: () => undefined,
+  number: (word) => word,
+  acronyms: (word) => word,
+  month: (month) => String(month),
+};
+
+const MONTHS = [
+  ...["january", "february", "march", "april", "may", "june", "july"],
+  ...["august", "september", "october", "november", "december"],
+];
+
+/** Month names by their first three letters: long, short and numeric dates meet. */
+const MONTH_TERMS: ReadonlyMap<string, string> = new Map([
+  ...MONTHS.map((month): [string, string] => [month, month.slice(0, 3)]),
+  ["sept", "sep"],
+]);
+
+/** What stands before `n't` where it is not the word itself. */
+const NEGATED: ReadonlyMap<string, string> = new Map([
+  ["ca", "can"],
+  ["wo", "will"],
+  ["sha", "shall"],
+]);
+
+const CLITICS: ReadonlySet<string> = new Set(["s", "m", "re", "ve", "ll", "d"]);
+const ORDINAL = /^(\d+)(?:st|nd|rd|th)$/;
+
+export const ENGLISH: Morphology = {
+  stem: englishStem,
+  contraction(word, suffix) {
+    // `not` must be found where it is written `n't`.
+    if (suffix === "t" && word.endsWith("n") && word.length > 2) {
+      const verb = word.slice(0, -1);
+      return [englishStem(NEGATED.get(verb) ?? verb), "not"];
+    }
+    return CLITICS.has(suffix) ? [englishStem(word)] : undefined;
+  },
+  number: (word) => ORDINAL.exec(word)?.[1] ?? word,
+  acronyms: (word) => word.slice(0, -1),
+  month: (month) => (MONTHS[month - 1] ?? "").slice(0, 3),
+};
+
+/**
+ * Stems already made, because text repeats its words. V8 copies slices this short, so no entry
+ * keeps the text alive that it was read from.
+ */
+const known = new Map<string, string>();
+const MAX_KNOWN = 32_768;
+const MAX_KNOWN_LENGTH = 12;
+
+function englishStem(word: string): string {
+  if (word.length > MAX_KNOWN_LENGTH) return stem(word);
+  const before = known.get(word);
+  if (before !== undefined) return before;
+  const made = MONTH_TERMS.get(word) ?? stem(word);
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(word, made);
+  return made;
+}

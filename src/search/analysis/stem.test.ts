@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { stem } from "./stem.ts";
+
+test.each([
+  ["migrate migrates migrated migrating migration migrations"],
+  ["configure configures configured configuring configuration"],
+  ["authenticate authenticated authentication"],
+  ["create creates created creating creation"],
+  ["delete deleting deletion"],
+  ["cache caches cached caching"],
+  ["run runs running"],
+  ["hope hopes hoped hoping"],
+  ["hop hops hopped hopping"],
+  ["try tries tried trying"],
+  ["query queries queried querying"],
+  ["commit commits committed committing"],
+  ["control controls controlled controlling"],
+  ["process processes processed processing"],
+  ["add adds added adding"],
+  ["agree agrees agreed"],
+  ["die dies died"],
+  ["lock locks locked locking"],
+  ["quick quickly quickness"],
+])("brings %s to one form", (words) => {
+  expect(new Set(words.split(" ").map(stem)).size).toBe(1);
+});
+
+test.each([
+  ["not note"],
+  ["hop hope"],
+  ["miss mission"],
+  ["pass passion"],
+  ["app apply"],
+  ["thing th"],
+  ["string str"],
+  ["need ne"],
+  ["status statu"],
+  ["this thi"],
+])("keeps %s apart", (words) => {
+  const stems = words.split(" ").map(stem);
+  expect(new Set(stems).size).toBe(stems.length);
+});
+
+test("leaves what is not plain English alone", () => {
+  for (const word of ["красивый", "señores".normalize("NFD"), "ts2345s", "as"]) {
+    expect(stem(word)).toBe(word);
+  }
+});

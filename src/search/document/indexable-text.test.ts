@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import type { Block } from "../../model/block.ts";
+import { ENTRY_KINDS, type EntryKind, kindRules } from "../../model/entry.ts";
+import { type IndexableEntry, indexableText, type ToolIndexing } from "./indexable-text.ts";
+
+function message(blocks: Block[], more: Partial<IndexableEntry> = {}): IndexableEntry {
+  return { kind: "message", role: "user", status: "committed", blocks, metadata: {}, ...more };
+}
+
+function text(value: string): Block {
+  return { type: "text", text: value };
+}
+
+const CALL: Block = { type: "tool_use", id: "1", name: "Bash", input: '{"command":"ls"}' };
+const RESULT: Block = {
+  type: "tool_result",
+  toolUseId: "1",
+  toolName: "Bash",
+  output: [text("a.ts"), { type: "image", data: "AAAA" }],
+  isError: false,
+};
+
+function parts(entry: IndexableEntry, tools?: ToolIndexing): readonly string[] {
+  return indexableText(entry, tools === undefined ? {} : { tools }).parts;
+}
+
+describe("what is indexed", () => {
+  test("is text and the names of tools", () => {
+    const blocks: Block[] = [
+      text("look"),
+      { type: "thinking", text: "hmm" },
+      CALL,
+      { type: "image", data: "AAAA" },
+      { type: "opaque", json: "{}" },
+    ];
+    expect(parts(message(blocks))).toEqual(["look", "Bash"]);
+  });
+
+  test("is of tools as much as the option says", () => {
+    const both = message([CALL, RESULT]);
+    expect(parts(both, "names")).toEqual(["Bash", "Bash"]);
+    expect(parts(both, "inputs")).toEqual(["Bash", '{"command":"ls"}', "Bash"]);
+    expect(parts(both, "all")).toEqual(["Bash", '{"command":"ls"}', "Bash", "a.ts"]);
+  });
+
+  test("is of the kinds that the table names, once they are committed", () => {
+    for (const kind of Object.keys(ENTRY_KINDS) as EntryKind[]) {
+      expect(parts(message([text("x")], { kind })).length > 0).toBe(kindRules(kind).indexed);
+    }
+    expect(parts(message([text("x")], { status: "pending" }))).toEqual([]);
+    expect(parts(message([text("x")], { status: "aborted" }))).toEqual([]);
+  });
+
+  test("is nothing that was injected", () => {
+    const echo = "why? <system-reminder>echo</system-reminder>";
+    expect(parts(message([text(echo)]))[0]).not.toContain("echo");
+    expect(parts(message([text(echo)], { role: "assistant" }))[0]).toContain("echo");
+    expect(parts(message([text("x")], { metadata: { recalled: true } }))).toEqual([]);
+  });
+
+  test("is no secret, not even one that the limit cuts in two", () => {
+    const secret = "password=hunter2-and-more";
+    expect(parts(message([text(`my ${secret}`)]))).toEqual(["my password=[redacted]"]);
+    const head = "x ".repeat(32 * 1024 - 8);
+    expect(parts(message([text(head + secret)]))[0]).not.toContain("hunter2");
+  });
+
+  test("is bounded by block and by message, and cut between code points", () => {
+    const long = "😀".repeat(20_000);
+    const found = parts(message(Array.from({ length: 6 }, () => text(`a${long}`))));
+    const bytes = found.map((part) => Buffer.byteLength(part));
+    expect(bytes.slice(0, 4)).toEqual([65_533, 65_533, 65_533, 65_533]);
+    expect(bytes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(256 * 1024);
+    expect(found.every((part) => part.isWellFormed())).toBe(true);
+  });
+});
+
+describe("the class", () => {
+  const classOf = (entry: IndexableEntry) => indexableText(entry).roleClass;
+
+  test("is the role, or tool where there is nothing but tool traffic", () => {
+    expect(classOf(message([text("x")]))).toBe("user");
+    expect(classOf(message([text("x")], { role: "assistant" }))).toBe("assistant");
+    expect(classOf(message([text("x"), CALL], { role: "assistant" }))).toBe("assistant");
+    expect(classOf(message([CALL], { role: "assistant" }))).toBe("tool");
+    expect(classOf(message([RESULT]))).toBe("tool");
+    expect(classOf(message([{ type: "thinking", text: "" }, CALL], { role: "assistant" }))).toBe(
+      "tool",
+    );
+    expect(classOf(message([text("x")], { role: "tool" }))).toBe("tool");
+    expect(classOf(message([text("x")], { role: "system" }))).toBe("system");
+  });
+});

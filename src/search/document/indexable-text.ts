@@ -1,0 +1,103 @@
+/** What of a message is indexed: what was said, and which tools were used; never a secret. */
+
+import type { Block, ToolResultBlock } from "../../model/block.ts";
+import { type Entry, kindRules } from "../../model/entry.ts";
+import { isInjected, withoutInjected } from "./injected.ts";
+import { redact } from "./redact.ts";
+
+/** Indexed of one block and of one message, in UTF-8 bytes. The rest can be read, not found. */
+export const MAX_INDEXED_BLOCK_BYTES: number = 64 * 1024;
+export const MAX_INDEXED_MESSAGE_BYTES: number = 256 * 1024;
+
+/** What of tool traffic is indexed: inputs and outputs multiply the text, and rarely help. */
+export type ToolIndexing = "names" | "inputs" | "all";
+
+/** What ranking weighs a message by. A message of tool calls or results alone is `tool`. */
+export type RoleClass = "user" | "tool" | "assistant" | "system";
+
+export interface IndexableText {
+  /** Redacted, each a text of its own: a phrase does not reach from one into the next. */
+  readonly parts: readonly string[];
+  readonly roleClass: RoleClass;
+}
+
+/** The fields of an entry that decide. */
+export type IndexableEntry = Pick<Entry, "kind" | "role" | "status" | "blocks" | "metadata">;
+
+/** The text of `entry` for the index: no parts if nothing of it is to be found. */
+export function indexableText(
+  entry: IndexableEntry,
+  options: { readonly tools?: ToolIndexing } = {},
+): IndexableText {
+  const roleClass = roleClassOf(entry);
+  const out = !kindRules(entry.kind).indexed || entry.status !== "committed";
+  if (out || isInjected(entry.metadata)) return { parts: [], roleClass };
+
+  const tools = options.tools ?? "names";
+  const texts = entry.blocks.flatMap((block) => textsOf(block, tools));
+  // Agents may write about the markers; what stands in their own text is theirs.
+  const said = entry.role === "assistant" ? texts : texts.map(withoutInjected);
+  return { parts: bounded(said), roleClass };
+}
+
+function roleClassOf({ role, blocks }: IndexableEntry): RoleClass {
+  const said = blocks.filter(({ type }) => type !== "thinking");
+  const isTool = ({ type }: Block) => type === "tool_use" || type === "tool_result";
+  if (said.length > 0 && said.every(isTool)) return "tool";
+  return role ?? "system";
+}
+
+function textsOf(block: Block, tools: ToolIndexing): string[] {
+  switch (block.type) {
+    case "text":
+      return [block.text];
+    case "tool_use":
+      return tools === "names" ? [block.name] : [block.name, block.input];
+    case "tool_result": {
+      const name = block.toolName === undefined ? [] : [block.toolName];
+      return tools === "all" ? [...name, ...outputOf(block)] : name;
+    }
+    // Thinking is not said, and pictures and foreign blocks have no text that we know of.
+    case "thinking":
+    case "image":
+    case "opaque":
+      return [];
+  }
+}
+
+function outputOf({ output }: ToolResultBlock): string[] {
+  if (typeof output === "string") return [output];
+  return output.flatMap((block) => (block.type === "text" ? [block.text] : []));
+}
+
+/** A secret that the limit would cut in two is still seen whole. Longer than any key but a PEM. */
+const LONGEST_SECRET_BYTES = 4_096;
+
+function bounded(texts: readonly string[]): string[] {
+  const parts: string[] = [];
+  let room = MAX_INDEXED_MESSAGE_BYTES;
+  for (const text of texts) {
+    const limit = Math.min(room, MAX_INDEXED_BLOCK_BYTES);
+    if (limit === 0) break;
+    const head = cutToBytes(text, limit + LONGEST_SECRET_BYTES).text;
+    const part = cutToBytes(redact(head).text, limit);
+    if (part.text.trim() === "") continue;
+    parts.push(part.text);
+    room -= part.bytes;
+  }
+  return parts;
+}
+
+const encoder = new TextEncoder();
+
+/** The longest head of `text` that takes at most `limit` bytes and ends between code points. */
+function cutToBytes(
+  text: string,
+  limit: number,
+): { readonly text: string; readonly bytes: number } {
+  const { read, written } = encoder.encodeInto(
+    text,
+    new Uint8Array(Math.min(limit, text.length * 3)),
+  );
+  return { text: read === text.length ? text : text.slice(0, read), bytes: written };
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { isInjected, withoutInjected } from "./injected.ts";
+
+function check(text: string, expected: string): void {
+  expect(withoutInjected(text).replace(/\s+/g, " ").trim()).toBe(expected);
+}
+
+test("what clients add goes, what the user typed stays", () => {
+  check("fix it <system-reminder>\nbe nice\n</system-reminder> now", "fix it now");
+  check("<recalled-context>old lock</recalled-context>why?", "why?");
+  check(
+    "<command-name>/review</command-name><command-message>review</command-message><command-args>src</command-args>",
+    "/review src",
+  );
+  check("<local-command-stdout>noise</local-command-stdout>", "");
+  check("<bash-input>npm test</bash-input><bash-stdout>ok</bash-stdout>", "npm test");
+  check("<environment_context><cwd>/x</cwd></environment_context>hello", "hello");
+  check("a <ide_selection>x</ide_selection> b <ide_selection>y</ide_selection> c", "a b c");
+});
+
+test("the summary that opens a continued session goes whole", () => {
+  check(
+    "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\nSummary: the lock\nContinue.",
+    "",
+  );
+});
+
+test("other markup, and a tag that is only mentioned, stay", () => {
+  check("what does <system-reminder> do?", "what does <system-reminder> do?");
+  check("<div>a < b</div>", "<div>a < b</div>");
+});
+
+test("metadata may say that a message was injected", () => {
+  expect(isInjected({ injected: true })).toBe(true);
+  expect(isInjected({ recalled: true })).toBe(true);
+  expect(isInjected({ injected: "no" })).toBe(false);
+  expect(isInjected({})).toBe(false);
+});

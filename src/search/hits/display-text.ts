@@ -1,0 +1,24 @@
+/** What a message looks like in a window: what was said, or else what its tools did. */
+
+import type { Block } from "../../model/block.ts";
+
+export function displayText(blocks: readonly Block[]): string {
+  const said = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  if (said.length > 0) return said.join("\n");
+  return blocks.flatMap(toolText).join("\n");
+}
+
+export function toolNameOf(blocks: readonly Block[]): string | null {
+  for (const block of blocks) {
+    if (block.type === "tool_use") return block.name;
+    if (block.type === "tool_result" && block.toolName !== undefined) return block.toolName;
+  }
+  return null;
+}
+
+function toolText(block: Block): string[] {
+  if (block.type === "tool_use") return [`${block.name}(${block.input})`];
+  if (block.type !== "tool_result") return [];
+  if (typeof block.output === "string") return [block.output];
+  return block.output.flatMap((inner) => (inner.type === "text" ? [inner.text] : []));
+}

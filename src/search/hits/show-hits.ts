@@ -1,0 +1,102 @@
+/** From ranked messages to hits with their windows. */
+
+import type { Language } from "../analysis/analyze.ts";
+import { findMatches } from "../analysis/find-matches.ts";
+import { redact } from "../document/redact.ts";
+import { type Asking, ask, type Window, type WindowEntry } from "../port.ts";
+import type { TermQuery } from "../query/query.ts";
+import type { SearchHit, SearchRequest, WindowItem } from "../request.ts";
+import type { Ranked } from "../score/rank.ts";
+import { displayText, toolNameOf } from "./display-text.ts";
+import { cutSnippet } from "./snippet.ts";
+
+const MAX_TITLE_BYTES = 256;
+
+/** At most `request.limit` hits. Copies of a message, which forks have, are shown once. */
+export function* showHits(
+  ranked: readonly Ranked[],
+  request: SearchRequest,
+  query: TermQuery,
+  language: Language,
+): Asking<SearchHit[]> {
+  const highlight = highlighter(query, language);
+  const hits: SearchHit[] = [];
+  const shown = new Set<string>();
+  let next = 0;
+  while (hits.length < request.limit && next < ranked.length) {
+    const batch = ranked.slice(next, next + request.limit - hits.length);
+    next += batch.length;
+    const windows = yield* ask<"windows">({
+      need: "windows",
+      windows: batch.map(({ session, message }) => ({
+        session,
+        sequence: message?.sequence ?? 0,
+        before: request.before,
+        after: request.after,
+      })),
+    });
+    for (const [i, hit] of batch.entries()) {
+      const window = windows[i];
+      if (window === undefined) continue;
+      const found = window.entries.find(({ sequence }) => sequence === hit.message?.sequence);
+      if (found === undefined && hit.message !== null) continue;
+      const original = found?.copiedFrom ?? found?.id ?? window.sessionId;
+      if (shown.has(original)) continue;
+      shown.add(original);
+      hits.push(showHit(hit, window, found, request, highlight));
+    }
+  }
+  return hits;
+}
+
+type Highlight = (text: string) => readonly { readonly start: number; readonly end: number }[];
+
+/** Stop-words are not worth marking, unless there is nothing else. */
+function highlighter({ scored, prefixes }: TermQuery, language: Language): Highlight {
+  const strong = scored.filter(({ weight }) => weight >= 0.5);
+  const terms = new Set((strong.length > 0 ? strong : scored).map(({ term }) => term));
+  return (text) => findMatches(text, terms, prefixes, language);
+}
+
+function showHit(
+  { score, parts }: Ranked,
+  window: Window,
+  found: WindowEntry | undefined,
+  request: SearchRequest,
+  highlight: Highlight,
+): SearchHit {
+  const title = redact(window.title ?? "").text;
+  return {
+    sessionId: window.sessionId,
+    meta: {
+      title: cutSnippet(title, [], MAX_TITLE_BYTES).text,
+      agent: window.agent,
+      createdAt: window.createdAt,
+      updatedAt: window.updatedAt,
+      messageCount: window.messageCount,
+    },
+    entryId: found?.id ?? null,
+    index: found?.index ?? null,
+    leaf: window.leaf,
+    score,
+    window: window.entries.map((entry) => showEntry(entry, entry === found, highlight)),
+    ...(request.explain ? { parts } : {}),
+  };
+}
+
+function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
+  const { text } = redact(displayText(entry.blocks));
+  const snippet = cutSnippet(text, highlight(text));
+  return {
+    entryId: entry.id,
+    index: entry.index,
+    role: entry.role,
+    actor: entry.actor,
+    createdAt: entry.createdAt,
+    snippet: snippet.text,
+    truncated: snippet.truncated,
+    toolName: toolNameOf(entry.blocks),
+    matches: snippet.matches,
+    found,
+  };
+}

@@ -1,0 +1,106 @@
+/** A bounded excerpt of a text, round what was found. */
+
+import type { MatchRange } from "../analysis/find-matches.ts";
+
+export const MAX_SNIPPET_BYTES = 1_024;
+
+export interface Snippet {
+  readonly text: string;
+  readonly truncated: boolean;
+  /** Where the matches that are inside stand in `text`. */
+  readonly matches: readonly MatchRange[];
+}
+
+/** At most `maxBytes` of UTF-8, cut between code points, round the densest group of matches. */
+export function cutSnippet(
+  text: string,
+  matches: readonly MatchRange[],
+  maxBytes: number = MAX_SNIPPET_BYTES,
+): Snippet {
+  if (utf8Bytes(text, 0, text.length) <= maxBytes) return { text, truncated: false, matches };
+  const { start, end } = widen(text, densest(matches, maxBytes), maxBytes);
+  const inside = matches.filter((match) => match.start >= start && match.end <= end);
+  return {
+    text: text.slice(start, end),
+    truncated: true,
+    matches: inside.map((match) => ({ start: match.start - start, end: match.end - start })),
+  };
+}
+
+/** The first match of the group that has most matches within half of the room. */
+function densest(matches: readonly MatchRange[], maxBytes: number): MatchRange {
+  let best: MatchRange = { start: 0, end: 0 };
+  let most = 0;
+  let last = 0;
+  for (const [first, { start }] of matches.entries()) {
+    while (last < matches.length && (matches[last] as MatchRange).end - start <= maxBytes / 2) {
+      last++;
+    }
+    last = Math.max(last, first + 1);
+    if (last - first > most) {
+      most = last - first;
+      best = { start, end: (matches[last - 1] as MatchRange).end };
+    }
+  }
+  return best;
+}
+
+/** Grows a range to both sides by whole code points, for as long as there is room. */
+function widen(text: string, range: MatchRange, maxBytes: number): MatchRange {
+  let start = codePointStart(text, range.start);
+  let end = start;
+  let room = maxBytes;
+  while (end < text.length && end < range.end) {
+    const size = bytesAt(text, end);
+    if (size > room) return { start, end };
+    room -= size;
+    end = after(text, end);
+  }
+  for (;;) {
+    const left = start > 0 ? before(text, start) : start;
+    const leftSize = start > 0 ? bytesAt(text, left) : 0;
+    const rightSize = end < text.length ? bytesAt(text, end) : 0;
+    if (leftSize === 0 && rightSize === 0) return { start, end };
+    if (leftSize > 0 && leftSize <= room) {
+      start = left;
+      room -= leftSize;
+    }
+    if (rightSize > 0 && rightSize <= room) {
+      end = after(text, end);
+      room -= rightSize;
+    }
+    if (room < Math.max(leftSize, rightSize, 1)) return { start, end };
+  }
+}
+
+function utf8Bytes(text: string, from: number, to: number): number {
+  let bytes = 0;
+  for (let at = from; at < to; at = after(text, at)) bytes += bytesAt(text, at);
+  return bytes;
+}
+
+function bytesAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  if (unit < 0x80) return 1;
+  if (unit < 0x800) return 2;
+  return isPair(text, at) ? 4 : 3;
+}
+
+function after(text: string, at: number): number {
+  return isPair(text, at) ? at + 2 : at + 1;
+}
+
+function before(text: string, at: number): number {
+  return codePointStart(text, at - 1);
+}
+
+function codePointStart(text: string, at: number): number {
+  return at > 0 && isPair(text, at - 1) ? at - 1 : at;
+}
+
+function isPair(text: string, at: number): boolean {
+  const high = text.charCodeAt(at);
+  if (high < 0xd800 || high > 0xdbff) return false;
+  const low = text.charCodeAt(at + 1);
+  return low >= 0xdc00 && low <= 0xdfff;
+}

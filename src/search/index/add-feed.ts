@@ -1,0 +1,95 @@
+/** From what the feed names to documents: which words a message, a session or a note is found by. */
+
+import { analyze, analyzerVersion, type Language } from "../analysis/analyze.ts";
+import { indexableText, type ToolIndexing } from "../document/indexable-text.ts";
+import { redact } from "../document/redact.ts";
+import type { FeedEntry, FeedFact, FeedMemory, FeedSession } from "../port.ts";
+import { ROLES } from "./layout.ts";
+import type { MemoryIndex, Words } from "./memory-index.ts";
+import { actorTerm, toolTerm } from "./special-terms.ts";
+
+export interface IndexingOptions {
+  readonly language: Language;
+  readonly tools: ToolIndexing;
+  /** The version of the runtime's Unicode data. */
+  readonly unicode: string;
+}
+
+/** What decides which words a text is found by: a segment of another version is built again. */
+export function indexVersion({ language, tools, unicode }: IndexingOptions): string {
+  return `${analyzerVersion(unicode, language)}/${tools}`;
+}
+
+/** Words between two parts of a message: no phrase reaches from one into the next. */
+const GAP = 8;
+
+export function addEntry(index: MemoryIndex, entry: FeedEntry, options: IndexingOptions): boolean {
+  const metadata = entry.metadata === null ? {} : JSON.parse(entry.metadata);
+  const { parts, roleClass } = indexableText({ ...entry, metadata }, { tools: options.tools });
+  if (parts.length === 0) return false;
+  const place = { ...entry, time: entry.createdAt, role: ROLES.indexOf(roleClass) };
+  return index.addMessage(place, (add) => {
+    let length = 0;
+    let position = 0;
+    for (const part of parts) {
+      const end = analyze(part, position, options.language, add);
+      length += end - position;
+      position = end + GAP;
+    }
+    if (length === 0) return 0;
+    if (entry.actor !== null) {
+      analyze(entry.actor, 0, options.language, (term) => add(actorTerm(term), 0));
+    }
+    for (const block of entry.blocks) {
+      const name = block.type === "tool_use" ? block.name : toolNameOf(block);
+      if (name !== undefined) add(toolTerm(name), 0);
+    }
+    return length;
+  });
+}
+
+export function addSession(
+  index: MemoryIndex,
+  session: FeedSession,
+  options: IndexingOptions,
+): void {
+  index.addSession(session.session, {
+    title: wordsOf(session.title ?? "", options),
+    summary: wordsOf(session.summary ?? "", options),
+    about: wordsOf(aboutText(session), options),
+  });
+}
+
+export function addMemory(index: MemoryIndex, memory: FeedMemory, options: IndexingOptions): void {
+  const { name, content } = memory;
+  const words = content === null ? null : wordsOf(`${name}\n${content}`, options);
+  index.addNote("memory", memoryKey(memory.agent, name), words);
+}
+
+export function addFact(index: MemoryIndex, fact: FeedFact, options: IndexingOptions): void {
+  index.addNote("fact", fact.id, fact.text === null ? null : wordsOf(fact.text, options));
+}
+
+export function memoryKey(agent: string, name: string): string {
+  return `${agent}\u0000${name}`;
+}
+
+/** What people remember of a session beside its words: when it was, with whom, on what. */
+function aboutText({ startedAt, agent, projectPath }: FeedSession): string {
+  const date = new Date(startedAt);
+  const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+  return [day, agent, projectPath?.split(/[\\/]/).at(-1) ?? ""].join("\n");
+}
+
+const MONTHS = [
+  ...["January", "February", "March", "April", "May", "June", "July", "August"],
+  ...["September", "October", "November", "December"],
+];
+
+function wordsOf(text: string, options: IndexingOptions): Words {
+  return (add) => analyze(redact(text).text, 0, options.language, add);
+}
+
+function toolNameOf(block: FeedEntry["blocks"][number]): string | undefined {
+  return block.type === "tool_result" ? block.toolName : undefined;
+}

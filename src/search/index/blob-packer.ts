@@ -1,0 +1,61 @@
+/** Packs records into blobs: a blob is what a reader fetches at once. */
+
+import { ByteWriter } from "./bytes.ts";
+
+/** Where a record of a segment lies: blob, offset, length. */
+export type Address = readonly [blob: number, offset: number, length: number];
+
+export interface PackedBlob {
+  readonly blob: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Hands out the numbers of a segment's blobs. 0 is the header's. */
+export class BlobNumbers {
+  #last = 0;
+
+  next(): number {
+    return ++this.#last;
+  }
+}
+
+/**
+ * Short records share a blob; a long one has its own. Each record starts at a multiple of four bytes.
+ */
+export class BlobPacker {
+  readonly #numbers: BlobNumbers;
+  readonly #targetBytes: number;
+  readonly #writer = new ByteWriter();
+  readonly #ready: PackedBlob[] = [];
+  #number: number;
+
+  constructor(numbers: BlobNumbers, targetBytes: number) {
+    this.#numbers = numbers;
+    this.#targetBytes = targetBytes;
+    this.#number = numbers.next();
+  }
+
+  add(record: Uint8Array): Address {
+    const isFull = this.#writer.length + record.length > this.#targetBytes;
+    if (isFull && this.#writer.length > 0) this.#close();
+    this.#writer.align(4);
+    const address: Address = [this.#number, this.#writer.length, record.length];
+    this.#writer.bytes(record);
+    return address;
+  }
+
+  /** The blobs that are complete, each once. */
+  takeReady(): PackedBlob[] {
+    return this.#ready.splice(0);
+  }
+
+  finish(): PackedBlob[] {
+    if (this.#writer.length > 0) this.#close();
+    return this.takeReady();
+  }
+
+  #close(): void {
+    this.#ready.push({ blob: this.#number, bytes: this.#writer.take() });
+    this.#number = this.#numbers.next();
+  }
+}

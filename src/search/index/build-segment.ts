@@ -1,0 +1,35 @@
+/** From documents in memory to the blobs of a segment. */
+
+import type { PackedBlob } from "./blob-packer.ts";
+import { NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
+import type { MemoryIndex } from "./memory-index.ts";
+import { SegmentWriter } from "./segment-writer.ts";
+
+export interface BuiltSegment {
+  readonly blobs: readonly PackedBlob[];
+  readonly documents: number;
+  readonly bytes: number;
+}
+
+/**
+ * Messages must have come in the order of (session, sequence), sessions and notes in the order of
+ * their keys, each once.
+ */
+export function buildSegment(index: MemoryIndex): BuiltSegment {
+  const columns = index.messageColumns();
+  const segment = new SegmentWriter(columns, {
+    sessions: index.sessionKeys(),
+    memories: index.noteKeys("memory"),
+    facts: index.noteKeys("fact"),
+  });
+  const messages = segment.messages();
+  index.fields.message.writeTo(messages.writer);
+  messages.finish();
+  for (const field of [...SESSION_FIELDS, ...NOTE_FIELDS]) {
+    const keyed = segment.keyed(field, index.lengths(field));
+    index.fields[field].writeTo(keyed.writer);
+    keyed.finish();
+  }
+  const { blobs, bytes } = segment.finish();
+  return { blobs, documents: columns.count, bytes };
+}

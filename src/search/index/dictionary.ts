@@ -1,0 +1,83 @@
+/** Finding a term of a field: which block it is in, and what that block says of it. */
+
+import type { Address } from "./blob-packer.ts";
+import { ByteReader } from "./bytes.ts";
+import { readAddress } from "./field-writer.ts";
+
+/** The blocks of a field's dictionary, in order. */
+export interface DictionaryIndex {
+  readonly firstTerms: readonly string[];
+  readonly blocks: readonly DictionaryBlock[];
+}
+
+export interface DictionaryBlock {
+  readonly entries: Address;
+  readonly postings: Address;
+  readonly positions: Address;
+}
+
+/** What the dictionary says of a term. */
+export interface TermEntry {
+  readonly term: string;
+  /** Documents that have it, deleted ones included. */
+  readonly documents: number;
+  readonly isLong: boolean;
+  /** The postings of a short list; of a long one, the table of its chunks. */
+  readonly postings: Address;
+  /** Of a short list. */
+  readonly positions: Address;
+}
+
+export function readDictionaryIndex(bytes: Uint8Array): DictionaryIndex {
+  const reader = new ByteReader(bytes);
+  const firstTerms: string[] = [];
+  const blocks: DictionaryBlock[] = [];
+  while (!reader.done) {
+    firstTerms.push(reader.text());
+    blocks.push({
+      entries: readAddress(reader),
+      postings: readAddress(reader),
+      positions: readAddress(reader),
+    });
+  }
+  return { firstTerms, blocks };
+}
+
+/** The block that holds `term` if any does: the last one that does not begin after it. */
+export function blockOf({ firstTerms }: DictionaryIndex, term: string): number {
+  let low = 0;
+  let high = firstTerms.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((firstTerms[middle] as string) <= term) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+export function readBlock(block: DictionaryBlock, bytes: Uint8Array): TermEntry[] {
+  const reader = new ByteReader(bytes);
+  const entries: TermEntry[] = [];
+  let term = "";
+  const [postingsBlob, postingsStart] = block.postings;
+  const [positionsBlob, positionsStart] = block.positions;
+  let postingsAt = postingsStart;
+  let positionsAt = positionsStart;
+  while (!reader.done) {
+    const shared = reader.varint();
+    term = term.slice(0, shared) + reader.text();
+    const count = reader.varint();
+    const postingsLength = reader.varint();
+    const positionsLength = reader.varint();
+    entries.push({
+      term,
+      documents: Math.floor(count / 2),
+      isLong: count % 2 === 1,
+      postings: [postingsBlob, postingsAt, postingsLength],
+      positions: [positionsBlob, positionsAt, positionsLength],
+    });
+    postingsAt += postingsLength;
+    positionsAt += positionsLength;
+  }
+  return entries;
+}

@@ -1,0 +1,209 @@
+/** Writes the dictionary and the postings of one field, a term at a time in ascending order. */
+
+import type { Address, BlobPacker } from "./blob-packer.ts";
+import { ByteReader, ByteWriter } from "./bytes.ts";
+import {
+  CHUNK_DOCUMENTS,
+  CHUNK_WINDOWS,
+  DICTIONARY_BLOCK,
+  LONG_LIST,
+  POSITIONS_STRIDE,
+  WINDOW_DOCUMENTS,
+  WINDOWED_LIST,
+} from "./layout.ts";
+import { Competitive } from "./term-list.ts";
+
+/** What the bounds of a list need to know of a document. */
+export interface Norms {
+  readonly roles: Uint8Array;
+  readonly lengths: Uint16Array;
+}
+
+/** Where the records of a segment go: what is read together lies together. */
+export interface SegmentPackers {
+  readonly dictionary: BlobPacker;
+  readonly postings: BlobPacker;
+  readonly positions: BlobPacker;
+}
+
+export class FieldWriter {
+  readonly #packers: SegmentPackers;
+  readonly #norms: Norms;
+  readonly #index = new ByteWriter();
+  readonly #entries = new ByteWriter();
+  readonly #postings = new ByteWriter();
+  readonly #positions = new ByteWriter();
+  readonly #record = new ByteWriter();
+  #inBlock = 0;
+  #first = "";
+  #previous = "";
+
+  constructor(packers: SegmentPackers, norms: Norms) {
+    this.#packers = packers;
+    this.#norms = norms;
+  }
+
+  /**
+   * `term` is greater than the one before it. Of `documents` (ascending) and `counts` the first
+   * `count` are meant. `positions` holds, for each document, as many varints as its count says: the
+   * first position, then the differences.
+   */
+  add(
+    term: string,
+    count: number,
+    documents: Uint32Array,
+    counts: Uint8Array,
+    positions: Uint8Array,
+  ): void {
+    if (this.#inBlock === DICTIONARY_BLOCK) this.#closeBlock();
+    if (this.#inBlock === 0) this.#first = term;
+    const shared = this.#inBlock === 0 ? 0 : sharedPrefix(this.#previous, term);
+    const postingsBefore = this.#postings.length;
+    const positionsBefore = this.#positions.length;
+    const isLong = count >= LONG_LIST;
+    if (isLong) {
+      this.#addLong(count, documents, counts, positions);
+    } else {
+      this.#addShort(count, documents, counts);
+      this.#positions.bytes(positions);
+    }
+
+    this.#entries.varint(shared);
+    this.#entries.text(term.slice(shared));
+    this.#entries.varint(count * 2 + (isLong ? 1 : 0));
+    this.#entries.varint(this.#postings.length - postingsBefore);
+    this.#entries.varint(this.#positions.length - positionsBefore);
+    this.#previous = term;
+    this.#inBlock++;
+  }
+
+  /** Where the list of blocks lies. */
+  finish(): Address {
+    if (this.#inBlock > 0) this.#closeBlock();
+    return this.#packers.dictionary.add(this.#index.take());
+  }
+
+  #addShort(length: number, documents: Uint32Array, counts: Uint8Array): void {
+    let previous = 0;
+    for (let i = 0; i < length; i++) {
+      const document = documents[i] as number;
+      const count = counts[i] as number;
+      this.#postings.varint((document - previous) * 2 + (count === 1 ? 0 : 1));
+      if (count !== 1) this.#postings.varint(count);
+      previous = document;
+    }
+  }
+
+  /** A record for each chunk; among the short lists stands a table of where they are. */
+  #addLong(
+    length: number,
+    documents: Uint32Array,
+    counts: Uint8Array,
+    positions: Uint8Array,
+  ): void {
+    const reader = new ByteReader(positions);
+    let previousChunk = 0;
+    for (let from = 0; from < length; ) {
+      const chunk = Math.floor((documents[from] as number) / CHUNK_DOCUMENTS);
+      let to = from + 1;
+      while (to < length && chunkOf(documents[to] as number) === chunk) to++;
+      const list = this.#packers.postings.add(this.#chunkList(documents, counts, from, to, chunk));
+      const places = this.#packers.positions.add(this.#chunkPositions(counts, from, to, reader));
+      this.#postings.varint(chunk - previousChunk);
+      this.#postings.varint(to - from);
+      writeAddress(this.#postings, list);
+      writeAddress(this.#postings, places);
+      previousChunk = chunk;
+      from = to;
+    }
+  }
+
+  #chunkList(
+    documents: Uint32Array,
+    counts: Uint8Array,
+    from: number,
+    to: number,
+    chunk: number,
+  ): Uint8Array {
+    const base = chunk * CHUNK_DOCUMENTS;
+    const record = this.#record;
+    const isWindowed = to - from >= WINDOWED_LIST;
+    const bounds = new Competitive();
+    const triples: number[] = [];
+    const tripleStarts: number[] = [0];
+    const windows: number[] = [0];
+    let window = 0;
+    for (let i = from; i < to; i++) {
+      const document = documents[i] as number;
+      const own = Math.floor((document - base) / WINDOW_DOCUMENTS);
+      while (window < own) {
+        window++;
+        windows.push(i - from);
+        if (isWindowed) {
+          triples.push(...bounds.take());
+          tripleStarts.push(triples.length);
+        }
+      }
+      const { roles, lengths } = this.#norms;
+      bounds.add(counts[i] as number, roles[document] as number, lengths[document] as number);
+    }
+    triples.push(...bounds.take());
+    tripleStarts.push(triples.length);
+    while (windows.length <= CHUNK_WINDOWS) windows.push(to - from);
+    while (isWindowed && tripleStarts.length <= CHUNK_WINDOWS) tripleStarts.push(triples.length);
+
+    record.u32(tripleStarts.length);
+    for (const start of windows) record.u32(start);
+    for (const triple of triples) record.u32(triple);
+    for (const start of tripleStarts) record.u16(start);
+    for (let i = from; i < to; i++) record.u16((documents[i] as number) - base);
+    for (let i = from; i < to; i++) record.u8(counts[i] as number);
+    return record.take();
+  }
+
+  /** Entry points every so many postings, then the positions of each. */
+  #chunkPositions(counts: Uint8Array, from: number, to: number, positions: ByteReader): Uint8Array {
+    const start = positions.at;
+    const entryPoints: number[] = [];
+    for (let i = from; i < to; i++) {
+      if ((i - from) % POSITIONS_STRIDE === 0) entryPoints.push(positions.at - start);
+      positions.skipVarints(counts[i] as number);
+    }
+    const length = positions.at - start;
+    positions.at = start;
+    for (const point of entryPoints) this.#record.u32(point);
+    this.#record.bytes(positions.slice(length));
+    return this.#record.take();
+  }
+
+  #closeBlock(): void {
+    this.#index.text(this.#first);
+    writeAddress(this.#index, this.#packers.dictionary.add(this.#entries.take()));
+    writeAddress(this.#index, this.#packers.postings.add(this.#postings.take()));
+    writeAddress(this.#index, this.#packers.positions.add(this.#positions.take()));
+    this.#inBlock = 0;
+  }
+}
+
+export function writeAddress(writer: ByteWriter, [blob, offset, length]: Address): void {
+  writer.varint(blob);
+  writer.varint(offset);
+  writer.varint(length);
+}
+
+export function readAddress(reader: ByteReader): Address {
+  return [reader.varint(), reader.varint(), reader.varint()];
+}
+
+function chunkOf(document: number): number {
+  return Math.floor(document / CHUNK_DOCUMENTS);
+}
+
+function sharedPrefix(a: string, b: string): number {
+  const limit = Math.min(a.length, b.length);
+  let i = 0;
+  while (i < limit && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  // A surrogate pair is not split: the rest must be text by itself.
+  const last = i > 0 ? b.charCodeAt(i - 1) : 0;
+  return last >= 0xd800 && last <= 0xdbff ? i - 1 : i;
+}

@@ -1,0 +1,78 @@
+/**
+ * How a segment is laid out.
+ *
+ * A segment holds four sets of documents: messages, sessions (their title, their summary and what is
+ * known about them), memories and facts. Each field has its own dictionary and postings. Messages
+ * are numbered in the order of (session, sequence), so that the neighbours of a message are its
+ * neighbours here, and a session is one range. All that is stored of a document cannot change.
+ */
+
+import type { Address } from "./blob-packer.ts";
+
+export const FORMAT = 1;
+
+export const FIELDS = ["message", "title", "summary", "about", "memory", "fact"] as const;
+export type Field = (typeof FIELDS)[number];
+
+/** The fields whose documents are sessions. */
+export const SESSION_FIELDS = ["title", "summary", "about"] as const;
+export type SessionField = (typeof SESSION_FIELDS)[number];
+
+/** The fields whose documents have a name of their own. */
+export const NOTE_FIELDS = ["memory", "fact"] as const;
+export type NoteField = (typeof NOTE_FIELDS)[number];
+
+/** In a chunk of this many documents a posting is a 16-bit number. */
+export const CHUNK_DOCUMENTS = 65_536;
+/** The unit of pruning: a list knows what a document of each window can gain at most. */
+export const WINDOW_DOCUMENTS = 4_096;
+export const CHUNK_WINDOWS: number = CHUNK_DOCUMENTS / WINDOW_DOCUMENTS;
+/** A term with fewer postings is stored compactly, and read as a whole. */
+export const LONG_LIST = 512;
+/** A long list has bounds for each window if it has this many postings in a chunk. */
+export const WINDOWED_LIST = 1_024;
+/** Terms in a block of the dictionary. */
+export const DICTIONARY_BLOCK = 64;
+/** Messages in a block of the facts that only hits need. */
+export const FACTS_BLOCK = 1_024;
+/** Postings between two entry points into the positions of a long list. */
+export const POSITIONS_STRIDE = 128;
+/** Below this many messages all records of a segment share one blob. */
+export const SMALL_SEGMENT = 8_192;
+export const BLOB_BYTES: number = 64 * 1024;
+
+/** More is not counted, in the ranking as in the index. */
+export const MAX_TERM_COUNT = 255;
+export const MAX_LENGTH = 65_535;
+
+/** Whose words they are, for the weights of roles. */
+export const ROLES = ["user", "tool", "assistant", "system"] as const;
+export type RoleClass = (typeof ROLES)[number];
+
+export interface FieldHeader {
+  /** Documents with at least one word in this field. */
+  readonly documents: number;
+  readonly totalLength: number;
+  /** The first term of each block and where the block lies. */
+  readonly dictionary: Address;
+  /** One 16-bit length a document. Messages have theirs in `chunks`. */
+  readonly lengths?: Address;
+}
+
+export interface SegmentHeader {
+  readonly format: number;
+  /** Messages. */
+  readonly documents: number;
+  /** Numbers of the sessions that have messages here, and where each begins. */
+  readonly messageSessions: Address;
+  /** For each chunk: roles, lengths and sessions of its messages. */
+  readonly chunks: readonly Address[];
+  /** For each block of messages: sequence, chain, depth and time. */
+  readonly facts: Address;
+  /** Numbers of the sessions that are documents themselves. */
+  readonly sessions: Address;
+  readonly sessionCount: number;
+  readonly memories: Address;
+  readonly factIds: Address;
+  readonly fields: Readonly<Record<Field, FieldHeader>>;
+}

@@ -1,0 +1,115 @@
+/**
+ * Which documents count: not those of deleted sessions, and of sessions and notes only the newest
+ * version. Computed when segments or deletions change, not for each search.
+ */
+
+import {
+  CHUNK_DOCUMENTS,
+  type Field,
+  NOTE_FIELDS,
+  type NoteField,
+  SESSION_FIELDS,
+  type SessionField,
+} from "./layout.ts";
+import type { Source } from "./source.ts";
+
+/** How many documents count in a field, and how long they are together. */
+export interface FieldSize {
+  readonly documents: number;
+  readonly totalLength: number;
+}
+
+/** What counts in one source. Masks have one byte a document: 1 counts. */
+export interface Liveness {
+  /** Null: all messages count. */
+  readonly messages: Uint8Array | null;
+  readonly messageSize: FieldSize;
+  readonly sessions: Uint8Array;
+  readonly notes: Readonly<Record<NoteField, Uint8Array>>;
+  readonly sizes: Readonly<Record<SessionField | NoteField, FieldSize>>;
+}
+
+/** `sources` are in the order of the feed. Undefined if a blob is missing. */
+export function findLive(
+  sources: readonly Source[],
+  messageSizes: readonly FieldSize[],
+  deadSessions: ReadonlySet<number>,
+): Liveness[] | undefined {
+  const seenSessions = new Set<number>();
+  const seenNotes = { memory: new Set<string>(), fact: new Set<string>() };
+  const result: Liveness[] = [];
+  for (let i = sources.length - 1; i >= 0; i--) {
+    const source = sources[i] as Source;
+    const messages = liveMessages(source, messageSizes[i] as FieldSize, deadSessions);
+    const sessionKeys = source.sessionKeys();
+    const memoryKeys = source.noteKeys("memory");
+    const factKeys = source.noteKeys("fact");
+    if (messages === undefined || sessionKeys === undefined) return undefined;
+    if (memoryKeys === undefined || factKeys === undefined) return undefined;
+    const sessions = newestOf(sessionKeys, seenSessions, deadSessions);
+    const notes = {
+      memory: newestOf(memoryKeys, seenNotes.memory),
+      fact: newestOf(factKeys, seenNotes.fact),
+    };
+    const sizes: Partial<Record<SessionField | NoteField, FieldSize | undefined>> = {};
+    for (const field of SESSION_FIELDS) sizes[field] = sizeOf(source, field, sessions);
+    for (const field of NOTE_FIELDS) sizes[field] = sizeOf(source, field, notes[field]);
+    if (Object.values(sizes).includes(undefined)) return undefined;
+    result.unshift({ ...messages, sessions, notes, sizes: sizes as Liveness["sizes"] });
+  }
+  return result;
+}
+
+function liveMessages(
+  source: Source,
+  size: FieldSize,
+  deadSessions: ReadonlySet<number>,
+): Pick<Liveness, "messages" | "messageSize"> | undefined {
+  let messages: Uint8Array | null = null;
+  let { documents, totalLength } = size;
+  for (const session of deadSessions) {
+    const ranges = source.slotsOf(session);
+    if (ranges === undefined) return undefined;
+    for (const { from, to } of ranges) {
+      messages ??= new Uint8Array(source.slots).fill(1);
+      messages.fill(0, from, to);
+      documents -= to - from;
+      for (let document = from; document < to; document++) {
+        const columns = source.columns(Math.floor(document / CHUNK_DOCUMENTS));
+        if (columns === undefined) return undefined;
+        totalLength -= columns.lengths[document % CHUNK_DOCUMENTS] as number;
+      }
+    }
+  }
+  return { messages, messageSize: { documents, totalLength } };
+}
+
+/** Marks the last document of each key that no newer source has. `seen` is added to. */
+function newestOf<Key>(keys: ArrayLike<Key>, seen: Set<Key>, dead?: ReadonlySet<Key>): Uint8Array {
+  const live = new Uint8Array(keys.length);
+  for (let document = keys.length - 1; document >= 0; document--) {
+    const key = keys[document] as Key;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    if (dead === undefined || !dead.has(key)) live[document] = 1;
+  }
+  return live;
+}
+
+function sizeOf(
+  source: Source,
+  field: Exclude<Field, "message">,
+  live: Uint8Array,
+): FieldSize | undefined {
+  const lengths = source.lengths(field);
+  if (lengths === undefined) return undefined;
+  let documents = 0;
+  let totalLength = 0;
+  for (let document = 0; document < lengths.length; document++) {
+    const length = lengths[document] as number;
+    if (length === 0 || live[document] !== 1) continue;
+    documents++;
+    totalLength += length;
+  }
+  return { documents, totalLength };
+}

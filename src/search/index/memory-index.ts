@@ -1,0 +1,183 @@
+/** Documents that are in no segment yet: those of the tail, or of a segment that is being built. */
+
+import {
+  CHUNK_DOCUMENTS,
+  type Field,
+  MAX_LENGTH,
+  type NoteField,
+  SESSION_FIELDS,
+  type SessionField,
+} from "./layout.ts";
+import { MemoryField, type MemoryTerm } from "./memory-field.ts";
+import { type ChunkColumns, emptyColumns, type MessageColumns } from "./message-columns.ts";
+import { chunkOfShort } from "./read-list.ts";
+import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
+import { lowerBound, type TermList } from "./term-list.ts";
+
+export interface MessagePlace {
+  readonly session: number;
+  readonly sequence: number;
+  readonly chain: number;
+  readonly depth: number;
+  readonly time: number;
+  /** An index into `ROLES`. */
+  readonly role: number;
+}
+
+/** Feeds the words of a text; gives its length. */
+export type Words = (add: (term: string, position: number) => void) => number;
+
+interface MemoryMessage extends MessagePlace {
+  readonly length: number;
+}
+
+export class MemoryIndex implements Source {
+  readonly fields: Readonly<Record<Field, MemoryField>> = {
+    message: new MemoryField(),
+    title: new MemoryField(),
+    summary: new MemoryField(),
+    about: new MemoryField(),
+    memory: new MemoryField(),
+    fact: new MemoryField(),
+  };
+  readonly #messages: MemoryMessage[] = [];
+  readonly #slots = new Map<number, number[]>();
+  readonly #sessions: number[] = [];
+  readonly #notes: Record<NoteField, string[]> = { memory: [], fact: [] };
+  readonly #lengths: Record<Exclude<Field, "message">, number[]> = {
+    title: [],
+    summary: [],
+    about: [],
+    memory: [],
+    fact: [],
+  };
+  #columns: MessageColumns | undefined;
+
+  get slots(): number {
+    return this.#messages.length;
+  }
+
+  get totalLength(): number {
+    return this.#messages.reduce((total, { length }) => total + length, 0);
+  }
+
+  /** A message without words is no document. Tells whether it has any. */
+  addMessage(place: MessagePlace, words: Words): boolean {
+    const document = this.#messages.length;
+    const field = this.fields.message;
+    const length = words((term, position) => field.add(document, term, position));
+    if (length === 0) return false;
+    this.#messages.push({ ...place, length: Math.min(length, MAX_LENGTH) });
+    const slots = this.#slots.get(place.session);
+    if (slots === undefined) this.#slots.set(place.session, [document]);
+    else slots.push(document);
+    this.#columns = undefined;
+    return true;
+  }
+
+  addSession(session: number, words: Readonly<Record<SessionField, Words>>): void {
+    const document = this.#sessions.push(session) - 1;
+    for (const field of SESSION_FIELDS) this.#addKeyed(field, document, words[field]);
+  }
+
+  /** `words` is null for a note that is gone: it hides what older segments say of it. */
+  addNote(field: NoteField, key: string, words: Words | null): void {
+    const document = this.#notes[field].push(key) - 1;
+    this.#addKeyed(field, document, words ?? (() => 0));
+  }
+
+  /** All messages, in the order in which they came. */
+  messageColumns(): MessageColumns {
+    if (this.#columns !== undefined) return this.#columns;
+    const columns = emptyColumns(this.#messages.length);
+    for (const [i, message] of this.#messages.entries()) {
+      columns.sessions[i] = message.session;
+      columns.sequences[i] = message.sequence;
+      columns.chains[i] = message.chain;
+      columns.depths[i] = message.depth;
+      columns.times[i] = message.time;
+      columns.roles[i] = message.role;
+      columns.lengths[i] = message.length;
+    }
+    this.#columns = columns;
+    return columns;
+  }
+
+  findTerm(field: Field, term: string): FoundTerm | null {
+    const found = this.fields[field].find(term);
+    return found === undefined ? null : new MemoryFoundTerm(found);
+  }
+
+  termsWithPrefix(field: Field, prefix: string, limit: number): readonly string[] {
+    const found: string[] = [];
+    for (const term of this.fields[field].terms) if (term.startsWith(prefix)) found.push(term);
+    return found.sort().slice(0, limit);
+  }
+
+  columns(chunk: number): ChunkColumns {
+    const { roles, lengths, sessions, count } = this.messageColumns();
+    const from = chunk * CHUNK_DOCUMENTS;
+    const to = Math.min(count, from + CHUNK_DOCUMENTS);
+    return {
+      count: to - from,
+      roles: roles.subarray(from, to),
+      lengths: lengths.subarray(from, to),
+      sessions: sessions.subarray(from, to),
+    };
+  }
+
+  facts(document: number): MessageFacts {
+    return this.#messages[document] as MemoryMessage;
+  }
+
+  timesOfWindow(): readonly [number, number] {
+    return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  }
+
+  slotsOf(session: number): readonly DocumentRange[] {
+    return (this.#slots.get(session) ?? []).map((slot) => ({ from: slot, to: slot + 1 }));
+  }
+
+  sessionKeys(): Uint32Array {
+    return Uint32Array.from(this.#sessions);
+  }
+
+  noteKeys(field: NoteField): readonly string[] {
+    return this.#notes[field];
+  }
+
+  lengths(field: Exclude<Field, "message">): Uint16Array {
+    return Uint16Array.from(this.#lengths[field]);
+  }
+
+  #addKeyed(field: Exclude<Field, "message">, document: number, words: Words): void {
+    const length = words((term, position) => this.fields[field].add(document, term, position));
+    this.#lengths[field].push(Math.min(length, MAX_LENGTH));
+  }
+}
+
+class MemoryFoundTerm implements FoundTerm {
+  readonly documents: number;
+  readonly #term: MemoryTerm;
+
+  constructor(term: MemoryTerm) {
+    this.#term = term;
+    this.documents = term.documents.length;
+  }
+
+  list(chunk: number): TermList | null {
+    const base = chunk * CHUNK_DOCUMENTS;
+    const { documents } = this.#term;
+    const from = lowerBound(documents, base, 0, documents.length);
+    const to = lowerBound(documents, base + CHUNK_DOCUMENTS, from, documents.length);
+    return from === to ? null : chunkOfShort(this.#term, from, to, base);
+  }
+
+  positions(document: number): readonly number[] {
+    const { documents, counts, positions } = this.#term;
+    const at = lowerBound(documents, document, 0, documents.length);
+    let start = 0;
+    for (let i = 0; i < at; i++) start += counts[i] as number;
+    return [...positions.subarray(start, start + (counts[at] as number))];
+  }
+}

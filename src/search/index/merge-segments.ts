@@ -1,0 +1,174 @@
+/**
+ * Joins adjacent segments into one, without holding more than a few lists at a time.
+ *
+ * Messages of deleted sessions are left out. Of sessions and notes only the newest version stays.
+ */
+
+import { type Asking, ask } from "../port.ts";
+import type { PackedBlob } from "./blob-packer.ts";
+import { Blobs } from "./blobs.ts";
+import type { IndexCache } from "./index-cache.ts";
+import { CHUNK_DOCUMENTS, FACTS_BLOCK, type Field, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
+import { mergeField } from "./merge-field.ts";
+import { emptyColumns, type MessageColumns } from "./message-columns.ts";
+import { byCodeUnit, DROPPED, joinKeys, joinMessages, type Renumbering } from "./renumbering.ts";
+import { SegmentReader } from "./segment-reader.ts";
+import { SegmentWriter } from "./segment-writer.ts";
+
+export interface MergedSegment {
+  readonly documents: number;
+  readonly bytes: number;
+}
+
+/** How much is collected before it is written. */
+const WRITE_BYTES = 512 * 1024;
+
+/** The oldest of `segments` first. Writes the blobs of `target`. */
+export function* mergeSegments(
+  segments: readonly number[],
+  target: number,
+  dead: ReadonlySet<number>,
+  cache: IndexCache,
+): Asking<MergedSegment> {
+  const blobs = new Blobs(cache);
+  const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
+  const readers = opened.filter((reader) => reader !== undefined);
+
+  const { columns, renumbering } = yield* mergeMessages(readers, dead, blobs);
+  const sessions = joinKeys(
+    yield* all(blobs, readers, (reader) => reader.sessionKeys()),
+    (a: number, b: number) => a - b,
+    (session) => dead.has(session),
+  );
+  const memories = joinKeys(
+    yield* all(blobs, readers, (reader) => reader.noteKeys("memory")),
+    byCodeUnit,
+    () => false,
+  );
+  const facts = joinKeys(
+    yield* all(blobs, readers, (reader) => reader.noteKeys("fact")),
+    byCodeUnit,
+    () => false,
+  );
+
+  const writer = new SegmentWriter(columns, {
+    sessions: sessions.keys,
+    memories: memories.keys,
+    facts: facts.keys,
+  });
+  const pending: PackedBlob[] = [];
+  const pause = function* (): Asking<void> {
+    pending.push(...writer.takeReady());
+    if (pending.reduce((total, { bytes }) => total + bytes.length, 0) >= WRITE_BYTES) {
+      yield* ask<"write">({ need: "write", segment: target, blobs: pending.splice(0) });
+    }
+    yield* ask<"breath">({ need: "breath" });
+  };
+  const messages = writer.messages();
+  yield* mergeField("message", readers, renumbering, messages.writer, blobs, pause);
+  messages.finish();
+  const joined = {
+    title: sessions,
+    summary: sessions,
+    about: sessions,
+    memory: memories,
+    fact: facts,
+  };
+  for (const field of [...SESSION_FIELDS, ...NOTE_FIELDS]) {
+    const { keys, renumbering: numbers } = joined[field];
+    const lengths = yield* mergeLengths(field, readers, numbers, keys.length, blobs);
+    const keyed = writer.keyed(field, lengths);
+    yield* mergeField(field, readers, numbers, keyed.writer, blobs, pause);
+    keyed.finish();
+  }
+  const { blobs: rest, bytes } = writer.finish();
+  yield* ask<"write">({ need: "write", segment: target, blobs: [...pending, ...rest] });
+  return { documents: columns.count, bytes };
+}
+
+/** Reads the same of each segment. */
+function* all<Value>(
+  blobs: Blobs,
+  readers: readonly SegmentReader[],
+  read: (reader: SegmentReader) => Value | undefined,
+): Asking<Value[]> {
+  const values = yield* blobs.complete(() => readers.map(read));
+  return values.filter((value) => value !== undefined);
+}
+
+function* mergeMessages(
+  readers: readonly SegmentReader[],
+  dead: ReadonlySet<number>,
+  blobs: Blobs,
+): Asking<{ readonly columns: MessageColumns; readonly renumbering: Renumbering }> {
+  const tables = yield* all(blobs, readers, (reader) => {
+    const table = reader.sessionTable();
+    return table && { slots: reader.slots, ...table };
+  });
+  const { count, sessions, renumbering } = joinMessages(tables, dead);
+  const columns = emptyColumns(count);
+  columns.sessions.set(sessions);
+  for (const [source, reader] of readers.entries()) {
+    const numbers = renumbering[source] as Uint32Array;
+    yield* copyChunks(reader, numbers, columns, blobs);
+    yield* copyFacts(reader, numbers, columns, blobs);
+  }
+  return { columns, renumbering };
+}
+
+function* copyChunks(
+  reader: SegmentReader,
+  numbers: Uint32Array,
+  columns: MessageColumns,
+  blobs: Blobs,
+): Asking<void> {
+  for (const chunk of reader.header.chunks.keys()) {
+    const own = yield* blobs.complete(() => reader.columns(chunk));
+    for (let i = 0; own !== undefined && i < own.count; i++) {
+      const to = numbers[chunk * CHUNK_DOCUMENTS + i] as number;
+      if (to === DROPPED) continue;
+      columns.roles[to] = own.roles[i] as number;
+      columns.lengths[to] = own.lengths[i] as number;
+    }
+    blobs.release();
+  }
+}
+
+function* copyFacts(
+  reader: SegmentReader,
+  numbers: Uint32Array,
+  columns: MessageColumns,
+  blobs: Blobs,
+): Asking<void> {
+  for (let block = 0; block * FACTS_BLOCK < reader.slots; block++) {
+    const facts = yield* blobs.complete(() => reader.factsBlock(block));
+    const base = block * FACTS_BLOCK;
+    for (let i = 0; facts !== undefined && base + i < reader.slots && i < FACTS_BLOCK; i++) {
+      const to = numbers[base + i] as number;
+      if (to === DROPPED) continue;
+      columns.sequences[to] = facts.sequences[i] as number;
+      columns.chains[to] = facts.chains[i] as number;
+      columns.depths[to] = facts.depths[i] as number;
+      columns.times[to] = facts.times[i] as number;
+    }
+    blobs.release();
+  }
+}
+
+function* mergeLengths(
+  field: Exclude<Field, "message">,
+  readers: readonly SegmentReader[],
+  renumbering: Renumbering,
+  count: number,
+  blobs: Blobs,
+): Asking<Uint16Array> {
+  const own = yield* all(blobs, readers, (reader) => reader.lengths(field));
+  const lengths = new Uint16Array(count);
+  for (const [source, values] of own.entries()) {
+    for (const [document, length] of values.entries()) {
+      const to = renumbering[source]?.[document] ?? DROPPED;
+      if (to !== DROPPED) lengths[to] = length;
+    }
+  }
+  return lengths;
+}

@@ -1,0 +1,116 @@
+/** What a segment stores of each message beside its words. */
+
+import { ByteReader, ByteWriter, u16View } from "./bytes.ts";
+import { FACTS_BLOCK } from "./layout.ts";
+
+/** All messages of a segment, in the order of (session, sequence). */
+export interface MessageColumns {
+  readonly count: number;
+  readonly sessions: Uint32Array;
+  readonly sequences: Uint32Array;
+  readonly chains: Uint32Array;
+  readonly depths: Uint32Array;
+  readonly times: Float64Array;
+  /** An index into `ROLES`. */
+  readonly roles: Uint8Array;
+  readonly lengths: Uint16Array;
+}
+
+export function emptyColumns(count: number): MessageColumns {
+  return {
+    count,
+    sessions: new Uint32Array(count),
+    sequences: new Uint32Array(count),
+    chains: new Uint32Array(count),
+    depths: new Uint32Array(count),
+    times: new Float64Array(count),
+    roles: new Uint8Array(count),
+    lengths: new Uint16Array(count),
+  };
+}
+
+/** What the scorer reads of a chunk: role, length and session of each message. */
+export interface ChunkColumns {
+  readonly count: number;
+  readonly roles: Uint8Array;
+  readonly lengths: Uint16Array;
+  readonly sessions: Uint32Array;
+}
+
+export function writeChunk(columns: MessageColumns, from: number, to: number): Uint8Array {
+  const writer = new ByteWriter();
+  writer.u32(to - from);
+  writer.array(columns.lengths.subarray(from, to));
+  writer.array(columns.roles.subarray(from, to));
+  let run = 0;
+  let previous = 0;
+  for (let i = from; i < to; i++) {
+    run++;
+    const session = columns.sessions[i] as number;
+    if (i + 1 === to || columns.sessions[i + 1] !== session) {
+      writer.varint(session - previous);
+      writer.varint(run);
+      previous = session;
+      run = 0;
+    }
+  }
+  return writer.take();
+}
+
+export function readChunk(bytes: Uint8Array): ChunkColumns {
+  const count = (bytes[0] ?? 0) | ((bytes[1] ?? 0) << 8) | ((bytes[2] ?? 0) << 16);
+  const lengths = u16View(bytes, 4, count);
+  const roles = bytes.subarray(4 + 2 * count, 4 + 3 * count);
+  const sessions = new Uint32Array(count);
+  const reader = new ByteReader(bytes, 4 + 3 * count);
+  let session = 0;
+  for (let at = 0; at < count; ) {
+    session += reader.varint();
+    const end = at + reader.varint();
+    sessions.fill(session, at, end);
+    at = end;
+  }
+  return { count, roles, lengths, sessions };
+}
+
+/** What only hits, branches and times ask for, for a block of messages. */
+export interface FactsBlock {
+  readonly sequences: Uint32Array;
+  readonly chains: Uint32Array;
+  readonly depths: Uint32Array;
+  readonly times: Float64Array;
+}
+
+/** Mostly ones and small differences: about seven bytes a message. */
+export function writeFacts(columns: MessageColumns, from: number, to: number): Uint8Array {
+  const writer = new ByteWriter();
+  const { sequences, chains, depths, times } = columns;
+  let [sequence, chain, depth, time] = [0, 0, 0, 0];
+  for (let i = from; i < to; i++) {
+    writer.signed((sequences[i] as number) - sequence);
+    writer.signed((chains[i] as number) - chain);
+    writer.signed((depths[i] as number) - depth);
+    writer.signed((times[i] as number) - time);
+    sequence = sequences[i] as number;
+    chain = chains[i] as number;
+    depth = depths[i] as number;
+    time = times[i] as number;
+  }
+  return writer.take();
+}
+
+export function readFacts(bytes: Uint8Array): FactsBlock {
+  const reader = new ByteReader(bytes);
+  const sequences = new Uint32Array(FACTS_BLOCK);
+  const chains = new Uint32Array(FACTS_BLOCK);
+  const depths = new Uint32Array(FACTS_BLOCK);
+  const times = new Float64Array(FACTS_BLOCK);
+  let [sequence, chain, depth, time] = [0, 0, 0, 0];
+  for (let i = 0; !reader.done; i++) {
+    sequences[i] = sequence += reader.signed();
+    chains[i] = chain += reader.signed();
+    depths[i] = depth += reader.signed();
+    times[i] = time += reader.signed();
+  }
+  return { sequences, chains, depths, times };
+}

@@ -1,0 +1,77 @@
+/** From the stored postings of a term to lists that can be scored. */
+
+import type { Address } from "./blob-packer.ts";
+import { ByteReader, u16View, u32View } from "./bytes.ts";
+import { readAddress } from "./field-writer.ts";
+import { CHUNK_WINDOWS } from "./layout.ts";
+import { type TermList, windowStarts } from "./term-list.ts";
+
+/** All postings of a term that has few. */
+export interface ShortList {
+  readonly documents: Uint32Array;
+  readonly counts: Uint8Array;
+}
+
+export function readShortList(bytes: Uint8Array, count: number): ShortList {
+  const reader = new ByteReader(bytes);
+  const documents = new Uint32Array(count);
+  const counts = new Uint8Array(count);
+  let document = 0;
+  for (let i = 0; i < count; i++) {
+    const delta = reader.varint();
+    document += Math.floor(delta / 2);
+    documents[i] = document;
+    counts[i] = delta % 2 === 0 ? 1 : reader.varint();
+  }
+  return { documents, counts };
+}
+
+/** The part of a short list between two places, as a list of one chunk. */
+export function chunkOfShort(list: ShortList, from: number, to: number, base: number): TermList {
+  const documents = new Uint16Array(to - from);
+  for (let i = from; i < to; i++) documents[i - from] = (list.documents[i] as number) - base;
+  return {
+    count: to - from,
+    documents,
+    counts: list.counts.subarray(from, to),
+    windows: windowStarts(documents),
+    bounds: undefined,
+  };
+}
+
+/** Where the chunks of a long list lie. */
+export interface LongListChunk {
+  readonly chunk: number;
+  readonly count: number;
+  readonly list: Address;
+  readonly positions: Address;
+}
+
+export function readLongTable(bytes: Uint8Array): LongListChunk[] {
+  const reader = new ByteReader(bytes);
+  const chunks: LongListChunk[] = [];
+  let chunk = 0;
+  while (!reader.done) {
+    chunk += reader.varint();
+    const count = reader.varint();
+    chunks.push({ chunk, count, list: readAddress(reader), positions: readAddress(reader) });
+  }
+  return chunks;
+}
+
+/** A view of the record: nothing is decoded. */
+export function readLongChunk(bytes: Uint8Array, count: number): TermList {
+  const startCount = u32View(bytes, 0, 1)[0] as number;
+  let at = 4;
+  const windows = u32View(bytes, at, CHUNK_WINDOWS + 1);
+  at += windows.byteLength;
+  const tripleCount = (bytes.length - at - 2 * startCount - 3 * count) / 4;
+  const triples = u32View(bytes, at, tripleCount);
+  at += triples.byteLength;
+  const starts = u16View(bytes, at, startCount);
+  at += starts.byteLength;
+  const documents = u16View(bytes, at, count);
+  at += documents.byteLength;
+  const counts = bytes.subarray(at, at + count);
+  return { count, documents, counts, windows, bounds: { starts, triples } };
+}

@@ -1,0 +1,212 @@
+/** Reads a stored segment, as far as it is asked for. */
+
+import type { Address } from "./blob-packer.ts";
+import type { Blobs } from "./blobs.ts";
+import { ByteReader, u16View, u32View } from "./bytes.ts";
+import {
+  blockOf,
+  type DictionaryIndex,
+  readBlock,
+  readDictionaryIndex,
+  type TermEntry,
+} from "./dictionary.ts";
+import { readAddress } from "./field-writer.ts";
+import {
+  CHUNK_DOCUMENTS,
+  FACTS_BLOCK,
+  type Field,
+  type FieldHeader,
+  type SegmentHeader,
+  WINDOW_DOCUMENTS,
+} from "./layout.ts";
+import { type ChunkColumns, type FactsBlock, readChunk, readFacts } from "./message-columns.ts";
+import { SegmentTerm } from "./segment-term.ts";
+import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
+import { lowerBound } from "./term-list.ts";
+
+interface FactsTable {
+  readonly blocks: readonly Address[];
+  readonly earliest: readonly number[];
+  readonly latest: readonly number[];
+}
+
+interface SessionTable {
+  readonly numbers: Uint32Array;
+  readonly starts: Uint32Array;
+}
+
+export class SegmentReader implements Source {
+  readonly segment: number;
+  readonly header: SegmentHeader;
+  readonly #blobs: Blobs;
+
+  private constructor(segment: number, header: SegmentHeader, blobs: Blobs) {
+    this.segment = segment;
+    this.header = header;
+    this.#blobs = blobs;
+  }
+
+  /** Undefined if its header is not at hand. */
+  static open(segment: number, blobs: Blobs): SegmentReader | undefined {
+    const header = blobs.parsed(`${segment}:header`, () => {
+      const bytes = blobs.blob(segment, 0);
+      if (bytes === undefined) return undefined;
+      const value = JSON.parse(new TextDecoder().decode(bytes)) as SegmentHeader;
+      return { value, bytes: 2 * bytes.length };
+    });
+    return header === undefined ? undefined : new SegmentReader(segment, header, blobs);
+  }
+
+  get slots(): number {
+    return this.header.documents;
+  }
+
+  field(field: Field): FieldHeader {
+    return this.header.fields[field];
+  }
+
+  findTerm(field: Field, term: string): FoundTerm | null | undefined {
+    const index = this.dictionary(field);
+    if (index === undefined) return undefined;
+    const block = blockOf(index, term);
+    if (block < 0) return null;
+    const entries = this.block(field, index, block);
+    if (entries === undefined) return undefined;
+    const entry = entries.get(term);
+    return entry === undefined ? null : new SegmentTerm(this.segment, entry, this.#blobs);
+  }
+
+  termsWithPrefix(field: Field, prefix: string, limit: number): readonly string[] | undefined {
+    const index = this.dictionary(field);
+    if (index === undefined) return undefined;
+    const found: string[] = [];
+    for (let block = Math.max(0, blockOf(index, prefix)); block < index.blocks.length; block++) {
+      const first = index.firstTerms[block] as string;
+      if (found.length >= limit || (first > prefix && !first.startsWith(prefix))) break;
+      const entries = this.block(field, index, block);
+      if (entries === undefined) return undefined;
+      for (const term of entries.keys()) if (term.startsWith(prefix)) found.push(term);
+    }
+    return found.slice(0, limit);
+  }
+
+  dictionary(field: Field): DictionaryIndex | undefined {
+    return this.#record(`${field}:index`, this.field(field).dictionary, 3, readDictionaryIndex);
+  }
+
+  block(
+    field: Field,
+    index: DictionaryIndex,
+    number: number,
+  ): ReadonlyMap<string, TermEntry> | undefined {
+    const block = index.blocks[number];
+    if (block === undefined) return undefined;
+    return this.#record(
+      `${field}:block:${number}`,
+      block.entries,
+      20,
+      (bytes) => new Map(readBlock(block, bytes).map((entry) => [entry.term, entry])),
+    );
+  }
+
+  columns(chunk: number): ChunkColumns | undefined {
+    const address = this.header.chunks[chunk];
+    return address && this.#record(`chunk:${chunk}`, address, 2, readChunk);
+  }
+
+  facts(document: number): MessageFacts | undefined {
+    const number = Math.floor(document / FACTS_BLOCK);
+    const block = this.factsBlock(number);
+    if (block === undefined) return undefined;
+    const at = document % FACTS_BLOCK;
+    return {
+      sequence: block.sequences[at] as number,
+      chain: block.chains[at] as number,
+      depth: block.depths[at] as number,
+      time: block.times[at] as number,
+    };
+  }
+
+  factsBlock(number: number): FactsBlock | undefined {
+    const address = this.#factsTable()?.blocks[number];
+    return address && this.#record(`facts:${number}`, address, 4, readFacts);
+  }
+
+  timesOfWindow(chunk: number, window: number): readonly [number, number] | undefined {
+    const table = this.#factsTable();
+    if (table === undefined) return undefined;
+    const from = (chunk * CHUNK_DOCUMENTS + window * WINDOW_DOCUMENTS) / FACTS_BLOCK;
+    const to = from + WINDOW_DOCUMENTS / FACTS_BLOCK;
+    const earliest = Math.min(...table.earliest.slice(from, to));
+    return [earliest, Math.max(...table.latest.slice(from, to))];
+  }
+
+  slotsOf(session: number): readonly DocumentRange[] | undefined {
+    const table = this.sessionTable();
+    if (table === undefined) return undefined;
+    const at = lowerBound(table.numbers, session, 0, table.numbers.length);
+    if (table.numbers[at] !== session) return [];
+    return [{ from: table.starts[at] as number, to: table.starts[at + 1] ?? this.slots }];
+  }
+
+  /** The sessions that have messages here, and where each begins. */
+  sessionTable(): SessionTable | undefined {
+    return this.#record("sessions", this.header.messageSessions, 1, (bytes) => {
+      const count = bytes.length / 8;
+      return { numbers: u32View(bytes, 0, count), starts: u32View(bytes, 4 * count, count) };
+    });
+  }
+
+  sessionKeys(): Uint32Array | undefined {
+    const { sessions, sessionCount } = this.header;
+    return this.#record("keys", sessions, 1, (bytes) => u32View(bytes, 0, sessionCount));
+  }
+
+  noteKeys(field: "memory" | "fact"): readonly string[] | undefined {
+    const address = field === "memory" ? this.header.memories : this.header.factIds;
+    return this.#record(`${field}:keys`, address, 3, readNames);
+  }
+
+  lengths(field: Exclude<Field, "message">): Uint16Array | undefined {
+    const { lengths } = this.field(field);
+    if (lengths === undefined) return undefined;
+    return this.#record(`${field}:lengths`, lengths, 1, (bytes) =>
+      u16View(bytes, 0, bytes.length / 2),
+    );
+  }
+
+  #factsTable(): FactsTable | undefined {
+    return this.#record("facts", this.header.facts, 8, (bytes) => {
+      const reader = new ByteReader(bytes);
+      const blocks: Address[] = [];
+      const earliest: number[] = [];
+      const latest: number[] = [];
+      while (!reader.done) {
+        blocks.push(readAddress(reader));
+        earliest.push(reader.signed());
+        latest.push(reader.signed());
+      }
+      return { blocks, earliest, latest };
+    });
+  }
+
+  /** `factor`: about how much larger the parsed record is than its bytes. */
+  #record<Value>(
+    name: string,
+    address: Address,
+    factor: number,
+    parse: (bytes: Uint8Array) => Value,
+  ): Value | undefined {
+    return this.#blobs.parsed(`${this.segment}:${name}`, () => {
+      const bytes = this.#blobs.record(this.segment, address);
+      return bytes && { value: parse(bytes), bytes: 200 + factor * bytes.length };
+    });
+  }
+}
+
+function readNames(bytes: Uint8Array): string[] {
+  const reader = new ByteReader(bytes);
+  const names: string[] = [];
+  while (!reader.done) names.push(reader.text());
+  return names;
+}

@@ -1,0 +1,111 @@
+/** One term of a stored segment. */
+
+import type { Blobs } from "./blobs.ts";
+import { ByteReader, u32View } from "./bytes.ts";
+import type { TermEntry } from "./dictionary.ts";
+import { CHUNK_DOCUMENTS, POSITIONS_STRIDE } from "./layout.ts";
+import {
+  chunkOfShort,
+  type LongListChunk,
+  readLongChunk,
+  readLongTable,
+  readShortList,
+  type ShortList,
+} from "./read-list.ts";
+import type { FoundTerm } from "./source.ts";
+import { lowerBound, type TermList } from "./term-list.ts";
+
+export class SegmentTerm implements FoundTerm {
+  readonly entry: TermEntry;
+  readonly #segment: number;
+  readonly #blobs: Blobs;
+
+  constructor(segment: number, entry: TermEntry, blobs: Blobs) {
+    this.#segment = segment;
+    this.entry = entry;
+    this.#blobs = blobs;
+  }
+
+  get documents(): number {
+    return this.entry.documents;
+  }
+
+  list(chunk: number): TermList | null | undefined {
+    if (!this.entry.isLong) {
+      const list = this.short();
+      if (list === undefined) return undefined;
+      const base = chunk * CHUNK_DOCUMENTS;
+      const { documents } = list;
+      const from = lowerBound(documents, base, 0, documents.length);
+      const to = lowerBound(documents, base + CHUNK_DOCUMENTS, from, documents.length);
+      return from === to ? null : chunkOfShort(list, from, to, base);
+    }
+    const table = this.table();
+    if (table === undefined) return undefined;
+    const part = table.find((each) => each.chunk === chunk);
+    return part === undefined ? null : this.part(part);
+  }
+
+  /** Its positions in a document that has it. */
+  positions(document: number): readonly number[] | undefined {
+    if (!this.entry.isLong) {
+      const list = this.short();
+      const bytes = this.#blobs.record(this.#segment, this.entry.positions);
+      if (list === undefined || bytes === undefined) return undefined;
+      const at = lowerBound(list.documents, document, 0, list.documents.length);
+      return readPositions(new ByteReader(bytes), list.counts, 0, at);
+    }
+    const chunk = Math.floor(document / CHUNK_DOCUMENTS);
+    const part = this.table()?.find((each) => each.chunk === chunk);
+    const list = part && this.part(part);
+    const bytes = part && this.#blobs.record(this.#segment, part.positions);
+    if (list === undefined || bytes === undefined) return undefined;
+    const at = lowerBound(list.documents, document % CHUNK_DOCUMENTS, 0, list.count);
+    const strides = Math.ceil(list.count / POSITIONS_STRIDE);
+    const stride = Math.floor(at / POSITIONS_STRIDE);
+    const entryPoint = u32View(bytes, 0, strides)[stride] as number;
+    const reader = new ByteReader(bytes, 4 * strides + entryPoint);
+    return readPositions(reader, list.counts, stride * POSITIONS_STRIDE, at);
+  }
+
+  /** All postings of a short list. */
+  short(): ShortList | undefined {
+    const bytes = this.#blobs.record(this.#segment, this.entry.postings);
+    return bytes && readShortList(bytes, this.entry.documents);
+  }
+
+  /** The chunks of a long list. */
+  table(): readonly LongListChunk[] | undefined {
+    const bytes = this.#blobs.record(this.#segment, this.entry.postings);
+    return bytes && readLongTable(bytes);
+  }
+
+  part(part: LongListChunk): TermList | undefined {
+    const bytes = this.#blobs.record(this.#segment, part.list);
+    return bytes && readLongChunk(bytes, part.count);
+  }
+
+  /** The bytes of all positions of a short list, or of a chunk of a long one, without entry points. */
+  positionBytes(part?: LongListChunk): Uint8Array | undefined {
+    if (part === undefined) return this.#blobs.record(this.#segment, this.entry.positions);
+    const bytes = this.#blobs.record(this.#segment, part.positions);
+    return bytes?.subarray(4 * Math.ceil(part.count / POSITIONS_STRIDE));
+  }
+}
+
+/** The positions of posting `at`, in a stream that begins with those of posting `from`. */
+function readPositions(
+  reader: ByteReader,
+  counts: Uint8Array,
+  from: number,
+  at: number,
+): readonly number[] {
+  for (let i = from; i < at; i++) reader.skipVarints(counts[i] as number);
+  const positions: number[] = [];
+  let position = 0;
+  for (let i = 0; i < (counts[at] as number); i++) {
+    position += reader.varint();
+    positions.push(position);
+  }
+  return positions;
+}

@@ -1,0 +1,152 @@
+/** Puts the blobs of a segment together: columns and keys first, then the fields, then the header. */
+
+import { type Address, BlobNumbers, BlobPacker, type PackedBlob } from "./blob-packer.ts";
+import { ByteWriter } from "./bytes.ts";
+import { FieldWriter, type Norms, type SegmentPackers, writeAddress } from "./field-writer.ts";
+import {
+  BLOB_BYTES,
+  CHUNK_DOCUMENTS,
+  FACTS_BLOCK,
+  type Field,
+  type FieldHeader,
+  FORMAT,
+  type SegmentHeader,
+  SMALL_SEGMENT,
+} from "./layout.ts";
+import { type MessageColumns, writeChunk, writeFacts } from "./message-columns.ts";
+
+export interface SegmentKeys {
+  /** Numbers of the sessions that are documents themselves, ascending. */
+  readonly sessions: ArrayLike<number>;
+  readonly memories: readonly string[];
+  readonly facts: readonly string[];
+}
+
+/** A field that is being written: its documents' lengths are known. */
+export interface OpenField {
+  readonly writer: FieldWriter;
+  finish(): void;
+}
+
+export class SegmentWriter {
+  readonly #columns: MessageColumns;
+  readonly #packers: SegmentPackers;
+  readonly #all: readonly BlobPacker[];
+  readonly #header: Omit<SegmentHeader, "fields">;
+  readonly #fields: Partial<Record<Field, FieldHeader>> = {};
+  #bytes = 0;
+
+  constructor(columns: MessageColumns, keys: SegmentKeys) {
+    this.#columns = columns;
+    const numbers = new BlobNumbers();
+    const target = columns.count < SMALL_SEGMENT ? Number.POSITIVE_INFINITY : BLOB_BYTES;
+    const base = new BlobPacker(numbers, target);
+    const isSmall = target !== BLOB_BYTES;
+    const packer = () => (isSmall ? base : new BlobPacker(numbers, target));
+    this.#packers = { dictionary: packer(), postings: packer(), positions: packer() };
+    this.#all = [...new Set([base, ...Object.values(this.#packers)])];
+    this.#header = {
+      format: FORMAT,
+      documents: columns.count,
+      messageSessions: base.add(messageSessions(columns)),
+      chunks: pieces(columns.count, CHUNK_DOCUMENTS).map(([from, to]) =>
+        base.add(writeChunk(columns, from, to)),
+      ),
+      facts: addFacts(base, columns),
+      sessions: base.add(numbersRecord(keys.sessions)),
+      sessionCount: keys.sessions.length,
+      memories: base.add(namesRecord(keys.memories)),
+      factIds: base.add(namesRecord(keys.facts)),
+    };
+  }
+
+  messages(): OpenField {
+    const { roles, lengths } = this.#columns;
+    return this.#open("message", { roles, lengths }, undefined);
+  }
+
+  keyed(field: Exclude<Field, "message">, lengths: Uint16Array): OpenField {
+    const record = new ByteWriter();
+    record.array(lengths);
+    const address = this.#packers.dictionary.add(record.take());
+    return this.#open(field, { roles: new Uint8Array(lengths.length), lengths }, address);
+  }
+
+  /** Blobs that are complete, each once. */
+  takeReady(): PackedBlob[] {
+    return this.#counted(this.#all.flatMap((packer) => packer.takeReady()));
+  }
+
+  /** The rest, the header last. */
+  finish(): { readonly blobs: PackedBlob[]; readonly bytes: number } {
+    const header = { ...this.#header, fields: this.#fields } as SegmentHeader;
+    const blobs = this.#counted([
+      ...this.#all.flatMap((packer) => packer.finish()),
+      { blob: 0, bytes: new TextEncoder().encode(JSON.stringify(header)) },
+    ]);
+    return { blobs, bytes: this.#bytes };
+  }
+
+  #open(field: Field, norms: Norms, lengths: Address | undefined): OpenField {
+    const writer = new FieldWriter(this.#packers, norms);
+    const finish = () => {
+      this.#fields[field] = {
+        documents: norms.lengths.reduce((count, length) => count + (length > 0 ? 1 : 0), 0),
+        totalLength: norms.lengths.reduce((total, length) => total + length, 0),
+        dictionary: writer.finish(),
+        ...(lengths === undefined ? {} : { lengths }),
+      };
+    };
+    return { writer, finish };
+  }
+
+  #counted(blobs: PackedBlob[]): PackedBlob[] {
+    for (const { bytes } of blobs) this.#bytes += bytes.length;
+    return blobs;
+  }
+}
+
+function messageSessions({ sessions, count }: MessageColumns): Uint8Array {
+  const numbers: number[] = [];
+  const starts: number[] = [];
+  for (let i = 0; i < count; i++) {
+    if (i > 0 && sessions[i] === sessions[i - 1]) continue;
+    numbers.push(sessions[i] as number);
+    starts.push(i);
+  }
+  const writer = new ByteWriter();
+  writer.array(Uint32Array.from(numbers));
+  writer.array(Uint32Array.from(starts));
+  return writer.take();
+}
+
+function addFacts(packer: BlobPacker, columns: MessageColumns): Address {
+  const table = new ByteWriter();
+  for (const [from, to] of pieces(columns.count, FACTS_BLOCK)) {
+    const times = columns.times.subarray(from, to);
+    writeAddress(table, packer.add(writeFacts(columns, from, to)));
+    table.signed(times.reduce((a, b) => Math.min(a, b)));
+    table.signed(times.reduce((a, b) => Math.max(a, b)));
+  }
+  return packer.add(table.take());
+}
+
+function numbersRecord(numbers: ArrayLike<number>): Uint8Array {
+  const writer = new ByteWriter();
+  writer.array(Uint32Array.from(numbers));
+  return writer.take();
+}
+
+function namesRecord(names: readonly string[]): Uint8Array {
+  const writer = new ByteWriter();
+  for (const name of names) writer.text(name);
+  return writer.take();
+}
+
+function pieces(count: number, size: number): (readonly [number, number])[] {
+  const result: (readonly [number, number])[] = [];
+  for (let from = 0; from < count; from += size) {
+    result.push([from, Math.min(count, from + size)]);
+  }
+  return result;
+}

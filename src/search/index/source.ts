@@ -1,0 +1,54 @@
+/**
+ * Where postings come from: a segment, or the tail in memory. The scorer knows no difference.
+ *
+ * A method that gives `undefined` has noted a blob as missing: the attempt will run again. `null`
+ * means that there is nothing.
+ */
+
+import type { Field } from "./layout.ts";
+import type { ChunkColumns } from "./message-columns.ts";
+import type { TermList } from "./term-list.ts";
+
+/** One term in one source. */
+export interface FoundTerm {
+  /** Documents that have it, dead ones included. */
+  readonly documents: number;
+  /** Its postings in a chunk. */
+  list(chunk: number): TermList | null | undefined;
+  /** Its positions in a document that has it. */
+  positions(document: number): readonly number[] | undefined;
+}
+
+export interface MessageFacts {
+  readonly sequence: number;
+  readonly chain: number;
+  readonly depth: number;
+  readonly time: number;
+}
+
+/** Documents `from` to `to` (not included). */
+export interface DocumentRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Source {
+  /** Slots for messages, dead ones included. */
+  readonly slots: number;
+  findTerm(field: Field, term: string): FoundTerm | null | undefined;
+  /** At most `limit` terms that begin with `prefix`, in ascending order. */
+  termsWithPrefix(field: Field, prefix: string, limit: number): readonly string[] | undefined;
+
+  columns(chunk: number): ChunkColumns | undefined;
+  facts(document: number): MessageFacts | undefined;
+  /** The earliest and the latest time of the messages in a window, or of more of them. */
+  timesOfWindow(chunk: number, window: number): readonly [number, number] | undefined;
+  /** The slots of a session's messages, ascending. */
+  slotsOf(session: number): readonly DocumentRange[] | undefined;
+
+  /** The sessions that have a title, a summary or the like here. */
+  sessionKeys(): Uint32Array | undefined;
+  noteKeys(field: "memory" | "fact"): readonly string[] | undefined;
+  /** The length of a field of each keyed document; 0 where it has no such field. */
+  lengths(field: Exclude<Field, "message">): Uint16Array | undefined;
+}

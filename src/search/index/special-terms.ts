@@ -1,0 +1,15 @@
+/**
+ * Terms that no text can contain: they say something about a message.
+ *
+ * They take no room in it: neither its length nor its words change. So a ranking may use them or not.
+ */
+
+/** A word of the name of who wrote a message; `term` is what the analyser makes of it. */
+export function actorTerm(term: string): string {
+  return `@${term}`;
+}
+
+/** Which tool a message calls, or has the result of. */
+export function toolTerm(name: string): string {
+  return `tool:${name.normalize("NFKC").toLowerCase()}`;
+}

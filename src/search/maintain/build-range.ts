@@ -1,0 +1,115 @@
+/** Builds a segment from a range of the feed. */
+
+import {
+  addEntry,
+  addFact,
+  addMemory,
+  addSession,
+  type IndexingOptions,
+  indexVersion,
+  memoryKey,
+} from "../index/add-feed.ts";
+import { type BuiltSegment, buildSegment } from "../index/build-segment.ts";
+import { MemoryIndex } from "../index/memory-index.ts";
+import { byCodeUnit } from "../index/renumbering.ts";
+import {
+  type Asking,
+  ask,
+  type DeadSession,
+  type FeedEntry,
+  type FeedFact,
+  type FeedMemory,
+  type FeedSession,
+  type FeedSlice,
+  type SegmentInfo,
+} from "../port.ts";
+
+export interface BuiltRange {
+  readonly info: SegmentInfo;
+  readonly deleted: readonly DeadSession[];
+  /** The end of the feed when it was last read. */
+  readonly head: number;
+}
+
+/** Rows of the feed that are read at a time. */
+const SLICE = 1_024;
+
+/** Writes a segment of what the feed tells after `from`, to `to` or for `limit` rows at most. */
+export function* buildRange(
+  from: number,
+  to: number,
+  limit: number,
+  segment: number,
+  options: IndexingOptions,
+): Asking<BuiltRange> {
+  const slices: FeedSlice[] = [];
+  let through = from;
+  while (through < to && through - from < limit) {
+    const rows = Math.min(SLICE, to - through, limit - (through - from));
+    const slice = yield* ask<"feed">({ need: "feed", after: through, limit: rows });
+    if (slice.through === through) break;
+    slices.push(slice);
+    through = slice.through;
+    yield* ask<"breath">({ need: "breath" });
+  }
+  const built = collect(slices, options);
+  yield* ask<"write">({ need: "write", segment, blobs: built.blobs });
+  return {
+    info: {
+      segment,
+      from,
+      to: through,
+      // A later slice may know of deletions that the first did not: those are told of as dead.
+      builtAt: slices[0]?.head ?? from,
+      analyzer: indexVersion(options),
+      documents: built.documents,
+      bytes: built.bytes,
+    },
+    deleted: slices.flatMap(({ deleted }) => deleted),
+    head: slices.at(-1)?.head ?? from,
+  };
+}
+
+function collect(slices: readonly FeedSlice[], options: IndexingOptions): BuiltSegment {
+  const index = new MemoryIndex();
+  const entries = slices.flatMap((slice) => slice.entries).sort(bySessionAndSequence);
+  for (const entry of entries) addEntry(index, entry, options);
+  const sessions = newest(
+    slices,
+    (slice) => slice.sessions,
+    ({ session }) => session,
+  );
+  for (const session of sessions.sort((a, b) => a.session - b.session)) {
+    addSession(index, session, options);
+  }
+  const memories = newest(slices, (slice) => slice.memories, keyOfMemory);
+  for (const memory of memories.sort((a, b) => byCodeUnit(keyOfMemory(a), keyOfMemory(b)))) {
+    addMemory(index, memory, options);
+  }
+  const facts = newest(
+    slices,
+    (slice) => slice.facts,
+    ({ id }) => id,
+  );
+  for (const fact of facts.sort((a, b) => byCodeUnit(a.id, b.id))) addFact(index, fact, options);
+  return buildSegment(index);
+}
+
+function bySessionAndSequence(a: FeedEntry, b: FeedEntry): number {
+  return a.session - b.session || a.sequence - b.sequence;
+}
+
+function keyOfMemory({ agent, name }: FeedMemory): string {
+  return memoryKey(agent, name);
+}
+
+/** The last version of each thing. */
+function newest<Thing extends FeedSession | FeedMemory | FeedFact, Key>(
+  slices: readonly FeedSlice[],
+  things: (slice: FeedSlice) => readonly Thing[],
+  key: (thing: Thing) => Key,
+): Thing[] {
+  const byKey = new Map<Key, Thing>();
+  for (const slice of slices) for (const thing of things(slice)) byKey.set(key(thing), thing);
+  return [...byKey.values()];
+}

@@ -1,0 +1,197 @@
+/** From what the user typed to what the index is asked: the same analysis as the text's. */
+
+import { type Language, MORPHOLOGIES } from "../analysis/analyze.ts";
+import { stopWordWeight } from "../analysis/stop-words.ts";
+import { type TermKind, tokenize } from "../analysis/tokenize.ts";
+import type { Condition, Leaf, ParsedQuery, ScoredTerm, TermQuery } from "./query.ts";
+
+/**
+ * What a part of an identifier weighs beside its whole. Between 0.5 and 1 nothing measurable
+ * changes; without parts, coding sessions lose a point of hit@1.
+ */
+const PART_WEIGHT = 0.75;
+
+export function analyzeQuery(parsed: ParsedQuery, language: Language): TermQuery {
+  const scoring = new Scoring(language);
+  for (const leaf of [...parsed.required.flat(), ...parsed.optional]) scoring.add(leaf);
+
+  return {
+    scored: scoring.terms(),
+    prefixes: scoring.prefixes(),
+    required: requiredConditions(parsed.required, language),
+    excluded: parsed.excluded.flatMap((leaf) => conditionsOf(leaf, language)),
+    filters: parsed.filters,
+    notes: parsed.notes,
+  };
+}
+
+interface Token {
+  readonly term: string;
+  readonly position: number;
+  readonly start: number;
+  readonly end: number;
+  readonly kind: TermKind;
+}
+
+function tokensOf(text: string, language: Language): Token[] {
+  const tokens: Token[] = [];
+  tokenize(text, 0, MORPHOLOGIES[language], (term, position, start, end, kind) => {
+    tokens.push({ term, position, start, end, kind });
+  });
+  return tokens;
+}
+
+/**
+ * Words as they are written where stemming changes them: `listsessions` is what is left of
+ * `listSessions` when it is typed in small letters, and wholes are never stemmed.
+ */
+function unstemmed(text: string, tokens: readonly Token[], language: Language): string[] {
+  if (language === "simple") return [];
+  const written = new Map(tokensOf(text, "simple").map((token) => [token.start, token]));
+  return tokens.flatMap(({ term, start, end, kind }) => {
+    const word = written.get(start);
+    if (kind !== "word" || word?.end !== end || word.term === term) return [];
+    return stopWordWeight(term, language) < 1 ? [] : [word.term];
+  });
+}
+
+class Scoring {
+  readonly #language: Language;
+  /** The weight of each term, and the same for the case that all are stop-words. */
+  readonly #weights = new Map<string, { weight: number; asWord: number }>();
+  readonly #prefixes = new Set<string>();
+
+  constructor(language: Language) {
+    this.#language = language;
+  }
+
+  add(leaf: Leaf): void {
+    const tokens = tokensOf(leaf.text, this.#language);
+    for (const { term, kind } of tokens) {
+      // The pairs of a run have told of its last letter; a letter alone begins pairs.
+      if (kind === "single") this.#prefixes.add(term);
+      if (kind === "last" || kind === "single") continue;
+      const asWord = kind === "part" ? PART_WEIGHT : 1;
+      this.#add(term, Math.min(asWord, stopWordWeight(term, this.#language)), asWord);
+    }
+    for (const term of unstemmed(leaf.text, tokens, this.#language)) this.#add(term, 1, 1);
+    if (leaf.kind === "prefix")
+      for (const prefix of prefixesOf(leaf.text, this.#language)) this.#prefixes.add(prefix);
+  }
+
+  terms(): ScoredTerm[] {
+    const entries = [...this.#weights];
+    const meant = entries.some(([term]) => stopWordWeight(term, this.#language) === 1);
+    const all = !meant && this.#prefixes.size === 0;
+    return entries.map(([term, { weight, asWord }]) => ({ term, weight: all ? asWord : weight }));
+  }
+
+  prefixes(): string[] {
+    return [...this.#prefixes];
+  }
+
+  #add(term: string, weight: number, asWord: number): void {
+    const before = this.#weights.get(term);
+    this.#weights.set(term, {
+      weight: Math.max(weight, before?.weight ?? 0),
+      asWord: Math.max(asWord, before?.asWord ?? 0),
+    });
+  }
+}
+
+/**
+ * The whole of `foo_ba`, so that `foo_ba*` finds `foo_bar` and `fooBaz`; else its last word. The
+ * words behind `modules*` are indexed by their stem, so that begins a word too.
+ */
+function prefixesOf(text: string, language: Language): string[] {
+  const tokens = tokensOf(text, "simple").filter(({ kind }) => kind !== "last");
+  const { end } = extentOf(tokens);
+  const last = tokens.filter((token) => token.end === end);
+  const whole = last.findLast(({ kind }) => kind === "whole") ?? last.at(-1);
+  if (whole === undefined) return [];
+  const stem = MORPHOLOGIES[language].stem(whole.term);
+  if (whole.kind !== "word" || stem === whole.term) return [whole.term];
+  return whole.term.startsWith(stem) ? [stem] : [whole.term, stem];
+}
+
+/** A group of stop-words alone asks for nothing, unless that is all that is asked. */
+function requiredConditions(
+  groups: readonly (readonly Leaf[])[],
+  language: Language,
+): (readonly Condition[])[] {
+  const conditions = groups
+    .map((leaves) => leaves.flatMap((leaf) => conditionsOf(leaf, language)))
+    .filter((group) => group.length > 0);
+  const meant = conditions.filter((group) => !group.every((one) => isStopWord(one, language)));
+  return meant.length > 0 ? meant : conditions;
+}
+
+function isStopWord(condition: Condition, language: Language): boolean {
+  if (condition.kind !== "terms" || condition.terms.length > 1) return false;
+  return condition.terms.every((term) => stopWordWeight(term, language) < 1);
+}
+
+/** The alternatives by which a document meets `leaf`; none if it has no word. */
+function conditionsOf(leaf: Leaf, language: Language): Condition[] {
+  const tokens = tokensOf(leaf.text, language);
+  if (tokens.length === 0) return [];
+  const conditions: Condition[] = wholesOf(tokens).map(({ term }) => ({
+    kind: "terms",
+    terms: [term],
+  }));
+
+  const isDate = tokens[0]?.kind === "date" && conditions.length > 0;
+  const sequence = sequenceOf(tokens);
+  if (sequence.length === 0) {
+    const singles = tokens.filter(({ kind }) => kind === "single");
+    for (const { term } of singles) conditions.push({ kind: "prefix", prefix: term });
+  } else if (isDate) {
+    // A written date has the same words in another order.
+    conditions.push({ kind: "terms", terms: tokens.slice(1).map(({ term }) => term) });
+  } else if (sequence.length === 1) {
+    const words = [sequence[0] ?? "", ...unstemmed(leaf.text, tokens, language)];
+    for (const word of words) conditions.push({ kind: "terms", terms: [word] });
+  } else {
+    conditions.push({ kind: "phrase", terms: sequence });
+  }
+  if (leaf.kind === "prefix") {
+    for (const prefix of prefixesOf(leaf.text, language))
+      conditions.push({ kind: "prefix", prefix });
+  }
+  return conditions;
+}
+
+/** The wholes that stand for everything that was typed: `foobar` of `foo_bar`. */
+function wholesOf(tokens: readonly Token[]): Token[] {
+  const { start, end } = extentOf(tokens);
+  return tokens.filter(
+    (token) =>
+      (token.kind === "whole" || token.kind === "date") &&
+      token.start === start &&
+      token.end === end,
+  );
+}
+
+function extentOf(tokens: readonly Token[]): { readonly start: number; readonly end: number } {
+  let start = Number.POSITIVE_INFINITY;
+  let end = 0;
+  for (const token of tokens) {
+    start = Math.min(start, token.start);
+    end = Math.max(end, token.end);
+  }
+  return { start, end };
+}
+
+/**
+ * One term for each position. Any word where a letter of a dense script stands by itself: in the
+ * text it may be the first of a pair.
+ */
+function sequenceOf(tokens: readonly Token[]): (string | null)[] {
+  const sequence: (string | null)[] = [];
+  for (const { term, position, kind } of tokens) {
+    if (kind === "word" || kind === "part" || kind === "pair") sequence[position] ??= term;
+    else sequence[position] ??= null;
+  }
+  while (sequence.at(-1) === null) sequence.pop();
+  return sequence.slice(sequence.findIndex((term) => term !== null));
+}

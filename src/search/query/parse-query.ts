@@ -1,0 +1,178 @@
+/**
+ * The query language. Whatever a user types is valid: what is not understood is plain words.
+ *
+ * | typed                         | meaning                                                   |
+ * | ----------------------------- | --------------------------------------------------------- |
+ * | `cron lock`                   | either word, both are better (`match: "all"`: both)       |
+ * | `"cron lock"`                 | these words in this order, required                       |
+ * | `+word`, `a AND b`            | required                                                  |
+ * | `-word`, `NOT word`           | documents with it are left out                            |
+ * | `a OR b`, `a or b`            | one of them where a word would be required                |
+ * | `pre*`                        | words that begin so                                       |
+ * | `agent:` `project:` `workstation:` `git:` `role:` `tool:` `since:` `until:` | filters; a value with spaces in quotes |
+ *
+ * OR binds its neighbours first: `a AND b OR c` is `a AND (b OR c)`.
+ */
+
+import { ROLES, type Role } from "../../model/entry.ts";
+import type { Leaf, ParsedQuery, QueryFilters } from "./query.ts";
+import { type Item, readItems } from "./read-items.ts";
+import { resolveDate } from "./resolve-date.ts";
+
+export interface ParseOptions {
+  /** What `today` and `7d` count from, epoch milliseconds. */
+  readonly now: number;
+  /** Whether plain words are all required. Default `any`. */
+  readonly match?: "any" | "all";
+}
+
+/** What is read of a query, in code units: a pasted log is cut here, and the user is told. */
+export const MAX_QUERY_LENGTH = 16_384;
+
+export function parseQuery(text: string, options: ParseOptions): ParsedQuery {
+  const parser = new Parser(options);
+  for (const item of readItems(text.slice(0, MAX_QUERY_LENGTH))) parser.add(item);
+  const parsed = parser.finish();
+  if (text.length <= MAX_QUERY_LENGTH) return parsed;
+  const note = `Only the first ${MAX_QUERY_LENGTH} characters of the query were used.`;
+  return { ...parsed, notes: [...parsed.notes, note] };
+}
+
+/** Words that OR joined, and whether one of them must occur. */
+interface Group {
+  readonly leaves: Leaf[];
+  required: boolean;
+}
+
+type FilterLists = { -readonly [K in keyof QueryFilters]: QueryFilters[K] };
+
+/** Filter keys that take any text, and the filter that each sets. */
+const TEXT_FILTERS: Readonly<
+  Record<string, "agent" | "project" | "workstation" | "gitBranch" | "tool">
+> = {
+  agent: "agent",
+  project: "project",
+  workstation: "workstation",
+  git: "gitBranch",
+  tool: "tool",
+};
+
+class Parser {
+  readonly #options: ParseOptions;
+  readonly #groups: Group[] = [];
+  readonly #excluded: Leaf[] = [];
+  readonly #filters: FilterLists = {};
+  readonly #notes: string[] = [];
+  /** The operator that was read last and still waits for its word. */
+  #operator: "" | "and" | "or" | "not" = "";
+
+  constructor(options: ParseOptions) {
+    this.#options = options;
+  }
+
+  add(item: Item): void {
+    const operator = operatorOf(item);
+    if (operator !== "") {
+      this.#operator = operator;
+      const last = this.#groups.at(-1);
+      if (operator === "and" && last !== undefined) last.required = true;
+      return;
+    }
+    const waiting = this.#operator;
+    this.#operator = "";
+    const negated = item.sign === "-" || waiting === "not";
+    if (item.key !== undefined && !negated && this.#filter(item.key, item)) return;
+    const leaf = leafOf(item);
+    if (leaf === undefined) return;
+    if (negated) {
+      this.#exclude(leaf, item.key?.toLowerCase() ?? "");
+      return;
+    }
+    const required = item.sign === "+" || waiting === "and" || leaf.kind === "phrase";
+    const last = this.#groups.at(-1);
+    if (waiting === "or" && last !== undefined) {
+      last.leaves.push(leaf);
+      last.required ||= required;
+    } else {
+      this.#groups.push({ leaves: [leaf], required });
+    }
+  }
+
+  finish(): ParsedQuery {
+    const all = this.#options.match === "all";
+    const isRequired = (group: Group) => group.required || all;
+    if (this.#groups.length === 0 && this.#excluded.length > 0) {
+      this.#notes.push("Only words to leave out were given: there is nothing to look for.");
+    }
+    return {
+      required: this.#groups.filter(isRequired).map(({ leaves }) => leaves),
+      optional: this.#groups.filter((group) => !isRequired(group)).flatMap(({ leaves }) => leaves),
+      excluded: this.#excluded,
+      filters: this.#filters,
+      notes: this.#notes,
+    };
+  }
+
+  #exclude(leaf: Leaf, key: string): void {
+    this.#excluded.push(leaf);
+    if (Object.hasOwn(TEXT_FILTERS, key) || ["role", "since", "until"].includes(key)) {
+      this.#notes.push(`A filter cannot be negated: the words ${leaf.text} were left out instead.`);
+    }
+  }
+
+  /** Takes the filter, or tells that it is none: then it is plain text. */
+  #filter(typedKey: string, { value, text }: Item): boolean {
+    const key = typedKey.toLowerCase();
+    if (value === "") return false;
+    const list = Object.hasOwn(TEXT_FILTERS, key) ? TEXT_FILTERS[key] : undefined;
+    if (list !== undefined) {
+      this.#filters[list] = [...(this.#filters[list] ?? []), value];
+      return true;
+    }
+    if (key === "role") return this.#role(value.toLowerCase(), text);
+    return key === "since" || key === "until" ? this.#date(key, value, text) : false;
+  }
+
+  #role(value: string, text: string): boolean {
+    const role = ROLES.find((known) => known === value);
+    if (role === undefined) {
+      const known = ROLES.join(", ");
+      this.#notes.push(`${text} names no role (${known}); it was searched for as words.`);
+      return false;
+    }
+    this.#filters.role = [...(this.#filters.role ?? ([] as Role[])), role];
+    return true;
+  }
+
+  #date(edge: "since" | "until", value: string, text: string): boolean {
+    const time = resolveDate(value, this.#options.now, edge);
+    if (time === undefined) {
+      const example = "2026-05-01, 2026-05, 2026, 7d, 24h, today, yesterday";
+      this.#notes.push(`${text} is no date (${example}); it was searched for as words.`);
+      return false;
+    }
+    const before = this.#filters[edge] ?? time;
+    this.#filters[edge] = edge === "since" ? Math.max(before, time) : Math.min(before, time);
+    return true;
+  }
+}
+
+/** `and` and `not` in small letters are words of a sentence. */
+function operatorOf({ text, sign, quoted }: Item): "" | "and" | "or" | "not" {
+  if (sign !== "" || quoted) return "";
+  if (text === "AND") return "and";
+  if (text === "NOT") return "not";
+  return text.toLowerCase() === "or" ? "or" : "";
+}
+
+function leafOf({ key, quoted, value, text }: Item): Leaf | undefined {
+  if (quoted && key === undefined) {
+    return value.trim() === "" ? undefined : { kind: "phrase", text: value };
+  }
+  const prefix = /^([^*]+)\*$/.exec(text)?.[1];
+  // A star after anything but a letter or digit is no prefix of a word: `src/*`.
+  if (prefix !== undefined && /[\p{L}\p{M}\p{N}]$/u.test(prefix)) {
+    return { kind: "prefix", text: prefix };
+  }
+  return { kind: "word", text };
+}

@@ -1,0 +1,59 @@
+/** What a query says: what the user typed, and what the index is asked. */
+
+import type { Role } from "../../model/entry.ts";
+
+export type Leaf =
+  | { readonly kind: "word"; readonly text: string }
+  | { readonly kind: "phrase"; readonly text: string }
+  | { readonly kind: "prefix"; readonly text: string };
+
+/** Several values of one filter are alternatives; filters are joined by AND. */
+export interface QueryFilters {
+  readonly agent?: readonly string[];
+  readonly project?: readonly string[];
+  readonly workstation?: readonly string[];
+  readonly gitBranch?: readonly string[];
+  readonly role?: readonly Role[];
+  readonly tool?: readonly string[];
+  /** First and last millisecond that count, UTC epoch. */
+  readonly since?: number;
+  readonly until?: number;
+}
+
+export interface ParsedQuery {
+  /** Each group must match: one of its alternatives at least. */
+  readonly required: readonly (readonly Leaf[])[];
+  /** Rank by OR: more of them is better. */
+  readonly optional: readonly Leaf[];
+  readonly excluded: readonly Leaf[];
+  readonly filters: QueryFilters;
+  /** What the user should be told: a filter that was not understood, say. */
+  readonly notes: readonly string[];
+}
+
+export interface ScoredTerm {
+  readonly term: string;
+  /** From near 0, for a stop-word beside other words, to 1. */
+  readonly weight: number;
+}
+
+export type Condition =
+  /** All of them, anywhere in the document. */
+  | { readonly kind: "terms"; readonly terms: readonly string[] }
+  /** At successive positions; null is any word. Never begins or ends with null. */
+  | { readonly kind: "phrase"; readonly terms: readonly (string | null)[] }
+  /** A term that begins so. */
+  | { readonly kind: "prefix"; readonly prefix: string };
+
+export interface TermQuery {
+  /** Unique, in the order of the query. As many as there are: the caller knows which are common. */
+  readonly scored: readonly ScoredTerm[];
+  /** Scored too, once the dictionary has expanded them. */
+  readonly prefixes: readonly string[];
+  /** Of each group, one condition at least. */
+  readonly required: readonly (readonly Condition[])[];
+  /** A document that meets one of these is out. */
+  readonly excluded: readonly Condition[];
+  readonly filters: QueryFilters;
+  readonly notes: readonly string[];
+}

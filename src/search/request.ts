@@ -1,0 +1,98 @@
+/** What a search is asked, and what it answers. */
+
+import type { Role } from "../model/entry.ts";
+import type { SessionScope } from "./port.ts";
+import type { RankingProfile } from "./score/profile.ts";
+import type { ScoreParts } from "./score/rank.ts";
+
+/** Plain data: it may cross to another thread. Every number is within its limits already. */
+export interface SearchRequest {
+  readonly query: string;
+  readonly match: "any" | "all";
+  /** For `since:7d` and the like. */
+  readonly now: number;
+  /** Hits at most. */
+  readonly limit: number;
+  /** Hits of one session at most. */
+  readonly perSession: number;
+  /** Messages to show before and after a hit. */
+  readonly before: number;
+  readonly after: number;
+  readonly scope: SessionScope;
+  readonly roles?: readonly Role[];
+  readonly tools?: readonly string[];
+  readonly since?: number;
+  readonly until?: number;
+  /** `active`: only messages on the active path of their session. */
+  readonly branches: "active" | "all";
+  readonly profile: RankingProfile;
+  readonly explain: boolean;
+  /** After so many milliseconds the answer is what was found until then. */
+  readonly deadlineMs: number;
+}
+
+export interface SearchAnswer {
+  /** The best first. */
+  readonly hits: readonly SearchHit[];
+  /** What the user should be told: words that were left out, a filter that was not understood. */
+  readonly notes: readonly string[];
+  /** Older messages may be missing: the index is being built. */
+  readonly indexing: boolean;
+  /** Part of the index cannot be read; it will be built again. */
+  readonly degraded: boolean;
+  /** Time ran out. */
+  readonly partial: boolean;
+  /** For the store's upkeep. */
+  readonly unreadable: readonly number[];
+  readonly lag: number;
+  readonly explanation?: SearchExplanation;
+}
+
+export interface SearchHit {
+  readonly sessionId: string;
+  /** Of the session: the title is cut to 256 bytes. */
+  readonly meta: {
+    readonly title: string;
+    readonly agent: string;
+    readonly createdAt: number;
+    readonly updatedAt: number;
+    readonly messageCount: number;
+  };
+  /** The message that was found; null if only the session's title or summary was. */
+  readonly entryId: string | null;
+  /** Its index on the path to `leaf`: `listMessages` takes it as `offset`. */
+  readonly index: number | null;
+  readonly leaf: string | null;
+  readonly score: number;
+  /** At most 16 messages. The one that was found is always among them. */
+  readonly window: readonly WindowItem[];
+  readonly parts?: ScoreParts;
+}
+
+export interface WindowItem {
+  readonly entryId: string;
+  readonly index: number;
+  readonly role: Role | null;
+  readonly actor: string | null;
+  readonly createdAt: number;
+  /** At most 1,024 bytes of UTF-8, round the match if there is one; secrets are masked. */
+  readonly snippet: string;
+  readonly truncated: boolean;
+  readonly toolName: string | null;
+  /** Where the query's words stand in `snippet`, in UTF-16 units. */
+  readonly matches: readonly { readonly start: number; readonly end: number }[];
+  /** Whether this is the message that was found. */
+  readonly found: boolean;
+}
+
+export interface SearchExplanation {
+  readonly terms: readonly {
+    readonly term: string;
+    readonly documents: number;
+    readonly weight: number;
+  }[];
+  readonly documents: number;
+  readonly averageLength: number;
+  readonly segments: number;
+  readonly candidates: number;
+}

@@ -1,0 +1,266 @@
+/**
+ * Scores the messages of one chunk, window by window, and skips what cannot matter.
+ *
+ * In each window every term has a bound: what the best message there could gain by it. Terms whose
+ * bounds together stay below the threshold are *not essential*: a message that has only these cannot
+ * get in. So only the lists of the essential terms are read; the others are looked up for the few
+ * messages that may still make it. Whoever survives is scored again, exactly, in the order of the
+ * query, so that the result does not depend on what was skipped.
+ *
+ * Bounds are computed here, from counts and lengths: weights and averages may change without a
+ * rebuild. A bound is pruned only if it is clearly below the threshold, so ties are seen.
+ */
+
+import { CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "../index/layout.ts";
+import type { ChunkColumns } from "../index/message-columns.ts";
+import { lowerBound, type TermList } from "../index/term-list.ts";
+import { type LengthNorm, termGain } from "./bm25.ts";
+
+/** A term of the query in this chunk. `weight` is its idf times its weight in the query. */
+export interface ScoredList {
+  readonly list: TermList;
+  readonly weight: number;
+}
+
+export interface ChunkTask {
+  /** In the order of the query. */
+  readonly lists: readonly ScoredList[];
+  readonly columns: ChunkColumns;
+  readonly norm: LengthNorm;
+  /** By index of role. */
+  readonly roleWeights: Float64Array;
+  /** What a session may gain beside its messages, at most. */
+  readonly maxBoost: number;
+  /** Whether any message of the window may be a hit. */
+  readonly isOpen: (window: number) => boolean;
+  /** Whether a message may be a hit. Called only for those that score well enough. */
+  readonly accepts: (document: number) => boolean;
+  /** The score that is needed now. It only rises. */
+  readonly threshold: () => number;
+  readonly offer: (document: number, score: number) => void;
+}
+
+/** What a bound must fall short of the threshold by, so that rounding cannot matter. */
+const CLEARLY = 1 - 1e-6;
+/** Good ones first: they raise the threshold for the others. */
+const GOOD = 0.8;
+
+/** How many postings may be read for the price of looking one up. */
+const LOOKUP_COST = 16;
+
+/** What each message of the window has so far; 0: nothing, -1: it was offered. */
+const sums = new Float64Array(WINDOW_DOCUMENTS);
+/** The messages that have something, in the order in which they were met. */
+const touched = new Uint16Array(WINDOW_DOCUMENTS);
+/** Those of them that may still make it. */
+const candidates = new Uint16Array(WINDOW_DOCUMENTS);
+
+export function scoreChunk(task: ChunkTask): void {
+  const bounds = task.lists.map((scored) => new ListBounds(scored, task));
+  const active: ActiveList[] = [];
+  for (let window = 0; window < CHUNK_WINDOWS; window++) {
+    active.length = 0;
+    let total = task.maxBoost;
+    for (const [i, scored] of task.lists.entries()) {
+      const from = scored.list.windows[window] as number;
+      const to = scored.list.windows[window + 1] as number;
+      if (from === to) continue;
+      const bound = (bounds[i] as ListBounds).of(window);
+      total += bound;
+      active.push({ scored, from, to, bound, below: 0 });
+    }
+    if (active.length === 0 || total < task.threshold() * CLEARLY) continue;
+    if (task.isOpen(window)) scoreWindow(task, active, window * WINDOW_DOCUMENTS);
+  }
+}
+
+/** The exact score of a message, without role and boosts: always summed in the same order. */
+export function exactScore(task: ChunkTask, document: number): number {
+  const { norm, columns } = task;
+  const length = columns.lengths[document] as number;
+  let score = 0;
+  for (const { list, weight } of task.lists) {
+    const at = lowerBound(list.documents, document, 0, list.count);
+    if (list.documents[at] !== document) continue;
+    score += weight * termGain(norm, list.counts[at] as number, length);
+  }
+  return score;
+}
+
+interface ActiveList {
+  readonly scored: ScoredList;
+  readonly from: number;
+  readonly to: number;
+  readonly bound: number;
+  /** The bounds of all lists with smaller bounds, together. */
+  below: number;
+}
+
+function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void {
+  active.sort((a, b) => a.bound - b.bound);
+  const needed = task.threshold() * CLEARLY - task.maxBoost;
+  let below = 0;
+  let essential = 0;
+  for (let i = 0; i < active.length; i++) {
+    const list = active[i] as ActiveList;
+    list.below = below;
+    below += list.bound;
+    if (below < needed) essential = i + 1;
+  }
+  let count = 0;
+  for (let i = essential; i < active.length; i++) {
+    count = addList(task, active[i] as ActiveList, base, count);
+  }
+  candidates.set(touched.subarray(0, count));
+  let left = keep(task, base, count, (active[essential] as ActiveList).below, needed);
+  // The other terms, the largest first: each leaves fewer messages that may still make it.
+  for (let i = essential - 1; i >= 0 && left > 0; i--) {
+    const list = active[i] as ActiveList;
+    if (left * LOOKUP_COST < list.to - list.from) lookUp(task, list, base, left);
+    else addToTouched(task, list, base);
+    left = keep(task, base, left, list.below, needed);
+  }
+  offerAll(task, base, left);
+  for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
+}
+
+/** Adds what each message of the window gains by a term. Gives the number of messages touched. */
+function addList(task: ChunkTask, active: ActiveList, base: number, first: number): number {
+  const { documents, counts } = active.scored.list;
+  const { lengths } = task.columns;
+  const factor = active.scored.weight * task.norm.gain;
+  const { base: normBase, slope } = task.norm;
+  let count = first;
+  for (let i = active.from; i < active.to; i++) {
+    const document = documents[i] as number;
+    const times = counts[i] as number;
+    const slot = document - base;
+    const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
+    const sum = sums[slot] as number;
+    if (sum === 0) touched[count++] = slot;
+    sums[slot] = sum + gain;
+  }
+  return count;
+}
+
+/** The same, for messages that are touched already. */
+function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
+  const { documents, counts } = active.scored.list;
+  const { lengths } = task.columns;
+  const factor = active.scored.weight * task.norm.gain;
+  const { base: normBase, slope } = task.norm;
+  for (let i = active.from; i < active.to; i++) {
+    const document = documents[i] as number;
+    const sum = sums[document - base] as number;
+    if (sum === 0) continue;
+    const times = counts[i] as number;
+    const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
+    sums[document - base] = sum + gain;
+  }
+}
+
+/** The same, for the few candidates that are left. */
+function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number): void {
+  const { documents, counts } = active.scored.list;
+  const { lengths } = task.columns;
+  const factor = active.scored.weight * task.norm.gain;
+  const { base: normBase, slope } = task.norm;
+  for (let i = 0; i < left; i++) {
+    const slot = candidates[i] as number;
+    const document = base + slot;
+    const at = lowerBound(documents, document, active.from, active.to);
+    if (at === active.to || documents[at] !== document) continue;
+    const times = counts[at] as number;
+    const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
+    sums[slot] = (sums[slot] as number) + gain;
+  }
+}
+
+/** Keeps the candidates that may still make it with `rest` more. Gives their number. */
+function keep(task: ChunkTask, base: number, count: number, rest: number, needed: number): number {
+  const { roles } = task.columns;
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const slot = candidates[i] as number;
+    const role = task.roleWeights[roles[base + slot] as number] as number;
+    if ((sums[slot] as number) * role + rest >= needed) candidates[kept++] = slot;
+  }
+  return kept;
+}
+
+/** Offers the candidates that the filter accepts. Good ones go first: they raise the threshold. */
+function offerAll(task: ChunkTask, base: number, count: number): void {
+  let best = 0;
+  for (let i = 0; i < count; i++) best = Math.max(best, sums[candidates[i] as number] as number);
+  const { roles } = task.columns;
+  for (const good of [best * GOOD, 0]) {
+    let needed = task.threshold() * CLEARLY - task.maxBoost;
+    for (let i = 0; i < count; i++) {
+      const slot = candidates[i] as number;
+      const sum = sums[slot] as number;
+      if (sum < good || sum < 0) continue;
+      const document = base + slot;
+      const role = task.roleWeights[roles[document] as number] as number;
+      if (sum * role < needed) continue;
+      sums[slot] = -1;
+      if (!task.accepts(document)) continue;
+      task.offer(document, exactScore(task, document) * role);
+      needed = task.threshold() * CLEARLY - task.maxBoost;
+    }
+  }
+}
+
+/** What the best message of each window could gain by a term. */
+class ListBounds {
+  readonly #task: ChunkTask;
+  readonly #scored: ScoredList;
+  #ofChunk: number | undefined;
+
+  constructor(scored: ScoredList, task: ChunkTask) {
+    this.#scored = scored;
+    this.#task = task;
+  }
+
+  of(window: number): number {
+    const { bounds, windows } = this.#scored.list;
+    const factor = this.#scored.weight * this.#task.norm.gain;
+    if (bounds === undefined) {
+      return factor * this.#bestOf(windows[window] as number, windows[window + 1] as number);
+    }
+    if (bounds.starts.length > 2) {
+      const { starts } = bounds;
+      return factor * this.#bestTriple(starts[window] as number, starts[window + 1] as number);
+    }
+    this.#ofChunk ??= factor * this.#bestTriple(0, bounds.triples.length);
+    return this.#ofChunk;
+  }
+
+  #bestTriple(from: number, to: number): number {
+    const { norm, roleWeights } = this.#task;
+    const triples = this.#scored.list.bounds?.triples as Uint32Array;
+    let best = 0;
+    for (let i = from; i < to; i++) {
+      const triple = triples[i] as number;
+      const count = triple & 0xff;
+      const role = roleWeights[(triple >>> 8) & 0xff] as number;
+      const gain = (role * count) / (count + norm.base + norm.slope * (triple >>> 16));
+      if (gain > best) best = gain;
+    }
+    return best;
+  }
+
+  #bestOf(from: number, to: number): number {
+    const { norm, roleWeights, columns } = this.#task;
+    const { documents, counts } = this.#scored.list;
+    let best = 0;
+    for (let i = from; i < to; i++) {
+      const document = documents[i] as number;
+      const count = counts[i] as number;
+      const role = roleWeights[columns.roles[document] as number] as number;
+      const length = columns.lengths[document] as number;
+      const gain = (role * count) / (count + norm.base + norm.slope * length);
+      if (gain > best) best = gain;
+    }
+    return best;
+  }
+}

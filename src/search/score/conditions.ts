@@ -1,0 +1,109 @@
+/** What a message must contain, and what it must not. */
+
+import { CHUNK_DOCUMENTS } from "../index/layout.ts";
+import type { FoundTerm, Source } from "../index/source.ts";
+import { lowerBound, type TermList } from "../index/term-list.ts";
+import type { Condition } from "../query/query.ts";
+import { joinLists } from "./query-terms.ts";
+
+/** Terms with a prefix that are looked at. */
+export const MAX_EXPANSIONS = 256;
+
+/** The conditions of a query in one chunk of one source. */
+export interface ChunkConditions {
+  /** Lists of which any hit must be in one; null: hits may be anywhere. */
+  readonly drivers: readonly TermList[] | null;
+  readonly holds: (document: number) => boolean;
+}
+
+/** Undefined if a blob is missing. Null: no message of the chunk can be a hit. */
+export function chunkConditions(
+  source: Source,
+  chunk: number,
+  required: readonly (readonly Condition[])[],
+  excluded: readonly Condition[],
+): ChunkConditions | null | undefined {
+  const groups = required.map((group) => compileAll(source, chunk, group));
+  const barred = compileAll(source, chunk, excluded);
+  if (groups.includes(undefined) || barred === undefined) return undefined;
+  const needed = groups as Compiled[][];
+  if (needed.some((group) => group.length === 0)) return null;
+  let drivers: readonly TermList[] | null = null;
+  for (const group of needed) {
+    const lists = group.map(({ driver }) => driver);
+    if (drivers === null || size(lists) < size(drivers)) drivers = lists;
+  }
+  const holds = (document: number) =>
+    needed.every((group) => group.some((condition) => condition.holds(document))) &&
+    !barred.some((condition) => condition.holds(document));
+  return { drivers, holds };
+}
+
+interface Compiled {
+  /** Every message that meets the condition is in it. */
+  readonly driver: TermList;
+  readonly holds: (document: number) => boolean;
+}
+
+/** The conditions that some message of the chunk may meet. */
+function compileAll(
+  source: Source,
+  chunk: number,
+  conditions: readonly Condition[],
+): Compiled[] | undefined {
+  const compiled = conditions.map((condition) => compile(source, chunk, condition));
+  if (compiled.includes(undefined)) return undefined;
+  return compiled.filter((each) => each !== null && each !== undefined);
+}
+
+function compile(source: Source, chunk: number, condition: Condition): Compiled | null | undefined {
+  if (condition.kind === "prefix") {
+    const terms = source.termsWithPrefix("message", condition.prefix, MAX_EXPANSIONS);
+    const found = terms?.map((term) => source.findTerm("message", term));
+    const list = found && joinLists(found.map((each) => listIn(each, chunk)));
+    return list && { driver: list, holds: (document) => contains(list, document) };
+  }
+  const words: readonly (string | null)[] = condition.terms;
+  const terms = [...new Set(words.filter((term): term is string => term !== null))];
+  const found = terms.map((term) => source.findTerm("message", term));
+  const lists = found.map((each) => listIn(each, chunk));
+  if (lists.includes(undefined)) return undefined;
+  const present = lists.filter((list) => list !== null && list !== undefined);
+  if (present.length < terms.length || terms.length === 0) return null;
+  const driver = present.reduce((a, b) => (b.count < a.count ? b : a));
+  const hasAll = (document: number) => present.every((list) => contains(list, document));
+  if (condition.kind === "terms") return { driver, holds: hasAll };
+  const byTerm = new Map(terms.map((term, i) => [term, found[i] as FoundTerm]));
+  const base = chunk * CHUNK_DOCUMENTS;
+  return {
+    driver,
+    holds: (document) => hasAll(document) && hasPhrase(words, byTerm, base + document),
+  };
+}
+
+/** Whether the words stand side by side. A blob that is missing makes the attempt run again. */
+function hasPhrase(
+  words: readonly (string | null)[],
+  found: ReadonlyMap<string, FoundTerm>,
+  document: number,
+): boolean {
+  const places = words.map((word) =>
+    word === null ? null : (found.get(word)?.positions(document) ?? []),
+  );
+  const first = places[0] ?? [];
+  const sets = places.map((positions) => (positions === null ? null : new Set(positions)));
+  return first.some((start) => sets.every((set, i) => set === null || set.has(start + i)));
+}
+
+function listIn(found: FoundTerm | null | undefined, chunk: number): TermList | null | undefined {
+  return found === null ? null : found?.list(chunk);
+}
+
+function contains(list: TermList, document: number): boolean {
+  const at = lowerBound(list.documents, document, 0, list.count);
+  return list.documents[at] === document;
+}
+
+function size(lists: readonly TermList[]): number {
+  return lists.reduce((total, list) => total + list.count, 0);
+}

@@ -1,0 +1,105 @@
+/** Which messages may be hits, before they are ranked. */
+
+import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
+import type { ChunkColumns } from "../index/message-columns.ts";
+import type { MessageFacts } from "../index/source.ts";
+import { lowerBound } from "../index/term-list.ts";
+import type { SessionPath } from "../port.ts";
+import type { Condition } from "../query/query.ts";
+import type { View } from "../snapshot.ts";
+import { type ChunkConditions, chunkConditions } from "./conditions.ts";
+
+export interface MessageFilter {
+  readonly required: readonly (readonly Condition[])[];
+  readonly excluded: readonly Condition[];
+  /** Session numbers in ascending order; undefined: all. */
+  readonly sessions: Uint32Array | undefined;
+  /** By index of role: 1 counts. */
+  readonly roles: Uint8Array;
+  readonly since: number;
+  readonly until: number;
+  /** The active path of a session, if it is known. Undefined: any message counts. */
+  readonly path: ((session: number) => SessionPath | undefined) | undefined;
+}
+
+export const ALL_ROLES: Uint8Array = new Uint8Array(ROLES.length).fill(1);
+
+/** A filter in one chunk. */
+export interface ChunkFilter {
+  readonly conditions: ChunkConditions;
+  readonly isOpen: (window: number) => boolean;
+  readonly accepts: (document: number) => boolean;
+}
+
+/** Undefined if a blob is missing, null if no message of the chunk can be a hit. */
+export function chunkFilter(
+  view: View,
+  chunk: number,
+  columns: ChunkColumns,
+  filter: MessageFilter,
+): ChunkFilter | null | undefined {
+  const conditions = chunkConditions(view.source, chunk, filter.required, filter.excluded);
+  if (conditions === undefined || conditions === null) return conditions;
+  const base = chunk * CHUNK_DOCUMENTS;
+  const { roles } = filter;
+  const live = view.live.messages;
+  const open = filter.sessions && openDocuments(columns, filter.sessions);
+  const hasTimes =
+    filter.since > Number.NEGATIVE_INFINITY || filter.until < Number.POSITIVE_INFINITY;
+  const { path } = filter;
+
+  const isOpen = (window: number) => {
+    if (open !== undefined && open.windows[window] === 0) return false;
+    if (!hasTimes) return true;
+    const times = view.source.timesOfWindow(chunk, window);
+    return times === undefined || (times[1] >= filter.since && times[0] <= filter.until);
+  };
+  const accepts = (document: number) => {
+    if (roles[columns.roles[document] as number] === 0) return false;
+    if (live !== null && live[base + document] === 0) return false;
+    if (open !== undefined && open.documents[document] === 0) return false;
+    if (!conditions.holds(document)) return false;
+    if (hasTimes) {
+      const facts = view.source.facts(base + document);
+      if (facts === undefined || facts.time < filter.since || facts.time > filter.until) {
+        return false;
+      }
+    }
+    const known = path?.(columns.sessions[document] as number);
+    if (known === undefined || known.isWhole) return true;
+    const facts = view.source.facts(base + document);
+    return facts !== undefined && isOnPath(facts, known);
+  };
+  return { conditions, isOpen, accepts };
+}
+
+export function isOnPath({ chain, depth }: MessageFacts, path: SessionPath): boolean {
+  if (path.isWhole) return true;
+  return path.ranges.some((range) => range.chain === chain && depth <= range.maxDepth);
+}
+
+interface OpenDocuments {
+  /** One byte a document: 1 is in scope. */
+  readonly documents: Uint8Array;
+  readonly windows: Uint8Array;
+}
+
+function openDocuments({ sessions, count }: ChunkColumns, scope: Uint32Array): OpenDocuments {
+  const documents = new Uint8Array(count);
+  const windows = new Uint8Array(CHUNK_WINDOWS);
+  for (let i = 0; i < count; ) {
+    const session = sessions[i] as number;
+    let end = i + 1;
+    while (end < count && sessions[end] === session) end++;
+    const at = lowerBound(scope, session, 0, scope.length);
+    if (scope[at] === session) {
+      documents.fill(1, i, end);
+      const last = Math.floor((end - 1) / WINDOW_DOCUMENTS);
+      for (let window = Math.floor(i / WINDOW_DOCUMENTS); window <= last; window++) {
+        windows[window] = 1;
+      }
+    }
+    i = end;
+  }
+  return { documents, windows };
+}

@@ -1,0 +1,255 @@
+/** Finds the best messages of a snapshot for a query, in their final order. */
+
+import type { Blobs } from "../index/blobs.ts";
+import { ROLES, SESSION_FIELDS } from "../index/layout.ts";
+import { actorTerm } from "../index/special-terms.ts";
+import { lowerBound } from "../index/term-list.ts";
+import type { TenantMemory } from "../memory.ts";
+import { type Asking, ask, type SessionPath } from "../port.ts";
+import type { TermQuery } from "../query/query.ts";
+import type { SearchExplanation, SearchRequest } from "../request.ts";
+import type { Snapshot, View } from "../snapshot.ts";
+import { idf, lengthNorm } from "./bm25.ts";
+import { findBoosts } from "./boosts.ts";
+import { MAX_EXPANSIONS } from "./conditions.ts";
+import { isOnPath, type MessageFilter } from "./filter.ts";
+import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
+import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
+import { byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
+import { SessionScorer } from "./session-scores.ts";
+import { type Best, TopSessions } from "./top-sessions.ts";
+
+export interface CandidateSearch {
+  readonly request: SearchRequest;
+  readonly query: TermQuery;
+  readonly filter: Omit<MessageFilter, "path">;
+  readonly snapshot: Snapshot;
+  readonly memory: TenantMemory;
+  readonly blobs: Blobs;
+  readonly isLate: () => boolean;
+}
+
+export interface Candidates {
+  /** The best first; more than `limit`, in case some turn out to be copies of others. */
+  readonly ranked: readonly Ranked[];
+  readonly notes: readonly string[];
+  readonly partial: boolean;
+  readonly explanation: SearchExplanation;
+}
+
+/** More terms than this are not worth their time: the rarest tell most. */
+const MAX_TERMS = 64;
+/** Sessions with the largest boosts, which are scored first: they bound what the others can gain. */
+const BOOSTED_FIRST = 64;
+/** Where the words that a prefix stands for are looked up. */
+const PREFIX_FIELDS = ["message", ...SESSION_FIELDS] as const;
+/** Hits beyond the limit, in case some are copies. */
+const SPARE = 4;
+
+export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
+  const { request, snapshot, blobs, filter } = search;
+  const { profile } = request;
+  const { views } = snapshot;
+  const { terms, notes } = yield* findTerms(search);
+  const averageLength = snapshot.messages.totalLength / Math.max(1, snapshot.messages.documents);
+  const queryTerms = terms.map(({ term }) => term).filter(({ label }) => !label.startsWith("@"));
+  const { sessions } = filter;
+  const isInScope = (session: number) =>
+    sessions === undefined ||
+    sessions[lowerBound(sessions, session, 0, sessions.length)] === session;
+  const boosts =
+    (yield* blobs.complete(() => findBoosts(views, queryTerms, profile, isInScope))) ?? new Map();
+
+  const paths = new Paths(search);
+  const pass: Omit<MessagePass, "maxBoost"> = {
+    views,
+    terms,
+    norm: lengthNorm(profile.bm25, averageLength),
+    roleWeights: Float64Array.from(ROLES, (role) => profile.roles[role]),
+    filter: { ...filter, path: request.branches === "all" ? undefined : paths.known },
+    boosts,
+  };
+  const wanted = Math.max(profile.candidates, request.limit + SPARE);
+  const { top, partial } = yield* passUntilPathsAreKnown(search, pass, paths, wanted);
+  const sessionCount =
+    profile.session === 0 ? 1 : yield* ask<"sessionCount">({ need: "sessionCount" });
+  const ranking: Ranking = {
+    profile,
+    roleWeights: pass.roleWeights,
+    terms,
+    sessionNorm: lengthNorm(
+      profile.bm25,
+      snapshot.messages.totalLength / Math.max(1, sessionCount),
+    ),
+    boosts,
+    perSession: request.perSession,
+  };
+  const scorer = new SessionScorer({ ...pass, maxBoost: 0 });
+  const scored = yield* blobs.complete(() =>
+    top.list().map(({ session }) => scorer.score(session, paths.known(session))),
+  );
+  const ranked = scored.flatMap((each) => (each === undefined ? [] : rankSession(each, ranking)));
+  return {
+    ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
+    notes,
+    partial,
+    explanation: {
+      terms: terms.map(({ term, documents, weight }) => ({ term: term.label, documents, weight })),
+      documents: snapshot.messages.documents,
+      averageLength,
+      segments: views.length - 1,
+      candidates: top.list().length,
+    },
+  };
+}
+
+/** The terms of the query that some message has, with their weights. */
+function* findTerms(
+  search: CandidateSearch,
+): Asking<{ readonly terms: readonly WeightedTerm[]; readonly notes: readonly string[] }> {
+  const { query, snapshot, blobs } = search;
+  const { views, messages } = snapshot;
+  const { actor } = search.request.profile;
+  const notes: string[] = [];
+  const wanted: QueryTerm[] = query.scored.map(({ term, weight }) => ({
+    label: term,
+    terms: [term],
+    weight,
+  }));
+  if (actor > 0) {
+    for (const { term, weight } of query.scored) {
+      wanted.push({ label: actorTerm(term), terms: [actorTerm(term)], weight: weight * actor });
+    }
+  }
+  for (const prefix of query.prefixes) {
+    const lists = yield* blobs.complete(() =>
+      views.flatMap(({ source }) =>
+        PREFIX_FIELDS.map((field) => source.termsWithPrefix(field, prefix, MAX_EXPANSIONS + 1)),
+      ),
+    );
+    const terms = [...new Set(lists.flatMap((list) => list ?? []))].sort();
+    if (terms.length > MAX_EXPANSIONS) {
+      notes.push(
+        `${prefix}* stands for more than ${MAX_EXPANSIONS} words; the first of them count`,
+      );
+    }
+    wanted.push({ label: `${prefix}*`, terms: terms.slice(0, MAX_EXPANSIONS), weight: 1 });
+  }
+  const resolved = yield* blobs.complete(() =>
+    wanted.map((term) => resolveMessageTerm(views, term)),
+  );
+  let terms = resolved
+    .filter((term) => term !== undefined)
+    .map((term) => ({
+      ...term,
+      weight: term.term.weight * idf(messages.documents, term.documents),
+    }));
+  if (terms.length > MAX_TERMS) {
+    const rarest = terms.toSorted((a, b) => a.documents - b.documents).slice(0, MAX_TERMS);
+    terms = terms.filter((term) => rarest.includes(term));
+    notes.push(`the query has more than ${MAX_TERMS} different words; the rarest of them count`);
+  }
+  return { terms: terms.filter(({ weight }) => weight > 0), notes };
+}
+
+/** Active paths of sessions: known from earlier searches, or found out in this one. */
+class Paths {
+  readonly #search: CandidateSearch;
+  readonly #found = new Map<number, SessionPath>();
+
+  constructor(search: CandidateSearch) {
+    this.#search = search;
+  }
+
+  readonly known = (session: number): SessionPath | undefined =>
+    this.#found.get(session) ?? this.#search.memory.path(session);
+
+  *find(sessions: readonly number[]): Asking<void> {
+    const paths = yield* ask<"paths">({ need: "paths", sessions });
+    for (const path of paths) this.#found.set(path.session, path);
+    // What is not there any more has no path, and nothing is on it.
+    for (const session of sessions) {
+      if (!this.#found.has(session))
+        this.#found.set(session, { session, isWhole: false, ranges: [] });
+    }
+    this.#search.memory.rememberPaths(paths);
+  }
+}
+
+/**
+ * Most sessions never branched, so the first pass takes what it does not know for active. If a good
+ * message turns out not to be, the pass runs again, knowing more; each time it looks further.
+ */
+function* passUntilPathsAreKnown(
+  search: CandidateSearch,
+  pass: Omit<MessagePass, "maxBoost">,
+  paths: Paths,
+  wanted: number,
+): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
+  for (let limit = wanted; ; limit *= 2) {
+    const found = yield* passOnce(search, pass, paths, limit);
+    if (search.request.branches === "all") return found;
+    const unknown = found.top.list().filter(({ session }) => paths.known(session) === undefined);
+    if (unknown.length === 0) return found;
+    yield* paths.find(unknown.map(({ session }) => session));
+    const areActive = yield* search.blobs.complete(() =>
+      unknown.every((best) => isActive(pass.views, best, paths)),
+    );
+    if (areActive || found.partial) return found;
+  }
+}
+
+function isActive(views: readonly View[], best: Best, paths: Paths): boolean {
+  const path = paths.known(best.session);
+  if (best.document < 0 || path === undefined || path.isWhole) return true;
+  const facts = views[best.view]?.source.facts(best.document);
+  return facts !== undefined && isOnPath(facts, path);
+}
+
+function* passOnce(
+  { request, filter, blobs, isLate }: CandidateSearch,
+  pass: Omit<MessagePass, "maxBoost">,
+  paths: Paths,
+  limit: number,
+): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
+  const { views, boosts } = pass;
+  const isBefore = (a: Best, b: Best) => {
+    const [x, y] = [a, b].map(({ view, document }) => views[view]?.source.facts(document));
+    if ((x?.time ?? 0) !== (y?.time ?? 0)) return (x?.time ?? 0) > (y?.time ?? 0);
+    if (a.session !== b.session) return a.session < b.session;
+    return (x?.sequence ?? 0) < (y?.sequence ?? 0);
+  };
+  const byBoost = [...boosts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  const first = byBoost.slice(0, BOOSTED_FIRST);
+  const maxBoost = byBoost[BOOSTED_FIRST]?.[1] ?? 0;
+  const scorer = new SessionScorer({ ...pass, maxBoost: 0 });
+  const top = yield* blobs.complete(() => {
+    const attempt = new TopSessions(limit, isBefore);
+    for (const [session, boost] of first) {
+      const scored = scorer.score(
+        session,
+        request.branches === "all" ? undefined : paths.known(session),
+      );
+      for (const message of scored?.messages ?? []) {
+        if (!message.accepted) continue;
+        const points = message.score * (pass.roleWeights[message.role] as number);
+        attempt.offer(session, points + boost, message.view, message.document);
+      }
+    }
+    return attempt;
+  });
+  // What a session has beside its messages is enough, unless something is asked of the messages.
+  const isOpen =
+    filter.required.length === 0 &&
+    filter.excluded.length === 0 &&
+    filter.roles.every((role) => role === 1) &&
+    filter.since === Number.NEGATIVE_INFINITY &&
+    filter.until === Number.POSITIVE_INFINITY;
+  if (isOpen) {
+    for (const [session, boost] of byBoost) {
+      if (boost < top.threshold) break;
+      top.offer(session, boost, -1, -1);
+    }
+  }
+  return yield* passMessages({ ...pass, maxBoost }, top, blobs, isLate);
+}

@@ -1,0 +1,146 @@
+/** The first pass: the best sessions by their best message, over all sources. */
+
+import type { Blobs } from "../index/blobs.ts";
+import { CHUNK_DOCUMENTS } from "../index/layout.ts";
+import type { ChunkColumns } from "../index/message-columns.ts";
+import type { Asking } from "../port.ts";
+import type { View } from "../snapshot.ts";
+import type { LengthNorm } from "./bm25.ts";
+import { type ChunkTask, exactScore, type ScoredList, scoreChunk } from "./chunk-scorer.ts";
+import { type ChunkFilter, chunkFilter, type MessageFilter } from "./filter.ts";
+import type { ResolvedTerm } from "./query-terms.ts";
+import type { TopSessions } from "./top-sessions.ts";
+
+export interface WeightedTerm extends ResolvedTerm {
+  /** Its idf times its weight in the query. */
+  readonly weight: number;
+}
+
+export interface MessagePass {
+  readonly views: readonly View[];
+  readonly terms: readonly WeightedTerm[];
+  readonly norm: LengthNorm;
+  readonly roleWeights: Float64Array;
+  readonly filter: MessageFilter;
+  /** What a session gains beside its messages. */
+  readonly boosts: ReadonlyMap<number, number>;
+  /** The most that any session gains that is not in `top` already. */
+  readonly maxBoost: number;
+}
+
+/** What is loaded of a chunk before it is scored. */
+interface LoadedChunk {
+  readonly columns: ChunkColumns;
+  readonly lists: readonly ScoredList[];
+  readonly filter: ChunkFilter;
+}
+
+/** Postings that are asked for at a time, so that memory stays bounded. */
+const BATCH_DOCUMENTS = 8 * CHUNK_DOCUMENTS;
+
+export function* passMessages(
+  pass: MessagePass,
+  top: TopSessions,
+  blobs: Blobs,
+  isLate: () => boolean,
+): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
+  let best = top;
+  // The tail first: it is at hand, and what is new is often what is looked for.
+  for (let number = pass.views.length - 1; number >= 0; number--) {
+    const { source } = pass.views[number] as View;
+    const chunks = Math.ceil(source.slots / CHUNK_DOCUMENTS);
+    const batch = BATCH_DOCUMENTS / CHUNK_DOCUMENTS;
+    for (let first = 0; first < chunks; first += batch) {
+      if (isLate()) return { top: best, partial: true };
+      const last = Math.min(chunks, first + batch);
+      const loaded = yield* blobs.complete(() => {
+        const chunkNumbers = Array.from({ length: last - first }, (_, i) => first + i);
+        return chunkNumbers.map((chunk) => loadChunk(pass, number, chunk));
+      });
+      for (const [i, chunk] of loaded.entries()) {
+        if (chunk === null || chunk === undefined) continue;
+        const before = best;
+        best = yield* blobs.complete(() => {
+          const attempt = before.copy();
+          score(pass, number, first + i, chunk, attempt);
+          return attempt;
+        });
+      }
+    }
+  }
+  return { top: best, partial: false };
+}
+
+/** The lists of the query in a chunk, in the order of the query. Undefined if a blob is missing. */
+export function chunkLists(
+  terms: readonly WeightedTerm[],
+  view: number,
+  chunk: number,
+): ScoredList[] | undefined {
+  const lists: ScoredList[] = [];
+  let isComplete = true;
+  for (const { inViews, weight } of terms) {
+    const found = inViews[view];
+    if (found === null || found === undefined) continue;
+    const list = found.list(chunk);
+    if (list === undefined) isComplete = false;
+    else if (list !== null) lists.push({ list, weight });
+  }
+  return isComplete ? lists : undefined;
+}
+
+/** Null if there is nothing to score. */
+function loadChunk(
+  pass: MessagePass,
+  number: number,
+  chunk: number,
+): LoadedChunk | null | undefined {
+  const view = pass.views[number] as View;
+  const lists = chunkLists(pass.terms, number, chunk);
+  if (lists?.length === 0) return null;
+  const columns = view.source.columns(chunk);
+  const filter = columns && chunkFilter(view, chunk, columns, pass.filter);
+  if (filter === null) return null;
+  if (lists === undefined || columns === undefined || filter === undefined) return undefined;
+  return { columns, lists, filter };
+}
+
+function score(
+  pass: MessagePass,
+  view: number,
+  chunk: number,
+  { columns, lists, filter }: LoadedChunk,
+  top: TopSessions,
+): void {
+  const base = chunk * CHUNK_DOCUMENTS;
+  const { boosts } = pass;
+  const task: ChunkTask = {
+    lists,
+    columns,
+    norm: pass.norm,
+    roleWeights: pass.roleWeights,
+    maxBoost: pass.maxBoost,
+    isOpen: filter.isOpen,
+    accepts: filter.accepts,
+    threshold: () => top.threshold,
+    offer: (document, points) => {
+      const session = columns.sessions[document] as number;
+      const boost = boosts.size === 0 ? 0 : (boosts.get(session) ?? 0);
+      top.offer(session, points + boost, view, base + document);
+    },
+  };
+  const { drivers } = filter.conditions;
+  if (drivers === null) {
+    scoreChunk(task);
+    return;
+  }
+  // Something is required: only what has it is looked at.
+  for (const driver of drivers) {
+    for (let i = 0; i < driver.count; i++) {
+      const document = driver.documents[i] as number;
+      if (!filter.accepts(document)) continue;
+      const role = pass.roleWeights[columns.roles[document] as number] as number;
+      task.offer(document, exactScore(task, document) * role);
+    }
+  }
+}

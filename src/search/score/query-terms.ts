@@ -1,0 +1,104 @@
+/** The terms of a query, found in every source of a snapshot. */
+
+import { CHUNK_DOCUMENTS, type Field, MAX_TERM_COUNT } from "../index/layout.ts";
+import type { FoundTerm } from "../index/source.ts";
+import { type TermList, windowStarts } from "../index/term-list.ts";
+import type { View } from "../snapshot.ts";
+
+/** Something that a query scores by: a term, or all terms that begin in the same way. */
+export interface QueryTerm {
+  readonly label: string;
+  readonly terms: readonly string[];
+  readonly weight: number;
+}
+
+/** A query term in one source; null where that has none of it. */
+export interface TermInView {
+  list(chunk: number): TermList | null | undefined;
+}
+
+/** A query term in all sources. */
+export interface ResolvedTerm {
+  readonly term: QueryTerm;
+  /** Documents that count and have it. */
+  readonly documents: number;
+  readonly inViews: readonly (TermInView | null)[];
+}
+
+/** Undefined if a blob is missing; all that could be asked for was. */
+export function resolveMessageTerm(
+  views: readonly View[],
+  term: QueryTerm,
+): ResolvedTerm | undefined {
+  let documents: number | undefined = 0;
+  const inViews: (TermInView | null | undefined)[] = [];
+  for (const view of views) {
+    const found = findInView(view, "message", term.terms);
+    inViews.push(found);
+    const count = found === undefined ? undefined : countLive(view, found);
+    documents = count === undefined || documents === undefined ? undefined : documents + count;
+  }
+  if (documents === undefined) return undefined;
+  return { term, documents, inViews: inViews as (TermInView | null)[] };
+}
+
+export function findInView(
+  view: View,
+  field: Field,
+  terms: readonly string[],
+): (TermInView & { readonly only?: FoundTerm }) | null | undefined {
+  const found = terms.map((term) => view.source.findTerm(field, term));
+  if (found.includes(undefined)) return undefined;
+  const present = found.filter((each) => each !== null && each !== undefined);
+  const [only] = present;
+  if (only === undefined) return null;
+  if (present.length === 1) return { only, list: (chunk) => only.list(chunk) };
+  return { list: (chunk) => joinLists(present.map((each) => each.list(chunk))) };
+}
+
+function countLive(
+  view: View,
+  found: (TermInView & { readonly only?: FoundTerm }) | null,
+): number | undefined {
+  if (found === null) return 0;
+  const mask = view.live.messages;
+  if (mask === null && found.only !== undefined) return found.only.documents;
+  let count = 0;
+  for (let chunk = 0; chunk * CHUNK_DOCUMENTS < view.source.slots; chunk++) {
+    const list = found.list(chunk);
+    if (list === undefined) return undefined;
+    if (list === null) continue;
+    const base = chunk * CHUNK_DOCUMENTS;
+    for (let i = 0; i < list.count; i++) {
+      if (mask === null || mask[base + (list.documents[i] as number)] !== 0) count++;
+    }
+  }
+  return count;
+}
+
+/** The documents that are in any of the lists; counts are added up. */
+export function joinLists(
+  lists: readonly (TermList | null | undefined)[],
+): TermList | null | undefined {
+  if (lists.includes(undefined)) return undefined;
+  const present = lists.filter((list) => list !== null && list !== undefined);
+  const [only] = present;
+  if (only === undefined || present.length === 1) return only ?? null;
+  const counts = new Uint16Array(CHUNK_DOCUMENTS);
+  for (const list of present) {
+    for (let i = 0; i < list.count; i++) {
+      const document = list.documents[i] as number;
+      counts[document] = (counts[document] as number) + (list.counts[i] as number);
+    }
+  }
+  const documents: number[] = [];
+  for (const [document, count] of counts.entries()) if (count > 0) documents.push(document);
+  const own = Uint16Array.from(documents);
+  return {
+    count: own.length,
+    documents: own,
+    counts: Uint8Array.from(own, (each) => Math.min(counts[each] as number, MAX_TERM_COUNT)),
+    windows: windowStarts(own),
+    bounds: undefined,
+  };
+}

@@ -1,0 +1,74 @@
+/** From the best candidates to the final order. */
+
+import type { LengthNorm } from "./bm25.ts";
+import type { WeightedTerm } from "./message-pass.ts";
+import type { RankingProfile } from "./profile.ts";
+import { type ScoredMessage, type ScoredSession, sessionScore } from "./session-scores.ts";
+
+/** One message that was found, and what its score is made of. */
+export interface Ranked {
+  readonly session: number;
+  /** Null: only the session's title, summary or surroundings match. */
+  readonly message: ScoredMessage | null;
+  readonly score: number;
+  readonly parts: ScoreParts;
+}
+
+export interface ScoreParts {
+  /** BM25 of the message times its role. */
+  readonly message: number;
+  readonly neighbours: number;
+  readonly session: number;
+  /** Title, summary and surroundings. */
+  readonly boost: number;
+}
+
+export interface Ranking {
+  readonly profile: RankingProfile;
+  readonly roleWeights: Float64Array;
+  readonly terms: readonly WeightedTerm[];
+  /** For the session as one document. */
+  readonly sessionNorm: LengthNorm;
+  readonly boosts: ReadonlyMap<number, number>;
+  readonly perSession: number;
+}
+
+/** The best messages of a session, at most `perSession`, the best first. */
+export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
+  const { profile, roleWeights, terms, sessionNorm, boosts } = ranking;
+  const boost = boosts.get(scored.session) ?? 0;
+  const whole =
+    profile.session === 0 ? 0 : profile.session * sessionScore(scored, terms, sessionNorm);
+  const ranked: Ranked[] = [];
+  for (const [i, message] of scored.messages.entries()) {
+    if (!message.accepted) continue;
+    const role = roleWeights[message.role] as number;
+    const near = (scored.messages[i - 1]?.score ?? 0) + (scored.messages[i + 1]?.score ?? 0);
+    const parts = {
+      message: message.score * role,
+      neighbours: profile.neighbours * near * role,
+      session: whole,
+      boost,
+    };
+    ranked.push({ session: scored.session, message, score: total(parts), parts });
+  }
+  if (ranked.length === 0 && boost > 0) {
+    const parts = { message: 0, neighbours: 0, session: 0, boost };
+    ranked.push({ session: scored.session, message: null, score: boost, parts });
+  }
+  return ranked.sort(byRank).slice(0, ranking.perSession);
+}
+
+/** The better score first; of equal ones the newer message, then the older session. */
+export function byRank(a: Ranked, b: Ranked): number {
+  return (
+    b.score - a.score ||
+    (b.message?.time ?? 0) - (a.message?.time ?? 0) ||
+    a.session - b.session ||
+    (a.message?.sequence ?? 0) - (b.message?.sequence ?? 0)
+  );
+}
+
+function total({ message, neighbours, session, boost }: ScoreParts): number {
+  return message + neighbours + session + boost;
+}

@@ -1,0 +1,57 @@
+/** From the options of a search and the filters in its text to what a message must meet. */
+
+import { ROLES, type RoleClass } from "../index/layout.ts";
+import { toolTerm } from "../index/special-terms.ts";
+import { type Asking, ask, type SessionScope } from "../port.ts";
+import type { Condition, TermQuery } from "../query/query.ts";
+import type { SearchRequest } from "../request.ts";
+import { ALL_ROLES, type MessageFilter } from "./filter.ts";
+
+/** What the caller fixed and what the text says must both hold: a query cannot widen its scope. */
+export function* readMessageFilter(
+  request: SearchRequest,
+  { required, excluded, filters }: TermQuery,
+): Asking<Omit<MessageFilter, "path">> {
+  const inText: SessionScope = {
+    ...(filters.agent && { agents: filters.agent }),
+    ...(filters.project && { projects: filters.project }),
+    ...(filters.workstation && { workstations: filters.workstation }),
+    ...(filters.gitBranch && { gitBranches: filters.gitBranch }),
+  };
+  const tools = [request.tools, filters.tool].filter((names) => names !== undefined);
+  return {
+    required: [...required, ...tools.map((names) => names.map(toolCondition))],
+    excluded,
+    sessions: intersection(yield* numbers(request.scope), yield* numbers(inText)),
+    roles: roleMask([request.roles, filters.role]),
+    since: Math.max(request.since ?? Number.NEGATIVE_INFINITY, filters.since ?? -Infinity),
+    until: Math.min(request.until ?? Number.POSITIVE_INFINITY, filters.until ?? Infinity),
+  };
+}
+
+function* numbers(scope: SessionScope): Asking<Uint32Array | undefined> {
+  if (Object.keys(scope).length === 0) return undefined;
+  return yield* ask<"scope">({ need: "scope", scope });
+}
+
+function intersection(
+  a: Uint32Array | undefined,
+  b: Uint32Array | undefined,
+): Uint32Array | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const inB = new Set(b);
+  return a.filter((number) => inB.has(number));
+}
+
+function toolCondition(name: string): Condition {
+  return { kind: "terms", terms: [toolTerm(name)] };
+}
+
+function roleMask(lists: readonly (readonly RoleClass[] | undefined)[]): Uint8Array {
+  const mask = ALL_ROLES.slice();
+  for (const roles of lists) {
+    if (roles === undefined) continue;
+    for (const [i, role] of ROLES.entries()) if (!roles.includes(role)) mask[i] = 0;
+  }
+  return mask;
+}

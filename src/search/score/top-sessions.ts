@@ -1,0 +1,82 @@
+/** The best sessions so far, each by its best message. */
+
+export interface Best {
+  readonly session: number;
+  readonly score: number;
+  /** Where the message is: the number of the view, and the document there. */
+  readonly view: number;
+  /** -1: only the session itself matches. */
+  readonly document: number;
+}
+
+/** Whether message `a` stands before message `b` of the same score. */
+export type Tie = (a: Best, b: Best) => boolean;
+
+/**
+ * Holds sessions, not messages: the threshold is the score of the k-th session, however many good
+ * messages the first few have.
+ */
+export class TopSessions {
+  readonly #limit: number;
+  readonly #isBefore: Tie;
+  readonly #bySession = new Map<number, Best>();
+  /** The best first. */
+  readonly #sorted: Best[] = [];
+
+  constructor(limit: number, isBefore: Tie) {
+    this.#limit = limit;
+    this.#isBefore = isBefore;
+  }
+
+  /** What a message must have at least to matter, but for ties. */
+  get threshold(): number {
+    if (this.#sorted.length < this.#limit) return 0;
+    return this.#sorted[this.#limit - 1]?.score ?? 0;
+  }
+
+  offer(session: number, score: number, view: number, document: number): void {
+    if (score < this.threshold) return;
+    const offered: Best = { session, score, view, document };
+    const known = this.#bySession.get(session);
+    if (known !== undefined) {
+      if (!this.#beats(offered, known)) return;
+      this.#sorted.splice(this.#sorted.indexOf(known), 1);
+    } else if (this.#sorted.length >= this.#limit) {
+      const last = this.#sorted.at(-1) as Best;
+      if (!this.#beats(offered, last)) return;
+      this.#sorted.pop();
+      this.#bySession.delete(last.session);
+    }
+    this.#bySession.set(session, offered);
+    this.#sorted.splice(this.#place(offered), 0, offered);
+  }
+
+  copy(): TopSessions {
+    const copy = new TopSessions(this.#limit, this.#isBefore);
+    for (const best of this.#sorted) {
+      copy.#sorted.push(best);
+      copy.#bySession.set(best.session, best);
+    }
+    return copy;
+  }
+
+  /** The best first. */
+  list(): readonly Best[] {
+    return this.#sorted;
+  }
+
+  #beats(a: Best, b: Best): boolean {
+    return a.score !== b.score ? a.score > b.score : this.#isBefore(a, b);
+  }
+
+  #place(offered: Best): number {
+    let low = 0;
+    let high = this.#sorted.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#beats(this.#sorted[middle] as Best, offered)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,292 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BruteForce } from "../../test/support/brute-force.ts";
+import { IndexModel, type ModelMessage } from "../../test/support/index-model.ts";
+import type { Role } from "../model/entry.ts";
+import { runNow } from "./drive.ts";
+import { IndexCache } from "./index/index-cache.ts";
+import { maintainIndex } from "./maintain/maintain.ts";
+import { TenantMemory } from "./memory.ts";
+import type { SearchAnswer, SearchRequest } from "./request.ts";
+import { type RankingProfile, SEED_PROFILE } from "./score/profile.ts";
+import { searchSessions } from "./search.ts";
+
+const INDEXING = { language: "english", tools: "names", unicode: "test" } as const;
+
+/** Few words, so that they meet; some with parts, some that stem alike, some without spaces. */
+const WORDS = [
+  ...["cron", "lock", "locks", "job", "the", "not", "twice", "getUserName", "user", "name"],
+  ...["src/store/index.ts", "E2BIG", "1.2.3", "日本語", "本", "naïve", "naive", "a", "migration"],
+];
+const text = fc
+  .array(fc.constantFrom(...WORDS), { minLength: 0, maxLength: 12 })
+  .map((words) => words.join(" "));
+const role = fc.constantFrom<Role>("user", "assistant", "system");
+
+type Command =
+  | { readonly do: "create"; readonly title: string; readonly agent: string }
+  | {
+      readonly do: "append";
+      readonly session: number;
+      readonly role: Role;
+      readonly text: string;
+    }
+  | {
+      readonly do: "update";
+      readonly session: number;
+      readonly title: string;
+      readonly summary: string;
+    }
+  | { readonly do: "delete"; readonly session: number }
+  | { readonly do: "cut"; readonly session: number; readonly through: number }
+  | { readonly do: "flush" | "merge" | "purge" | "rebuild" };
+
+const session = fc.nat(30);
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("create" as const),
+      title: text,
+      agent: fc.constantFrom("a", "b"),
+    }),
+  },
+  {
+    weight: 20,
+    arbitrary: fc.record({
+      do: fc.constant("append" as const),
+      session,
+      role,
+      text,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("update" as const),
+      session,
+      title: text,
+      summary: text,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("delete" as const), session }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("cut" as const), session, through: fc.nat(8) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      { do: "flush" as const },
+      { do: "flush" as const },
+      { do: "merge" as const },
+      { do: "purge" as const },
+      { do: "rebuild" as const },
+    ),
+  },
+);
+
+const query = fc.oneof(
+  text,
+  text.map((words) => `${words} -lock`),
+  text.map((words) => `+cron ${words}`),
+  text.map((words) => `"the job" ${words}`),
+  text.map((words) => `na* ${words}`),
+  text.map((words) => `not OR twice ${words}`),
+);
+
+class Fixture {
+  readonly model = new IndexModel();
+  readonly memory = new TenantMemory(new IndexCache(), { indexing: INDEXING, clock: () => 0 });
+  #lastSegment = 0;
+
+  run(command: Command): void {
+    const sessions = [...this.model.sessions.keys()];
+    const pick = (n: number) => sessions[n % Math.max(1, sessions.length)];
+    switch (command.do) {
+      case "create":
+        this.model.createSession(command);
+        return;
+      case "append": {
+        const session = pick(command.session);
+        if (session !== undefined) this.model.append(session, command.role, command.text);
+        return;
+      }
+      case "update": {
+        const session = pick(command.session);
+        const { title, summary } = command;
+        if (session !== undefined) this.model.update(session, { title, summary });
+        return;
+      }
+      case "delete": {
+        const session = pick(command.session);
+        if (session !== undefined) this.model.delete(session);
+        return;
+      }
+      case "cut": {
+        const known = this.model.sessions.get(pick(command.session) ?? 0);
+        if (known !== undefined) this.model.cut(pick(command.session) as number, command.through);
+        return;
+      }
+      default:
+        this.maintain(command.do);
+    }
+  }
+
+  maintain(task: "flush" | "merge" | "purge" | "rebuild"): void {
+    const options = {
+      indexing: INDEXING,
+      newSegment: () => ++this.#lastSegment,
+      flushAt: 1,
+      unreadable: new Set(
+        task === "rebuild" ? this.model.manifest.segments.map(({ segment }) => segment) : [],
+      ),
+    };
+    runNow(maintainIndex(task, options), this.model.answer);
+  }
+
+  search(query: string, more: Partial<SearchRequest> = {}): SearchAnswer {
+    const request: SearchRequest = {
+      ...{ query, match: "any", now: Date.now(), limit: 20, perSession: 1, before: 0, after: 0 },
+      ...{ scope: {}, branches: "active", profile: SEED_PROFILE, explain: false, deadlineMs: 500 },
+      ...more,
+    };
+    return runNow(searchSessions(request, this.memory), this.model.answer);
+  }
+}
+
+interface Expected {
+  readonly profile?: RankingProfile;
+  readonly limit?: number;
+  readonly more?: Partial<SearchRequest>;
+  readonly accepts?: (message: ModelMessage) => boolean;
+  readonly inScope?: (session: number) => boolean;
+}
+
+function expectSame(
+  fixture: Fixture,
+  brute: BruteForce,
+  query: string,
+  { profile = SEED_PROFILE, limit = 20, more = {}, accepts, inScope }: Expected = {},
+): void {
+  const found = fixture.search(query, { profile, limit, ...more }).hits;
+  const right = brute.rank(query, profile, accepts, inScope).slice(0, limit);
+  expect(found.map(({ sessionId, index }) => [sessionId, index])).toEqual(
+    right.map(({ session, sequence }) => [`s${session}`, sequence === 0 ? null : sequence - 1]),
+  );
+  for (const [i, { score }] of found.entries()) {
+    expect(score).toBeCloseTo((right[i] as { score: number }).score, 6);
+  }
+}
+
+describe("the index ranks as the plain formula does", () => {
+  test("with a tail, segments, merges, deletions and branches", () => {
+    fc.assert(
+      fc.property(
+        fc.array(command, { maxLength: 120 }),
+        fc.array(query, { minLength: 1, maxLength: 5 }),
+        (commands, queries) => {
+          const fixture = new Fixture();
+          for (const one of commands) fixture.run(one);
+          const brute = new BruteForce(fixture.model);
+          for (const one of queries) expectSame(fixture, brute, one);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test("when weights change after the build", () => {
+    const profile = fc.record({
+      bm25: fc.record({
+        k1: fc.double({ min: 0.1, max: 3, noNaN: true }),
+        b: fc.double({ min: 0, max: 1, noNaN: true }),
+      }),
+      roles: fc.record({
+        user: fc.double({ min: 0.5, max: 3, noNaN: true }),
+        tool: fc.constant(1),
+        assistant: fc.double({ min: 0.5, max: 3, noNaN: true }),
+        system: fc.constant(1),
+      }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(command, { maxLength: 100 }),
+        query,
+        profile,
+        (commands, one, weights) => {
+          const fixture = new Fixture();
+          for (const each of commands) fixture.run(each);
+          const brute = new BruteForce(fixture.model);
+          expectSame(fixture, brute, one, { profile: { ...SEED_PROFILE, ...weights } });
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("with filters, which apply before the best are chosen", () => {
+    const since = Date.UTC(2026, 0, 1) + 30_000;
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 120 }), query, (commands, one) => {
+        const fixture = new Fixture();
+        for (const each of commands) fixture.run(each);
+        const { model } = fixture;
+        const brute = new BruteForce(model);
+        expectSame(fixture, brute, one, {
+          limit: 3,
+          more: { scope: { agents: ["b"] } },
+          inScope: (session) => model.sessions.get(session)?.agent === "b",
+        });
+        expectSame(fixture, brute, one, {
+          limit: 3,
+          more: { roles: ["user"] },
+          accepts: ({ role }) => role === "user",
+        });
+        expectSame(fixture, brute, one, {
+          limit: 3,
+          more: { since },
+          accepts: ({ time }) => time >= since,
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("when lists are long enough to be skipped through", () => {
+    const fixture = new Fixture();
+    const random = fc.sample(fc.double({ min: 0, max: 1, noNaN: true, noDefaultInfinity: true }), {
+      numRuns: 1,
+      seed: 7,
+    });
+    let state = Math.floor((random[0] as number) * 2 ** 31);
+    const next = (below: number) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    // A few words are in most messages, most are rare: as in a language.
+    const word = () => `w${Math.floor(3_000 ** (next(1_000_000) / 1_000_000)) - 1}`;
+    const words = (count: number) => Array.from({ length: count }, word).join(" ");
+    const sessions: number[] = [];
+    for (let i = 0; i < 9_000; i++) {
+      if (i % 40 === 0) sessions.push(fixture.model.createSession({ title: words(3) }));
+      const session = sessions[Math.max(0, sessions.length - 1 - next(5))] as number;
+      fixture.model.append(session, i % 2 === 0 ? "user" : "assistant", words(3 + next(25)));
+      if (i % 1_000 === 999) fixture.maintain("flush");
+      if (i === 8_000) {
+        fixture.maintain("merge");
+        fixture.model.delete(sessions[20] as number);
+      }
+    }
+    const brute = new BruteForce(fixture.model);
+    for (let i = 0; i < 12; i++) {
+      const query = words(1 + next(10));
+      expectSame(fixture, brute, query, { limit: 5 });
+      expectSame(fixture, brute, `${query} +w1`, { limit: 5 });
+      expectSame(fixture, brute, `${query} -w2`, { limit: 5 });
+    }
+    fixture.maintain("purge");
+    for (let i = 0; i < 6; i++) expectSame(fixture, brute, words(1 + next(10)), { limit: 5 });
+    expect(fixture.model.manifest.segments).toHaveLength(1);
+  });
+});

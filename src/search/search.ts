@@ -1,0 +1,61 @@
+/**
+ * One search: what the query says, the candidates, their order, and the hits with their windows.
+ *
+ * A segment that cannot be read is left out, and the answer says so.
+ */
+
+import { showHits } from "./hits/show-hits.ts";
+import { Blobs, UnreadableSegment } from "./index/blobs.ts";
+import type { TenantMemory } from "./memory.ts";
+import type { Asking } from "./port.ts";
+import { analyzeQuery } from "./query/analyze-query.ts";
+import { parseQuery } from "./query/parse-query.ts";
+import type { TermQuery } from "./query/query.ts";
+import type { SearchAnswer, SearchRequest } from "./request.ts";
+import { findCandidates } from "./score/find-candidates.ts";
+import { readMessageFilter } from "./score/read-filter.ts";
+import { readSnapshot, type Snapshot } from "./snapshot.ts";
+
+export function* searchSessions(
+  request: SearchRequest,
+  memory: TenantMemory,
+): Asking<SearchAnswer> {
+  const until = memory.clock() + request.deadlineMs;
+  const isLate = () => memory.clock() > until;
+  const { now, match } = request;
+  const parsed = parseQuery(request.query, { now, match });
+  const query = analyzeQuery(parsed, memory.indexing.language);
+  const unreadable = new Set<number>();
+  for (;;) {
+    try {
+      return yield* searchOnce(request, query, memory, unreadable, isLate);
+    } catch (error) {
+      if (!(error instanceof UnreadableSegment)) throw error;
+      unreadable.add(error.segment);
+    }
+  }
+}
+
+function* searchOnce(
+  request: SearchRequest,
+  query: TermQuery,
+  memory: TenantMemory,
+  unreadable: ReadonlySet<number>,
+  isLate: () => boolean,
+): Asking<SearchAnswer> {
+  const blobs = new Blobs(memory.cache);
+  const snapshot: Snapshot = yield* readSnapshot(memory, blobs, unreadable);
+  const filter = yield* readMessageFilter(request, query);
+  const found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, isLate });
+  const hits = yield* showHits(found.ranked, request, query, memory.indexing.language);
+  return {
+    hits,
+    notes: [...query.notes, ...found.notes],
+    indexing: snapshot.indexing,
+    degraded: unreadable.size > 0,
+    partial: found.partial,
+    unreadable: [...unreadable],
+    lag: snapshot.lag,
+    ...(request.explain ? { explanation: found.explanation } : {}),
+  };
+}

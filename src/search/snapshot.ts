@@ -1,0 +1,111 @@
+/** The index as of one moment: its segments, its tail, and what counts in them. */
+
+import { indexVersion } from "./index/add-feed.ts";
+import type { Blobs } from "./index/blobs.ts";
+import { type FieldSize, findLive, type Liveness } from "./index/liveness.ts";
+import { SegmentReader } from "./index/segment-reader.ts";
+import type { Source } from "./index/source.ts";
+import type { TenantMemory } from "./memory.ts";
+import { type Asking, ask, type Manifest } from "./port.ts";
+import { Tail } from "./tail.ts";
+
+/** One source of documents, and what counts in it. */
+export interface View {
+  readonly source: Source;
+  readonly live: Liveness;
+}
+
+export interface Snapshot {
+  /** In the order of the feed, the tail last. */
+  readonly views: readonly View[];
+  readonly messages: FieldSize;
+  /** Part of what is stored is not in the index yet, or in one of another version. */
+  readonly indexing: boolean;
+  /** How far the segments are behind the feed. */
+  readonly lag: number;
+}
+
+/** A tail that is longer than this is not read as a whole: upkeep is catching up with it. */
+const MAX_TAIL = 16_384;
+/** Then only so much of its end is: new messages are found at once, whatever is still to do. */
+const KEPT_TAIL = 4_096;
+const SLICE = 2_048;
+
+/** `unreadable` segments are left out. */
+export function* readSnapshot(
+  memory: TenantMemory,
+  blobs: Blobs,
+  unreadable: ReadonlySet<number>,
+): Asking<Snapshot> {
+  const manifest = yield* ask<"manifest">({ need: "manifest" });
+  const { tail, head } = yield* readTail(memory, manifest);
+  const segments = manifest.segments.filter(({ segment }) => !unreadable.has(segment));
+  const readers = yield* blobs.complete(() =>
+    segments.map(({ segment }) => SegmentReader.open(segment, blobs)),
+  );
+  const sources: Source[] = [...readers.filter((reader) => reader !== undefined), tail.index];
+  const live = yield* readLiveness(memory, blobs, manifest, tail, sources, unreadable);
+  const views = sources.map((source, i) => ({ source, live: live[i] as Liveness }));
+  const version = indexVersion(memory.indexing);
+  return {
+    views,
+    messages: sum(views.map((view) => view.live.messageSize)),
+    indexing: tail.from > manifest.through || segments.some(({ analyzer }) => analyzer !== version),
+    lag: head - manifest.through,
+  };
+}
+
+function* readTail(
+  memory: TenantMemory,
+  manifest: Manifest,
+): Asking<{ readonly tail: Tail; readonly head: number }> {
+  const isOurs = memory.tail !== undefined && memory.tail.from >= manifest.through;
+  let tail = isOurs ? (memory.tail as Tail) : new Tail(manifest.through, memory.indexing);
+  for (;;) {
+    const after = tail.through;
+    const slice = yield* ask<"feed">({ need: "feed", after, limit: SLICE });
+    if (slice.head - tail.from > MAX_TAIL) {
+      tail = new Tail(slice.head - KEPT_TAIL, memory.indexing);
+      continue;
+    }
+    memory.forgetPaths(after, slice.through, slice.touched);
+    tail.add(slice);
+    memory.tail = tail;
+    if (slice.through >= slice.head) return { tail, head: slice.head };
+  }
+}
+
+function* readLiveness(
+  memory: TenantMemory,
+  blobs: Blobs,
+  manifest: Manifest,
+  tail: Tail,
+  sources: readonly Source[],
+  unreadable: ReadonlySet<number>,
+): Asking<readonly Liveness[]> {
+  const tailSize = { documents: tail.index.slots, totalLength: tail.index.totalLength };
+  const key = [manifest.version, tail.from, tail.revision, ...unreadable].join("/");
+  const known = memory.liveness;
+  const last = known?.value.at(-1);
+  if (known?.key === key && last?.messages === null) {
+    // Messages came to the tail, and nothing else: only its size is another.
+    return [...known.value.slice(0, -1), { ...last, messageSize: tailSize }];
+  }
+  const dead = new Set([...manifest.dead.map(({ session }) => session), ...tail.deleted]);
+  const sizes = sources.map((source) =>
+    source instanceof SegmentReader ? source.field("message") : tailSize,
+  );
+  const value = yield* blobs.complete(() => findLive(sources, sizes, dead));
+  memory.liveness = { key, value: value as Liveness[] };
+  return value as Liveness[];
+}
+
+export function sum(sizes: readonly FieldSize[]): FieldSize {
+  return sizes.reduce(
+    (total, size) => ({
+      documents: total.documents + size.documents,
+      totalLength: total.totalLength + size.totalLength,
+    }),
+    { documents: 0, totalLength: 0 },
+  );
+}

@@ -1,0 +1,41 @@
+/** The tail in memory: what the feed tells after the last segment. */
+
+import {
+  addEntry,
+  addFact,
+  addMemory,
+  addSession,
+  type IndexingOptions,
+} from "./index/add-feed.ts";
+import { MemoryIndex } from "./index/memory-index.ts";
+import type { FeedSlice } from "./port.ts";
+
+export class Tail {
+  /** It holds what comes after this position, up to `through`. */
+  readonly from: number;
+  through: number;
+  readonly index: MemoryIndex = new MemoryIndex();
+  /** Sessions that were deleted meanwhile. */
+  readonly deleted: Set<number> = new Set();
+  /** Goes up whenever something other than a message came. */
+  revision = 0;
+  readonly #options: IndexingOptions;
+
+  constructor(from: number, options: IndexingOptions) {
+    this.from = from;
+    this.through = from;
+    this.#options = options;
+  }
+
+  add(slice: FeedSlice): void {
+    const options = this.#options;
+    const { entries, sessions, memories, facts, deleted } = slice;
+    for (const entry of entries) addEntry(this.index, entry, options);
+    for (const session of sessions) addSession(this.index, session, options);
+    for (const memory of memories) addMemory(this.index, memory, options);
+    for (const fact of facts) addFact(this.index, fact, options);
+    for (const { session } of deleted) this.deleted.add(session);
+    this.revision += sessions.length + memories.length + facts.length + deleted.length;
+    this.through = slice.through;
+  }
+}
