@@ -7,12 +7,11 @@
  */
 
 import type { MaintenanceReport } from "../search/port.ts";
-import { HAS_INDEX } from "./index/index-code.ts";
 import type { AppendRequest } from "./records.ts";
 import type { StoreOptions, StoreWrites } from "./store.ts";
 
 /** Changes in no segment after which upkeep begins: a search reads this many in a few milliseconds. */
-const FLUSH_AT = 1_024;
+export const FLUSH_AT = 1_024;
 
 /** A write waits from this many times `flushAt` on. */
 const WAIT_FACTOR = 4;
@@ -25,8 +24,8 @@ const LONGEST_PAUSE_MS = 60_000;
 const CLOSE_WAIT_MS = 1_000;
 
 export interface IndexerStore {
-  /** One bounded piece of upkeep. */
-  upkeep(tenant: string): Promise<MaintenanceReport>;
+  /** One bounded piece of upkeep, which builds again what cannot be read. */
+  upkeep(tenant: string, unreadable: readonly number[]): Promise<MaintenanceReport>;
   /** How many changes are in no segment yet. */
   lag(tenant: string): Promise<number>;
   /** Ends the piece that is under way at its next breath. */
@@ -52,6 +51,8 @@ interface Tenant {
   pausedUntil: number;
   pauseMs: number;
   failure: string | undefined;
+  /** Segments that a search could not read. */
+  unreadable: readonly number[];
 }
 
 export class Indexer {
@@ -85,6 +86,19 @@ export class Indexer {
     return tenant.behind >= WAIT_FACTOR * flushAt ? tenant.upkeep : undefined;
   }
 
+  /** After a search that could not read some segments: they are built again soon. */
+  found(name: string, unreadable: readonly number[]): void {
+    if (unreadable.length === 0) return;
+    const tenant = this.#tenant(name);
+    tenant.unreadable = unreadable;
+    if (this.#options.flushAt > 0) this.#start(tenant);
+  }
+
+  /** Segments that are known to be unreadable. */
+  unreadable(name: string): readonly number[] {
+    return this.#tenants.get(name)?.unreadable ?? [];
+  }
+
   /** Why the last upkeep of a tenant has failed; undefined if it has not. */
   failure(name: string): string | undefined {
     return this.#tenants.get(name)?.failure;
@@ -107,6 +121,7 @@ export class Indexer {
       tenant = {
         ...{ name, behind: 0, known: false, looking: undefined, upkeep: undefined },
         ...{ pausedUntil: 0, pauseMs: FIRST_PAUSE_MS, failure: undefined },
+        unreadable: [],
       };
       this.#tenants.set(name, tenant);
     }
@@ -139,13 +154,14 @@ export class Indexer {
       let more = !this.#closing || this.#options.shortLived;
       // Who closes the store waits for one piece, and for no other.
       for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
-        const report = await this.#store.upkeep(tenant.name);
+        const report = await this.#store.upkeep(tenant.name, tenant.unreadable);
         const before = tenant.behind;
         tenant.behind = await this.#store.lag(tenant.name);
         more = report.more && !report.busy;
         const stuck = tenant.behind >= this.#options.flushAt && tenant.behind >= before;
         if (report.busy || stuck) return this.#pause(tenant);
       }
+      if (!more) tenant.unreadable = [];
       tenant.failure = undefined;
       tenant.pauseMs = FIRST_PAUSE_MS;
     } catch (error) {
@@ -166,9 +182,7 @@ export class Indexer {
 
 /** When upkeep begins by itself in a store with these options. */
 export function flushAtOf({ readOnly, indexing }: StoreOptions): number {
-  const nothingToKeep = !HAS_INDEX && indexing?.module === undefined;
-  if (readOnly === true || nothingToKeep) return 0;
-  return indexing?.flushAt ?? FLUSH_AT;
+  return readOnly === true ? 0 : (indexing?.flushAt ?? FLUSH_AT);
 }
 
 /** About how many changes a write has added to the feed. */

@@ -12,7 +12,7 @@
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
-import type { SearchAnswer, SearchRequest } from "./index/index-code.ts";
+import type { SearchAnswer, SearchRequest } from "../search/request.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type {
   AbortStreamRequest,

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { Answers, Need } from "../../search/port.ts";
 import type { Store } from "../store.ts";
 import { treeOf } from "./fixture.cases.ts";
-import { type GatePoint, gateFile, type TrivialAnswer } from "./trivial-index.cases.ts";
+import { type GatePoint, gateFile, runTrivial } from "./trivial-index.cases.ts";
 
 /** The answers to some needs, all of one moment. */
 export async function answersTo<const Needs extends readonly Need[]>(
@@ -13,7 +13,7 @@ export async function answersTo<const Needs extends readonly Need[]>(
   tenant: string,
   ...needs: Needs
 ): Promise<{ [I in keyof Needs]: Answers[Needs[I]["need"]] }> {
-  const { answers } = (await store.search(tenant, { needs })) as TrivialAnswer;
+  const { answers } = await runTrivial(store, tenant, { needs });
   return answers as { [I in keyof Needs]: Answers[Needs[I]["need"]] };
 }
 
@@ -52,7 +52,7 @@ export async function expectAgreement(
   tenant: string,
   { degraded = false }: { readonly degraded?: boolean } = {},
 ): Promise<void> {
-  const answer = (await store.search(tenant, {})) as TrivialAnswer;
+  const answer = await runTrivial(store, tenant);
   const found = answer.documents.map(({ session, sequence }) => `${session}#${sequence}`).sort();
   expect(found).toEqual(await storedMessages(store, tenant));
   expect(answer.degraded).toBe(degraded);

@@ -10,6 +10,7 @@ import {
   label,
   message,
   messagesOf,
+  newSession,
   nextId,
   T0,
   treeOf,
@@ -192,6 +193,48 @@ export function indexNeedsCases({ store, tenant }: Cases): void {
       }
     });
 
+    test("which sessions never branched", async () => {
+      const name = tenant();
+      const check = async (id: string, isWhole: boolean) => {
+        const session = (await sessionNumbers(store(), name)).get(id) ?? 0;
+        const [path] = await answerTo(store(), name, { need: "paths", sessions: [session] });
+        expect(path?.isWhole).toBe(isWhole);
+      };
+      const { id } = await createSession(store(), name);
+      await check(id, true);
+      const { ids } = await append(store(), name, id, message("1"), message("2"), message("3"));
+      await append(store(), name, id, label("mark", ids[0] ?? ""));
+      await check(id, true);
+      await store().moveLeaf(name, { sessionId: id, leaf: ids[1] ?? "", now: T0 });
+      await check(id, false);
+      await store().moveLeaf(name, { sessionId: id, leaf: ids[2] ?? "", now: T0 });
+      await check(id, true);
+      await store().moveLeaf(name, { sessionId: id, leaf: null, now: T0 });
+      await check(id, false);
+      await append(store(), name, id, message("4", { parentId: ids[1] ?? "" }));
+      await check(id, false);
+      await store().moveLeaf(name, { sessionId: id, leaf: ids[2] ?? "", now: T0 });
+      await check(id, false);
+    });
+
+    test("for the start of a session, and for copies in a fork", async () => {
+      const name = tenant();
+      const { id } = await createSession(store(), name);
+      const { ids } = await append(store(), name, id, message("1"), message("2"), message("3"));
+      const fork = newSession();
+      await store().forkSession(name, { sessionId: id, session: fork });
+      const empty = await createSession(store(), name);
+      const numbers = await sessionNumbers(store(), name);
+      const windows = [id, fork.id, empty.id].map((each) => {
+        return { session: numbers.get(each) ?? 0, sequence: 0, before: 5, after: 1 };
+      });
+      const [start, copy, none] = await answerTo(store(), name, { need: "windows", windows });
+      expect(start?.entries.map((entry) => entry.id)).toEqual(ids.slice(0, 2));
+      expect(start).toMatchObject({ leaf: ids[2], entries: [{ copiedFrom: null }, {}] });
+      expect(copy?.entries.map((entry) => entry.copiedFrom)).toEqual(ids.slice(0, 2));
+      expect(none).toMatchObject({ leaf: null, entries: [] });
+    });
+
     test("which sessions are in scope, and how many there are", async () => {
       const name = tenant();
       const add = (id: string, over: object) => createSession(store(), name, { id, ...over });
@@ -245,7 +288,7 @@ export function indexNeedsCases({ store, tenant }: Cases): void {
           const hit = messages.find(({ sequence }) => sequence === request.sequence);
           const window = windows[i];
           if (active.includes(hit?.id ?? "")) expect(window?.leaf).toBe(meta?.leaf);
-          const path = await pathIds(store(), name, id, window?.leaf);
+          const path = await pathIds(store(), name, id, window?.leaf ?? undefined);
           const at = path.indexOf(hit?.id ?? "");
           expect(at).toBeGreaterThanOrEqual(0);
           const from = Math.max(0, at - request.before);

@@ -23,7 +23,9 @@ import {
   type Need,
   type SegmentInfo,
 } from "../../search/port.ts";
+import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
 import type { IndexCode } from "../index/index-code.ts";
+import type { StoreIndex } from "../store.ts";
 
 export const TRIVIAL_INDEX: string = import.meta.url;
 
@@ -43,17 +45,34 @@ export interface TrivialAnswer {
   /** Some segment could not be read. */
   readonly degraded: boolean;
   readonly answers: readonly Answers[keyof Answers][];
+  readonly unreadable: readonly number[];
 }
 
 /** Where a piece of upkeep can be made to wait. */
 export type GatePoint = "read" | "written" | "swapped";
 
-export const indexCode: IndexCode = { createCache: () => ({}), search, maintain };
+export const indexCode: IndexCode = {
+  createMemory: () => undefined,
+  search: (request) =>
+    search(request as unknown as TrivialRequest) as unknown as Asking<SearchAnswer>,
+  maintain,
+};
+
+/** What a store takes for a request, and gives for an answer. */
+export async function runTrivial(
+  store: StoreIndex,
+  tenant: string,
+  request: TrivialRequest = {},
+): Promise<TrivialAnswer> {
+  const answer: unknown = await store.search(tenant, request as unknown as SearchRequest);
+  return answer as TrivialAnswer;
+}
 
 function* search(request: TrivialRequest): Asking<TrivialAnswer> {
   const answers: Answers[keyof Answers][] = [];
   for (const need of request.needs ?? []) answers.push(yield need);
-  if (request.needs !== undefined) return { documents: [], degraded: false, answers };
+  if (request.needs !== undefined)
+    return { documents: [], degraded: false, answers, unreadable: [] };
   const first = yield* readAll();
   // A segment may have gone since the manifest was read; then there is another manifest.
   return first.degraded ? yield* readAll() : first;
@@ -70,7 +89,7 @@ function* readAll(): Asking<TrivialAnswer> {
     if (held === undefined) degraded = true;
     else documents.push(...withoutDead(held, info, dead));
   }
-  return { documents, degraded, answers: [] };
+  return { documents, degraded, answers: [], unreadable: [] };
 }
 
 function* maintain(task: MaintenanceTask): Asking<MaintenanceReport> {

@@ -5,38 +5,48 @@
  * another module: the whole machinery of a store then runs with an index of its own.
  */
 
+import { randomInt } from "node:crypto";
+import type { IndexingOptions } from "../../search/index/add-feed.ts";
+import { maintainIndex } from "../../search/maintain/maintain.ts";
+import { SearchMemory } from "../../search/memory.ts";
 import type { Asking, MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
+import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
+import { searchSessions } from "../../search/search.ts";
 
-/** What is searched for, and what is found: a store hands them through. */
-export type SearchRequest = object;
-export type SearchAnswer = object;
+export interface IndexCode<Memory = unknown> {
+  /** What searches may keep between them, as long as the store is open. */
+  createMemory(): Memory;
+  search(request: SearchRequest, memory: Memory, tenant: string): Asking<SearchAnswer>;
+  maintain(task: MaintenanceTask, options: UpkeepOptions): Asking<MaintenanceReport>;
+}
 
-export interface IndexCode {
-  /** What searches of one tenant may keep between them. It lives as long as the store is open. */
-  createCache(): unknown;
-  search(request: SearchRequest, cache: unknown): Asking<SearchAnswer>;
-  maintain(task: MaintenanceTask): Asking<MaintenanceReport>;
+export interface UpkeepOptions {
+  /** Changes in no segment from which on upkeep makes one of them. */
+  readonly flushAt: number;
+  /** Segments that are named and cannot be read. */
+  readonly unreadable: ReadonlySet<number>;
 }
 
 /** `module` is the URL of a module that exports an `indexCode`. */
 export async function loadIndexCode(module: string | undefined): Promise<IndexCode> {
-  if (module === undefined) return NO_INDEX;
+  if (module === undefined) return INDEX_CODE as IndexCode;
   const { indexCode } = (await import(module)) as { readonly indexCode: IndexCode };
   return indexCode;
 }
 
-/** Whether there is anything to keep up by default. */
-export const HAS_INDEX: boolean = false;
-
-/** Until the search itself is there. */
-const NO_INDEX: IndexCode = {
-  createCache: () => undefined,
-  // biome-ignore lint/correctness/useYield: it has nothing to ask.
-  *search() {
-    return {};
-  },
-  // biome-ignore lint/correctness/useYield: it has nothing to ask.
-  *maintain() {
-    return { busy: false, more: false, through: 0, head: 0, documents: 0 };
-  },
+const INDEXING: IndexingOptions = {
+  language: "english",
+  tools: "names",
+  unicode: process.versions["unicode"] ?? "",
 };
+
+const INDEX_CODE: IndexCode<SearchMemory> = {
+  createMemory: () => new SearchMemory({ indexing: INDEXING, clock: () => performance.now() }),
+  search: (request, memory, tenant) => searchSessions(request, memory.tenant(tenant)),
+  maintain: (task, options) => maintainIndex(task, { ...options, indexing: INDEXING, newSegment }),
+};
+
+/** Random, so that no two processes choose the same. */
+function newSegment(): number {
+  return randomInt(1, 2 ** 48 - 1);
+}

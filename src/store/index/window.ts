@@ -20,10 +20,10 @@ export const WINDOW_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.updated_a
 
 /** A message that is shown (m). */
 export const WINDOW_ENTRY_NAMES: readonly string[] = [
-  ...["id", "sequence", "ordinal", "role", "actor", "created_at", "content"],
+  ...["id", "sequence", "ordinal", "role", "actor", "created_at", "copied_from", "content"],
 ];
 export const WINDOW_ENTRY_COLUMNS = `m.id, m.sequence, m.ordinal, m.role, m.actor, m.created_at,
-  m.content`;
+  m.copied_from, m.content`;
 
 /** The last entry of a path. */
 export interface Leaf extends PathEnd {
@@ -38,8 +38,9 @@ export interface WindowRange {
   readonly maxDepth: number;
 }
 
-/** The entry's place; undefined if it is gone. */
-export function entryEnd(head: Row): PathEnd | undefined {
+/** The entry's place; undefined if it is gone. Sequence 0 stands for the start of the active path. */
+export function entryEnd(head: Row, { sequence }: WindowRequest): PathEnd | undefined {
+  if (sequence === 0) return { chain: 0, depth: 0, ordinal: 1 };
   if (head["chain"] === null) return undefined;
   const [chain, depth, ordinal] = [head["chain"], head["depth"], head["ordinal"]].map(Number);
   return { chain: chain ?? 0, depth: depth ?? 0, ordinal: ordinal ?? 0 };
@@ -87,7 +88,7 @@ export function windowRanges(
 /** `rows` have `WINDOW_ENTRY_COLUMNS`, in the order of the path. A payload that is not given is cut. */
 export function toWindow(
   head: Row,
-  leaf: string,
+  leaf: string | null,
   rows: readonly Row[],
   payloads: ReadonlyMap<string, Uint8Array>,
 ): Window {
@@ -114,6 +115,7 @@ function toWindowEntry(row: Row, payloads: ReadonlyMap<string, Uint8Array>): Win
     role: row["role"] as Role | null,
     actor: row["actor"] as string | null,
     createdAt: Number(row["created_at"]),
+    copiedFrom: row["copied_from"] as string | null,
     blocks,
   };
 }

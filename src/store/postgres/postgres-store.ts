@@ -89,7 +89,7 @@ class PostgresStore implements Store {
     this.#signal = signal;
     this.#indexModule = options.indexing?.module;
     this.#searcher = new Searcher(db);
-    this.#maintainer = new Maintainer(db, options.indexing?.leaseMs);
+    this.#maintainer = new Maintainer(db, options.indexing ?? {});
     const store = {
       upkeep: (tenant: string) => this.maintain(tenant, "upkeep"),
       lag: (tenant: string) => db.read(tenant, indexLag),
@@ -192,11 +192,17 @@ class PostgresStore implements Store {
   listChanges: Store["listChanges"] = (tenant, after, limit, sessionId) =>
     this.#db.read(tenant, (tx) => listChanges(tx, after, limit, sessionId));
 
-  search: Store["search"] = async (tenant, request) =>
-    this.#searcher.search(await loadIndexCode(this.#indexModule), tenant, request);
+  search: Store["search"] = async (tenant, request) => {
+    const code = await loadIndexCode(this.#indexModule);
+    const answer = await this.#searcher.search(code, tenant, request);
+    this.#indexer.found(tenant, answer.unreadable);
+    return answer;
+  };
 
-  maintain: Store["maintain"] = async (tenant, task) =>
-    this.#maintainer.maintain(await loadIndexCode(this.#indexModule), tenant, task);
+  maintain: Store["maintain"] = async (tenant, task) => {
+    const code = await loadIndexCode(this.#indexModule);
+    return this.#maintainer.maintain(code, tenant, task, this.#indexer.unreadable(tenant));
+  };
 
   indexStatus: Store["indexStatus"] = async (tenant) => {
     const failure = this.#indexer.failure(tenant);

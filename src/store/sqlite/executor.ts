@@ -1,7 +1,7 @@
 /** Where SQLite runs: on threads of its own, or on the caller's. */
 
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import type { SearchAnswer, SearchRequest } from "../index/index-code.ts";
+import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
 import type { IndexingOptions } from "../store.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
 
@@ -9,7 +9,12 @@ export interface Executor {
   write(name: WriteName, args: readonly unknown[]): Promise<unknown>;
   read(name: ReadName, args: readonly unknown[]): Promise<unknown>;
   search(tenant: string, request: SearchRequest): Promise<SearchAnswer>;
-  maintain(tenant: string, task: MaintenanceTask): Promise<MaintenanceReport>;
+  /** `unreadable` are segments that a search could not read. */
+  maintain(
+    tenant: string,
+    task: MaintenanceTask,
+    unreadable: readonly number[],
+  ): Promise<MaintenanceReport>;
   /** Ends what is being maintained at its next breath. */
   stopMaintenance(): Promise<void>;
   close(): Promise<void>;

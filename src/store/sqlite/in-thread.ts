@@ -1,7 +1,8 @@
 /** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
 
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import { loadIndexCode, type SearchAnswer, type SearchRequest } from "../index/index-code.ts";
+import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
+import { loadIndexCode } from "../index/index-code.ts";
 import { openForReading, queueFull } from "../store-errors.ts";
 import { Breath } from "./breath.ts";
 import { CHECKPOINT_PAGES, type Executor, type ExecutorOptions } from "./executor.ts";
@@ -72,14 +73,18 @@ export class InThread implements Executor {
     return this.#whenFree(() => this.#searcher.search(code, tenant, request));
   }
 
-  async maintain(tenant: string, task: MaintenanceTask): Promise<MaintenanceReport> {
+  async maintain(
+    tenant: string,
+    task: MaintenanceTask,
+    unreadable: readonly number[],
+  ): Promise<MaintenanceReport> {
     if (this.#options.readOnly) throw openForReading();
     const code = await loadIndexCode(this.#options.indexing.module);
     this.#maintainer ??=
       this.#options.path === MEMORY
-        ? new MemoryMaintainer(this.#writer, this.#segments)
+        ? new MemoryMaintainer(this.#writer, this.#segments, this.#options.indexing)
         : new Maintainer(this.#options);
-    return this.#maintainer.maintain(code, tenant, task);
+    return this.#maintainer.maintain(code, tenant, task, unreadable);
   }
 
   async stopMaintenance(): Promise<void> {

@@ -13,7 +13,8 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
 import { append, createSession, message, T0 } from "../cases/fixture.cases.ts";
 import { answerTo, expectAgreement, holdAt } from "../cases/index-fixture.cases.ts";
-import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
+import { search } from "../cases/search.cases.ts";
+import { runTrivial, TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import type { IndexingOptions, Store, StoreOptions } from "../store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
@@ -102,7 +103,7 @@ describe("the file of segments", () => {
     await createIndexed();
     harm();
     const reader = await open({ readOnly: true });
-    const { documents } = (await reader.search("a", {})) as { documents: unknown[] };
+    const { documents } = await runTrivial(reader, "a");
     expect(documents).toHaveLength(1);
     await reader.close();
     const store = await open();
@@ -168,6 +169,45 @@ describe("the file of segments", () => {
       await expectAgreement(cut, "a");
       await cut.close();
     }
+  });
+});
+
+describe("an index whose segments cannot be read", () => {
+  /** With the real index, which is told what to build again. */
+  async function openReal(flushAt: number): Promise<Store> {
+    const options = { inThread: true, durability: "process", indexing: { flushAt } } as const;
+    const store = await openSqliteStore(path, options);
+    onTestFinished(() => store.close());
+    return store;
+  }
+
+  async function createReal(): Promise<void> {
+    const store = await openReal(0);
+    const { id } = await createSession(store, "a");
+    for (let i = 0; i < 20; i++) await append(store, "a", id, message(`zebra ${i}`));
+    await store.maintain("a", "flush");
+    await store.close();
+  }
+
+  test("for the file is gone is built again by any upkeep", async () => {
+    await createReal();
+    rmSync(index);
+    const store = await openReal(0);
+    expect(await search(store, "zebra")).toMatchObject({ degraded: true, hits: [] });
+    for (let more = true; more; ) ({ more } = await store.maintain("a", "upkeep"));
+    const { degraded, hits } = await search(store, "zebra");
+    expect([degraded, hits.length]).toEqual([false, 20]);
+  });
+
+  test("for they are damaged are built again once a search has met them", async () => {
+    await createReal();
+    const db = new DatabaseSync(index);
+    db.exec("UPDATE index_blobs SET crc = crc + 1");
+    db.close();
+    const store = await openReal(1_024);
+    expect(await search(store, "zebra")).toMatchObject({ degraded: true, hits: [] });
+    const found = async () => (await search(store, "zebra")).hits.length;
+    await expect.poll(found, { timeout: 5_000 }).toBe(20);
   });
 });
 

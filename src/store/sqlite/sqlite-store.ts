@@ -2,7 +2,7 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { MaintenanceReport } from "../../search/port.ts";
-import type { SearchAnswer } from "../index/index-code.ts";
+import type { SearchAnswer } from "../../search/request.ts";
 import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { RowBatch } from "../records.ts";
 import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
@@ -126,7 +126,8 @@ export class SqliteStore extends SqliteOperations implements Store {
     );
     this.#executor = executor;
     const store = {
-      upkeep: (tenant: string) => executor.maintain(tenant, "upkeep"),
+      upkeep: (tenant: string, unreadable: readonly number[]) =>
+        executor.maintain(tenant, "upkeep", unreadable),
       lag: (tenant: string) => executor.read("indexLag", [tenant]) as Promise<number>,
       stop: () => executor.stopMaintenance(),
     };
@@ -142,11 +143,13 @@ export class SqliteStore extends SqliteOperations implements Store {
   }
 
   async search(...[tenant, request]: Parameters<Store["search"]>): Promise<SearchAnswer> {
-    return this.#open().search(tenant, request);
+    const answer = await this.#open().search(tenant, request);
+    this.#indexer.found(tenant, answer.unreadable);
+    return answer;
   }
 
   async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<MaintenanceReport> {
-    return this.#open().maintain(tenant, task);
+    return this.#open().maintain(tenant, task, this.#indexer.unreadable(tenant));
   }
 
   onChange(listener: () => void): () => void {

@@ -7,7 +7,8 @@ import {
   workerData,
 } from "node:worker_threads";
 import type { MaintenanceTask } from "../../search/port.ts";
-import { loadIndexCode, type SearchRequest } from "../index/index-code.ts";
+import type { SearchRequest } from "../../search/request.ts";
+import { loadIndexCode } from "../index/index-code.ts";
 import { CHECKPOINT_PAGES } from "./executor.ts";
 import { closeWriter } from "./in-thread.ts";
 import { Maintainer } from "./index/maintainer.ts";
@@ -159,8 +160,9 @@ function serveMaintenance(): void {
   answerEach(async (request) => {
     if (request.name === STOP) return maintainer.stop();
     if (request.name === CLOSE) return maintainer.close();
-    const [tenant, task] = request.args as [string, MaintenanceTask];
-    return maintainer.maintain(await loadIndexCode(data.indexing.module), tenant, task);
+    const [tenant, task, unreadable] = request.args as [string, MaintenanceTask, number[]];
+    const code = await loadIndexCode(data.indexing.module);
+    return maintainer.maintain(code, tenant, task, unreadable);
   });
 }
 

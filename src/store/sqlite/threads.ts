@@ -10,7 +10,7 @@
 import { Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import type { SearchAnswer, SearchRequest } from "../index/index-code.ts";
+import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
 import { openForReading, queueFull } from "../store-errors.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
@@ -60,10 +60,14 @@ export class Threads implements Executor {
     return this.#reader.ask(SEARCH, [tenant, request]) as Promise<SearchAnswer>;
   }
 
-  maintain(tenant: string, task: MaintenanceTask): Promise<MaintenanceReport> {
+  maintain(
+    tenant: string,
+    task: MaintenanceTask,
+    unreadable: readonly number[],
+  ): Promise<MaintenanceReport> {
     if (this.#options.readOnly) return Promise.reject(openForReading());
     this.#indexer ??= new Thread({ ...this.#options, role: "indexer" }, () => undefined);
-    return this.#indexer.ask(MAINTAIN, [tenant, task]) as Promise<MaintenanceReport>;
+    return this.#indexer.ask(MAINTAIN, [tenant, task, unreadable]) as Promise<MaintenanceReport>;
   }
 
   async stopMaintenance(): Promise<void> {

@@ -5,6 +5,8 @@ import type { Answers, MaintenanceReport, MaintenanceTask, Need } from "../../..
 import type { IndexCode } from "../../index/index-code.ts";
 import { LEASE_MS, type Lease } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
+import { upkeepOptions } from "../../index/upkeep-options.ts";
+import type { IndexingOptions } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { NO_TENANT, type Transaction } from "../transaction.ts";
 import { answerRead } from "./answer.ts";
@@ -16,32 +18,42 @@ import {
   swapManifest,
   takeLease,
 } from "./manifest.ts";
-import { deleteOld, dropOthers, writeBlobs } from "./segments.ts";
+import { deleteOld, dropOthers, listStored, writeBlobs } from "./segments.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 export class Maintainer {
   readonly #db: PostgresDatabase;
   readonly #holder = randomUUID();
-  readonly #leaseMs: number;
+  readonly #indexing: IndexingOptions;
   #signal = { stopped: false };
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(db: PostgresDatabase, leaseMs: number = LEASE_MS) {
+  constructor(db: PostgresDatabase, indexing: IndexingOptions) {
     this.#db = db;
-    this.#leaseMs = leaseMs;
+    this.#indexing = indexing;
   }
 
   /** One after the other: a second call waits for the first. */
-  maintain(code: IndexCode, tenant: string, task: MaintenanceTask): Promise<MaintenanceReport> {
+  maintain(
+    code: IndexCode,
+    tenant: string,
+    task: MaintenanceTask,
+    reported: readonly number[],
+  ): Promise<MaintenanceReport> {
     const result = this.#running.then(() =>
       this.#db.snapshots(tenant, { again: false }, async (snapshots) => {
         if (snapshots.tenant === NO_TENANT) {
           return { busy: false, more: false, through: 0, head: 0, documents: 0 };
         }
         const upkeep = new DatabaseUpkeep(this.#db, tenant, snapshots, (tx) =>
-          takeLease(tx, this.#holder, this.#leaseMs),
+          takeLease(tx, this.#holder, this.#indexing.leaseMs ?? LEASE_MS),
         );
-        return runMaintenance(upkeep, task, code.maintain(task), this.#signal);
+        const tx = await snapshots.current();
+        const options = upkeepOptions(this.#indexing, reported, {
+          named: await readManifest(tx),
+          stored: await listStored(tx),
+        });
+        return runMaintenance(upkeep, task, code.maintain(task, options), this.#signal);
       }),
     );
     this.#running = result.catch(() => undefined);

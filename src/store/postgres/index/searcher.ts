@@ -1,25 +1,44 @@
-/** Searches, each in one snapshot. Between two needs of one, others get their turn. */
+/**
+ * Searches, each in one snapshot. Between two needs of one, others get their turn; but those of one
+ * tenant come one after the other, because they share what they remember of its tail.
+ */
 
 import { runLater } from "../../../search/drive.ts";
-import type { IndexCode, SearchAnswer, SearchRequest } from "../../index/index-code.ts";
+import type { SearchAnswer, SearchRequest } from "../../../search/request.ts";
+import type { IndexCode } from "../../index/index-code.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { answerRead } from "./answer.ts";
 
-/** Tenants whose caches are kept: the least recently searched one goes first. */
-const MAX_CACHES = 64;
-
 export class Searcher {
   readonly #db: PostgresDatabase;
-  readonly #caches = new Map<string, unknown>();
+  #memory: unknown;
+  /** The last search of each tenant that is under way. */
+  readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(db: PostgresDatabase) {
     this.#db = db;
   }
 
-  search(code: IndexCode, tenant: string, request: SearchRequest): Promise<SearchAnswer> {
+  async search(code: IndexCode, tenant: string, request: SearchRequest): Promise<SearchAnswer> {
+    const before = this.#last.get(tenant);
+    const answer = (async () => {
+      await before;
+      return this.#search(code, tenant, request);
+    })();
+    const over = answer.catch(() => undefined);
+    this.#last.set(tenant, over);
+    try {
+      return await answer;
+    } finally {
+      if (this.#last.get(tenant) === over) this.#last.delete(tenant);
+    }
+  }
+
+  #search(code: IndexCode, tenant: string, request: SearchRequest): Promise<SearchAnswer> {
+    this.#memory ??= code.createMemory();
     return this.#db.snapshots(tenant, { again: true }, async (snapshots) => {
       let manifests = 0;
-      return runLater(code.search(request, this.#cacheOf(code, tenant)), async (need) => {
+      return runLater(code.search(request, this.#memory, tenant), async (need) => {
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");
@@ -28,14 +47,5 @@ export class Searcher {
         return answerRead(await snapshots.current(), need);
       });
     });
-  }
-
-  #cacheOf(code: IndexCode, tenant: string): unknown {
-    const cache = this.#caches.get(tenant) ?? code.createCache();
-    this.#caches.delete(tenant);
-    this.#caches.set(tenant, cache);
-    const [oldest] = this.#caches.keys();
-    if (this.#caches.size > MAX_CACHES && oldest !== undefined) this.#caches.delete(oldest);
-    return cache;
   }
 }

@@ -22,6 +22,7 @@ const SQL = statements("segments", {
   /** One that a manifest names for the first time after it was taken for a leftover. */
   keep: `UPDATE index_segments SET dropped_at = NULL
     WHERE tenant = $1 AND dropped_at IS NOT NULL AND segment = ANY ($2::bigint[])`,
+  listStored: `SELECT segment FROM index_segments WHERE tenant = $1`,
   deleteOld: `DELETE FROM index_segments WHERE tenant = $1 AND dropped_at <= ${NOW} - $2::bigint
     RETURNING segment`,
   deleteBlobs: `DELETE FROM index_blobs WHERE tenant = $1 AND segment = ANY ($2::bigint[])`,
@@ -60,6 +61,11 @@ export function writeBlobs(
 export function dropOthers(tx: Transaction, named: readonly number[]): void {
   tx.defer(SQL.drop, tx.tenant, named);
   tx.defer(SQL.keep, tx.tenant, named);
+}
+
+export async function listStored(tx: Transaction): Promise<number[]> {
+  const rows = await tx.all(SQL.listStored, tx.tenant);
+  return rows.map((row) => Number(row["segment"]));
 }
 
 export async function deleteOld(tx: Transaction, keptMs: number): Promise<void> {

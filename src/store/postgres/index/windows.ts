@@ -96,7 +96,7 @@ export async function readWindows(
 }
 
 interface WindowPlan {
-  readonly leaf: string;
+  readonly leaf: string | null;
   readonly ranges: readonly WindowRange[];
 }
 
@@ -106,15 +106,15 @@ function planWindow(
   tip: Row | undefined,
   chains: ReadonlyMap<number, Chain>,
 ): WindowPlan {
-  const entry: PathEnd | undefined = head === undefined ? undefined : entryEnd(head);
+  const entry: PathEnd | undefined = head === undefined ? undefined : entryEnd(head, request);
   const active = head === undefined ? undefined : activeLeaf(head);
-  if (entry === undefined) return { leaf: active?.id ?? "", ranges: [] };
+  if (entry === undefined) return { leaf: active?.id ?? null, ranges: [] };
   for (const leaf of [active, toTip(tip)]) {
     const path = pathThrough(entry, leaf, chains);
     if (leaf === undefined || path === undefined) continue;
     return { leaf: leaf.id, ranges: windowRanges(path, entry, request) };
   }
-  return { leaf: active?.id ?? "", ranges: [] };
+  return { leaf: active?.id ?? null, ranges: [] };
 }
 
 async function readMessages(

@@ -11,6 +11,7 @@ import type { Answers, MaintenanceReport, MaintenanceTask, Need } from "../../..
 import type { IndexCode } from "../../index/index-code.ts";
 import { LEASE_MS, type Lease } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
+import { upkeepOptions } from "../../index/upkeep-options.ts";
 import type { ExecutorOptions } from "../executor.ts";
 import { findTenant } from "../operations/feed.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
@@ -32,6 +33,7 @@ import {
   takeLease,
 } from "./manifest.ts";
 import { SegmentFile } from "./segment-file.ts";
+import { listStored } from "./segments.ts";
 import { whenFree } from "./when-free.ts";
 
 export class Maintainer {
@@ -52,8 +54,13 @@ export class Maintainer {
   }
 
   /** One after the other: a second call waits for the first. */
-  maintain(code: IndexCode, name: string, task: MaintenanceTask): Promise<MaintenanceReport> {
-    const result = this.#running.then(() => this.#maintain(code, name, task));
+  maintain(
+    code: IndexCode,
+    name: string,
+    task: MaintenanceTask,
+    unreadable: readonly number[],
+  ): Promise<MaintenanceReport> {
+    const result = this.#running.then(() => this.#maintain(code, name, task, unreadable));
     this.#running = result.catch(() => undefined);
     return result;
   }
@@ -76,6 +83,7 @@ export class Maintainer {
     code: IndexCode,
     name: string,
     task: MaintenanceTask,
+    reported: readonly number[],
   ): Promise<MaintenanceReport> {
     const tenant = findTenant(this.#writer, name);
     if (tenant === undefined) {
@@ -85,8 +93,12 @@ export class Maintainer {
       ...{ name, tenant, holder: this.#holder, busyTimeoutMs: this.#options.busyTimeoutMs },
       leaseMs: this.#options.indexing.leaseMs ?? LEASE_MS,
     });
+    const options = upkeepOptions(this.#options.indexing, reported, {
+      named: readManifest(this.#writer, tenant),
+      stored: listStored(this.#file.open(), tenant),
+    });
     try {
-      return await runMaintenance(upkeep, task, code.maintain(task), this.#signal);
+      return await runMaintenance(upkeep, task, code.maintain(task, options), this.#signal);
     } finally {
       upkeep.endSnapshot();
       moveLog(this.#file, task === "purge" ? "TRUNCATE" : "PASSIVE");

@@ -9,24 +9,34 @@ import { runNow } from "../../../search/drive.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { DROPPED_KEPT_MS } from "../../index/lease.ts";
+import { upkeepOptions } from "../../index/upkeep-options.ts";
+import type { IndexingOptions } from "../../store.ts";
 import { findTenant } from "../operations/feed.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { answerRead } from "./answer.ts";
 import { readManifest, releaseLease, swapManifest, takeLease } from "./manifest.ts";
 import type { SegmentFile } from "./segment-file.ts";
-import { deletePart, dropOthers, listOld, writeBlobs } from "./segments.ts";
+import { deletePart, dropOthers, listOld, listStored, writeBlobs } from "./segments.ts";
 import { runWrite } from "./when-free.ts";
 
 export class MemoryMaintainer {
   readonly #db: SqliteConnection;
   readonly #file: SegmentFile;
 
-  constructor(db: SqliteConnection, file: SegmentFile) {
+  readonly #indexing: IndexingOptions;
+
+  constructor(db: SqliteConnection, file: SegmentFile, indexing: IndexingOptions) {
     this.#db = db;
     this.#file = file;
+    this.#indexing = indexing;
   }
 
-  async maintain(code: IndexCode, name: string, task: MaintenanceTask): Promise<MaintenanceReport> {
+  async maintain(
+    code: IndexCode,
+    name: string,
+    task: MaintenanceTask,
+    reported: readonly number[],
+  ): Promise<MaintenanceReport> {
     const db = this.#db;
     const tenant = findTenant(db, name);
     const lease =
@@ -35,8 +45,12 @@ export class MemoryMaintainer {
       return { busy: false, more: false, through: 0, head: 0, documents: 0 };
     }
     const segments = this.#file.create();
+    const options = upkeepOptions(this.#indexing, reported, {
+      named: readManifest(db, tenant),
+      stored: listStored(segments, tenant),
+    });
     try {
-      return runNow(code.maintain(task), (need) => {
+      return runNow(code.maintain(task, options), (need) => {
         switch (need.need) {
           case "breath":
             return undefined;

@@ -6,20 +6,18 @@
  */
 
 import { runNow } from "../../../search/drive.ts";
-import type { IndexCode, SearchAnswer, SearchRequest } from "../../index/index-code.ts";
+import type { SearchAnswer, SearchRequest } from "../../../search/request.ts";
+import type { IndexCode } from "../../index/index-code.ts";
 import { findTenant } from "../operations/feed.ts";
 import { inSnapshot } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { answerRead } from "./answer.ts";
 import type { SegmentFile } from "./segment-file.ts";
 
-/** Tenants whose caches are kept: the least recently searched one goes first. */
-const MAX_CACHES = 64;
-
 export class Searcher {
   readonly #db: SqliteConnection;
   readonly #file: SegmentFile;
-  readonly #caches = new Map<string, unknown>();
+  #memory: unknown;
 
   constructor(db: SqliteConnection, file: SegmentFile) {
     this.#db = db;
@@ -30,8 +28,9 @@ export class Searcher {
     const db = this.#db;
     return inSnapshot(db, () => {
       const tenant = findTenant(db, tenantName) ?? 0;
+      this.#memory ??= code.createMemory();
       let manifests = 0;
-      return runNow(code.search(request, this.#cacheOf(code, tenantName)), (need) => {
+      return runNow(code.search(request, this.#memory, tenantName), (need) => {
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");
@@ -47,14 +46,5 @@ export class Searcher {
 
   close(): void {
     this.#file.close();
-  }
-
-  #cacheOf(code: IndexCode, tenant: string): unknown {
-    const cache = this.#caches.get(tenant) ?? code.createCache();
-    this.#caches.delete(tenant);
-    this.#caches.set(tenant, cache);
-    const [oldest] = this.#caches.keys();
-    if (this.#caches.size > MAX_CACHES && oldest !== undefined) this.#caches.delete(oldest);
-    return cache;
   }
 }

@@ -1,5 +1,6 @@
 /** The rows of segments: writing, reading, dropping. */
 
+import { BackscrollError } from "../../../model/errors.ts";
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
 import { checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
@@ -19,6 +20,7 @@ const SQL = statements("segments", {
   /** One that a manifest names again, or for the first time, after it was taken for a leftover. */
   keep: `UPDATE index_segments SET dropped_at = NULL WHERE tenant = ? AND dropped_at IS NOT NULL
     AND segment IN (SELECT value FROM json_each(?))`,
+  listStored: `SELECT segment FROM index_segments WHERE tenant = ?`,
   listOld: `SELECT segment FROM index_segments WHERE tenant = ? AND dropped_at <= ${NOW} - ?`,
   firstBlobs: `SELECT blob FROM index_blobs WHERE tenant = ? AND segment = ? LIMIT ?`,
   deleteBlob: `DELETE FROM index_blobs WHERE tenant = ? AND segment = ? AND blob = ?`,
@@ -54,6 +56,16 @@ export function dropOthers(db: SqliteConnection, tenant: number, named: readonly
   const list = JSON.stringify(named);
   db.run(SQL.drop, tenant, list);
   db.run(SQL.keep, tenant, list);
+}
+
+/** The segments that are there. Without a file, or in one that cannot be read, there are none. */
+export function listStored(db: SqliteConnection | undefined, tenant: number): number[] {
+  try {
+    return (db?.all(SQL.listStored, tenant) ?? []).map((row) => Number(row["segment"]));
+  } catch (error) {
+    if (BackscrollError.is(error, "store_corrupt")) return [];
+    throw error;
+  }
 }
 
 export function listOld(db: SqliteConnection, tenant: number, keptMs: number): number[] {

@@ -59,8 +59,8 @@ function readWindow(
   const { session, sequence } = request;
   const head = db.get(SQL.head, tenant, session, sequence);
   if (head === undefined) return undefined;
-  const entry = entryEnd(head);
-  if (entry === undefined) return toWindow(head, activeLeaf(head)?.id ?? "", [], new Map());
+  const entry = entryEnd(head, request);
+  if (entry === undefined) return toWindow(head, activeLeaf(head)?.id ?? null, [], new Map());
   const { leaf, path } = findPath(db, tenant, session, entry, activeLeaf(head));
   const rows = windowRanges(path, entry, request).flatMap(({ chain, from, to, maxDepth }) =>
     db.records(SQL.messages, WINDOW_ENTRY_NAMES, tenant, session, chain, from, to, maxDepth),
@@ -77,10 +77,11 @@ function findPath(
   session: number,
   entry: PathEnd,
   active: Leaf | undefined,
-): { readonly leaf: string; readonly path: readonly PathRange[] } {
+): { readonly leaf: string | null; readonly path: readonly PathRange[] } {
   const chainsOf = (leaf: Leaf | undefined) => readChains(db, tenant, session, leaf?.chain ?? 0);
   const path = pathThrough(entry, active, chainsOf(active));
   if (active !== undefined && path !== undefined) return { leaf: active.id, path };
+  if (entry.chain === 0) return { leaf: null, path: [] };
   const row = db.get(SQL.tip, tenant, session, entry.chain);
   const tip: Leaf = {
     id: String(row?.["id"]),
