@@ -153,13 +153,16 @@ export class Indexer {
     try {
       let more = !this.#closing || this.#options.shortLived;
       // Who closes the store waits for one piece, and for no other.
+      let through = -1;
       for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
         const report = await this.#store.upkeep(tenant.name, tenant.unreadable);
-        const before = tenant.behind;
         tenant.behind = await this.#store.lag(tenant.name);
-        more = report.more && !report.busy;
-        const stuck = tenant.behind >= this.#options.flushAt && tenant.behind >= before;
-        if (report.busy || stuck) return this.#pause(tenant);
+        // What was written meanwhile counts, too.
+        const isBehind = tenant.behind >= this.#options.flushAt;
+        const isStuck = isBehind && report.documents === 0 && report.through <= through;
+        if (report.busy || isStuck) return this.#pause(tenant);
+        more = report.more || isBehind;
+        through = report.through;
       }
       if (!more) tenant.unreadable = [];
       tenant.failure = undefined;
