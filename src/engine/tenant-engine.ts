@@ -32,6 +32,15 @@ import {
 } from "./memories.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
 import type { Scope } from "./scope.ts";
+import {
+  type SearchInput,
+  type SearchMemoryInput,
+  type SearchNotesInput,
+  type SearchResult,
+  searchFacts,
+  searchMemory,
+  searchSessions,
+} from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
 import {
@@ -163,6 +172,20 @@ export class TenantEngine {
       now: this.scope.now(),
     });
     return this.getEntry(id);
+  }
+
+  /** The best hits for a query, each with what stands round it. Any text is a valid query. */
+  searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
+    return searchSessions(this.scope, query, input);
+  }
+
+  /** Whole memories, the best first. */
+  searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
+    return searchMemory(this.scope, query, input);
+  }
+
+  searchFacts(query: string, input: SearchNotesInput = {}): Promise<readonly Fact[]> {
+    return searchFacts(this.scope, query, input);
   }
 
   putMemory(input: MemoryInput): Promise<Memory> {
