@@ -1,0 +1,21 @@
+import type { Manifest } from "../../search/port.ts";
+import { FLUSH_AT } from "../indexer.ts";
+import type { IndexingOptions } from "../store.ts";
+import type { UpkeepOptions } from "./index-code.ts";
+
+/**
+ * What a piece of upkeep is told: when to flush, and which segments to build again. Those are what a
+ * search has `reported`, and what is `named` by the manifest and not `stored`.
+ */
+export function upkeepOptions(
+  { flushAt }: IndexingOptions,
+  reported: readonly number[],
+  { named, stored }: { readonly named: Manifest; readonly stored: readonly number[] },
+): UpkeepOptions {
+  const there = new Set(stored);
+  const missing = named.segments
+    .map(({ segment }) => segment)
+    .filter((segment) => !there.has(segment));
+  // 0 says that nobody flushes by itself; somebody has asked now.
+  return { flushAt: flushAt || FLUSH_AT, unreadable: new Set([...reported, ...missing]) };
+}
