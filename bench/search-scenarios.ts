@@ -47,7 +47,7 @@ export async function fill(task: FillTask): Promise<Figures> {
     indexMb: bytes / 1e6,
     indexOfText: bytes / textBytes,
     indexOfTextWithoutPositions: (bytes - positionBytes) / textBytes,
-    segments: segments.length,
+    segments,
     rssMb: peakRssMb(),
   };
 }

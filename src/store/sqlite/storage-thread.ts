@@ -7,7 +7,7 @@ import {
   workerData,
 } from "node:worker_threads";
 import type { MaintenanceTask } from "../../search/port.ts";
-import type { SearchRequest } from "../../search/request.ts";
+import type { IndexRequest } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
 import { CHECKPOINT_PAGES } from "./executor.ts";
 import { closeWriter } from "./in-thread.ts";
@@ -129,7 +129,8 @@ const LINGER_MS = 0.05;
 
 function serveReads(): void {
   const db = new SqliteConnection(data.path, { readOnly: data.readOnly });
-  const searcher = new Searcher(db, new SegmentFile(data.path, data.readOnly, () => readEpoch(db)));
+  const segments = new SegmentFile(data.path, data.readOnly, () => readEpoch(db));
+  const searcher = new Searcher(db, segments, data.indexing);
   answerEach(readWithRetry);
 
   async function readWithRetry(request: Request): Promise<unknown> {
@@ -140,7 +141,7 @@ function serveReads(): void {
         if (request.name === CHECKPOINT) return db.checkpoint("PASSIVE");
         if (request.name === CLOSE) return close();
         if (code === undefined) return callRead(db, request.name, request.args);
-        const [tenant, wanted] = request.args as [string, SearchRequest];
+        const [tenant, wanted] = request.args as [string, IndexRequest];
         return searcher.search(code, tenant, wanted);
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;

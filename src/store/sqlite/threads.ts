@@ -10,7 +10,7 @@
 import { Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { openForReading, queueFull } from "../store-errors.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
@@ -56,8 +56,8 @@ export class Threads implements Executor {
     return this.#reader.ask(name, args);
   }
 
-  search(tenant: string, request: SearchRequest): Promise<SearchAnswer> {
-    return this.#reader.ask(SEARCH, [tenant, request]) as Promise<SearchAnswer>;
+  search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+    return this.#reader.ask(SEARCH, [tenant, request]) as Promise<IndexAnswer>;
   }
 
   maintain(
