@@ -105,6 +105,15 @@ export class SqliteConnection {
     }
   }
 
+  /** As `run`, for long lists of values and plain placeholders: it copies the list once, not twice. */
+  insert(sql: string, values: readonly SqlValue[]): void {
+    try {
+      this.pagesWritten += Number(this.#prepare(sql).statement.run(...values).changes);
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
+  }
+
   /** About how many pages were written since the last checkpoint of this or another connection. */
   pagesWritten = 0;
 

@@ -265,7 +265,7 @@ function entryValues(tenant: number, session: number, row: EntryRow): SqlValue[]
     entry.metadata === null ? null : Buffer.from(entry.metadata),
     entry.createdAt,
     entry.copiedFrom ?? null,
-    Buffer.from(entry.content),
+    row.content,
     entry.contentBytes,
     row.nonce,
     row.hash,
