@@ -8,7 +8,9 @@
 
 import { Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
+import type { AppendRequest } from "../records.ts";
 import { queueFull } from "../store-errors.ts";
+import { packAppend, type ResultParcel, unpackResult } from "./append-parcel.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
@@ -17,6 +19,7 @@ import {
   CLOSE,
   fromFailure,
   type Replies,
+  type Reply,
   type ThreadData,
 } from "./thread-messages.ts";
 
@@ -42,7 +45,11 @@ export class Threads implements Executor {
       const written = this.#writeHere(name, args);
       if (written !== undefined) return written;
     }
-    return this.#writer.ask(name, args);
+    if (name !== "append") return this.#writer.ask(name, args);
+    const [tenant, request] = args as [string, AppendRequest];
+    return this.#writer
+      .ask(name, [packAppend(tenant, request)])
+      .then((reply) => unpackResult(reply as ResultParcel));
   }
 
   read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
@@ -92,6 +99,9 @@ export class Threads implements Executor {
   }
 }
 
+/** Answers in one turn of the event loop: what follows them takes about half a millisecond. */
+const REPLIES_PER_TURN = 16;
+
 interface Waiter {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -100,6 +110,7 @@ interface Waiter {
 class Thread {
   readonly #worker: Worker;
   readonly #waiters = new Map<number, Waiter>();
+  readonly #undelivered: Reply[] = [];
   #lastId = 0;
   #died: unknown;
 
@@ -107,11 +118,9 @@ class Thread {
     this.#worker = new Worker(threadFile(), { workerData: data });
     this.#worker.unref();
     this.#worker.on("message", (message: Replies) => {
-      for (const reply of message.replies) {
-        const waiter = this.#take(reply.id);
-        if ("failure" in reply) waiter?.reject(fromFailure(reply.failure));
-        else waiter?.resolve(reply.value);
-      }
+      const delivering = this.#undelivered.length > 0;
+      this.#undelivered.push(...message.replies);
+      if (!delivering) this.#deliver();
       if (message.walLarge) onWalLarge();
     });
     this.#worker.on("error", (error) => this.#fail(error));
@@ -143,6 +152,21 @@ class Thread {
     await this.#worker.terminate();
   }
 
+  /**
+   * Hands out what has arrived, a few at a time. Whoever gets an answer goes on at once, usually to
+   * ask again: a whole group in one turn of the event loop would keep it for milliseconds.
+   */
+  #deliver(): void {
+    for (const reply of this.#undelivered.splice(0, REPLIES_PER_TURN)) this.#settle(reply);
+    if (this.#undelivered.length > 0) setImmediate(() => this.#deliver());
+  }
+
+  #settle(reply: Reply): void {
+    const waiter = this.#take(reply.id);
+    if ("failure" in reply) waiter?.reject(fromFailure(reply.failure));
+    else waiter?.resolve(reply.value);
+  }
+
   #take(id: number): Waiter | undefined {
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
@@ -152,6 +176,7 @@ class Thread {
 
   #fail(error: unknown): void {
     this.#died ??= error;
+    for (const reply of this.#undelivered.splice(0)) this.#settle(reply);
     for (const { reject } of this.#waiters.values()) reject(this.#died);
     this.#waiters.clear();
   }
