@@ -71,12 +71,14 @@ export class Threads implements Executor {
     const outcome = this.#host.write(name, args);
     if (outcome === undefined) return undefined;
     if ("error" in outcome) return Promise.reject(outcome.error);
-    const acknowledged = this.#host.sync().then(() => outcome.value);
+    if (this.#host.takeLogLarge()) this.#checkpoint();
+    const synced = this.#host.sync();
+    if (synced === undefined) return Promise.resolve(outcome.value);
+    const acknowledged = synced.then(() => outcome.value);
     const done = () => {
       this.#hostWrite = undefined;
     };
     this.#hostWrite = acknowledged.then(done, done);
-    if (this.#host.takeLogLarge()) this.#checkpoint();
     return acknowledged;
   }
 
