@@ -89,6 +89,14 @@ test("a device that stalls now and then stalls the host in a hundredth of the ti
   expect(stallsMs / device.now).toBeLessThan(0.011);
 });
 
+test("a stall in the background costs the host nothing, and is soon forgotten", async () => {
+  const device = new Device(50);
+  await device.syncs(1);
+  device.ms = 0.1;
+  await device.syncs(1_000);
+  expect(device.here).toBeGreaterThan(900);
+});
+
 test("a sync that fails is told, wherever it was made", async () => {
   const device = new Device(0.1);
   device.error = new Error("the disk is gone");

@@ -1,21 +1,21 @@
 /**
  * Makes the write-ahead log durable, where it costs least.
  *
- * Handing a sync to the background and its end back costs as much as a quick device takes for the
- * sync itself. So while the device has been quick, the host's thread syncs by itself. A device that
- * is not, or no longer, is synced in the background, where it stalls nobody.
+ * Handing a sync to the background and its end back costs half as much as a quick device takes for
+ * the sync itself. So while the device has been quick, the host's thread syncs by itself. A device
+ * that is not, or no longer, is synced in the background, where it stalls nobody.
  *
- * Nobody can know beforehand that a sync will be slow. One that was keeps the following ones in the
- * background for a hundred times as long as it took: whatever the device does, the host waits for it
- * in at most a hundredth of the time.
+ * Nobody can know beforehand that a sync will be slow. One that kept the host waiting sends the
+ * following ones to the background for a hundred times as long as it took: whatever the device does,
+ * stalls take at most a hundredth of the host's time.
  */
 
 import { fdatasync, fdatasyncSync } from "node:fs";
 
 /** What the device usually takes must be less than this for the host to wait for it. */
 const QUICK_MS = 0.4;
-/** One that takes this long is a stall. */
-const STALL_MS = 2;
+/** One that takes this long is a stall: no more than a hundredth of the host's turns may. */
+const STALL_MS = 5;
 /** How much longer than a stall the host then keeps away from the device. */
 const REST = 100;
 /** How much the newest sync counts in what the device usually takes. */
@@ -50,7 +50,8 @@ export class LogSync {
     if (this.#usualMs >= QUICK_MS || start < this.#restUntil)
       return this.#inBackground(file, start);
     this.#calls.here(file);
-    this.#measured(start);
+    const ms = this.#measured(start);
+    if (ms >= STALL_MS) this.#restUntil = start + ms + REST * ms;
     return undefined;
   }
 
@@ -64,11 +65,10 @@ export class LogSync {
     });
   }
 
-  #measured(start: number): void {
-    const end = this.#calls.now();
-    const ms = end - start;
+  #measured(start: number): number {
+    const ms = this.#calls.now() - start;
     const known = Number.isFinite(this.#usualMs);
     this.#usualMs = known ? this.#usualMs + WEIGHT * (ms - this.#usualMs) : ms;
-    if (ms >= STALL_MS) this.#restUntil = Math.max(this.#restUntil, end + REST * ms);
+    return ms;
   }
 }
