@@ -127,7 +127,11 @@ export class SqliteConnection {
 
   /** Changes when another connection, in this process or another, has committed. */
   dataVersion(): number {
-    return Number(this.get("PRAGMA data_version")?.["data_version"]);
+    const { statement } = this.#prepare("PRAGMA data_version");
+    // Every write asks: a list is read in two thirds of the time of an object. Node 22 has no lists.
+    statement.setReturnArrays?.(true);
+    const row = statement.get() as unknown as [number] | { readonly data_version: number };
+    return Array.isArray(row) ? row[0] : row.data_version;
   }
 
   /** Ends the transaction if one is open; SQLite itself ends it after some errors. */
