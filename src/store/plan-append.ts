@@ -59,6 +59,8 @@ export interface AppendPlan {
   readonly usage: Usage;
   readonly updatedAt: number;
   readonly lastInteractionAt: number;
+  /** Whether `lastInteractionAt` has moved. */
+  readonly interacted: boolean;
 }
 
 /** The stored entries that a request names: the backend looks these up before it plans. */
@@ -140,6 +142,7 @@ export function planAppend(
     usage,
     updatedAt,
     lastInteractionAt,
+    interacted: lastInteractionAt !== state.lastInteractionAt,
   };
 }
 

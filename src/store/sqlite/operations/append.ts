@@ -44,6 +44,13 @@ const PLAIN_INSERT = `INSERT INTO entries (tenant, session, sequence, id, parent
     ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce, hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?)`;
 
+const MOVED = `leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?, leaf_ordinal = ?,
+  leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?, last_chain = ?,
+  message_count = message_count + ?, content_bytes = content_bytes + ?, updated_at = ?,
+  last_write_at = max(last_write_at, ?), input_tokens = input_tokens + ?,
+  output_tokens = output_tokens + ?, cache_creation_tokens = cache_creation_tokens + ?,
+  cache_read_tokens = cache_read_tokens + ?`;
+
 const SQL = statements("append", {
   readState: `SELECT ${STATE_COLUMNS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
@@ -59,12 +66,8 @@ const SQL = statements("append", {
   insertChain: `INSERT INTO chains (tenant, session, chain, parent_chain, fork_depth, fork_ordinal)
     VALUES (?, ?, ?, ?, ?, ?)`,
   supersede: `UPDATE entries SET superseded_by = ? WHERE tenant = ? AND session = ? AND id = ?`,
-  moveState: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?,
-      leaf_depth = ?, leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?,
-      last_chain = ?, message_count = message_count + ?, content_bytes = content_bytes + ?,
-      updated_at = ?, last_interaction_at = ?, last_write_at = max(last_write_at, ?),
-      input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-      cache_creation_tokens = cache_creation_tokens + ?, cache_read_tokens = cache_read_tokens + ?
+  moveState: `UPDATE session_state SET ${MOVED} WHERE tenant = ? AND session = ?`,
+  moveStateAndInteraction: `UPDATE session_state SET last_interaction_at = ?, ${MOVED}
     WHERE tenant = ? AND session = ?`,
   moveLeaf: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?,
       leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_write_at = max(last_write_at, ?)
@@ -128,8 +131,7 @@ export function carryOut(
   for (const { id, by } of plan.superseded) db.run(SQL.supersede, by, tenant, session, id);
   addParticipants(db, tenant, session, plan.actors);
   const { leaf, usage } = plan;
-  db.run(
-    SQL.moveState,
+  const moved: SqlValue[] = [
     leaf?.id ?? null,
     leaf?.sequence ?? null,
     leaf?.chain ?? null,
@@ -142,7 +144,6 @@ export function carryOut(
     plan.messages,
     plan.contentBytes,
     plan.updatedAt,
-    plan.lastInteractionAt,
     now,
     usage.inputTokens,
     usage.outputTokens,
@@ -150,7 +151,10 @@ export function carryOut(
     usage.cacheReadTokens,
     tenant,
     session,
-  );
+  ];
+  // A column that is set is taken out of its index and put in again, even if its value is the same.
+  if (plan.interacted) db.run(SQL.moveStateAndInteraction, plan.lastInteractionAt, ...moved);
+  else db.run(SQL.moveState, ...moved);
 }
 
 /** The feed comes last: its row is the one that all writers of a tenant meet at. */
