@@ -27,6 +27,8 @@ export interface SegmentInfo {
   readonly analyzer: string;
   readonly documents: number;
   readonly bytes: number;
+  /** What of `bytes` only phrases need. */
+  readonly positionBytes: number;
 }
 
 /** A session that was deleted, but whose documents some segment may still hold. */

@@ -12,7 +12,12 @@
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
-import type { SearchAnswer, SearchRequest } from "../search/request.ts";
+import type {
+  NoteSearchAnswer,
+  NoteSearchRequest,
+  SearchAnswer,
+  SearchRequest,
+} from "../search/request.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type {
   AbortStreamRequest,
@@ -158,6 +163,8 @@ export interface StoreReads {
 export interface StoreIndex {
   /** Runs one search, as of one moment. */
   search(tenant: string, request: SearchRequest): Promise<SearchAnswer>;
+  /** The same for memories and facts: gives their keys. */
+  searchNotes(tenant: string, request: NoteSearchRequest): Promise<NoteSearchAnswer>;
   /**
    * One bounded piece of upkeep under the tenant's lease. `busy`, and nothing done, if another
    * process holds it. Runs beside reads and writes, which do not wait for it.
@@ -202,8 +209,14 @@ export interface StoreOptions {
   readonly indexing?: IndexingOptions;
 }
 
-/** How the index is kept. The defaults are right; tests want other numbers. */
+/** How the index is made and kept. */
 export interface IndexingOptions {
+  /** How words are brought to one form: `english` if left out. Another one is another index. */
+  readonly language?: "english" | "simple";
+  /** What of tool traffic can be found: only the tools' `names` if left out. */
+  readonly tools?: "names" | "inputs" | "all";
+  /** What a process may remember of the index: 64 MB if left out. */
+  readonly cacheBytes?: number;
   /**
    * Upkeep begins once this many changes are in no segment yet: 1,024 if left out. At four times as
    * many a write waits for it. 0: only when `maintain` is called.

@@ -3,12 +3,11 @@
 import type { PackedBlob } from "./blob-packer.ts";
 import { NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
 import type { MemoryIndex } from "./memory-index.ts";
-import { SegmentWriter } from "./segment-writer.ts";
+import { type SegmentSize, SegmentWriter } from "./segment-writer.ts";
 
-export interface BuiltSegment {
+export interface BuiltSegment extends SegmentSize {
   readonly blobs: readonly PackedBlob[];
   readonly documents: number;
-  readonly bytes: number;
 }
 
 /**
@@ -30,6 +29,5 @@ export function buildSegment(index: MemoryIndex): BuiltSegment {
     index.fields[field].writeTo(keyed.writer);
     keyed.finish();
   }
-  const { blobs, bytes } = segment.finish();
-  return { blobs, documents: columns.count, bytes };
+  return { ...segment.finish(), documents: columns.count };
 }

@@ -34,6 +34,8 @@ export class FieldWriter {
   readonly #postings = new ByteWriter();
   readonly #positions = new ByteWriter();
   readonly #record = new ByteWriter();
+  /** What the positions take, of all that was written. */
+  positionBytes = 0;
   #inBlock = 0;
   #first = "";
   #previous = "";
@@ -108,7 +110,7 @@ export class FieldWriter {
       let to = from + 1;
       while (to < length && chunkOf(documents[to] as number) === chunk) to++;
       const list = this.#packers.postings.add(this.#chunkList(documents, counts, from, to, chunk));
-      const places = this.#packers.positions.add(this.#chunkPositions(counts, from, to, reader));
+      const places = this.#addPositions(this.#chunkPositions(counts, from, to, reader));
       this.#postings.varint(chunk - previousChunk);
       this.#postings.varint(to - from);
       writeAddress(this.#postings, list);
@@ -180,8 +182,13 @@ export class FieldWriter {
     this.#index.text(this.#first);
     writeAddress(this.#index, this.#packers.dictionary.add(this.#entries.take()));
     writeAddress(this.#index, this.#packers.postings.add(this.#postings.take()));
-    writeAddress(this.#index, this.#packers.positions.add(this.#positions.take()));
+    writeAddress(this.#index, this.#addPositions(this.#positions.take()));
     this.#inBlock = 0;
+  }
+
+  #addPositions(record: Uint8Array): Address {
+    this.positionBytes += record.length;
+    return this.#packers.positions.add(record);
   }
 }
 

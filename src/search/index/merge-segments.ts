@@ -13,11 +13,10 @@ import { mergeField } from "./merge-field.ts";
 import { emptyColumns, type MessageColumns } from "./message-columns.ts";
 import { byCodeUnit, DROPPED, joinKeys, joinMessages, type Renumbering } from "./renumbering.ts";
 import { SegmentReader } from "./segment-reader.ts";
-import { SegmentWriter } from "./segment-writer.ts";
+import { type SegmentSize, SegmentWriter } from "./segment-writer.ts";
 
-export interface MergedSegment {
+export interface MergedSegment extends SegmentSize {
   readonly documents: number;
-  readonly bytes: number;
 }
 
 /** How much is collected before it is written. */
@@ -81,9 +80,9 @@ export function* mergeSegments(
     yield* mergeField(field, readers, numbers, keyed.writer, blobs, pause);
     keyed.finish();
   }
-  const { blobs: rest, bytes } = writer.finish();
+  const { blobs: rest, ...size } = writer.finish();
   yield* ask<"write">({ need: "write", segment: target, blobs: [...pending, ...rest] });
-  return { documents: columns.count, bytes };
+  return { ...size, documents: columns.count };
 }
 
 /** Reads the same of each segment. */

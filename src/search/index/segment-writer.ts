@@ -22,6 +22,12 @@ export interface SegmentKeys {
   readonly facts: readonly string[];
 }
 
+export interface SegmentSize {
+  readonly bytes: number;
+  /** What of them only phrases need. */
+  readonly positionBytes: number;
+}
+
 /** A field that is being written: its documents' lengths are known. */
 export interface OpenField {
   readonly writer: FieldWriter;
@@ -35,6 +41,7 @@ export class SegmentWriter {
   readonly #header: Omit<SegmentHeader, "fields">;
   readonly #fields: Partial<Record<Field, FieldHeader>> = {};
   #bytes = 0;
+  #positionBytes = 0;
 
   constructor(columns: MessageColumns, keys: SegmentKeys) {
     this.#columns = columns;
@@ -77,14 +84,14 @@ export class SegmentWriter {
     return this.#counted(this.#all.flatMap((packer) => packer.takeReady()));
   }
 
-  /** The rest, the header last. */
-  finish(): { readonly blobs: PackedBlob[]; readonly bytes: number } {
+  /** The rest, the header last. The sizes are those of the whole segment. */
+  finish(): { readonly blobs: PackedBlob[] } & SegmentSize {
     const header = { ...this.#header, fields: this.#fields } as SegmentHeader;
     const blobs = this.#counted([
       ...this.#all.flatMap((packer) => packer.finish()),
       { blob: 0, bytes: new TextEncoder().encode(JSON.stringify(header)) },
     ]);
-    return { blobs, bytes: this.#bytes };
+    return { blobs, bytes: this.#bytes, positionBytes: this.#positionBytes };
   }
 
   #open(field: Field, norms: Norms, lengths: Address | undefined): OpenField {
@@ -96,6 +103,7 @@ export class SegmentWriter {
         dictionary: writer.finish(),
         ...(lengths === undefined ? {} : { lengths }),
       };
+      this.#positionBytes += writer.positionBytes;
     };
     return { writer, finish };
   }

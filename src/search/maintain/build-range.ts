@@ -64,6 +64,7 @@ export function* buildRange(
       analyzer: indexVersion(options),
       documents: built.documents,
       bytes: built.bytes,
+      positionBytes: built.positionBytes,
     },
     deleted: slices.flatMap(({ deleted }) => deleted),
     head: slices.at(-1)?.head ?? from,

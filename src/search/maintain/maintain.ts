@@ -150,15 +150,14 @@ function* mergeAll(
   const numbers = new Set(dead.map(({ session }) => session));
   const cache = new IndexCache(MERGE_CACHE_BYTES);
   const sources = joined.map((info) => info.segment);
-  const { documents, bytes } = yield* mergeSegments(sources, segment, numbers, cache);
+  const merged = yield* mergeSegments(sources, segment, numbers, cache);
   return {
+    ...merged,
     segment,
     from: (joined[0] as SegmentInfo).from,
     to: (joined.at(-1) as SegmentInfo).to,
     builtAt: Math.max(through, Math.min(...joined.map(({ builtAt }) => builtAt))),
     analyzer: (joined[0] as SegmentInfo).analyzer,
-    documents,
-    bytes,
   };
 }
 

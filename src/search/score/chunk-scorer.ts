@@ -37,6 +37,8 @@ export interface ChunkTask {
   readonly accepts: (document: number) => boolean;
   /** The score that is needed now. It only rises. */
   readonly threshold: () => number;
+  /** Whether a message with about this score may change anything: its session may have a better one. */
+  readonly matters: (document: number, score: number) => boolean;
   readonly offer: (document: number, score: number) => void;
 }
 
@@ -78,10 +80,12 @@ export function scoreChunk(task: ChunkTask): void {
 export function exactScore(task: ChunkTask, document: number): number {
   const { norm, columns } = task;
   const length = columns.lengths[document] as number;
+  const window = Math.floor(document / WINDOW_DOCUMENTS);
   let score = 0;
   for (const { list, weight } of task.lists) {
-    const at = lowerBound(list.documents, document, 0, list.count);
-    if (list.documents[at] !== document) continue;
+    const to = list.windows[window + 1] as number;
+    const at = lowerBound(list.documents, document, list.windows[window] as number, to);
+    if (at === to || list.documents[at] !== document) continue;
     score += weight * termGain(norm, list.counts[at] as number, length);
   }
   return score;
@@ -203,7 +207,8 @@ function offerAll(task: ChunkTask, base: number, count: number): void {
       const role = task.roleWeights[roles[document] as number] as number;
       if (sum * role < needed) continue;
       sums[slot] = -1;
-      if (!task.accepts(document)) continue;
+      // Clearly: this sum may be off in the last digit.
+      if (!task.matters(document, (sum * role) / CLEARLY) || !task.accepts(document)) continue;
       task.offer(document, exactScore(task, document) * role);
       needed = task.threshold() * CLEARLY - task.maxBoost;
     }

@@ -114,6 +114,7 @@ function score(
 ): void {
   const base = chunk * CHUNK_DOCUMENTS;
   const { boosts } = pass;
+  const boostOf = (session: number) => (boosts.size === 0 ? 0 : (boosts.get(session) ?? 0));
   const task: ChunkTask = {
     lists,
     columns,
@@ -123,10 +124,13 @@ function score(
     isOpen: filter.isOpen,
     accepts: filter.accepts,
     threshold: () => top.threshold,
+    matters: (document, points) => {
+      const session = columns.sessions[document] as number;
+      return points + boostOf(session) >= top.bestOf(session);
+    },
     offer: (document, points) => {
       const session = columns.sessions[document] as number;
-      const boost = boosts.size === 0 ? 0 : (boosts.get(session) ?? 0);
-      top.offer(session, points + boost, view, base + document);
+      top.offer(session, points + boostOf(session), view, base + document);
     },
   };
   const { drivers } = filter.conditions;

@@ -45,7 +45,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   session: 1,
 };
 
-export const PROFILES: Readonly<Record<string, RankingProfile>> = {
-  seed: SEED_PROFILE,
+export const PROFILES: Readonly<Record<"default" | "seed", RankingProfile>> = {
   default: DEFAULT_PROFILE,
+  seed: SEED_PROFILE,
 };

@@ -34,6 +34,11 @@ export class TopSessions {
     return this.#sorted[this.#limit - 1]?.score ?? 0;
   }
 
+  /** What the session has already, if it is among the best. */
+  bestOf(session: number): number {
+    return this.#bySession.get(session)?.score ?? 0;
+  }
+
   offer(session: number, score: number, view: number, document: number): void {
     if (score < this.threshold) return;
     const offered: Best = { session, score, view, document };

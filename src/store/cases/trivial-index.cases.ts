@@ -204,7 +204,7 @@ function* writeSegment(
   const segment = Math.floor(Math.random() * 2 ** 50);
   const bytes = Buffer.from(JSON.stringify(documents));
   yield* ask<"write">({ need: "write", segment, blobs: [{ blob: 0, bytes }] });
-  const size = { documents: documents.length, bytes: bytes.length };
+  const size = { documents: documents.length, bytes: bytes.length, positionBytes: 0 };
   return { segment, ...range, ...size, analyzer: "trivial" };
 }
 

@@ -6,21 +6,24 @@
  */
 
 import { randomInt } from "node:crypto";
-import type { IndexingOptions } from "../../search/index/add-feed.ts";
+import type { IndexingOptions as Analysis } from "../../search/index/add-feed.ts";
 import { maintainIndex } from "../../search/maintain/maintain.ts";
 import { SearchMemory } from "../../search/memory.ts";
 import type { Asking, MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { searchSessions } from "../../search/search.ts";
+import { searchNotes } from "../../search/search-notes.ts";
+import type { IndexingOptions } from "../store.ts";
 
 export interface IndexCode<Memory = unknown> {
   /** What searches may keep between them, as long as the store is open. */
-  createMemory(): Memory;
-  search(request: SearchRequest, memory: Memory, tenant: string): Asking<SearchAnswer>;
+  createMemory(options: IndexingOptions): Memory;
+  search(request: IndexRequest, memory: Memory, tenant: string): Asking<IndexAnswer>;
   maintain(task: MaintenanceTask, options: UpkeepOptions): Asking<MaintenanceReport>;
 }
 
 export interface UpkeepOptions {
+  readonly indexing: IndexingOptions;
   /** Changes in no segment from which on upkeep makes one of them. */
   readonly flushAt: number;
   /** Segments that are named and cannot be read. */
@@ -34,17 +37,24 @@ export async function loadIndexCode(module: string | undefined): Promise<IndexCo
   return indexCode;
 }
 
-const INDEXING: IndexingOptions = {
-  language: "english",
-  tools: "names",
-  unicode: process.versions["unicode"] ?? "",
+const INDEX_CODE: IndexCode<SearchMemory> = {
+  createMemory: (options) =>
+    new SearchMemory({
+      indexing: analysisOf(options),
+      clock: () => performance.now(),
+      ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
+    }),
+  search: (request, memory, tenant) =>
+    "field" in request
+      ? searchNotes(request, memory.tenant(tenant))
+      : searchSessions(request, memory.tenant(tenant)),
+  maintain: (task, options) =>
+    maintainIndex(task, { ...options, indexing: analysisOf(options.indexing), newSegment }),
 };
 
-const INDEX_CODE: IndexCode<SearchMemory> = {
-  createMemory: () => new SearchMemory({ indexing: INDEXING, clock: () => performance.now() }),
-  search: (request, memory, tenant) => searchSessions(request, memory.tenant(tenant)),
-  maintain: (task, options) => maintainIndex(task, { ...options, indexing: INDEXING, newSegment }),
-};
+function analysisOf({ language = "english", tools = "names" }: IndexingOptions): Analysis {
+  return { language, tools, unicode: process.versions["unicode"] ?? "" };
+}
 
 /** Random, so that no two processes choose the same. */
 function newSegment(): number {

@@ -11,6 +11,8 @@ export interface IndexStatus {
   readonly segments: number;
   readonly documents: number;
   readonly bytes: number;
+  /** What of them only phrases need. */
+  readonly positionBytes: number;
   /** Deleted sessions that some segment may still hold. */
   readonly dead: number;
   /** The versions of the analyser that built the segments. */
@@ -35,6 +37,7 @@ export function toIndexStatus(
     segments: segments.length,
     documents: sum(segments.map(({ documents }) => documents)),
     bytes: sum(segments.map(({ bytes }) => bytes)),
+    positionBytes: sum(segments.map(({ positionBytes }) => positionBytes)),
     dead: dead.length,
     analyzers: [...new Set(segments.map(({ analyzer }) => analyzer))].sort(),
     holder,

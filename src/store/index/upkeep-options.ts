@@ -8,7 +8,7 @@ import type { UpkeepOptions } from "./index-code.ts";
  * search has `reported`, and what is `named` by the manifest and not `stored`.
  */
 export function upkeepOptions(
-  { flushAt }: IndexingOptions,
+  indexing: IndexingOptions,
   reported: readonly number[],
   { named, stored }: { readonly named: Manifest; readonly stored: readonly number[] },
 ): UpkeepOptions {
@@ -17,5 +17,6 @@ export function upkeepOptions(
     .map(({ segment }) => segment)
     .filter((segment) => !there.has(segment));
   // 0 says that nobody flushes by itself; somebody has asked now.
-  return { flushAt: flushAt || FLUSH_AT, unreadable: new Set([...reported, ...missing]) };
+  const flushAt = indexing.flushAt || FLUSH_AT;
+  return { indexing, flushAt, unreadable: new Set([...reported, ...missing]) };
 }

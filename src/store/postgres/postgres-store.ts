@@ -1,6 +1,12 @@
 /** The store on PostgreSQL: one database, many nodes. */
 
 import { BackscrollError } from "../../model/errors.ts";
+import type {
+  IndexAnswer,
+  IndexRequest,
+  NoteSearchAnswer,
+  SearchAnswer,
+} from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
 import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
@@ -88,7 +94,7 @@ class PostgresStore implements Store {
     this.#db = db;
     this.#signal = signal;
     this.#indexModule = options.indexing?.module;
-    this.#searcher = new Searcher(db);
+    this.#searcher = new Searcher(db, options.indexing ?? {});
     this.#maintainer = new Maintainer(db, options.indexing ?? {});
     const store = {
       upkeep: (tenant: string) => this.maintain(tenant, "upkeep"),
@@ -195,12 +201,18 @@ class PostgresStore implements Store {
   listChanges: Store["listChanges"] = (tenant, after, limit, sessionId) =>
     this.#db.read(tenant, (tx) => listChanges(tx, after, limit, sessionId));
 
-  search: Store["search"] = async (tenant, request) => {
+  search: Store["search"] = async (tenant, request) =>
+    (await this.#search(tenant, request)) as SearchAnswer;
+
+  searchNotes: Store["searchNotes"] = async (tenant, request) =>
+    (await this.#search(tenant, request)) as NoteSearchAnswer;
+
+  async #search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
     const code = await loadIndexCode(this.#indexModule);
     const answer = await this.#searcher.search(code, tenant, request);
     this.#indexer.found(tenant, answer.unreadable);
     return answer;
-  };
+  }
 
   maintain: Store["maintain"] = async (tenant, task) => {
     const code = await loadIndexCode(this.#indexModule);

@@ -1,14 +1,14 @@
 /** Where SQLite runs: on threads of its own, or on the caller's. */
 
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import type { IndexingOptions } from "../store.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
 
 export interface Executor {
   write(name: WriteName, args: readonly unknown[]): Promise<unknown>;
   read(name: ReadName, args: readonly unknown[]): Promise<unknown>;
-  search(tenant: string, request: SearchRequest): Promise<SearchAnswer>;
+  search(tenant: string, request: IndexRequest): Promise<IndexAnswer>;
   /** `unreadable` are segments that a search could not read. */
   maintain(
     tenant: string,

@@ -1,7 +1,7 @@
 /** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
 
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
 import { openForReading, queueFull } from "../store-errors.ts";
 import { Breath } from "./breath.ts";
@@ -37,7 +37,7 @@ export class InThread implements Executor {
     this.#reader = path === ":memory:" ? this.#writer : new SqliteConnection(path, { readOnly });
     this.#queue = new WriteQueue(this.#writer, options.busyTimeoutMs);
     this.#segments = new SegmentFile(path, readOnly, () => readEpoch(this.#reader));
-    this.#searcher = new Searcher(this.#reader, this.#segments);
+    this.#searcher = new Searcher(this.#reader, this.#segments, options.indexing);
   }
 
   get connection(): SqliteConnection {
@@ -68,7 +68,7 @@ export class InThread implements Executor {
     return this.#whenFree(() => callRead(this.#reader, name, args));
   }
 
-  async search(tenant: string, request: SearchRequest): Promise<SearchAnswer> {
+  async search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
     const code = await loadIndexCode(this.#options.indexing.module);
     return this.#whenFree(() => this.#searcher.search(code, tenant, request));
   }

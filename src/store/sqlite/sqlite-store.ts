@@ -2,7 +2,12 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { MaintenanceReport } from "../../search/port.ts";
-import type { SearchAnswer } from "../../search/request.ts";
+import type {
+  IndexAnswer,
+  IndexRequest,
+  NoteSearchAnswer,
+  SearchAnswer,
+} from "../../search/request.ts";
 import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { RowBatch } from "../records.ts";
 import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
@@ -143,6 +148,16 @@ export class SqliteStore extends SqliteOperations implements Store {
   }
 
   async search(...[tenant, request]: Parameters<Store["search"]>): Promise<SearchAnswer> {
+    return (await this.#search(tenant, request)) as SearchAnswer;
+  }
+
+  async searchNotes(
+    ...[tenant, request]: Parameters<Store["searchNotes"]>
+  ): Promise<NoteSearchAnswer> {
+    return (await this.#search(tenant, request)) as NoteSearchAnswer;
+  }
+
+  async #search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
     const answer = await this.#open().search(tenant, request);
     this.#indexer.found(tenant, answer.unreadable);
     return answer;

@@ -7,8 +7,10 @@ import {
   workerData,
 } from "node:worker_threads";
 import type { MaintenanceTask } from "../../search/port.ts";
-import type { SearchRequest } from "../../search/request.ts";
+import type { IndexRequest } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
+import type { AppendResult } from "../records.ts";
+import { type AppendParcel, packResult, unpackAppend } from "./append-parcel.ts";
 import { CHECKPOINT_PAGES } from "./executor.ts";
 import { closeWriter } from "./in-thread.ts";
 import { Maintainer } from "./index/maintainer.ts";
@@ -81,14 +83,18 @@ function serveWrites(): void {
       checkpoint(request.id);
       return;
     }
+    const isAppend = request.name === "append";
     queue.add({
       name: request.name as WriteName,
-      args: request.args,
+      args: isAppend ? unpackAppend(request.args[0] as AppendParcel) : request.args,
       settle: (outcome) => {
         replies.push(
           "error" in outcome
             ? { id: request.id, failure: toFailure(outcome.error) }
-            : { id: request.id, value: outcome.value },
+            : {
+                id: request.id,
+                value: isAppend ? packResult(outcome.value as AppendResult) : outcome.value,
+              },
         );
         // A retry after a busy lock settles outside of a message: then nobody else flushes.
         if (!taking) queueMicrotask(flush);
@@ -129,7 +135,8 @@ const LINGER_MS = 0.05;
 
 function serveReads(): void {
   const db = new SqliteConnection(data.path, { readOnly: data.readOnly });
-  const searcher = new Searcher(db, new SegmentFile(data.path, data.readOnly, () => readEpoch(db)));
+  const segments = new SegmentFile(data.path, data.readOnly, () => readEpoch(db));
+  const searcher = new Searcher(db, segments, data.indexing);
   answerEach(readWithRetry);
 
   async function readWithRetry(request: Request): Promise<unknown> {
@@ -140,7 +147,7 @@ function serveReads(): void {
         if (request.name === CHECKPOINT) return db.checkpoint("PASSIVE");
         if (request.name === CLOSE) return close();
         if (code === undefined) return callRead(db, request.name, request.args);
-        const [tenant, wanted] = request.args as [string, SearchRequest];
+        const [tenant, wanted] = request.args as [string, IndexRequest];
         return searcher.search(code, tenant, wanted);
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;

@@ -4,22 +4,25 @@
  */
 
 import { runLater } from "../../../search/drive.ts";
-import type { SearchAnswer, SearchRequest } from "../../../search/request.ts";
+import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import type { IndexCode } from "../../index/index-code.ts";
+import type { IndexingOptions } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { answerRead } from "./answer.ts";
 
 export class Searcher {
   readonly #db: PostgresDatabase;
+  readonly #indexing: IndexingOptions;
   #memory: unknown;
   /** The last search of each tenant that is under way. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  constructor(db: PostgresDatabase) {
+  constructor(db: PostgresDatabase, indexing: IndexingOptions) {
     this.#db = db;
+    this.#indexing = indexing;
   }
 
-  async search(code: IndexCode, tenant: string, request: SearchRequest): Promise<SearchAnswer> {
+  async search(code: IndexCode, tenant: string, request: IndexRequest): Promise<IndexAnswer> {
     const before = this.#last.get(tenant);
     const answer = (async () => {
       await before;
@@ -34,8 +37,8 @@ export class Searcher {
     }
   }
 
-  #search(code: IndexCode, tenant: string, request: SearchRequest): Promise<SearchAnswer> {
-    this.#memory ??= code.createMemory();
+  #search(code: IndexCode, tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+    this.#memory ??= code.createMemory(this.#indexing);
     return this.#db.snapshots(tenant, { again: true }, async (snapshots) => {
       let manifests = 0;
       return runLater(code.search(request, this.#memory, tenant), async (need) => {

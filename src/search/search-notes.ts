@@ -1,0 +1,64 @@
+/** Search over memories and facts: small texts, found whole. */
+
+import { Blobs, UnreadableSegment } from "./index/blobs.ts";
+import type { TenantMemory } from "./memory.ts";
+import type { Asking } from "./port.ts";
+import { analyzeQuery } from "./query/analyze-query.ts";
+import { parseQuery } from "./query/parse-query.ts";
+import type { NoteSearchAnswer, NoteSearchRequest } from "./request.ts";
+import { BM25 } from "./score/bm25.ts";
+import { MAX_EXPANSIONS } from "./score/conditions.ts";
+import { scoreKeyed } from "./score/keyed-scores.ts";
+import type { QueryTerm } from "./score/query-terms.ts";
+import { readSnapshot, type View } from "./snapshot.ts";
+
+export function* searchNotes(
+  request: NoteSearchRequest,
+  memory: TenantMemory,
+): Asking<NoteSearchAnswer> {
+  const unreadable = new Set<number>();
+  for (;;) {
+    try {
+      return yield* searchOnce(request, memory, unreadable);
+    } catch (error) {
+      if (!(error instanceof UnreadableSegment)) throw error;
+      unreadable.add(error.segment);
+    }
+  }
+}
+
+function* searchOnce(
+  { field, query, now, limit, keyPrefix }: NoteSearchRequest,
+  memory: TenantMemory,
+  unreadable: ReadonlySet<number>,
+): Asking<NoteSearchAnswer> {
+  const blobs = new Blobs(memory.cache);
+  const { views, indexing } = yield* readSnapshot(memory, blobs, unreadable);
+  const parsed = analyzeQuery(parseQuery(query, { now }), memory.indexing.language);
+  const terms: QueryTerm[] = parsed.scored.map(({ term, weight }) => ({
+    label: term,
+    terms: [term],
+    weight,
+  }));
+  for (const prefix of parsed.prefixes) {
+    const lists = yield* blobs.complete(() =>
+      views.map(({ source }) => source.termsWithPrefix(field, prefix, MAX_EXPANSIONS)),
+    );
+    const expanded = [...new Set(lists.flatMap((list) => list ?? []))].sort();
+    terms.push({ label: `${prefix}*`, terms: expanded.slice(0, MAX_EXPANSIONS), weight: 1 });
+  }
+  const scores = (yield* blobs.complete(() => scoreKeyed(views, field, terms, BM25))) ?? [];
+  const notes = scores.flatMap((own, i) => {
+    const keys = (views[i] as View).source.noteKeys(field) ?? [];
+    return [...own].map(([document, score]) => ({ key: keys[document] as string, score }));
+  });
+  return {
+    notes: notes
+      .filter(({ key }) => key.startsWith(keyPrefix))
+      .sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1))
+      .slice(0, limit),
+    indexing,
+    degraded: unreadable.size > 0,
+    unreadable: [...unreadable],
+  };
+}
