@@ -1,7 +1,15 @@
 /** What a store holds, on the wire. */
 
+import type { IndexStatus } from "../store/index/index-status.ts";
 import type { StoreStatus, TenantStatus } from "../store/records.ts";
 import { hidePasswords } from "./address.ts";
+
+export interface WireIndexStatus {
+  readonly lag: number;
+  readonly segments: number;
+  readonly documents: number;
+  readonly bytes: number;
+}
 
 export interface WireTenantStatus {
   readonly tenant: string;
@@ -16,7 +24,7 @@ export interface WireTenantStatus {
   readonly feed_position: number;
   readonly feed_head: string;
   /** Changes that are in no segment yet, and what the segments take. */
-  readonly index: { readonly lag: number; readonly segments: number; readonly bytes: number };
+  readonly index: WireIndexStatus;
   readonly quota: {
     readonly max_sessions: number | null;
     readonly max_entries: number | null;
@@ -59,15 +67,18 @@ function toWireTenantStatus(status: TenantStatus): WireTenantStatus {
     facts: status.facts,
     feed_position: status.feedPosition,
     feed_head: status.feedHead,
-    index: {
-      lag: status.index.lag,
-      segments: status.index.segments,
-      bytes: status.index.bytes,
-    },
+    index: toWireIndexStatus(status.index),
     quota: {
       max_sessions: status.quota.maxSessions,
       max_entries: status.quota.maxEntries,
       max_content_bytes: status.quota.maxContentBytes,
     },
   };
+}
+
+export function toWireIndexStatus(
+  status: Pick<IndexStatus, keyof WireIndexStatus>,
+): WireIndexStatus {
+  const { lag, segments, documents, bytes } = status;
+  return { lag, segments, documents, bytes };
 }

@@ -11,7 +11,14 @@ export interface MaintainOptions {
   readonly onProgress?: (progress: { readonly documents: number }) => void;
 }
 
-const TASKS: readonly MaintenanceTask[] = ["flush", "merge", "upkeep", "rebuild", "purge"];
+/**
+ * `flush` moves what was written since into a segment, `merge` joins segments where that is due,
+ * `upkeep` does both as they are due. `rebuild` builds every segment again from the messages, `purge`
+ * writes anew whatever may hold what was deleted.
+ */
+export type IndexTask = "flush" | "merge" | "upkeep" | "rebuild" | "purge";
+
+const TASKS: readonly IndexTask[] = ["flush", "merge", "upkeep", "rebuild", "purge"];
 
 /** How long to wait for another process that is at it. */
 const PATIENCE_MS = 60_000;
@@ -19,14 +26,14 @@ const PAUSE_MS = 50;
 
 export async function maintainIndex(
   scope: Scope,
-  task: MaintenanceTask,
+  task: IndexTask,
   { onProgress }: MaintainOptions,
 ): Promise<IndexStatus> {
-  checkOneOf(task, TASKS, "task");
+  const piece = await pieceOf(scope, checkOneOf(task, TASKS, "task"));
   let documents = 0;
   let busySince: number | undefined;
   for (;;) {
-    const report = await scope.store.maintain(scope.tenant, task);
+    const report = await scope.store.maintain(scope.tenant, piece);
     documents += report.documents;
     onProgress?.({ documents });
     if (report.busy) {
@@ -38,6 +45,13 @@ export async function maintainIndex(
       if (!report.more) return scope.store.indexStatus(scope.tenant);
     }
   }
+}
+
+/** A rebuild takes what is there now: what others add meanwhile is new. */
+async function pieceOf(scope: Scope, task: IndexTask): Promise<MaintenanceTask> {
+  if (task !== "rebuild") return task;
+  const { version } = await scope.store.indexStatus(scope.tenant);
+  return { rebuildThrough: version };
 }
 
 function heldElsewhere(): BackscrollError {

@@ -11,7 +11,6 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
-import type { MaintenanceTask } from "../search/port.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type {
   Quota,
@@ -25,7 +24,7 @@ import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
-import { type MaintainOptions, maintainIndex } from "./maintain-index.ts";
+import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
   type ListMemoriesInput,
@@ -197,7 +196,7 @@ export class TenantEngine {
   }
 
   /** Does all of a task of the index's upkeep now. Searches and appends go on beside it. */
-  maintainIndex(task: MaintenanceTask, options: MaintainOptions = {}): Promise<IndexStatus> {
+  maintainIndex(task: IndexTask, options: MaintainOptions = {}): Promise<IndexStatus> {
     return maintainIndex(this.scope, task, options);
   }
 

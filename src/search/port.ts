@@ -29,6 +29,8 @@ export interface SegmentInfo {
   readonly bytes: number;
   /** What of `bytes` only phrases need. */
   readonly positionBytes: number;
+  /** The version of the manifest that named it first. Absent: older than this field. */
+  readonly namedIn?: number;
 }
 
 /** A session that was deleted, but whose documents some segment may still hold. */
@@ -176,9 +178,17 @@ export interface Window {
 
 /**
  * `flush` moves the tail into a segment, `merge` joins segments where that is due, `upkeep` does both
- * as they are due. `rebuild` builds every segment again, `purge` those that hold what was deleted.
+ * as they are due, `purge` writes anew whatever may hold what was deleted.
  */
-export type MaintenanceTask = "flush" | "merge" | "upkeep" | "rebuild" | "purge";
+export type MaintenanceTask = "flush" | "merge" | "upkeep" | "purge" | RebuildTask;
+
+/**
+ * Builds again every segment that a manifest up to this version has named: one in each piece, so that
+ * the work goes on after an interruption, and ends.
+ */
+export interface RebuildTask {
+  readonly rebuildThrough: number;
+}
 
 export interface MaintenanceReport {
   /** Another process held the lease, or was quicker: nothing was done. */

@@ -138,11 +138,11 @@ class Fixture {
       indexing: INDEXING,
       newSegment: () => ++this.#lastSegment,
       flushAt: 1,
-      unreadable: new Set(
-        task === "rebuild" ? this.model.manifest.segments.map(({ segment }) => segment) : [],
-      ),
+      unreadable: new Set<number>(),
     };
-    runNow(maintainIndex(task, options), this.model.answer);
+    const { version } = this.model.manifest;
+    const asked = task === "rebuild" ? { rebuildThrough: version } : task;
+    runNow(maintainIndex(asked, options), this.model.answer);
   }
 
   search(query: string, more: Partial<SearchRequest> = {}): SearchAnswer {

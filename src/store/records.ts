@@ -11,6 +11,7 @@ import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Origin, Retention } from "../model/session.ts";
 import type { Payload } from "../transcript/content.ts";
+import type { IndexStatus } from "./index/index-status.ts";
 
 /** A key under which a request may be repeated, and what identifies the request. */
 export interface Idempotency {
@@ -342,7 +343,7 @@ export interface TenantStatus {
   readonly facts: number;
   readonly feedPosition: number;
   readonly feedHead: string;
-  readonly index: { readonly lag: number; readonly segments: number; readonly bytes: number };
+  readonly index: Pick<IndexStatus, "lag" | "segments" | "documents" | "bytes">;
   readonly quota: Quota;
 }
 

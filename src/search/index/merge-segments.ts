@@ -8,10 +8,24 @@ import { type Asking, ask } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
 import { Blobs } from "./blobs.ts";
 import type { IndexCache } from "./index-cache.ts";
-import { CHUNK_DOCUMENTS, FACTS_BLOCK, type Field, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
+import {
+  CHUNK_DOCUMENTS,
+  FACTS_BLOCK,
+  type Field,
+  NOTE_FIELDS,
+  type NoteField,
+  SESSION_FIELDS,
+} from "./layout.ts";
 import { mergeField } from "./merge-field.ts";
 import { emptyColumns, type MessageColumns } from "./message-columns.ts";
-import { byCodeUnit, DROPPED, joinKeys, joinMessages, type Renumbering } from "./renumbering.ts";
+import {
+  byCodeUnit,
+  DROPPED,
+  type JoinedKeys,
+  joinKeys,
+  joinMessages,
+  type Renumbering,
+} from "./renumbering.ts";
 import { SegmentReader } from "./segment-reader.ts";
 import { type SegmentSize, SegmentWriter } from "./segment-writer.ts";
 
@@ -22,11 +36,15 @@ export interface MergedSegment extends SegmentSize {
 /** How much is collected before it is written. */
 const WRITE_BYTES = 512 * 1024;
 
-/** The oldest of `segments` first. Writes the blobs of `target`. */
+/**
+ * The oldest of `segments` first. Writes the blobs of `target`. `isFirst`: no segment is older, so
+ * notes that are gone leave nothing behind.
+ */
 export function* mergeSegments(
   segments: readonly number[],
   target: number,
   dead: ReadonlySet<number>,
+  isFirst: boolean,
   cache: IndexCache,
 ): Asking<MergedSegment> {
   const blobs = new Blobs(cache);
@@ -39,16 +57,8 @@ export function* mergeSegments(
     (a: number, b: number) => a - b,
     (session) => dead.has(session),
   );
-  const memories = joinKeys(
-    yield* all(blobs, readers, (reader) => reader.noteKeys("memory")),
-    byCodeUnit,
-    () => false,
-  );
-  const facts = joinKeys(
-    yield* all(blobs, readers, (reader) => reader.noteKeys("fact")),
-    byCodeUnit,
-    () => false,
-  );
+  const memories = yield* joinNotes("memory", readers, isFirst, blobs);
+  const facts = yield* joinNotes("fact", readers, isFirst, blobs);
 
   const writer = new SegmentWriter(columns, {
     sessions: sessions.keys,
@@ -93,6 +103,18 @@ function* all<Value>(
 ): Asking<Value[]> {
   const values = yield* blobs.complete(() => readers.map(read));
   return values.filter((value) => value !== undefined);
+}
+
+function* joinNotes(
+  field: NoteField,
+  readers: readonly SegmentReader[],
+  isFirst: boolean,
+  blobs: Blobs,
+): Asking<JoinedKeys<string>> {
+  const keys = yield* all(blobs, readers, (reader) => reader.noteKeys(field));
+  const lengths = yield* all(blobs, readers, (reader) => reader.lengths(field));
+  const isGone = (source: number, document: number) => isFirst && lengths[source]?.[document] === 0;
+  return joinKeys(keys, byCodeUnit, () => false, isGone);
 }
 
 function* mergeMessages(

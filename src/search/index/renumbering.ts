@@ -13,12 +13,13 @@ export interface JoinedKeys<Key> {
 
 /**
  * Joins documents that have keys. `sources` holds the ascending keys of each source, the oldest
- * first: of each key the newest version stays.
+ * first: of each key the newest version stays, unless it is `isGone`.
  */
 export function joinKeys<Key>(
   sources: readonly ArrayLike<Key>[],
   compare: (a: Key, b: Key) => number,
   isDropped: (key: Key) => boolean,
+  isGone: (source: number, document: number) => boolean = () => false,
 ): JoinedKeys<Key> {
   const newest = new Map<Key, { readonly source: number; readonly document: number }>();
   for (const [source, keys] of sources.entries()) {
@@ -26,6 +27,9 @@ export function joinKeys<Key>(
       const key = keys[document] as Key;
       if (!isDropped(key)) newest.set(key, { source, document });
     }
+  }
+  for (const [key, { source, document }] of newest) {
+    if (isGone(source, document)) newest.delete(key);
   }
   const keys = [...newest.keys()].sort(compare);
   const renumbering = sources.map((each) => new Uint32Array(each.length).fill(DROPPED));

@@ -52,7 +52,7 @@ export function* buildRange(
     through = slice.through;
     yield* ask<"breath">({ need: "breath" });
   }
-  const built = collect(slices, options);
+  const built = collect(slices, from === 0, options);
   yield* ask<"write">({ need: "write", segment, blobs: built.blobs });
   return {
     info: {
@@ -71,7 +71,12 @@ export function* buildRange(
   };
 }
 
-function collect(slices: readonly FeedSlice[], options: IndexingOptions): BuiltSegment {
+/** `isFirst`: no older segment says anything of a note that is gone, so it need not be hidden. */
+function collect(
+  slices: readonly FeedSlice[],
+  isFirst: boolean,
+  options: IndexingOptions,
+): BuiltSegment {
   const index = new MemoryIndex();
   const entries = slices.flatMap((slice) => slice.entries).sort(bySessionAndSequence);
   for (const entry of entries) addEntry(index, entry, options);
@@ -83,7 +88,9 @@ function collect(slices: readonly FeedSlice[], options: IndexingOptions): BuiltS
   for (const session of sessions.sort((a, b) => a.session - b.session)) {
     addSession(index, session, options);
   }
-  const memories = newest(slices, (slice) => slice.memories, keyOfMemory);
+  const memories = newest(slices, (slice) => slice.memories, keyOfMemory).filter(
+    ({ content }) => content !== null || !isFirst,
+  );
   for (const memory of memories.sort((a, b) => byCodeUnit(keyOfMemory(a), keyOfMemory(b)))) {
     addMemory(index, memory, options);
   }
@@ -91,7 +98,7 @@ function collect(slices: readonly FeedSlice[], options: IndexingOptions): BuiltS
     slices,
     (slice) => slice.facts,
     ({ id }) => id,
-  );
+  ).filter(({ text }) => text !== null || !isFirst);
   for (const fact of facts.sort((a, b) => byCodeUnit(a.id, b.id))) addFact(index, fact, options);
   return buildSegment(index);
 }

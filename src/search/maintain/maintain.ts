@@ -46,11 +46,12 @@ export function* maintainIndex(
   const step = nextStep(task, manifest, head, options);
   const report = { through: manifest.through, head, documents: 0 };
   if (step === undefined) return { ...report, busy: false, more: false };
-  const { next, documents } = yield* step;
+  const { next: changed, documents } = yield* step;
+  const next = successor(manifest, changed);
   const isSwapped = yield* ask<"swap">({
     need: "swap",
     expected: manifest.version,
-    manifest: { ...next, version: manifest.version + 1, dead: stillNeeded(next) },
+    manifest: next,
   });
   if (!isSwapped) return { ...report, busy: true, more: true };
   const more = nextStep(task, next, head, options) !== undefined;
@@ -70,21 +71,26 @@ function nextStep(
   options: MaintenanceOptions,
 ): Asking<Step> | undefined {
   const lag = head - manifest.through;
-  const isForced = task === "flush" || task === "purge" || task === "rebuild";
+  const isForced = task === "flush" || task === "purge" || typeof task === "object";
   if (task !== "merge" && lag > 0 && (isForced || lag >= options.flushAt)) {
     return flush(manifest, head, options);
   }
   if (task === "flush") return undefined;
   const version = indexVersion(options.indexing);
+  const rebuildThrough = typeof task === "object" ? task.rebuildThrough : -1;
   const stale = manifest.segments.find(
-    ({ segment, analyzer }) => options.unreadable.has(segment) || analyzer !== version,
+    ({ segment, analyzer, namedIn = 0 }) =>
+      options.unreadable.has(segment) || analyzer !== version || namedIn <= rebuildThrough,
   );
-  if (task !== "merge" && stale !== undefined) return rebuild(manifest, stale, options);
   if (task === "purge") {
     const [only, ...others] = manifest.segments;
     const isClean = others.length === 0 && (only === undefined || only.builtAt >= manifest.through);
-    return isClean ? undefined : merge(manifest, manifest.segments, options);
+    // Not a merge: that keeps what it cannot tell to be gone, such as a fact of a deleted session.
+    return isClean && stale === undefined
+      ? undefined
+      : rebuild(manifest, manifest.segments, options);
   }
+  if (task !== "merge" && stale !== undefined) return rebuild(manifest, [stale], options);
   const joined = segmentsToMerge(manifest.segments);
   return joined.length === 0 ? undefined : merge(manifest, joined, options);
 }
@@ -112,17 +118,19 @@ function* merge(
   return { next: replaced(manifest, joined, info), documents: info.documents };
 }
 
-/** Reads the segment's range of the feed again. The old one answers until the new one is there. */
+/** Reads the segments' range of the feed again. They answer until the new one is there. */
 function* rebuild(
   manifest: Manifest,
-  stale: SegmentInfo,
+  stale: readonly SegmentInfo[],
   options: MaintenanceOptions,
 ): Asking<Step> {
+  const start = stale[0]?.from ?? 0;
+  const end = stale.at(-1)?.to ?? 0;
   let parts: SegmentInfo[] = [];
   let documents = 0;
-  for (let from = stale.from; from < stale.to; ) {
+  for (let from = start; from < end; ) {
     const segment = options.newSegment();
-    const { info } = yield* buildRange(from, stale.to, RANGE, segment, options.indexing);
+    const { info } = yield* buildRange(from, end, RANGE, segment, options.indexing);
     from = info.to;
     documents += info.documents;
     parts.push(info);
@@ -131,12 +139,12 @@ function* rebuild(
       const info = yield* mergeAll(joined, [], 0, options);
       parts = replace(parts, joined, info);
     }
-    yield* ask<"breath">({ need: "breath", done: from - stale.from, total: stale.to - stale.from });
+    yield* ask<"breath">({ need: "breath", done: from - start, total: end - start });
   }
   const [first, ...others] = parts;
-  if (first === undefined) return { next: replaced(manifest, [stale]), documents };
+  if (first === undefined) return { next: replaced(manifest, stale), documents };
   const info = others.length === 0 ? first : yield* mergeAll(parts, [], 0, options);
-  return { next: replaced(manifest, [stale], info), documents };
+  return { next: replaced(manifest, stale, info), documents };
 }
 
 /** `through`: deletions up to there are in `dead`, or were applied before. */
@@ -150,7 +158,8 @@ function* mergeAll(
   const numbers = new Set(dead.map(({ session }) => session));
   const cache = new IndexCache(MERGE_CACHE_BYTES);
   const sources = joined.map((info) => info.segment);
-  const merged = yield* mergeSegments(sources, segment, numbers, cache);
+  const isFirst = joined[0]?.from === 0;
+  const merged = yield* mergeSegments(sources, segment, numbers, isFirst, cache);
   return {
     ...merged,
     segment,
@@ -176,8 +185,20 @@ function replace(
   });
 }
 
+/** `changed` under a version of its own, which the segments remember that are new in it. */
+function successor(old: Manifest, changed: Manifest): Manifest {
+  const version = old.version + 1;
+  const segments = changed.segments.map((info) =>
+    old.segments.includes(info) ? info : { ...info, namedIn: version },
+  );
+  return { ...changed, version, segments, dead: stillNeeded(segments, changed.dead) };
+}
+
 /** A deletion is forgotten once every segment was built after it. */
-function stillNeeded({ segments, dead }: Manifest): DeadSession[] {
+function stillNeeded(
+  segments: readonly SegmentInfo[],
+  dead: readonly DeadSession[],
+): DeadSession[] {
   const oldest = Math.min(...segments.map(({ builtAt }) => builtAt));
   return dead.filter(({ position }) => position > oldest);
 }

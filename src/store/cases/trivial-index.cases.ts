@@ -95,7 +95,7 @@ function* readAll(): Asking<TrivialAnswer> {
 function* maintain(task: MaintenanceTask): Asking<MaintenanceReport> {
   let documents = 0;
   let swapped = true;
-  if (task === "upkeep" || task === "rebuild" || task === "purge") {
+  if (task === "upkeep" || task === "purge" || typeof task === "object") {
     const repaired = yield* repair(task);
     documents += repaired ?? 0;
     swapped = repaired !== undefined;
@@ -160,7 +160,7 @@ function* repair(task: MaintenanceTask): Asking<number | undefined> {
   for (const info of manifest.segments) {
     const held = yield* readSegment(info);
     const holdsDead = held?.length !== withoutDead(held ?? [], info, manifest.dead).length;
-    if (held !== undefined && task !== "rebuild" && !(task === "purge" && holdsDead)) {
+    if (held !== undefined && typeof task === "string" && !(task === "purge" && holdsDead)) {
       segments.push(info);
       continue;
     }

@@ -3,6 +3,8 @@
 import type { Manifest } from "../../search/port.ts";
 
 export interface IndexStatus {
+  /** Counts the changes of the index itself. */
+  readonly version: number;
   /** The feed is in segments up to here, and ends there. */
   readonly through: number;
   readonly head: number;
@@ -28,9 +30,10 @@ export function toIndexStatus(
   head: number,
   holder: string | null,
 ): IndexStatus {
-  const { through, segments, dead } = manifest;
+  const { version, through, segments, dead } = manifest;
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   return {
+    version,
     through,
     head,
     lag: Math.max(0, head - through),

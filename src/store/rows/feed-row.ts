@@ -36,7 +36,11 @@ export function toTombstone(row: Row): Tombstone {
  * `body` are those of its manifest, if it has one.
  */
 export function toTenantStatus(row: Row): TenantStatus {
-  const index = toIndexStatus(toManifest(row), Number(row["feed_position"]), null);
+  const { lag, segments, documents, bytes } = toIndexStatus(
+    toManifest(row),
+    Number(row["feed_position"]),
+    null,
+  );
   return {
     tenant: String(row["name"]),
     sessions: Number(row["session_count"]),
@@ -48,7 +52,7 @@ export function toTenantStatus(row: Row): TenantStatus {
     facts: Number(row["facts"]),
     feedPosition: Number(row["feed_position"]),
     feedHead: toHex(row["feed_hash"] as Uint8Array),
-    index: { lag: index.lag, segments: index.segments, bytes: index.bytes },
+    index: { lag, segments, documents, bytes },
     quota: {
       maxSessions: row["max_sessions"] as number | null,
       maxEntries: row["max_entries"] as number | null,

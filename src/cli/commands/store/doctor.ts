@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { toWireVerification } from "../../../api/maintenance.ts";
 import { toWireStatus } from "../../../api/status.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -5,16 +6,18 @@ import type { VerifyReport } from "../../../engine/verify.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { Progress } from "../../progress.ts";
 import { withStore } from "../../store.ts";
+import { formatIndex } from "./status.ts";
 
 export const doctor: Command = defineCommand({
   name: "doctor",
   summary: "Check that the store is sound. Exits with 1 if it is not.",
   details:
-    "Asks the database to check itself and looks for messages that nobody finished. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. It reads only.",
+    "Asks the database to check itself and looks for messages that nobody finished. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. It only reads, unless it is told to mend the index: --rebuild and --purge do so for every tenant, or for the one that is named, while others go on reading and writing.",
   options: {
     verify: { type: "boolean", help: "Recompute every hash." },
     head: {
@@ -22,20 +25,32 @@ export const doctor: Command = defineCommand({
       value: "HASH",
       help: "A feed head that you noted earlier: the feed must still pass through it. Implies --verify.",
     },
+    rebuild: { type: "boolean", help: "Build the index again from the messages." },
+    purge: {
+      type: "boolean",
+      help: "Force what was deleted out of the index, and empty the write-ahead logs.",
+    },
   },
-  examples: ["doctor --verify"],
-  run: (context, _args, options) => {
-    const { head } = options;
+  examples: ["doctor --verify", "doctor --rebuild", "doctor --purge"],
+  run: async (context, _args, options) => {
+    const { head, rebuild, purge } = options;
     if (head !== undefined && !/^[0-9a-f]{64}$/i.test(head)) {
       throw usageError("--head must be a hash of 64 hexadecimal digits", "--head");
     }
-    return withStore(context, "read", async (_tenant, engine) => {
+    const access = rebuild || purge ? "write" : "read";
+    const code = await withStore(context, access, async (_tenant, engine) => {
       const damage = await engine.checkIntegrity();
       const status = toWireStatus(await engine.status());
       const verified =
         options.verify || head !== undefined ? await verify(engine, head) : undefined;
       const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
       const ok = damage.length === 0 && (verified?.ok ?? true);
+      const tenants = context.tenantNamed ? [context.tenant] : await engine.listTenants();
+      // A database that is damaged is not written to.
+      const mend = (wanted: boolean | undefined, task: "rebuild" | "purge", doing: string) =>
+        wanted && ok ? maintainTenants(engine, tenants, task, doing) : undefined;
+      const rebuilt = await mend(rebuild, "rebuild", "Rebuilding the index");
+      const purged = await mend(purge, "purge", "Purging the index");
       const { terminal } = context;
       if (context.json) {
         await terminal.printJson({
@@ -46,6 +61,8 @@ export const doctor: Command = defineCommand({
           damage,
           pending,
           verification: verified === undefined ? null : toWireVerification(verified),
+          rebuilt: rebuilt ?? null,
+          purged: purged ?? null,
         });
         return ok ? EXIT.ok : EXIT.nothing;
       }
@@ -59,8 +76,16 @@ export const doctor: Command = defineCommand({
         await terminal.print(`          (${sweep} ends those whose lease ran out)`);
       }
       if (verified !== undefined) await printVerification(context, verified);
+      for (const { tenant, ...index } of rebuilt ?? []) {
+        await terminal.print(`Rebuilt   ${tenant}: ${formatIndex(index)}`);
+      }
+      for (const { tenant, ...index } of purged ?? []) {
+        await terminal.print(`Purged    ${tenant}: ${formatIndex(index)}`);
+      }
       return ok ? EXIT.ok : EXIT.nothing;
     });
+    if (purge) noteLogs(context);
+    return code;
   },
 });
 
@@ -75,6 +100,16 @@ async function verify(engine: Engine, head: string | undefined): Promise<VerifyR
   } finally {
     progress.end();
   }
+}
+
+/** Closing the store has emptied its logs, unless somebody was just reading. */
+function noteLogs(context: Context): void {
+  const logs = ["-wal", "-index-wal"].map((suffix) => `${context.address}${suffix}`);
+  const full = logs.filter((log) => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0);
+  if (full.length === 0) return;
+  context.terminal.note(
+    `Another process is using the store: ${full.join(" and ")} may still hold what was deleted. Purge again once it has ended.`,
+  );
 }
 
 async function printVerification(context: Context, report: VerifyReport): Promise<void> {

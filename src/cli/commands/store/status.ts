@@ -1,5 +1,10 @@
 import { userInfo } from "node:os";
-import { toWireStatus, type WireStatus, type WireTenantStatus } from "../../../api/status.ts";
+import {
+  toWireStatus,
+  type WireIndexStatus,
+  type WireStatus,
+  type WireTenantStatus,
+} from "../../../api/status.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -39,7 +44,10 @@ function formatStatus(context: Context, status: WireStatus): string[] {
     field("Backend", `${product}, schema version ${schema_version}`),
     field("Size", formatBytes(database_bytes) + log),
     ...(tenants.length === 0 ? [field("Holds", "nothing yet")] : []),
-    ...tenants.map((tenant) => field("Holds", formatTenant(tenant, tenants.length > 1))),
+    ...tenants.flatMap((tenant) => [
+      field("Holds", formatTenant(tenant, tenants.length > 1)),
+      field("Index", formatIndex(tenant.index)),
+    ]),
     "",
     "Try next:",
     ...nextCommands(tenants).map((words) => `  ${commandLine(context, words)}`),
@@ -54,14 +62,19 @@ function formatTenant(status: WireTenantStatus, named: boolean): string {
     counted(status.memories, "memory"),
     counted(status.facts, "fact"),
     `${formatBytes(status.content_bytes)} of content`,
-    ...(status.index.segments === 0 ? [] : [formatIndex(status.index)]),
   ];
   return `${named ? `${status.tenant}: ` : ""}${parts.join(", ")}`;
 }
 
-function formatIndex({ lag, segments, bytes }: WireTenantStatus["index"]): string {
-  const behind = lag === 0 ? "" : `, ${counted(lag, "change")} behind`;
-  return `an index of ${formatBytes(bytes)} in ${counted(segments, "segment")}${behind}`;
+/** What is not in a segment yet is found all the same. */
+export function formatIndex({ lag, segments, documents, bytes }: WireIndexStatus): string {
+  const parts = [
+    counted(segments, "segment"),
+    counted(documents, "document"),
+    formatBytes(bytes),
+    lag === 0 ? "up to date" : `${counted(lag, "change")} to be added`,
+  ];
+  return parts.join(", ");
 }
 
 /** Two commands that work now, whatever the store holds. */

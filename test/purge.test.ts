@@ -1,0 +1,150 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { open } from "../src/open.ts";
+import { type Ran, runCli } from "./support/cli.ts";
+
+/** What was deleted is gone from the files, and an index that is built again finds the same. */
+
+const folder = mkdtempSync(join(tmpdir(), "backscroll-purge-"));
+let db = "";
+let files = 0;
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeEach(() => {
+  db = join(folder, `${++files}.db`);
+});
+
+function doctor(...args: string[]): Promise<Ran> {
+  return runCli(["doctor", ...args], { env: { HOME: folder, BACKSCROLL_DB: db } });
+}
+
+/** Words that occur nowhere else, and that stemming leaves alone. */
+const DELETED = {
+  ...{ message: "quokkab", large: "wombatf", title: "numbatk", summary: "dingok", old: "bilbyk" },
+  ...{
+    memory: "echidnak",
+    replaced: "possumk",
+    fact: "kowarik",
+
+    retitled: "bettongk",
+  },
+};
+
+/** Which of the deleted words the files of the store hold. */
+function leftovers(): string[] {
+  const held = ["", "-wal", "-index", "-index-wal"]
+    .map((suffix) => `${db}${suffix}`)
+    .filter((file) => statSync(file, { throwIfNoEntry: false }) !== undefined)
+    .map((file) => readFileSync(file, "latin1").toLowerCase());
+  return Object.values(DELETED).filter((word) => held.some((text) => text.includes(word)));
+}
+
+/** A store in which every one of those words is in a segment, and then deleted. */
+async function fillAndDelete(flushBetween: boolean): Promise<void> {
+  await using memory = await open(db, { inThread: true, indexing: { flushAt: 0 } });
+  const flush = async () => {
+    if (flushBetween) await memory.maintainIndex("flush");
+  };
+  const kept = await memory.createSession({
+    ...{ id: "kept", agent: "coder", createdBy: "ana", title: `Old ${DELETED.retitled}` },
+  });
+  await kept.append({ role: "user", actor: "ana", content: "This stays: wallaby." });
+  const gone = await memory.createSession({
+    ...{ id: "gone", agent: "coder", createdBy: "ana", title: `About the ${DELETED.title}` },
+  });
+  await gone.append({ role: "user", actor: "ana", content: `The ${DELETED.message} ran.` });
+  await gone.append({ role: "user", content: `${"filler ".repeat(1_000)} ${DELETED.large}` });
+  const stream = await gone.openMessage({ role: "assistant" });
+  await stream.write(`Half an ${DELETED.old}`);
+  await stream.commit();
+  await gone.addFacts([{ subject: DELETED.fact, predicate: "is", object: "small" }]);
+  await memory.putMemory({ agent: "coder", name: "animals", content: `A ${DELETED.replaced}.` });
+  await memory.putMemory({ agent: "coder", name: "other", content: `An ${DELETED.memory}.` });
+  await flush();
+  await kept.setTitle("New title");
+  await memory.putMemory({ agent: "coder", name: "animals", content: "A koala." });
+  await memory.deleteMemory("coder", "other");
+  await gone.delete();
+}
+
+describe("doctor --purge", () => {
+  test.each([
+    ["segments", true],
+    ["the feed alone", false],
+  ])("leaves nothing of what was deleted, once it was in %s", async (_where, flushed) => {
+    await fillAndDelete(flushed);
+    const { code, stdout, stderr } = await doctor("--purge");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(
+      /^Purged {4}default: 1 segment, \d+ documents?, [\d.]+ (?:B|KiB), up to date$/m,
+    );
+    expect(leftovers()).toEqual([]);
+
+    await using memory = await open(db, { readOnly: true, inThread: true });
+    expect((await memory.searchSessions("wallaby")).hits).toHaveLength(1);
+    expect(await memory.searchMemory("koala")).toHaveLength(1);
+    for (const word of Object.values(DELETED)) {
+      expect((await memory.searchSessions(word)).hits, word).toEqual([]);
+    }
+  });
+
+  test("without it, the words are there: the test can see them", async () => {
+    await fillAndDelete(true);
+    expect(leftovers()).not.toEqual([]);
+  });
+
+  test("needs a store that is there, and may run beside another process", async () => {
+    expect((await doctor("--purge")).code).toBe(4);
+    await fillAndDelete(true);
+    await using reader = await open(db, { inThread: true });
+    const { code } = await doctor("--purge");
+    expect(code).toBe(0);
+    expect(leftovers()).toEqual([]);
+    expect(await reader.searchMemory("koala")).toHaveLength(1);
+  });
+});
+
+describe("doctor --rebuild", () => {
+  test("builds every segment of every tenant again, and finds the same", async () => {
+    const memory = await open(db, { inThread: true, indexing: { flushAt: 0 } });
+    for (const tenant of ["default", "acme"]) {
+      const own = memory.forTenant(tenant);
+      const session = await own.createSession({ agent: "coder", createdBy: "ana" });
+      for (const part of ["first", "second", "third"]) {
+        await session.append({ role: "user", content: `The ${part} lock` });
+        await own.maintainIndex("flush");
+      }
+    }
+    const before = await memory.searchSessions("lock", { perSession: 3 });
+    const { version, segments } = await memory.indexStatus();
+    expect(segments).toBe(3);
+    await memory.close();
+
+    const ran = await doctor("--rebuild", "--json");
+    expect([ran.code, ran.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      ok: true,
+      purged: null,
+      rebuilt: [
+        { tenant: "acme", lag: 0, segments: 3, documents: 3, bytes: expect.any(Number) },
+        { tenant: "default", lag: 0, segments: 3, documents: 3 },
+      ],
+    });
+    await using after = await open(db, { readOnly: true, inThread: true });
+    expect((await after.indexStatus()).version).toBe(version + 3);
+    expect(await after.searchSessions("lock", { perSession: 3 })).toEqual(before);
+  });
+
+  test("of one tenant leaves the others alone", async () => {
+    await using memory = await open(db, { inThread: true });
+    for (const tenant of ["default", "acme"]) {
+      await memory.forTenant(tenant).createSession({ agent: "coder", createdBy: "ana" });
+    }
+    const { stdout } = await doctor("--rebuild", "--tenant", "acme");
+    expect(stdout).toMatch(/^Rebuilt {3}acme: 1 segment/m);
+    expect(stdout).not.toContain("default");
+  });
+});
