@@ -45,7 +45,9 @@ export interface SearchInput {
   readonly excludeSession?: OneOrMore;
   readonly role?: OneOrMore;
   readonly tool?: OneOrMore;
+  /** Messages at or after this time. */
   readonly since?: number | Date;
+  /** Messages before this time. */
   readonly until?: number | Date;
   /** `all`: every word must be there. `any` (the default): the more the better. */
   readonly match?: "any" | "all";
@@ -62,6 +64,8 @@ export interface SearchInput {
   readonly ranking?: "default" | "seed" | Partial<RankingProfile>;
   /** Adds what each score is made of. */
   readonly explain?: boolean;
+  /** After so many milliseconds the answer is what was found until then: 500 if left out. */
+  readonly deadlineMs?: number;
 }
 
 export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
@@ -92,11 +96,11 @@ export async function searchSessions(
     ...(roles === undefined ? {} : { roles }),
     ...(tools === undefined ? {} : { tools }),
     ...(since === undefined ? {} : { since: checkTime(since, "since") }),
-    ...(until === undefined ? {} : { until: checkTime(until, "until") }),
+    ...(until === undefined ? {} : { until: checkTime(until, "until") - 1 }),
     branches: checkOneOf(input.branches ?? "active", ["active", "all"], "branches"),
     profile: toProfile(input.ranking ?? "default"),
     explain: checkFlag(input.explain ?? false, "explain"),
-    deadlineMs: SEARCH_DEADLINE_MS,
+    deadlineMs: checkCount(input.deadlineMs ?? SEARCH_DEADLINE_MS, "deadlineMs"),
   });
   return result;
 }
@@ -119,14 +123,15 @@ export async function searchMemory(
   checkInput(input, "options");
   const agent = input.agent === undefined ? undefined : checkKey(input.agent, "agent");
   const prefix = agent === undefined ? "" : memoryKey(agent, "");
-  const keys = await searchNotes(scope, "memory", query, input, prefix);
+  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
+  const keys = await searchNotes(scope, "memory", query, limit, prefix);
   const found = await Promise.all(
     keys.map((key) => {
       const [owner = "", name = ""] = key.split("\0");
       return scope.store.findMemory(scope.tenant, owner, name);
     }),
   );
-  return found.filter((memory) => memory !== undefined);
+  return found.filter((memory) => memory !== undefined).slice(0, limit);
 }
 
 /** Facts that hold, the best first. */
@@ -136,23 +141,27 @@ export async function searchFacts(
   input: SearchNotesInput,
 ): Promise<readonly Fact[]> {
   checkInput(input, "options");
-  const ids = await searchNotes(scope, "fact", query, input, "");
+  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
+  const ids = await searchNotes(scope, "fact", query, limit, "");
   const found = await Promise.all(ids.map((id) => scope.store.findFact(scope.tenant, id)));
-  return found.filter((fact) => fact !== undefined);
+  return found.filter((fact) => fact !== undefined).slice(0, limit);
 }
+
+/** The index may still name facts that went with their session: so more are asked for than wanted. */
+const FETCHED = 3;
 
 async function searchNotes(
   scope: Scope,
   field: NoteField,
   query: string,
-  input: SearchNotesInput,
+  limit: number,
   keyPrefix: string,
 ): Promise<readonly string[]> {
   const { notes } = await scope.store.searchNotes(scope.tenant, {
     field,
     query: checkQuery(query),
     now: scope.now(),
-    limit: checkHits(input.limit, "limit", DEFAULT_HITS),
+    limit: FETCHED * limit,
     keyPrefix,
   });
   return notes.map(({ key }) => key);

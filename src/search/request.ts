@@ -22,6 +22,7 @@ export interface SearchRequest {
   readonly scope: SessionScope;
   readonly roles?: readonly Role[];
   readonly tools?: readonly string[];
+  /** The first and the last millisecond that count. */
   readonly since?: number;
   readonly until?: number;
   /** `active`: only messages on the active path of their session. */

@@ -1,10 +1,14 @@
-/** What a message looks like in a window: what was said, or else what its tools did. */
+/** What a message looks like in a window: what was said, and what its tools did. */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, textOf } from "../../model/block.ts";
 
+/** What was said; what its tools did where nothing was. */
 export function displayText(blocks: readonly Block[]): string {
-  const said = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  if (said.length > 0) return said.join("\n");
+  const said = textOf(blocks);
+  return said === "" ? toolTextOf(blocks) : said;
+}
+
+export function toolTextOf(blocks: readonly Block[]): string {
   return blocks.flatMap(toolText).join("\n");
 }
 

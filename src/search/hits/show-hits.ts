@@ -7,8 +7,8 @@ import { type Asking, ask, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { SearchHit, SearchRequest, WindowItem } from "../request.ts";
 import type { Ranked } from "../score/rank.ts";
-import { displayText, toolNameOf } from "./display-text.ts";
-import { cutSnippet } from "./snippet.ts";
+import { displayText, toolNameOf, toolTextOf } from "./display-text.ts";
+import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
 
@@ -84,9 +84,18 @@ function showHit(
   };
 }
 
+/** Not in what was said: then it may be in what a tool is called, or was given. */
+function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight): Snippet {
+  const done = redact(toolTextOf(blocks)).text;
+  const marks = highlight(done);
+  return marks.length === 0 ? cutSnippet(said, []) : cutSnippet(done, marks);
+}
+
 function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
-  const { text } = redact(displayText(entry.blocks));
-  const snippet = cutSnippet(text, found ? highlight(text) : []);
+  const said = redact(displayText(entry.blocks)).text;
+  const marks = found ? highlight(said) : [];
+  const snippet =
+    found && marks.length === 0 ? toolSnippet(entry, said, highlight) : cutSnippet(said, marks);
   return {
     entryId: entry.id,
     index: entry.index,

@@ -86,7 +86,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   };
   const ranked = isPlain(request)
     ? yield* blobs.complete(() => top.list().map((best) => rankBest(best, pass, views)))
-    : yield* rankSessions(top, pass, paths, ranking, blobs);
+    : yield* rankSessions(top, pass, ranking, blobs);
   return {
     ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
     notes,
@@ -128,13 +128,12 @@ function rankBest(
 function* rankSessions(
   top: TopSessions,
   pass: Omit<MessagePass, "maxBoost">,
-  paths: Paths,
   ranking: Ranking,
   blobs: Blobs,
 ): Asking<Ranked[]> {
   const scorer = new SessionScorer({ ...pass, maxBoost: 0 });
   const scored = yield* blobs.complete(() =>
-    top.list().map(({ session }) => scorer.score(session, paths.known(session))),
+    top.list().map(({ session }) => scorer.score(session, pass.filter.path?.(session))),
   );
   return scored.flatMap((each) => (each === undefined ? [] : rankSession(each, ranking)));
 }
@@ -223,7 +222,7 @@ function* passUntilPathsAreKnown(
   wanted: number,
 ): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
   for (let limit = wanted; ; limit *= 2) {
-    const found = yield* passOnce(search, pass, paths, limit);
+    const found = yield* passOnce(search, pass, limit);
     if (search.request.branches === "all") return found;
     const unknown = found.top.list().filter(({ session }) => paths.known(session) === undefined);
     if (unknown.length === 0) return found;
@@ -243,12 +242,11 @@ function isActive(views: readonly View[], best: Best, paths: Paths): boolean {
 }
 
 function* passOnce(
-  { request, filter, blobs, isLate }: CandidateSearch,
+  { blobs, isLate }: CandidateSearch,
   pass: Omit<MessagePass, "maxBoost">,
-  paths: Paths,
   limit: number,
 ): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
-  const { views, boosts } = pass;
+  const { views, boosts, filter } = pass;
   const isBefore = (a: Best, b: Best) => {
     const [x, y] = [a, b].map(({ view, document }) => views[view]?.source.facts(document));
     if ((x?.time ?? 0) !== (y?.time ?? 0)) return (x?.time ?? 0) > (y?.time ?? 0);
@@ -262,10 +260,7 @@ function* passOnce(
   const top = yield* blobs.complete(() => {
     const attempt = new TopSessions(limit, isBefore);
     for (const [session, boost] of first) {
-      const scored = scorer.score(
-        session,
-        request.branches === "all" ? undefined : paths.known(session),
-      );
+      const scored = scorer.score(session, filter.path?.(session));
       for (const message of scored?.messages ?? []) {
         if (!message.accepted) continue;
         const points = message.score * (pass.roleWeights[message.role] as number);

@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { expectCode } from "../../store/cases/fixture.cases.ts";
+import {
+  hitsOf,
+  marksOf,
+  type SearchCases,
+  sessionsOf,
+  snippetsOf,
+  talk,
+} from "./search-fixture.cases.ts";
+
+/** What a hit looks like, how hits are ordered, and where the limits are. */
+export function searchHitCases({ tenant, settle }: SearchCases): void {
+  describe("a hit", () => {
+    const chatter = (count: number) => Array.from({ length: count }, (_, i) => `message ${i}`);
+
+    test("has a window round the match, and an index that listMessages takes", async () => {
+      const own = tenant();
+      const session = await talk(own, [...chatter(10), "the narwhal", ...chatter(10)]);
+      await settle(own);
+      const [hit] = await hitsOf(own, "narwhal");
+      expect(hit?.window.map(({ index }) => index)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14]);
+      expect(hit?.window.filter(({ found }) => found)).toMatchObject([
+        { entryId: hit?.entryId, index: 10, role: "user", actor: "ana", snippet: "the narwhal" },
+      ]);
+      const page = await session.listMessages({ offset: hit?.index ?? -1, limit: 1 });
+      expect(page.messages[0]?.id).toBe(hit?.entryId);
+      const meta = await session.meta();
+      expect(hit).toMatchObject({
+        leaf: meta.leaf,
+        meta: { title: "", agent: "coder", createdAt: meta.createdAt, messageCount: 21 },
+      });
+    });
+
+    test("keeps its match when the window is capped at 16", async () => {
+      const own = tenant();
+      await talk(own, [...chatter(30), "the narwhal", ...chatter(30)]);
+      await settle(own);
+      for (const [contextBefore, contextAfter] of [
+        [500, 500],
+        [500, 0],
+        [0, 500],
+        [15, 15],
+      ] as const) {
+        const [hit] = await hitsOf(own, "narwhal", { contextBefore, contextAfter });
+        expect(hit?.window).toHaveLength(16);
+        expect(hit?.window.filter(({ found }) => found)).toHaveLength(1);
+      }
+      const [bare] = await hitsOf(own, "narwhal", { contextBefore: 0, contextAfter: 0 });
+      expect(bare?.window.map(({ snippet }) => snippet)).toEqual(["the narwhal"]);
+    });
+
+    test("cuts a long text round the match, between code points", async () => {
+      const own = tenant();
+      const filler = "😀 überall ".repeat(400);
+      await talk(own, [`${filler}the walrus 🦭 sings${filler}`, filler]);
+      await settle(own);
+      const [hit] = await hitsOf(own, "walrus sings");
+      const item = hit?.window.find(({ found }) => found);
+      expect(item?.truncated).toBe(true);
+      expect(Buffer.byteLength(item?.snippet ?? "")).toBeLessThanOrEqual(1_024);
+      expect(Buffer.byteLength(item?.snippet ?? "")).toBeGreaterThan(1_000);
+      expect(item?.snippet.isWellFormed()).toBe(true);
+      expect(marksOf(hit)).toEqual(["walrus", "sings"]);
+      const [start = 0] = item?.matches.map((match) => match.start) ?? [];
+      expect(start).toBeGreaterThan(200);
+      const beside = hit?.window.at(-1)?.snippet ?? "";
+      expect([beside.isWellFormed(), beside.startsWith("😀")]).toEqual([true, true]);
+    });
+
+    test("shows what the match is in: the tool, where the text has none", async () => {
+      const own = tenant();
+      await talk(own, [
+        {
+          role: "assistant",
+          content: "Let me look.",
+          toolCalls: [{ id: "1", name: "searchFiles", arguments: { pattern: "x" } }],
+        },
+      ]);
+      await settle(own);
+      const [hit] = await hitsOf(own, "searchFiles");
+      expect(marksOf(hit)).toEqual(["searchFiles"]);
+      expect(hit?.window[0]).toMatchObject({ toolName: "searchFiles" });
+    });
+
+    test("of a title or a summary alone has no message, and shows how the session begins", async () => {
+      const own = tenant();
+      const titled = await talk(own, ["hello", "bye"], { title: "About the ibex" });
+      const summed = await talk(own, ["hello again"]);
+      await summed.update({ summary: "We talked of the kestrel." });
+      await settle(own);
+      const [byTitle] = await hitsOf(own, "ibex");
+      expect(byTitle).toMatchObject({ sessionId: titled.id, entryId: null, index: null });
+      expect(byTitle?.window.map(({ snippet }) => snippet)).toEqual(["hello", "bye"]);
+      expect(await sessionsOf(own, "kestrel")).toEqual([summed.id]);
+      await titled.setTitle("About the chamois");
+      expect(await sessionsOf(own, "ibex")).toEqual([]);
+      expect(await sessionsOf(own, "chamois")).toEqual([titled.id]);
+      await settle(own);
+      expect(await sessionsOf(own, "ibex")).toEqual([]);
+      await talk(own, [], { title: `The gnu ${"é".repeat(300)}` });
+      const [long] = await hitsOf(own, "gnu");
+      expect(Buffer.byteLength(long?.meta.title ?? "")).toBeLessThanOrEqual(256);
+      expect(long?.window).toEqual([]);
+    });
+
+    test("is one a session, unless more are asked for", async () => {
+      const own = tenant();
+      await talk(own, ["newt one", "newt two", "newt three"]);
+      await talk(own, ["newt four"]);
+      await settle(own);
+      expect(await hitsOf(own, "newt")).toHaveLength(2);
+      expect(await snippetsOf(own, "newt", { perSession: 2 })).toHaveLength(3);
+      expect(await snippetsOf(own, "newt", { perSession: 20, limit: 3 })).toHaveLength(3);
+    });
+
+    test("says what its score is made of, if it is asked", async () => {
+      const own = tenant();
+      await talk(own, ["about quails", "nothing"], { title: "Quail" });
+      await settle(own);
+      const { hits, explanation } = await own.searchSessions("quail the", { explain: true });
+      const { message = 0, neighbours = 0, session = 0, boost = 0 } = hits[0]?.parts ?? {};
+      expect(message + neighbours + session + boost).toBeCloseTo(hits[0]?.score ?? 0, 9);
+      expect(boost).toBeGreaterThan(0);
+      expect(explanation).toMatchObject({ documents: 2, candidates: 1 });
+      expect(explanation?.terms.find(({ term }) => term === "quail")).toMatchObject({
+        documents: 1,
+      });
+      expect((await own.searchSessions("quail")).explanation).toBeUndefined();
+    });
+  });
+
+  describe("the order of hits", () => {
+    test.each(["seed", "default"] as const)(
+      "prefers summary, title, user, tool use, assistant (%s)",
+      async (ranking) => {
+        const own = tenant();
+        // The same words everywhere; what differs is only where they stand.
+        const at = Date.UTC(2026, 0, 1);
+        const say = (role: "user" | "assistant") => ({
+          ...{ role, content: "okapi stripe", createdAt: at },
+        });
+        const make = async (message: ReturnType<typeof say> | "tool", over = {}) => {
+          const tool = {
+            ...{ role: "assistant" as const, createdAt: at },
+            toolCalls: [{ id: "1", name: "okapi stripe", arguments: {} }],
+          };
+          return talk(own, [message === "tool" ? tool : message], { startedAt: at, ...over });
+        };
+        const assistant = await make(say("assistant"));
+        const tool = await make("tool");
+        const user = await make(say("user"));
+        const titled = await make(say("user"), { title: "okapi stripe" });
+        const summed = await make(say("user"));
+        await summed.update({ summary: "okapi stripe" });
+        for (let i = 0; i < 5; i++) await talk(own, ["something else"]);
+        await settle(own);
+        expect(await sessionsOf(own, "okapi stripe", { ranking })).toEqual(
+          [summed, titled, user, tool, assistant].map(({ id }) => id),
+        );
+      },
+    );
+
+    test("is better for more of the query, and stable", async () => {
+      const own = tenant();
+      const both = await talk(own, ["ferret and weasel"]);
+      const one = await talk(own, ["ferret and others"]);
+      const two = await talk(own, ["ferret and others"]);
+      await settle(own);
+      const order = await sessionsOf(own, "ferret weasel");
+      expect(order[0]).toBe(both.id);
+      expect(order.slice(1).sort()).toEqual([one.id, two.id].sort());
+      for (let i = 0; i < 3; i++) expect(await sessionsOf(own, "ferret weasel")).toEqual(order);
+    });
+  });
+
+  describe("limits", () => {
+    test("are told, with what to do", async () => {
+      const own = tenant();
+      await expectCode(own.searchSessions("x", { limit: 21 }), "too_large");
+      await expectCode(own.searchSessions("x", { perSession: 21 }), "too_large");
+      await expectCode(own.searchSessions("x", { limit: 0 }), "invalid_input");
+      await expectCode(own.searchSessions("x", { contextBefore: -1 }), "invalid_input");
+      await expectCode(own.searchSessions("x".repeat(16_385)), "too_large");
+      await expectCode(own.searchSessions(7 as never), "invalid_input");
+      await expectCode(own.searchSessions("x", { role: "king" }), "invalid_input");
+      await expectCode(
+        own.searchSessions("x", { ranking: { speed: 1 } as never }),
+        "invalid_input",
+      );
+      await expectCode(own.searchMemory("x", { limit: 21 }), "too_large");
+      expect(await own.searchSessions("x".repeat(16_384))).toMatchObject({ hits: [] });
+    });
+  });
+}

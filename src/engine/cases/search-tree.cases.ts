@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { hitsOf, type SearchCases, sessionsOf, snippetsOf, talk } from "./search-fixture.cases.ts";
+
+/** What of a conversation can be found, and when: streams, branches, edits, forks, deletion. */
+export function searchTreeCases({ tenant, settle }: SearchCases): void {
+  describe("what is found", () => {
+    test("is a message, the moment its append returns", async () => {
+      const own = tenant();
+      const session = await talk(own, ["the walrus sleeps"]);
+      expect(await sessionsOf(own, "walrus")).toEqual([session.id]);
+      for (let i = 0; i < 5; i++) {
+        await session.append({ role: "user", content: `token${i}x arrives` });
+        expect(await snippetsOf(own, `token${i}x`)).toEqual([`token${i}x arrives`]);
+      }
+      await settle(own);
+      expect(await sessionsOf(own, "walrus")).toEqual([session.id]);
+    });
+
+    test("is a stream once it is committed, and never one that was aborted", async () => {
+      const own = tenant();
+      const session = await talk(own, ["begin"]);
+      const stream = await session.openMessage({ role: "assistant", actor: "coder" });
+      await stream.write("half a platypus");
+      await stream.flush();
+      expect(await sessionsOf(own, "platypus")).toEqual([]);
+      await stream.commit();
+      expect(await snippetsOf(own, "platypus")).toEqual(["half a platypus"]);
+      const lost = await session.openMessage({ role: "assistant" });
+      await lost.write("a stray ocelot");
+      await lost.abort();
+      await settle(own);
+      expect(await sessionsOf(own, "ocelot")).toEqual([]);
+      expect(await sessionsOf(own, "ocelot", { branches: "all" })).toEqual([]);
+      expect(await sessionsOf(own, "platypus")).toEqual([session.id]);
+    });
+
+    test("is what an edit says, and what it replaced only with all branches", async () => {
+      const own = tenant();
+      const session = await talk(own, ["about the heron", "and more heron"]);
+      const [first] = await session.history();
+      const edited = await session.edit(first?.id ?? "", "about the stork");
+      await settle(own);
+      expect(await snippetsOf(own, "stork")).toEqual(["about the stork"]);
+      expect(await snippetsOf(own, "heron")).toEqual([]);
+      const left = await hitsOf(own, "heron", { branches: "all", perSession: 5 });
+      expect(left.map(({ index }) => index).sort()).toEqual([0, 1]);
+      for (const { leaf, index, entryId } of left) {
+        expect(leaf).not.toBe(edited.id);
+        const page = await session.listMessages({
+          leaf: leaf ?? "",
+          offset: index ?? -1,
+          limit: 1,
+        });
+        expect(page.messages[0]?.id).toBe(entryId);
+      }
+    });
+
+    test("is on the active path, wherever the leaf was moved", async () => {
+      const own = tenant();
+      const session = await talk(own, ["root", "the marmot left", "marmot tail"]);
+      const [root] = await session.history();
+      await settle(own);
+      await session.branch(root?.id ?? "");
+      await session.append({ role: "user", content: "the badger right" });
+      expect(await snippetsOf(own, "marmot")).toEqual([]);
+      expect(await snippetsOf(own, "badger")).toEqual(["the badger right"]);
+      expect(await snippetsOf(own, "marmot", { branches: "all" })).toHaveLength(2);
+      await settle(own);
+      expect(await snippetsOf(own, "marmot")).toEqual([]);
+      const [active, other] = await session.branches();
+      const back = [active, other].find((branch) => branch?.active === false);
+      await session.branch(back?.leaf.id ?? "");
+      expect(await snippetsOf(own, "marmot")).toHaveLength(2);
+      expect(await snippetsOf(own, "badger")).toEqual([]);
+    });
+
+    test("is shown once, however many forks have copies of it", async () => {
+      const own = tenant();
+      const session = await talk(own, ["the lemur question", "an answer"]);
+      const fork = await session.fork({ createdBy: "ben" });
+      await fork.append({ role: "user", content: "only the fork has a tapir" });
+      await settle(own);
+      expect(await snippetsOf(own, "lemur")).toEqual(["the lemur question"]);
+      expect(await sessionsOf(own, "tapir")).toEqual([fork.id]);
+      await session.delete();
+      expect(await sessionsOf(own, "lemur")).toEqual([fork.id]);
+    });
+
+    test("is nothing that was injected or recalled, in whole or in part", async () => {
+      const own = tenant();
+      const session = await talk(own, [
+        { role: "user", content: "gecko by the client", metadata: { injected: true } },
+        { role: "user", content: "gecko from memory", metadata: { recalled: true } },
+        "look <system-reminder>at the gecko</system-reminder> here",
+        "<recalled-context>gecko</recalled-context> what now",
+      ]);
+      await session.appendCustomMessage({ type: "note", content: "gecko for the model" });
+      await settle(own);
+      expect(await sessionsOf(own, "gecko")).toEqual([]);
+      expect(await snippetsOf(own, "what now")).toHaveLength(1);
+    });
+
+    test("goes at once when its session is deleted, title, facts and all", async () => {
+      const own = tenant();
+      const session = await talk(own, ["the jackal barks"], { title: "Jackal" });
+      const kept = await talk(own, ["another jackal"]);
+      await session.addFacts([{ subject: "jackal", predicate: "is", object: "loud" }]);
+      await settle(own);
+      expect((await sessionsOf(own, "jackal")).sort()).toEqual([session.id, kept.id].sort());
+      expect(await own.searchFacts("jackal")).toHaveLength(1);
+      await session.delete();
+      expect(await sessionsOf(own, "jackal")).toEqual([kept.id]);
+      expect(await own.searchFacts("jackal")).toEqual([]);
+      await settle(own);
+      expect(await sessionsOf(own, "jackal")).toEqual([kept.id]);
+    });
+  });
+}

@@ -1,0 +1,76 @@
+/** Search through the engine: the same cases on both databases, from the feed and from segments. */
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDatabase } from "../../test/support/postgres.ts";
+import { open } from "../open.ts";
+import { SECRET, snippetsOf, talk } from "./cases/search-fixture.cases.ts";
+import { searchHitCases } from "./cases/search-hits.cases.ts";
+import { searchScopeCases } from "./cases/search-scope.cases.ts";
+import { searchTreeCases } from "./cases/search-tree.cases.ts";
+import { searchWordCases } from "./cases/search-words.cases.ts";
+import type { Engine } from "./engine.ts";
+import type { TenantEngine } from "./tenant-engine.ts";
+
+let tenants = 0;
+
+function searchCases(
+  name: string,
+  address: () => Promise<string>,
+  settle: (tenant: TenantEngine) => Promise<unknown>,
+): void {
+  describe(name, () => {
+    let engine: Engine;
+    beforeAll(async () => {
+      engine = await open(await address(), { indexing: { flushAt: 0 } });
+    });
+    afterAll(() => engine.close());
+    const cases = {
+      tenant: () => engine.forTenant(`tenant-${++tenants}`),
+      settle: async (tenant: TenantEngine) => {
+        await settle(tenant);
+      },
+    };
+    searchTreeCases(cases);
+    searchScopeCases(cases);
+    searchHitCases(cases);
+    searchWordCases(cases);
+  });
+}
+
+const memory = async () => ":memory:";
+searchCases("in the feed, on SQLite", memory, async () => undefined);
+searchCases("in segments, on SQLite", memory, (tenant) => tenant.maintainIndex("flush"));
+searchCases("in the feed, on PostgreSQL", createDatabase, async () => undefined);
+searchCases("in segments, on PostgreSQL", createDatabase, async (tenant) => {
+  await tenant.maintainIndex("flush");
+  await tenant.maintainIndex("purge");
+});
+
+test("what tools were given and gave back is found where the host wants it", async () => {
+  const found = async (tools: "names" | "inputs" | "all") => {
+    await using engine = await open(":memory:", { indexing: { tools } });
+    await talk(engine, [
+      {
+        role: "assistant",
+        toolCalls: [{ id: "1", name: "readFile", arguments: { path: `kudu ${SECRET}` } }],
+        toolResults: [{ id: "1", name: "readFile", output: "an impala" }],
+      },
+    ]);
+    expect(await snippetsOf(engine, SECRET)).toEqual([]);
+    const queries = ["readFile", "kudu", "impala"];
+    const counts = await Promise.all(queries.map((query) => snippetsOf(engine, query)));
+    return counts.map(({ length }) => length > 0);
+  };
+  expect(await found("names")).toEqual([true, false, false]);
+  expect(await found("inputs")).toEqual([true, true, false]);
+  expect(await found("all")).toEqual([true, true, true]);
+});
+
+test("languages differ in how words are brought to one form", async () => {
+  const found = async (language: "english" | "simple") => {
+    await using engine = await open(":memory:", { indexing: { language } });
+    await talk(engine, ["the locks are held"]);
+    return (await snippetsOf(engine, "locking")).length;
+  };
+  expect([await found("english"), await found("simple")]).toEqual([1, 0]);
+});
