@@ -54,7 +54,7 @@ describe("mistakes on the command line", () => {
     [["list", "extra"], /list does not know what to do with "extra"/],
     [["list", "--json=yes"], /--json takes no value/],
     [["show"], /show needs SESSION; see backscroll show --help/],
-    [["memory"], /memory needs one of list, get, put, delete \(invalid_input\)/],
+    [["memory"], /memory needs one of list, search, get, put, delete \(invalid_input\)/],
     [["memory", "ls"], /memory needs one of .*, not ls; did you mean list\?/],
     [["new", "--agent", "coder"], /new needs --by NAME/],
     [["new", "--agent", "a", "--by", "b", "--metadata", "{"], /--metadata is not JSON/],

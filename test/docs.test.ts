@@ -143,7 +143,11 @@ describe("the commands in the documents", () => {
 
 test("no document talks of what only its writers have seen", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
-  const talking = PAGES.filter((page) => words.test(readFileSync(join(ROOT, page), "utf8")));
+  // One way to rank has this name.
+  const ranking = /`seed`|default or seed|--ranking seed|"seed"/g;
+  const talking = PAGES.filter((page) =>
+    words.test(readFileSync(join(ROOT, page), "utf8").replace(ranking, "")),
+  );
   expect(talking).toEqual([]);
 });
 
@@ -154,8 +158,8 @@ async function createWorld(file: string): Promise<Record<string, string>> {
   await using memory = await open(file, { inThread: true });
   const id = "01JZ8Q4V7N";
   const session = await memory.createSession({ id, agent: "coder", createdBy: "ana" });
-  const entry = await session.append({ role: "user", actor: "ana", content: "Why twice?" });
-  const [fact] = await session.addFacts([{ subject: "a", predicate: "b", object: "c" }]);
+  const entry = await session.append({ role: "user", actor: "ana", content: "acquireLock twice?" });
+  const [fact] = await session.addFacts([{ subject: "a", predicate: "favourite", object: "c" }]);
   await memory.putMemory({ agent: "coder", name: "deploy-steps", content: "Migrate first." });
   return { "01JZ8Q9D2M": entry.id, "01JZ8R0C5T": fact?.id ?? "" };
 }

@@ -102,7 +102,11 @@ function checkOption(command: Command, specs: OptionSpecs, token: OptionToken): 
   const { name, rawName, value, inlineValue } = token;
   const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
   if (spec === undefined) {
-    const suggestion = didYouMean(rawName, Object.keys(specs).map(dashed));
+    const takesText = command.arguments.at(-1)?.rest === true;
+    const suggestion =
+      takesText && !rawName.startsWith("--")
+        ? "; a word to leave out belongs into the quotes of the query: 'lock -file'"
+        : didYouMean(rawName, Object.keys(specs).map(dashed));
     throw usageError(
       `${command.name} has no option ${rawName}${suggestion || `; see backscroll ${command.name} --help`}`,
       rawName,

@@ -1,20 +1,23 @@
 /** Hits as a person reads them: the session, and what stands round the match. */
 
-import type { SearchHit, WindowItem } from "../search/request.ts";
+import type { SearchResult } from "../engine/search.ts";
 import { formatTime } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 import { clean, clip, oneLine } from "./text.ts";
+
+type Hit = SearchResult["hits"][number];
+type Item = Hit["window"][number];
 
 /** What is shown of a message that was found, and of its neighbours. */
 const FOUND_LINES = 12;
 const NEAR_LINES = 2;
 
-export function formatHit(hit: SearchHit, terminal: Terminal): string[] {
+export function formatHit(hit: Hit, terminal: Terminal): string[] {
   const { title, agent, updatedAt } = hit.meta;
   const heading = [
-    terminal.bold(hit.sessionId),
+    terminal.bold(oneLine(hit.sessionId)),
     ...(title === "" ? [] : [oneLine(title)]),
-    terminal.dim(`${agent} · ${formatTime(updatedAt)} · score ${hit.score.toFixed(2)}`),
+    terminal.dim(`${oneLine(agent)} · ${formatTime(updatedAt)} · score ${hit.score.toFixed(2)}`),
   ].join("  ");
   const parts = Object.entries(hit.parts ?? {}).map(([name, part]) => `${name} ${part.toFixed(3)}`);
   return [
@@ -24,7 +27,7 @@ export function formatHit(hit: SearchHit, terminal: Terminal): string[] {
   ];
 }
 
-function formatItem(item: WindowItem, terminal: Terminal): string[] {
+function formatItem(item: Item, terminal: Terminal): string[] {
   const who = [item.role ?? "message", ...(item.actor === null ? [] : [oneLine(item.actor)])];
   const label = `#${item.index} ${who.join(" · ")}`;
   const all = marked(item, terminal);
@@ -37,7 +40,7 @@ function formatItem(item: WindowItem, terminal: Terminal): string[] {
 }
 
 /** The lines of a snippet, with the matches marked. */
-function marked(item: WindowItem, terminal: Terminal): string[] {
+function marked(item: Item, terminal: Terminal): string[] {
   let text = "";
   let at = 0;
   for (const { start, end } of item.matches) {

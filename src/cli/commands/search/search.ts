@@ -6,7 +6,11 @@ import { EXIT } from "../../exit.ts";
 import { formatCount } from "../../print.ts";
 import { formatHit } from "../../print-hit.ts";
 import { withStore } from "../../store.ts";
+import { oneLine } from "../../text.ts";
 import { given, toCount, toTime } from "../../values.ts";
+
+/** A person waits rather than miss what is there. */
+const DEADLINE_MS = 10_000;
 
 export const search: Command = defineCommand({
   name: "search",
@@ -68,6 +72,7 @@ export const search: Command = defineCommand({
         branches: options.branches ? ("all" as const) : undefined,
         ranking: toRanking(options.ranking),
         explain: options.explain,
+        deadlineMs: DEADLINE_MS,
       });
       const result = await tenant.searchSessions(QUERY, input);
       await print(context, result);
@@ -101,7 +106,9 @@ async function print(context: Context, result: SearchResult): Promise<void> {
     await terminal.print(terminal.dim(counts.join(", ")));
     for (const { term, documents: having, weight } of explanation.terms) {
       await terminal.print(
-        terminal.dim(`  ${term}  in ${formatCount(having)} messages, weight ${weight.toFixed(3)}`),
+        terminal.dim(
+          `  ${oneLine(term)}  in ${formatCount(having)} messages, weight ${weight.toFixed(3)}`,
+        ),
       );
     }
     await terminal.print();

@@ -1,0 +1,252 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { open } from "../src/open.ts";
+import { type Ran, runCli } from "./support/cli.ts";
+
+/** Search from the command line, on one small store. */
+
+const folder = mkdtempSync(join(tmpdir(), "backscroll-cli-search-"));
+const db = join(folder, "store.db");
+const DAY = 86_400_000;
+const OLD = Date.parse("2026-01-10T12:00:00Z");
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeAll(async () => {
+  await using memory = await open(db, { inThread: true });
+  const cron = await memory.createSession({
+    ...{ id: "cron", agent: "coder", createdBy: "ana", title: "Cron runs twice" },
+    origin: { projectId: "p1", projectPath: "/src/jobs", workstation: "desk", gitBranch: "main" },
+  });
+  await cron.append([
+    { role: "user", actor: "ana", content: "Hello there." },
+    { role: "user", actor: "ana", content: "Why does the nightly cron job run twice?" },
+    { role: "assistant", actor: "coder", content: "Because the lock file is gone." },
+    { role: "user", actor: "ana", content: "Thanks \u001b[31mred\u001b[0m." },
+    { role: "user", actor: "ana", content: "Bye." },
+  ]);
+  const backup = await memory.createSession({
+    ...{ id: "backup", agent: "reviewer", createdBy: "ben" },
+    origin: { projectId: "p2", workstation: "laptop" },
+  });
+  await backup.append([
+    { role: "user", actor: "ben", content: "The backup job needs a lock.", createdAt: OLD },
+    {
+      ...{ role: "assistant", actor: "reviewer", createdAt: OLD + DAY },
+      toolCalls: [{ id: "1", name: "runShell", arguments: { command: "flock" } }],
+    },
+  ]);
+  await memory.putMemory({ agent: "coder", name: "deploy", content: "Migrate before the deploy." });
+  await memory.putMemory({ agent: "other", name: "deploy", content: "Never deploy on Fridays." });
+  await cron.addFacts([{ subject: "cron job", predicate: "is locked by", object: "a file" }]);
+});
+
+function cli(...args: string[]): Promise<Ran> {
+  return runCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
+}
+
+interface Hit {
+  readonly session_id: string;
+  readonly msg_idx: number | null;
+  readonly window: { readonly msg_idx: number; readonly found: boolean }[];
+}
+
+async function search(...args: string[]): Promise<Hit[]> {
+  const { code, stdout, stderr } = await cli("search", ...args, "--json");
+  const { hits } = JSON.parse(stdout) as { hits: Hit[] };
+  expect({ code, stderr }, args.join(" ")).toEqual({ code: hits.length > 0 ? 0 : 1, stderr: "" });
+  return hits;
+}
+
+async function found(...args: string[]): Promise<string[]> {
+  return (await search(...args)).map(({ session_id }) => session_id).sort();
+}
+
+describe("search", () => {
+  test("takes a question as it is typed, and shows what stands round the answer", async () => {
+    const { code, stdout, stderr } = await cli("search", "why", "does", "cron", "run", "twice");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^cron {2}Cron runs twice {2}coder · .* · score \d+\.\d\d$/m);
+    expect(stdout).toContain("▸ #1 user · ana\n    Why does the nightly cron job run twice?\n");
+    expect(stdout).toContain("  #0 user · ana\n    Hello there.\n");
+    expect(stdout).toContain("  #2 assistant · coder\n    Because the lock file is gone.\n");
+    expect(stdout).not.toContain("#3");
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  test("shows control characters instead of obeying them", async () => {
+    const { stdout } = await cli("search", "thanks");
+    expect(stdout).toContain("Thanks ␛[31mred␛[0m.");
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  test("prints JSON of this shape", async () => {
+    const { stdout } = await cli("search_sessions", "nightly", "--explain", "--json");
+    const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+    const entry = expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    const number = expect.any(Number);
+    const item = (index: number, role: string, actor: string, snippet: string) => ({
+      ...{ entry_id: entry, msg_idx: index, role, actor, snippet },
+      ...{ created_at: expect.stringMatching(time), truncated: false, tool_name: null },
+      ...{ matches: [], found: false },
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      hits: [
+        {
+          session_id: "cron",
+          meta: {
+            ...{ title: "Cron runs twice", agent: "coder", message_count: 5 },
+            ...{ created_at: expect.stringMatching(time), updated_at: expect.stringMatching(time) },
+          },
+          ...{ entry_id: entry, msg_idx: 1, leaf: entry, score: number },
+          window: [
+            item(0, "user", "ana", "Hello there."),
+            {
+              ...item(1, "user", "ana", "Why does the nightly cron job run twice?"),
+              ...{ matches: [{ start: 13, end: 20 }], found: true },
+            },
+            item(2, "assistant", "coder", "Because the lock file is gone."),
+          ],
+          parts: { message: number, neighbours: number, session: number, boost: number },
+        },
+      ],
+      ...{ notes: [], indexing: false, degraded: false, partial: false },
+      explanation: {
+        terms: expect.arrayContaining([{ term: "night", documents: 1, weight: number }]),
+        ...{ documents: number, average_length: number, segments: 0, candidates: number },
+      },
+    });
+    const plain = JSON.parse((await cli("search", "nightly", "--json")).stdout);
+    expect([plain.explanation, plain.hits[0].parts]).toEqual([null, null]);
+  });
+
+  test.concurrent.each<[string[], string[]]>([
+    [["lock"], ["backup", "cron"]],
+    [["lock", "--agent", "reviewer"], ["backup"]],
+    [["lock", "--owner", "ana"], ["cron"]],
+    [["lock", "--participant", "ben"], ["backup"]],
+    [["lock", "--project", "p1"], ["cron"]],
+    [["lock", "--project", "src/jobs"], ["cron"]],
+    [["lock", "--workstation", "laptop"], ["backup"]],
+    [["lock", "--git-branch", "main"], ["cron"]],
+    [["lock", "--session", "cron"], ["cron"]],
+    [["lock", "--exclude", "cron"], ["backup"]],
+    [["lock", "--role", "assistant"], ["cron"]],
+    [["lock", "--since", "2026-01-11"], ["cron"]],
+    [["lock", "--until", "2026-01-11"], ["backup"]],
+    [["runShell", "--tool", "runShell"], ["backup"]],
+    [["backup", "lock", "--all"], ["backup"]],
+    [["lock", "agent:reviewer", "since:2026-01-10"], ["backup"]],
+    [["lock -file"], ["backup"]],
+    [["lock", "--agent", "nobody"], []],
+    [["xylophone"], []],
+  ])("finds with %j", async (args, sessions) => {
+    expect(await found(...args)).toEqual(sessions);
+  });
+
+  test("sizes the window with -B and -A", async () => {
+    const indexes = async (...args: string[]) =>
+      (await search("nightly", ...args))[0]?.window.map(({ msg_idx }) => msg_idx);
+    expect(await indexes("-B", "0", "-A", "3")).toEqual([1, 2, 3, 4]);
+    expect(await indexes("--before", "9", "--after", "0")).toEqual([0, 1]);
+  });
+
+  test("gives several hits of a session, and the index that show takes", async () => {
+    const hits = await search("job lock file", "--per-session", "5", "--session", "cron");
+    expect(hits.map(({ msg_idx }) => msg_idx).sort()).toEqual([1, 2]);
+    expect(await search("lock", "--limit", "1")).toHaveLength(1);
+    const { stdout } = await cli("show", "cron", "--offset", `${hits[0]?.msg_idx}`, "--limit", "1");
+    expect(stdout).toMatch(/lock file|nightly cron job/);
+  });
+
+  test("says that nothing was found, with an exit code of its own", async () => {
+    const { code, stdout, stderr } = await cli("search", "xylophone");
+    expect([code, stdout, stderr]).toEqual([1, "Nothing found.\n", ""]);
+  });
+
+  test("tells what it did not understand, and refuses what it cannot do", async () => {
+    const odd = await cli("search", "lock since:someday");
+    expect([odd.code, odd.stderr]).toEqual([0, expect.stringContaining("is no date")]);
+    for (const wrong of [
+      ["--limit", "21"],
+      ["--ranking", "best"],
+      ["--since", "soon"],
+    ]) {
+      expect((await cli("search", "lock", ...wrong)).code, wrong.join(" ")).toBe(2);
+    }
+    expect((await cli("search")).code).toBe(2);
+    const dashed = await cli("search", "lock", "-file");
+    expect([dashed.code, dashed.stderr]).toEqual([2, expect.stringContaining("'lock -file'")]);
+  });
+
+  test("explains its scores to a person", async () => {
+    const { stdout } = await cli("search", "nightly", "--explain", "--ranking", "seed");
+    expect(stdout).toMatch(/^7 messages, 0 segments and the tail, 1 candidate/m);
+    expect(stdout).toMatch(/night {2}in 1 messages?, weight \d/);
+    expect(stdout).toMatch(/message \d\.\d{3} \+ neighbours 0\.000 \+ session 0\.000 \+ boost/);
+  });
+});
+
+describe("memory search and facts search", () => {
+  test("find whole notes, of one agent if it is named", async () => {
+    const { stdout } = await cli("memory", "search", "deploy", "--agent", "coder");
+    expect(stdout).toBe("coder · deploy\n    Migrate before the deploy.\n");
+    const both = JSON.parse((await cli("search_memory", "deploy", "--json")).stdout);
+    expect(both.memories).toHaveLength(2);
+    expect(both.memories[0]).toMatchObject({ name: "deploy", content: expect.any(String) });
+    const one = JSON.parse((await cli("search_memory", "deploy", "--limit", "1", "--json")).stdout);
+    expect(one.memories).toHaveLength(1);
+    expect(await cli("memory", "search", "xylophone")).toMatchObject({
+      ...{ code: 1, stdout: "Nothing found.\n" },
+    });
+  });
+
+  test("find facts", async () => {
+    const { code, stdout } = await cli("facts", "search", "cron", "lock");
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/cron job +is locked by +a file/)]);
+    const { facts } = JSON.parse((await cli("facts", "search", "cron", "--json")).stdout);
+    expect(facts).toMatchObject([{ subject: "cron job", object: "a file" }]);
+    expect((await cli("facts", "search", "xylophone")).code).toBe(1);
+  });
+});
+
+describe("secrets", () => {
+  const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
+  const at = join(folder, "secrets.db");
+  const run = async (...args: string[]): Promise<string> => {
+    const { code, stdout } = await runCli(args, { env: { HOME: folder, BACKSCROLL_DB: at } });
+    expect(code, args.join(" ")).toBe(0);
+    return stdout;
+  };
+
+  test("are masked where they are shown, and kept where they are stored", async () => {
+    {
+      await using memory = await open(at, { inThread: true });
+      const session = await memory.createSession({ id: "s", agent: "coder", createdBy: "ana" });
+      await session.append({ role: "user", content: `Deploy with ${secret} please.` });
+      await memory.putMemory({ agent: "coder", name: "key", content: secret });
+    }
+    const reads = [
+      ["show", "s"],
+      ["show", "s", "--tree"],
+      ["history", "s"],
+      ["export", "--all"],
+    ];
+    await Promise.all(
+      reads.flatMap((words) =>
+        [words, [...words, "--json"]].map(async (args) => {
+          const [masked, raw] = await Promise.all([run(...args), run(...args, "--raw")]);
+          expect(masked).not.toContain(secret);
+          expect(masked).toContain("[redacted]");
+          expect(raw).toContain(secret);
+        }),
+      ),
+    );
+    expect(await run("search", "deploy", "--json")).not.toContain(secret);
+    const copy = join(folder, "secrets-copy.db");
+    await run("backup", copy);
+    expect(await run("show", "s", "--raw", "--db", copy)).toContain(secret);
+  });
+});
