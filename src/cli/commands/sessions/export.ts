@@ -1,4 +1,5 @@
 import { toWireEntry } from "../../../api/entry.ts";
+import { maskEntry, maskFact, maskMemory, maskSession } from "../../../api/mask.ts";
 import { toWireFact, toWireMemory } from "../../../api/note.ts";
 import { toWireSession } from "../../../api/session.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
@@ -13,7 +14,7 @@ export const exportSessions: Command = defineCommand({
   name: "export",
   summary: "Write everything that a tenant holds as JSON lines.",
   details:
-    'A line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. For a copy that can be restored, use backup.',
+    'A line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. Secrets are masked: to move everything elsewhere, add --raw. For a copy that can be restored, use backup, which masks nothing.',
   arguments: [
     {
       name: "FILE",
@@ -21,8 +22,11 @@ export const exportSessions: Command = defineCommand({
       help: "A file that does not exist yet; standard output if it is - or left out.",
     },
   ],
-  options: { all: { type: "boolean", help: "Every session. Required." } },
-  examples: ["export --all sessions.jsonl"],
+  options: {
+    all: { type: "boolean", help: "Every session. Required." },
+    raw: { type: "boolean", help: "Keep secrets as they were written." },
+  },
+  examples: ["export --all sessions.jsonl", "export --all --raw everything.jsonl"],
   run: (context, args, options) => {
     if (!options.all) throw usageError("export needs --all", "--all");
     return withStore(context, "read", async (tenant) => {
@@ -33,7 +37,7 @@ export const exportSessions: Command = defineCommand({
       try {
         for await (const record of exportTenant(tenant)) {
           counts[record.type]++;
-          await output.write(`${JSON.stringify(toLine(record))}\n`);
+          await output.write(`${JSON.stringify(toLine(options.raw ? record : mask(record)))}\n`);
           progress.show(() => `Exported ${formatCount(counts.session)} sessions`);
         }
         await output.finish();
@@ -53,6 +57,19 @@ export const exportSessions: Command = defineCommand({
     });
   },
 });
+
+function mask(record: ExportedRecord): ExportedRecord {
+  switch (record.type) {
+    case "session":
+      return { type: record.type, session: maskSession(record.session) };
+    case "entry":
+      return { type: record.type, entry: maskEntry(record.entry) };
+    case "fact":
+      return { type: record.type, fact: maskFact(record.fact) };
+    case "memory":
+      return { type: record.type, memory: maskMemory(record.memory) };
+  }
+}
 
 function toLine(record: ExportedRecord): object {
   switch (record.type) {

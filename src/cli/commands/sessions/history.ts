@@ -1,4 +1,5 @@
 import { toWireEntry } from "../../../api/entry.ts";
+import { maskEntry } from "../../../api/mask.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatEntry } from "../../print-entry.ts";
@@ -8,21 +9,24 @@ import { given, toCount } from "../../values.ts";
 export const history: Command = defineCommand({
   name: "history",
   summary: "Show the newest messages of a session's active path, in order.",
+  details: "Secrets are masked unless --raw is given.",
   arguments: [{ name: "SESSION", help: "The session's id." }],
   options: {
     limit: { type: "string", value: "N", help: "Messages: at most 500, 50 if left out." },
     before: { type: "string", value: "ENTRY", help: "Only what came before this entry." },
     summaries: { type: "boolean", help: "Show compactions before the first entry that they kept." },
     full: { type: "boolean", help: "Show everything in full." },
+    raw: { type: "boolean", help: "Show secrets, too." },
   },
   examples: ["history 01JZ8Q4V7N --limit 5"],
   run: (context, args, options) =>
     withStore(context, "read", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);
-      const messages = await handle.history({
+      const newest = await handle.history({
         ...given({ before: options.before, limit: toCount(options.limit, "--limit") }),
         includeSummaries: options.summaries ?? false,
       });
+      const messages = options.raw ? newest : newest.map(maskEntry);
       const { terminal } = context;
       if (context.json) {
         await terminal.printJson({ messages: messages.map(toWireEntry) });

@@ -1,4 +1,5 @@
 import { toWireEntry } from "../../../api/entry.ts";
+import { maskEntry, maskSession } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
 import type { SessionHandle } from "../../../engine/session-handle.ts";
 import { kindRules } from "../../../model/entry.ts";
@@ -19,7 +20,7 @@ export const show: Command = defineCommand({
   aliases: ["list_messages", "get_session_meta"],
   summary: "Show a session: what is known of it, and a page of its messages.",
   details:
-    "Messages run along the active path, or along the path to --leaf. Large payloads are cut to their first lines unless --full is given.",
+    "Messages run along the active path, or along the path to --leaf. Large payloads are cut to their first lines unless --full is given. Secrets are masked unless --raw is.",
   arguments: [{ name: "SESSION", help: "The session's id." }],
   options: {
     leaf: { type: "string", value: "ENTRY", help: "Show the path to this entry." },
@@ -29,12 +30,15 @@ export const show: Command = defineCommand({
     tree: { type: "boolean", help: "Show every entry of every branch instead." },
     after: { type: "string", value: "ENTRY", help: "With --tree: go on after this entry." },
     full: { type: "boolean", help: "Show everything in full." },
+    raw: { type: "boolean", help: "Show secrets, too." },
   },
   examples: ["show 01JZ8Q4V7N --limit 10", "show 01JZ8Q4V7N --tree"],
   run: (context, args, options) =>
     withStore(context, "read", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);
-      const session = await handle.meta();
+      const raw = options.raw ?? false;
+      const meta = await handle.meta();
+      const session = raw ? meta : maskSession(meta);
       const limit = toCount(options.limit, "--limit");
       const full = options.full ?? false;
       if (options.tree) {
@@ -42,7 +46,9 @@ export const show: Command = defineCommand({
           if (options[name] !== undefined)
             throw usageError(`--tree shows every branch, so it takes no --${name}`, `--${name}`);
         }
-        return showTree(context, handle, session, { after: options.after, limit, full });
+        return showTree(context, handle, session, {
+          ...{ after: options.after, limit, full, raw },
+        });
       }
       if (options.after !== undefined) {
         throw usageError("--after goes with --tree; pages of messages have --offset", "--after");
@@ -52,10 +58,11 @@ export const show: Command = defineCommand({
         ...given({ offset: toCount(options.offset, "--offset") }),
         preview: !full,
       });
+      const messages = raw ? page.messages : page.messages.map(maskEntry);
       if (context.json) {
         await context.terminal.printJson({
           session: toWireSession(session),
-          messages: page.messages.map(toWireEntry),
+          messages: messages.map(toWireEntry),
           offset: page.offset,
           total: page.total,
         });
@@ -64,7 +71,7 @@ export const show: Command = defineCommand({
       const { terminal } = context;
       const style = { full, labels: await handle.labels(), leaf: session.leaf };
       await terminal.print(formatSession(session, terminal));
-      for (const message of page.messages) {
+      for (const message of messages) {
         await terminal.print();
         for (const line of formatEntry(message, terminal, style)) await terminal.print(line);
       }
@@ -81,7 +88,7 @@ async function showTree(
   context: Context,
   handle: SessionHandle,
   session: Session,
-  options: { after: string | undefined; limit: number | undefined; full: boolean },
+  options: { after: string | undefined; limit: number | undefined; full: boolean; raw: boolean },
 ): Promise<number> {
   const { terminal } = context;
   const page = await handle.listEntries({
@@ -90,10 +97,11 @@ async function showTree(
     preview: !options.full,
     ...given({ after: options.after }),
   });
+  const entries = options.raw ? page.entries : page.entries.map(maskEntry);
   if (context.json) {
     await terminal.printJson({
       session: toWireSession(session),
-      entries: page.entries.map(toWireEntry),
+      entries: entries.map(toWireEntry),
       next: page.next ?? null,
     });
     return EXIT.ok;
@@ -102,9 +110,7 @@ async function showTree(
   await terminal.print(formatSession(session, terminal));
   await terminal.print();
   // Labels stand beside what they name; an extension's state is for its extension.
-  const shown = page.entries.filter(
-    (entry) => kindRules(entry.kind).shown && entry.kind !== "label",
-  );
+  const shown = entries.filter((entry) => kindRules(entry.kind).shown && entry.kind !== "label");
   for (const line of formatTree(shown, terminal, style)) await terminal.print(line);
   if (page.next !== undefined) {
     terminal.note(

@@ -1,0 +1,94 @@
+/**
+ * Secrets, masked in what people and programs outside are shown. The log keeps what was said, and the
+ * library gives its host what the log keeps: this is for surfaces, before they print or convert.
+ *
+ * What only a provider reads (signatures, ids, pictures) stays as it is.
+ */
+
+import type { Block } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
+import type { Fact, Memory } from "../model/note.ts";
+import type { Session } from "../model/session.ts";
+import { REDACTED, redact } from "../search/document/redact.ts";
+
+export function maskEntry(entry: Entry): Entry {
+  const { blocks, data, metadata } = entry;
+  return {
+    ...entry,
+    blocks: blocks.map(maskBlock),
+    data: maskJson(data),
+    metadata: maskObject(metadata),
+  };
+}
+
+export function maskSession(session: Session): Session {
+  const { title, summary, metadata } = session;
+  return {
+    ...session,
+    title: maskText(title),
+    summary: summary === null ? null : maskText(summary),
+    metadata: maskObject(metadata),
+  };
+}
+
+export function maskMemory(memory: Memory): Memory {
+  const { content, metadata } = memory;
+  return { ...memory, content: maskText(content), metadata: maskObject(metadata) };
+}
+
+export function maskFact(fact: Fact): Fact {
+  const { subject, predicate, object } = fact;
+  // `subject` and `predicate` may be what says that `object` is a secret.
+  const named = [predicate, subject].some((name) => maskNamed(name, object) === REDACTED);
+  return {
+    ...fact,
+    subject: maskText(subject),
+    predicate: maskText(predicate),
+    object: named ? REDACTED : maskText(object),
+  };
+}
+
+function maskBlock(block: Block): Block {
+  switch (block.type) {
+    case "text":
+    case "thinking":
+      return { ...block, text: maskText(block.text) };
+    case "tool_use":
+      return { ...block, input: maskText(block.input) };
+    case "tool_result": {
+      const { output } = block;
+      return {
+        ...block,
+        output: typeof output === "string" ? maskText(output) : output.map(maskBlock),
+      };
+    }
+    case "image":
+      return block.url === undefined ? block : { ...block, url: maskText(block.url) };
+    case "opaque":
+      return { ...block, json: maskText(block.json) };
+  }
+}
+
+function maskText(text: string): string {
+  return redact(text).text;
+}
+
+function maskObject(object: JsonObject): JsonObject {
+  return maskJson(object) as JsonObject;
+}
+
+/** The values in `json`, each seen with its name: `{"password": "…"}` says what it is. */
+function maskJson(json: JsonValue, name = ""): JsonValue {
+  if (typeof json === "string") return maskNamed(name, json);
+  if (Array.isArray(json)) return json.map((item) => maskJson(item, name));
+  if (!isPlainObject(json)) return json;
+  const fields = Object.entries(json).map(([key, value]) => [key, maskJson(value, key)] as const);
+  return Object.fromEntries(fields);
+}
+
+function maskNamed(name: string, value: string): string {
+  const masked = maskText(value);
+  if (masked !== value || name === "" || value === "") return masked;
+  return redact(`${name}: "${value}"`).count > 0 ? REDACTED : value;
+}
