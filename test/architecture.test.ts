@@ -30,10 +30,14 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   },
 
   // Of the store, only the port. Random ids are all that it asks of the machine.
-  engine: { folders: ["model", "transcript", "store"], packages: ["node:crypto"] },
+  engine: { folders: ["model", "transcript", "search", "store"], packages: ["node:crypto"] },
 
-  // Conversions to wire types; what they convert from is named, never used.
-  api: { folders: ["model", "store", "engine"], packages: [] },
+  // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
+  // as they are in the index.
+  api: { folders: ["model", "search", "store", "engine"], packages: [] },
+
+  // Doors for other programs' ways of calling: what they expect is built here, without them.
+  "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
 
   // A surface: translates, never decides.
   cli: {
@@ -48,7 +52,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   },
   "backup.ts": { folders: ["model", "store", "open.ts"], packages: ["node:fs", "node:path"] },
   "index.ts": {
-    folders: ["model", "transcript", "store", "engine", "open.ts", "backup.ts"],
+    folders: ["model", "transcript", "search", "store", "engine", "open.ts", "backup.ts"],
     packages: [],
   },
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import * as ai from "../src/adapters/ai-sdk/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
 import * as library from "../src/index.ts";
@@ -19,6 +20,10 @@ const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as
 test("the package has these entry points and no others", () => {
   expect(manifest["exports"]).toEqual({
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./ai": {
+      types: "./dist/adapters/ai-sdk/index.d.ts",
+      default: "./dist/adapters/ai-sdk/index.js",
+    },
     "./package.json": "./package.json",
   });
   expect(manifest["bin"]).toEqual({ backscroll: "bin/backscroll.js" });
@@ -46,6 +51,10 @@ test("the library has these names at run time", () => {
     "restore",
     "textOf",
   ]);
+});
+
+test("backscroll/ai has these names at run time", () => {
+  expect(Object.keys(ai)).toEqual(["memoryTools"]);
 });
 
 test("errors have these codes, and each an exit code", () => {
@@ -145,10 +154,10 @@ describe("entries are of these kinds", () => {
 describe("the command line", () => {
   test("has these commands", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
-      ...["status", "list", "show", "history", "changes"],
+      ...["search", "status", "list", "show", "history", "changes"],
       ...["new", "append", "title", "branch", "edit", "label", "fork", "delete"],
-      ...["memory list", "memory get", "memory put", "memory delete"],
-      ...["facts list", "facts add", "facts delete"],
+      ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
+      ...["facts list", "facts search", "facts add", "facts delete"],
       ...["doctor", "sweep", "backup", "restore", "export"],
     ]);
   });
@@ -163,6 +172,8 @@ describe("the command line", () => {
       get_session_meta: "show",
       new_session: "new",
       append_message: "append",
+      search_sessions: "search",
+      search_memory: "memory search",
     });
   });
 

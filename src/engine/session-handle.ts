@@ -12,7 +12,7 @@ import { checkText } from "../model/ids.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import { stringifyJson } from "../model/json.ts";
 import { MAX_TITLE_BYTES } from "../model/limits.ts";
-import type { Fact } from "../model/note.ts";
+import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { Tombstone } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
@@ -22,6 +22,7 @@ import { checkFlag, checkInput, checkKey, checkKeyOrNull } from "./check.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, deleteSession } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
+import { putMemory } from "./memories.ts";
 import { draftEntry, draftMessage, type MessageInput } from "./message-input.ts";
 import { type MessageStream, type OpenMessageInput, openMessage } from "./message-stream.ts";
 import {
@@ -39,6 +40,13 @@ import {
   readLabels,
 } from "./read.ts";
 import type { Scope } from "./scope.ts";
+import {
+  type SearchInput,
+  type SearchNotesInput,
+  type SearchResult,
+  searchMemory,
+  searchSessions,
+} from "./search.ts";
 import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
 
 export class SessionHandle {
@@ -242,6 +250,26 @@ export class SessionHandle {
   async update(input: UpdateSessionInput): Promise<Session> {
     const { store, tenant } = this.#scope;
     return store.updateSession(tenant, this.id, toSessionPatch(input), this.#scope.now());
+  }
+
+  /** As `searchSessions` of the tenant, without this session: what was said here is known here. */
+  searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
+    const { excludeSession = [] } = checkInput(input, "options");
+    const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;
+    return searchSessions(this.#scope, query, { ...input, excludeSession: [...others, this.id] });
+  }
+
+  /** The memories of this session's agent. */
+  async searchMemory(query: string, input: SearchNotesInput = {}): Promise<readonly Memory[]> {
+    const { agent } = await this.meta();
+    return searchMemory(this.#scope, query, { ...input, agent });
+  }
+
+  /** Keeps a note of this session's agent, which remembers where it was taken from. */
+  async remember(name: string, content: string): Promise<Memory> {
+    const { agent } = await this.meta();
+    const metadata = { sessionId: this.id };
+    return putMemory(this.#scope, { agent, name, content, metadata });
   }
 
   addFacts(facts: readonly FactInput[]): Promise<readonly Fact[]> {
