@@ -20,8 +20,9 @@ export const FLUSH_AT = 1_024;
 const HURRY_FACTOR = 3;
 const MOMENT_MS = 200;
 
-/** A write waits from this many times `flushAt` on. */
+/** A write waits from this many times `flushAt` on, and looks again this often. */
 const WAIT_FACTOR = 4;
+const LOOK_MS = 10;
 
 /** Who was refused the lease, or failed, leaves it alone for this long; each time twice as long. */
 const FIRST_PAUSE_MS = 1_000;
@@ -93,7 +94,8 @@ export class Indexer {
     if (tenant.behind < flushAt) return undefined;
     if (tenant.behind < HURRY_FACTOR * flushAt) this.#startSoon(tenant);
     else this.#start(tenant);
-    return tenant.behind >= WAIT_FACTOR * flushAt ? tenant.upkeep : undefined;
+    const isFar = tenant.behind >= WAIT_FACTOR * flushAt && tenant.upkeep !== undefined;
+    return isFar ? this.#waitForRoom(tenant) : undefined;
   }
 
   /** After a search that could not read some segments: they are built again soon. */
@@ -147,6 +149,20 @@ export class Indexer {
       this.#tenants.set(name, tenant);
     }
     return tenant;
+  }
+
+  /** A merge may take minutes, but it moves the tail now and then. */
+  async #waitForRoom(tenant: Tenant): Promise<void> {
+    const limit = WAIT_FACTOR * this.#options.flushAt;
+    while (tenant.upkeep !== undefined && tenant.behind >= limit) {
+      await Promise.race([tenant.upkeep, pause(LOOK_MS)]);
+      try {
+        tenant.behind = await this.#store.lag(tenant.name);
+      } catch {
+        // The write itself is done; whoever writes next looks again.
+        return;
+      }
+    }
   }
 
   /** Reads how far behind the index is. */

@@ -22,12 +22,16 @@ export interface MergedSegment extends SegmentSize {
 /** How much is collected before it is written. */
 const WRITE_BYTES = 512 * 1024;
 
-/** The oldest of `segments` first. Writes the blobs of `target`. */
+/** Pauses between two calls of `between`: some tenths of a second. */
+const BETWEEN_PAUSES = 16;
+
+/** The oldest of `segments` first. Writes the blobs of `target`, and calls `between` now and then. */
 export function* mergeSegments(
   segments: readonly number[],
   target: number,
   dead: ReadonlySet<number>,
   cache: IndexCache,
+  between: () => Asking<void>,
 ): Asking<MergedSegment> {
   const blobs = new Blobs(cache);
   const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
@@ -58,12 +62,14 @@ export function* mergeSegments(
     factSessions: joinNumbers(factSessions, facts.renumbering, facts.keys.length),
   });
   const pending: PackedBlob[] = [];
+  let pauses = 0;
   const pause = function* (): Asking<void> {
     pending.push(...writer.takeReady());
     if (pending.reduce((total, { bytes }) => total + bytes.length, 0) >= WRITE_BYTES) {
       yield* ask<"write">({ need: "write", segment: target, blobs: pending.splice(0) });
     }
     yield* ask<"breath">({ need: "breath" });
+    if (++pauses % BETWEEN_PAUSES === 0) yield* between();
   };
   const messages = writer.messages();
   yield* mergeField("message", readers, renumbering, messages.writer, blobs, pause);
