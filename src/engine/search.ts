@@ -123,15 +123,14 @@ export async function searchMemory(
   checkInput(input, "options");
   const agent = input.agent === undefined ? undefined : checkKey(input.agent, "agent");
   const prefix = agent === undefined ? "" : memoryKey(agent, "");
-  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
-  const keys = await searchNotes(scope, "memory", query, limit, prefix);
+  const keys = await searchNotes(scope, "memory", query, input, prefix);
   const found = await Promise.all(
     keys.map((key) => {
       const [owner = "", name = ""] = key.split("\0");
       return scope.store.findMemory(scope.tenant, owner, name);
     }),
   );
-  return found.filter((memory) => memory !== undefined).slice(0, limit);
+  return found.filter((memory) => memory !== undefined);
 }
 
 /** Facts that hold, the best first. */
@@ -141,27 +140,23 @@ export async function searchFacts(
   input: SearchNotesInput,
 ): Promise<readonly Fact[]> {
   checkInput(input, "options");
-  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
-  const ids = await searchNotes(scope, "fact", query, limit, "");
+  const ids = await searchNotes(scope, "fact", query, input, "");
   const found = await Promise.all(ids.map((id) => scope.store.findFact(scope.tenant, id)));
-  return found.filter((fact) => fact !== undefined).slice(0, limit);
+  return found.filter((fact) => fact !== undefined);
 }
-
-/** The index may still name facts that went with their session: so more are asked for than wanted. */
-const FETCHED = 3;
 
 async function searchNotes(
   scope: Scope,
   field: NoteField,
   query: string,
-  limit: number,
+  input: SearchNotesInput,
   keyPrefix: string,
 ): Promise<readonly string[]> {
   const { notes } = await scope.store.searchNotes(scope.tenant, {
     field,
     query: checkQuery(query),
     now: scope.now(),
-    limit: FETCHED * limit,
+    limit: checkHits(input.limit, "limit", DEFAULT_HITS),
     keyPrefix,
   });
   return notes.map(({ key }) => key);

@@ -13,8 +13,16 @@ import type { StoreOptions, StoreWrites } from "./store.ts";
 /** Changes in no segment after which upkeep begins: a search reads this many in a few milliseconds. */
 export const FLUSH_AT = 1_024;
 
-/** A write waits from this many times `flushAt` on. */
+/**
+ * Who writes much gets larger segments, which cost less a message: upkeep begins at once only at
+ * this many times `flushAt`, and before that after a moment.
+ */
+const HURRY_FACTOR = 3;
+const MOMENT_MS = 200;
+
+/** A write waits from this many times `flushAt` on, and looks again this often. */
 const WAIT_FACTOR = 4;
+const LOOK_MS = 10;
 
 /** Who was refused the lease, or failed, leaves it alone for this long; each time twice as long. */
 const FIRST_PAUSE_MS = 1_000;
@@ -46,6 +54,8 @@ interface Tenant {
   /** Whether `behind` was ever read from the store. */
   known: boolean;
   looking: Promise<void> | undefined;
+  /** Upkeep that begins in a moment. */
+  soon: NodeJS.Timeout | undefined;
   /** While it is waiting for its turn, or being maintained. */
   upkeep: Promise<void> | undefined;
   pausedUntil: number;
@@ -82,8 +92,10 @@ export class Indexer {
     }
     tenant.behind += changes;
     if (tenant.behind < flushAt) return undefined;
-    this.#start(tenant);
-    return tenant.behind >= WAIT_FACTOR * flushAt ? tenant.upkeep : undefined;
+    if (tenant.behind < HURRY_FACTOR * flushAt) this.#startSoon(tenant);
+    else this.#start(tenant);
+    const isFar = tenant.behind >= WAIT_FACTOR * flushAt && tenant.upkeep !== undefined;
+    return isFar ? this.#waitForRoom(tenant) : undefined;
   }
 
   /** After a search that could not read some segments: they are built again soon. */
@@ -107,7 +119,11 @@ export class Indexer {
   /** Waits for what is under way, or stops it. Nothing begins after this. */
   async close(): Promise<void> {
     const tenants = [...this.#tenants.values()];
-    if (this.#options.shortLived) await Promise.all(tenants.map(({ looking }) => looking));
+    if (this.#options.shortLived) {
+      await Promise.all(tenants.map(({ looking }) => looking));
+      for (const tenant of tenants) if (tenant.soon !== undefined) this.#start(tenant);
+    }
+    for (const { soon } of tenants) clearTimeout(soon);
     this.#closing = true;
     if (this.#options.shortLived) return this.#last;
     await Promise.race([this.#last, pause(CLOSE_WAIT_MS)]);
@@ -119,13 +135,34 @@ export class Indexer {
     let tenant = this.#tenants.get(name);
     if (tenant === undefined) {
       tenant = {
-        ...{ name, behind: 0, known: false, looking: undefined, upkeep: undefined },
+        ...{
+          name,
+          behind: 0,
+          known: false,
+          looking: undefined,
+          soon: undefined,
+          upkeep: undefined,
+        },
         ...{ pausedUntil: 0, pauseMs: FIRST_PAUSE_MS, failure: undefined },
         unreadable: [],
       };
       this.#tenants.set(name, tenant);
     }
     return tenant;
+  }
+
+  /** A merge may take minutes, but it moves the tail now and then. */
+  async #waitForRoom(tenant: Tenant): Promise<void> {
+    const limit = WAIT_FACTOR * this.#options.flushAt;
+    while (tenant.upkeep !== undefined && tenant.behind >= limit) {
+      await Promise.race([tenant.upkeep, pause(LOOK_MS)]);
+      try {
+        tenant.behind = await this.#store.lag(tenant.name);
+      } catch {
+        // The write itself is done; whoever writes next looks again.
+        return;
+      }
+    }
   }
 
   /** Reads how far behind the index is. */
@@ -142,7 +179,14 @@ export class Indexer {
     }
   }
 
+  #startSoon(tenant: Tenant): void {
+    if (tenant.upkeep !== undefined) return;
+    tenant.soon ??= setTimeout(() => this.#start(tenant), MOMENT_MS).unref();
+  }
+
   #start(tenant: Tenant): void {
+    clearTimeout(tenant.soon);
+    tenant.soon = undefined;
     if (this.#closing || tenant.upkeep !== undefined || Date.now() < tenant.pausedUntil) return;
     tenant.upkeep = this.#last.then(() => this.#run(tenant));
     this.#last = tenant.upkeep;

@@ -37,8 +37,11 @@ export const DICTIONARY_BLOCK = 64;
 export const FACTS_BLOCK = 1_024;
 /** Postings between two entry points into the positions of a long list. */
 export const POSITIONS_STRIDE = 128;
-/** Below this many messages all records of a segment share one blob. */
-export const SMALL_SEGMENT = 8_192;
+/**
+ * Below this many messages all records of a segment share one blob. A merge reads each segment from
+ * start to end: with larger blobs it would read the same ones over and over.
+ */
+export const SMALL_SEGMENT = 1_024;
 export const BLOB_BYTES: number = 64 * 1024;
 
 /** More is not counted, in the ranking as in the index. */
@@ -74,5 +77,7 @@ export interface SegmentHeader {
   readonly sessionCount: number;
   readonly memories: Address;
   readonly factIds: Address;
+  /** The session of each fact, with which it goes. */
+  readonly factSessions: Address;
   readonly fields: Readonly<Record<Field, FieldHeader>>;
 }

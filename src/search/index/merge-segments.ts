@@ -8,24 +8,10 @@ import { type Asking, ask } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
 import { Blobs } from "./blobs.ts";
 import type { IndexCache } from "./index-cache.ts";
-import {
-  CHUNK_DOCUMENTS,
-  FACTS_BLOCK,
-  type Field,
-  NOTE_FIELDS,
-  type NoteField,
-  SESSION_FIELDS,
-} from "./layout.ts";
+import { CHUNK_DOCUMENTS, FACTS_BLOCK, type Field, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
 import { mergeField } from "./merge-field.ts";
 import { emptyColumns, type MessageColumns } from "./message-columns.ts";
-import {
-  byCodeUnit,
-  DROPPED,
-  type JoinedKeys,
-  joinKeys,
-  joinMessages,
-  type Renumbering,
-} from "./renumbering.ts";
+import { byCodeUnit, DROPPED, joinKeys, joinMessages, type Renumbering } from "./renumbering.ts";
 import { SegmentReader } from "./segment-reader.ts";
 import { type SegmentSize, SegmentWriter } from "./segment-writer.ts";
 
@@ -36,16 +22,16 @@ export interface MergedSegment extends SegmentSize {
 /** How much is collected before it is written. */
 const WRITE_BYTES = 512 * 1024;
 
-/**
- * The oldest of `segments` first. Writes the blobs of `target`. `isFirst`: no segment is older, so
- * notes that are gone leave nothing behind.
- */
+/** Pauses between two calls of `between`: some tenths of a second. */
+const BETWEEN_PAUSES = 16;
+
+/** The oldest of `segments` first. Writes the blobs of `target`, and calls `between` now and then. */
 export function* mergeSegments(
   segments: readonly number[],
   target: number,
   dead: ReadonlySet<number>,
-  isFirst: boolean,
   cache: IndexCache,
+  between: () => Asking<void>,
 ): Asking<MergedSegment> {
   const blobs = new Blobs(cache);
   const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
@@ -57,21 +43,33 @@ export function* mergeSegments(
     (a: number, b: number) => a - b,
     (session) => dead.has(session),
   );
-  const memories = yield* joinNotes("memory", readers, isFirst, blobs);
-  const facts = yield* joinNotes("fact", readers, isFirst, blobs);
+  const memories = joinKeys(
+    yield* all(blobs, readers, (reader) => reader.noteKeys("memory")),
+    byCodeUnit,
+    () => false,
+  );
+  const factSessions = yield* all(blobs, readers, (reader) => reader.factSessions());
+  const facts = joinKeys(
+    yield* all(blobs, readers, (reader) => reader.noteKeys("fact")),
+    byCodeUnit,
+    (_id, source, document) => dead.has(factSessions[source]?.[document] ?? 0),
+  );
 
   const writer = new SegmentWriter(columns, {
     sessions: sessions.keys,
     memories: memories.keys,
     facts: facts.keys,
+    factSessions: joinNumbers(factSessions, facts.renumbering, facts.keys.length),
   });
   const pending: PackedBlob[] = [];
+  let pauses = 0;
   const pause = function* (): Asking<void> {
     pending.push(...writer.takeReady());
     if (pending.reduce((total, { bytes }) => total + bytes.length, 0) >= WRITE_BYTES) {
       yield* ask<"write">({ need: "write", segment: target, blobs: pending.splice(0) });
     }
     yield* ask<"breath">({ need: "breath" });
+    if (++pauses % BETWEEN_PAUSES === 0) yield* between();
   };
   const messages = writer.messages();
   yield* mergeField("message", readers, renumbering, messages.writer, blobs, pause);
@@ -103,18 +101,6 @@ function* all<Value>(
 ): Asking<Value[]> {
   const values = yield* blobs.complete(() => readers.map(read));
   return values.filter((value) => value !== undefined);
-}
-
-function* joinNotes(
-  field: NoteField,
-  readers: readonly SegmentReader[],
-  isFirst: boolean,
-  blobs: Blobs,
-): Asking<JoinedKeys<string>> {
-  const keys = yield* all(blobs, readers, (reader) => reader.noteKeys(field));
-  const lengths = yield* all(blobs, readers, (reader) => reader.lengths(field));
-  const isGone = (source: number, document: number) => isFirst && lengths[source]?.[document] === 0;
-  return joinKeys(keys, byCodeUnit, () => false, isGone);
 }
 
 function* mergeMessages(
@@ -174,6 +160,22 @@ function* copyFacts(
     }
     blobs.release();
   }
+}
+
+/** One number a document, under the new numbers. */
+function joinNumbers(
+  sources: readonly Uint32Array[],
+  renumbering: Renumbering,
+  count: number,
+): Uint32Array {
+  const joined = new Uint32Array(count);
+  for (const [source, numbers] of sources.entries()) {
+    for (const [document, number] of numbers.entries()) {
+      const to = renumbering[source]?.[document] ?? DROPPED;
+      if (to !== DROPPED) joined[to] = number;
+    }
+  }
+  return joined;
 }
 
 function* mergeLengths(

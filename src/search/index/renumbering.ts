@@ -13,23 +13,19 @@ export interface JoinedKeys<Key> {
 
 /**
  * Joins documents that have keys. `sources` holds the ascending keys of each source, the oldest
- * first: of each key the newest version stays, unless it is `isGone`.
+ * first: of each key the newest version stays.
  */
 export function joinKeys<Key>(
   sources: readonly ArrayLike<Key>[],
   compare: (a: Key, b: Key) => number,
-  isDropped: (key: Key) => boolean,
-  isGone: (source: number, document: number) => boolean = () => false,
+  isDropped: (key: Key, source: number, document: number) => boolean,
 ): JoinedKeys<Key> {
   const newest = new Map<Key, { readonly source: number; readonly document: number }>();
   for (const [source, keys] of sources.entries()) {
     for (let document = 0; document < keys.length; document++) {
       const key = keys[document] as Key;
-      if (!isDropped(key)) newest.set(key, { source, document });
+      if (!isDropped(key, source, document)) newest.set(key, { source, document });
     }
-  }
-  for (const [key, { source, document }] of newest) {
-    if (isGone(source, document)) newest.delete(key);
   }
   const keys = [...newest.keys()].sort(compare);
   const renumbering = sources.map((each) => new Uint32Array(each.length).fill(DROPPED));

@@ -41,27 +41,31 @@ export function* maintainIndex(
   task: MaintenanceTask,
   options: MaintenanceOptions,
 ): Asking<MaintenanceReport> {
-  const manifest = yield* ask<"manifest">({ need: "manifest" });
-  const { head } = yield* ask<"feed">({ need: "feed", after: manifest.through, limit: 0 });
+  const { manifest, head } = yield* readState();
   const step = nextStep(task, manifest, head, options);
   const report = { through: manifest.through, head, documents: 0 };
   if (step === undefined) return { ...report, busy: false, more: false };
-  const { next: changed, documents } = yield* step;
-  const next = successor(manifest, changed);
-  const isSwapped = yield* ask<"swap">({
-    need: "swap",
-    expected: manifest.version,
-    manifest: next,
-  });
-  if (!isSwapped) return { ...report, busy: true, more: true };
-  const more = nextStep(task, next, head, options) !== undefined;
-  return { through: next.through, head, documents, busy: false, more };
+  const documents = yield* step;
+  if (documents === undefined) return { ...report, busy: true, more: true };
+  const after = yield* readState();
+  const more = nextStep(task, after.manifest, after.head, options) !== undefined;
+  return { through: after.manifest.through, head: after.head, documents, busy: false, more };
 }
 
-interface Step {
-  readonly next: Manifest;
-  readonly documents: number;
+interface State {
+  readonly manifest: Manifest;
+  /** The end of the feed. */
+  readonly head: number;
 }
+
+function* readState(): Asking<State> {
+  const manifest = yield* ask<"manifest">({ need: "manifest" });
+  const { head } = yield* ask<"feed">({ need: "feed", after: manifest.through, limit: 0 });
+  return { manifest, head };
+}
+
+/** Gives the documents that were written, or undefined if somebody else was quicker. */
+type Step = Asking<number | undefined>;
 
 /** Nothing has run yet when this returns: generators wait for their first step. */
 function nextStep(
@@ -69,7 +73,7 @@ function nextStep(
   manifest: Manifest,
   head: number,
   options: MaintenanceOptions,
-): Asking<Step> | undefined {
+): Step | undefined {
   const lag = head - manifest.through;
   const isForced = task === "flush" || task === "purge" || typeof task === "object";
   if (task !== "merge" && lag > 0 && (isForced || lag >= options.flushAt)) {
@@ -82,69 +86,90 @@ function nextStep(
     ({ segment, analyzer, namedIn = 0 }) =>
       options.unreadable.has(segment) || analyzer !== version || namedIn <= rebuildThrough,
   );
+  if (task !== "merge" && stale !== undefined) return rebuild(stale, options);
   if (task === "purge") {
     const [only, ...others] = manifest.segments;
     const isClean = others.length === 0 && (only === undefined || only.builtAt >= manifest.through);
-    // Not a merge: that keeps what it cannot tell to be gone, such as a fact of a deleted session.
-    return isClean && stale === undefined
-      ? undefined
-      : rebuild(manifest, manifest.segments, options);
+    return isClean ? undefined : merge(manifest, manifest.segments, options);
   }
-  if (task !== "merge" && stale !== undefined) return rebuild(manifest, [stale], options);
   const joined = segmentsToMerge(manifest.segments);
   return joined.length === 0 ? undefined : merge(manifest, joined, options);
 }
 
-function* flush(manifest: Manifest, head: number, options: MaintenanceOptions): Asking<Step> {
+function* flush(manifest: Manifest, head: number, options: MaintenanceOptions): Step {
   const segment = options.newSegment();
   const built = yield* buildRange(manifest.through, head, RANGE, segment, options.indexing);
-  return {
-    next: {
-      ...manifest,
-      through: built.info.to,
-      segments: [...manifest.segments, built.info],
-      dead: [...manifest.dead, ...built.deleted],
-    },
-    documents: built.info.documents,
-  };
+  const isSwapped = yield* swap(manifest, {
+    ...manifest,
+    through: built.info.to,
+    segments: [...manifest.segments, built.info],
+    dead: [...manifest.dead, ...built.deleted],
+  });
+  return isSwapped ? built.info.documents : undefined;
 }
 
 function* merge(
   manifest: Manifest,
   joined: readonly SegmentInfo[],
   options: MaintenanceOptions,
-): Asking<Step> {
+): Step {
   const info = yield* mergeAll(joined, manifest.dead, manifest.through, options);
-  return { next: replaced(manifest, joined, info), documents: info.documents };
+  return (yield* replace(joined, info)) ? info.documents : undefined;
 }
 
-/** Reads the segments' range of the feed again. They answer until the new one is there. */
-function* rebuild(
-  manifest: Manifest,
-  stale: readonly SegmentInfo[],
-  options: MaintenanceOptions,
-): Asking<Step> {
-  const start = stale[0]?.from ?? 0;
-  const end = stale.at(-1)?.to ?? 0;
+/** Reads the segment's range of the feed again. The old one answers until the new one is there. */
+function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
   let parts: SegmentInfo[] = [];
   let documents = 0;
-  for (let from = start; from < end; ) {
+  for (let from = stale.from; from < stale.to; ) {
     const segment = options.newSegment();
-    const { info } = yield* buildRange(from, end, RANGE, segment, options.indexing);
+    const { info } = yield* buildRange(from, stale.to, RANGE, segment, options.indexing);
     from = info.to;
     documents += info.documents;
     parts.push(info);
     const joined = segmentsToMerge(parts);
     if (joined.length > 0) {
-      const info = yield* mergeAll(joined, [], 0, options);
-      parts = replace(parts, joined, info);
+      parts = withReplaced(parts, joined, yield* mergeAll(joined, [], 0, options));
     }
-    yield* ask<"breath">({ need: "breath", done: from - start, total: end - start });
+    yield* ask<"breath">({ need: "breath", done: from - stale.from, total: stale.to - stale.from });
+    yield* flushIfDue(options);
   }
   const [first, ...others] = parts;
-  if (first === undefined) return { next: replaced(manifest, stale), documents };
-  const info = others.length === 0 ? first : yield* mergeAll(parts, [], 0, options);
-  return { next: replaced(manifest, stale, info), documents };
+  const info =
+    first === undefined || others.length === 0 ? first : yield* mergeAll(parts, [], 0, options);
+  return (yield* replace([stale], info)) ? documents : undefined;
+}
+
+/**
+ * A large merge takes minutes. What is appended meanwhile must not pile up: its tail would make
+ * searches slow, and writers wait.
+ */
+function* flushIfDue(options: MaintenanceOptions): Asking<void> {
+  const { manifest, head } = yield* readState();
+  if (head - manifest.through >= options.flushAt) yield* flush(manifest, head, options);
+}
+
+/** Puts a segment in the place of others, in whatever the manifest is now. */
+function* replace(old: readonly SegmentInfo[], info: SegmentInfo | undefined): Asking<boolean> {
+  const manifest = yield* ask<"manifest">({ need: "manifest" });
+  const numbers = new Set(old.map(({ segment }) => segment));
+  const present = manifest.segments.filter(({ segment }) => numbers.has(segment));
+  if (present.length < old.length) return false;
+  const segments = withReplaced(manifest.segments, present, info);
+  return yield* swap(manifest, { ...manifest, segments });
+}
+
+/** What is new in `after` remembers the version that named it first. */
+function* swap(before: Manifest, after: Manifest): Asking<boolean> {
+  const version = before.version + 1;
+  const segments = after.segments.map((info) =>
+    before.segments.includes(info) ? info : { ...info, namedIn: version },
+  );
+  return yield* ask<"swap">({
+    need: "swap",
+    expected: before.version,
+    manifest: { ...after, version, segments, dead: stillNeeded(after) },
+  });
 }
 
 /** `through`: deletions up to there are in `dead`, or were applied before. */
@@ -158,8 +183,8 @@ function* mergeAll(
   const numbers = new Set(dead.map(({ session }) => session));
   const cache = new IndexCache(MERGE_CACHE_BYTES);
   const sources = joined.map((info) => info.segment);
-  const isFirst = joined[0]?.from === 0;
-  const merged = yield* mergeSegments(sources, segment, numbers, isFirst, cache);
+  const between = () => flushIfDue(options);
+  const merged = yield* mergeSegments(sources, segment, numbers, cache, between);
   return {
     ...merged,
     segment,
@@ -170,14 +195,11 @@ function* mergeAll(
   };
 }
 
-function replaced(manifest: Manifest, old: readonly SegmentInfo[], info?: SegmentInfo): Manifest {
-  return { ...manifest, segments: replace(manifest.segments, old, info) };
-}
-
-function replace(
+/** `old` are adjacent; `info` takes their place, or nothing does. */
+function withReplaced(
   segments: readonly SegmentInfo[],
   old: readonly SegmentInfo[],
-  info?: SegmentInfo,
+  info: SegmentInfo | undefined,
 ): SegmentInfo[] {
   return segments.flatMap((segment) => {
     if (!old.includes(segment)) return [segment];
@@ -185,20 +207,8 @@ function replace(
   });
 }
 
-/** `changed` under a version of its own, which the segments remember that are new in it. */
-function successor(old: Manifest, changed: Manifest): Manifest {
-  const version = old.version + 1;
-  const segments = changed.segments.map((info) =>
-    old.segments.includes(info) ? info : { ...info, namedIn: version },
-  );
-  return { ...changed, version, segments, dead: stillNeeded(segments, changed.dead) };
-}
-
 /** A deletion is forgotten once every segment was built after it. */
-function stillNeeded(
-  segments: readonly SegmentInfo[],
-  dead: readonly DeadSession[],
-): DeadSession[] {
+function stillNeeded({ segments, dead }: Manifest): DeadSession[] {
   const oldest = Math.min(...segments.map(({ builtAt }) => builtAt));
   return dead.filter(({ position }) => position > oldest);
 }

@@ -173,6 +173,7 @@ class FileUpkeep implements IndexUpkeep {
   async rest(): Promise<void> {
     // A snapshot keeps the log from being written over.
     if (!this.#feedRead) this.endSnapshot();
+    moveLog(this.#file, "PASSIVE");
   }
 
   async clean(keptMs: number): Promise<void> {
