@@ -74,7 +74,10 @@ describe("the programs in the documents", () => {
           isolatedDeclarations: false,
           declaration: false,
           noUnusedLocals: false,
-          paths: { backscroll: [join(ROOT, "src/index.ts")] },
+          paths: {
+            backscroll: [join(ROOT, "src/index.ts")],
+            "backscroll/ai": [join(ROOT, "src/adapters/ai-sdk/index.ts")],
+          },
           typeRoots: [join(ROOT, "node_modules/@types")],
         },
         include: ["*.ts"],
@@ -92,8 +95,11 @@ describe("the programs in the documents", () => {
   test.concurrent.each(programs)("$page runs", async ({ page, source }) => {
     const place = join(folder, `ts-${page.replaceAll("/", "-")}`);
     mkdirSync(place);
-    const library = JSON.stringify(new URL("../src/index.ts", import.meta.url).href);
-    writeFileSync(join(place, "program.ts"), source.replaceAll('"backscroll"', library));
+    const file = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+    const program = source
+      .replaceAll('"backscroll"', file("../src/index.ts"))
+      .replaceAll('"backscroll/ai"', file("../src/adapters/ai-sdk/index.ts"));
+    writeFileSync(join(place, "program.ts"), program);
     const ran = await run(process.execPath, ["program.ts"], { cwd: place, env: { HOME: place } });
     expect(ran.stderr).toBe("");
     // What a document prints to show that it is so, is so.
