@@ -26,6 +26,9 @@ test("the command line works on PostgreSQL, and moves a store there and back", a
   await cli(["edit", session, question, "Why does it run twice?"]);
   expect(await cli(["show", session, "--tree"])).toContain(`${question}  [superseded]`);
   expect(await cli(["doctor", "--verify"])).toContain("all match");
+  expect(await cli(["search", "running", "twice"])).toContain("Why does it run twice?");
+  expect(await cli(["doctor", "--rebuild", "--purge"])).toMatch(/Purged +default: 1 segment/);
+  expect(await cli(["search", "running", "twice"])).toContain("Why does it run twice?");
   const changes = await cli(["changes", "--session", session, "--json"]);
 
   const file = join(folder, "copy.db");

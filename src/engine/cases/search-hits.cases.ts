@@ -81,6 +81,31 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       const [hit] = await hitsOf(own, "searchFiles");
       expect(marksOf(hit)).toEqual(["searchFiles"]);
       expect(hit?.window[0]).toMatchObject({ toolName: "searchFiles" });
+      const { id } = await talk(own, [
+        {
+          ...{ role: "assistant", content: "Wait." },
+          toolResults: [{ id: "2", name: "listFolder", output: "a b c" }],
+        },
+      ]);
+      await settle(own);
+      const [result] = await hitsOf(own, "listFolder");
+      expect(result?.sessionId).toBe(id);
+      expect(marksOf(result)).toEqual(["listFolder"]);
+    });
+
+    test("shows what was said, and not what a client put in beside it", async () => {
+      const own = tenant();
+      const reminder = `<system-reminder>${"hoopoe ".repeat(400)}</system-reminder>`;
+      await talk(own, [
+        `${reminder}\nWhere is the hoopoe?`,
+        "<system-reminder>x</system-reminder>",
+      ]);
+      await settle(own);
+      const [hit] = await hitsOf(own, "hoopoe");
+      expect(hit?.window.map(({ snippet }) => snippet)).toEqual([
+        "Where is the hoopoe?",
+        "<system-reminder>x</system-reminder>",
+      ]);
     });
 
     test("of a title or a summary alone has no message, and shows how the session begins", async () => {

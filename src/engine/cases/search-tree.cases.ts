@@ -100,6 +100,38 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await snippetsOf(own, "what now")).toHaveLength(1);
     });
 
+    test("is there once, however often its append was sent", async () => {
+      const own = tenant();
+      const session = await talk(own, []);
+      const send = () =>
+        session.append({ role: "user", content: "one serval" }, { idempotencyKey: "k" });
+      await send();
+      await settle(own);
+      await send();
+      await settle(own);
+      expect(await snippetsOf(own, "serval")).toEqual(["one serval"]);
+      const { explanation } = await own.searchSessions("serval", { explain: true });
+      expect(explanation?.documents).toBe(1);
+    });
+
+    test("is found while the index is built again, and afterwards", async () => {
+      const own = tenant();
+      const session = await talk(own, []);
+      for (let i = 0; i < 4; i++) {
+        await session.append({ role: "user", content: `caracal number${i}` });
+        await settle(own);
+      }
+      const { version } = await own.indexStatus();
+      const rebuilt = own.maintainIndex("rebuild");
+      for (let i = 4; i < 10; i++) {
+        await session.append({ role: "user", content: `caracal number${i}` });
+        expect((await snippetsOf(own, `number${i}`))[0]).toBe(`caracal number${i}`);
+        expect(await snippetsOf(own, "caracal")).toHaveLength(i + 1);
+      }
+      expect((await rebuilt).version).toBeGreaterThan(version);
+      expect(await snippetsOf(own, "caracal")).toHaveLength(10);
+    });
+
     test("goes at once when its session is deleted, title, facts and all", async () => {
       const own = tenant();
       const session = await talk(own, ["the jackal barks"], { title: "Jackal" });

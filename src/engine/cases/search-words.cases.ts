@@ -120,6 +120,8 @@ export function searchWordCases({ tenant, settle }: SearchCases): void {
       await settle(own);
       const { hits, notes } = await own.searchSessions("-moose");
       expect([hits, notes.join()]).toEqual([[], expect.stringContaining("nothing to look for")]);
+      const filtered = await own.searchSessions("agent:coder since:1d");
+      expect(filtered.notes.join()).toContain("Only filters");
     });
   });
 }

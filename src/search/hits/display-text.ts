@@ -1,11 +1,17 @@
 /** What a message looks like in a window: what was said, and what its tools did. */
 
 import { type Block, textOf } from "../../model/block.ts";
+import type { Role } from "../../model/entry.ts";
+import { withoutInjected } from "../document/injected.ts";
 
-/** What was said; what its tools did where nothing was. */
-export function displayText(blocks: readonly Block[]): string {
-  const said = textOf(blocks);
-  return said === "" ? toolTextOf(blocks) : said;
+/** What was said; what its tools did where nothing was. What a client put in is not shown. */
+export function displayText(blocks: readonly Block[], role: Role | null): string {
+  const text = textOf(blocks);
+  if (text === "") return toolTextOf(blocks);
+  if (role === "assistant" || !text.includes("<")) return text;
+  const said = withoutInjected(text).trim();
+  // Nothing else is there: then at least that is.
+  return said === "" ? text : said;
 }
 
 export function toolTextOf(blocks: readonly Block[]): string {
@@ -23,6 +29,7 @@ export function toolNameOf(blocks: readonly Block[]): string | null {
 function toolText(block: Block): string[] {
   if (block.type === "tool_use") return [`${block.name}(${block.input})`];
   if (block.type !== "tool_result") return [];
-  if (typeof block.output === "string") return [block.output];
-  return block.output.flatMap((inner) => (inner.type === "text" ? [inner.text] : []));
+  const { toolName, output } = block;
+  const text = typeof output === "string" ? output : textOf(output);
+  return [toolName === undefined ? text : `${toolName}: ${text}`];
 }

@@ -92,7 +92,7 @@ function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight
 }
 
 function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
-  const said = redact(displayText(entry.blocks)).text;
+  const said = redact(displayText(entry.blocks, entry.role)).text;
   const marks = found ? highlight(said) : [];
   const snippet =
     found && marks.length === 0 ? toolSnippet(entry, said, highlight) : cutSnippet(said, marks);

@@ -104,6 +104,12 @@ class Parser {
     if (this.#groups.length === 0 && this.#excluded.length > 0) {
       this.#notes.push("Only words to leave out were given: there is nothing to look for.");
     }
+    if (
+      this.#groups.length + this.#excluded.length === 0 &&
+      Object.keys(this.#filters).length > 0
+    ) {
+      this.#notes.push("Only filters were given: there is nothing to look for.");
+    }
     return {
       required: this.#groups.filter(isRequired).map(({ leaves }) => leaves),
       optional: this.#groups.filter((group) => !isRequired(group)).flatMap(({ leaves }) => leaves),
