@@ -4,16 +4,19 @@ import { parseArgs } from "node:util";
 import { benchAppend } from "./append.ts";
 import { benchBlobs } from "./blobs.ts";
 import type { BenchOptions } from "./measure.ts";
+import { benchRecall, type RecallOptions } from "./recall.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
   append: benchAppend,
   blobs: benchBlobs,
+  recall: benchRecall,
 };
 
 const HELP = `Usage: npm run bench -- NAME [options]
 
   append   one append, batches, pages of sessions and messages, event-loop delay
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
+  recall   how often search finds the right session, on labelled conversations, beside FTS5
 
 Options
   --quick            one run of each measurement instead of the median of five
@@ -21,6 +24,10 @@ Options
   --only TEXT        only the measurements whose name contains TEXT
   --folder PATH      where the databases are made (a real disk, not memory); the system's
                      temporary folder if left out
+  --data PATH        recall: the folder with sessions.jsonl and questions.jsonl
+  --haystack NAME    recall: own (the question's conversation) or all (the default)
+  --profile NAME     recall: default or seed
+  --distractors N    recall: what the candidate pass loses among N other messages
   --help
 
 Each measurement is one JSON line on stdout, and so is each bar with its figure.
@@ -45,8 +52,14 @@ async function main(): Promise<number> {
   }
   const bench = BENCHES[positionals[0] ?? ""];
   const { backend } = values;
+  const recall = recallOptions(values);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
-  if (bench === undefined || positionals.length > 1 || !known) {
+  if (
+    bench === undefined ||
+    positionals.length > 1 ||
+    !known ||
+    (bench === benchRecall && !recall)
+  ) {
     console.error(HELP);
     return 2;
   }
@@ -55,6 +68,7 @@ async function main(): Promise<number> {
     backends: backend === undefined ? ["sqlite", "postgres"] : [backend],
     only: values.only ?? "",
     ...(values.folder === undefined ? {} : { folder: values.folder }),
+    ...(recall === undefined ? {} : { recall }),
   });
   return met ? 0 : 1;
 }
@@ -68,6 +82,23 @@ function parse() {
       backend: { type: "string" },
       only: { type: "string" },
       folder: { type: "string" },
+      data: { type: "string" },
+      haystack: { type: "string", default: "all" },
+      profile: { type: "string", default: "default" },
+      distractors: { type: "string", default: "0" },
     },
   });
+}
+
+/** Undefined if they are incomplete or wrong. */
+function recallOptions({
+  data,
+  haystack,
+  profile,
+  distractors,
+}: ReturnType<typeof parse>["values"]): RecallOptions | undefined {
+  if (data === undefined || (haystack !== "own" && haystack !== "all")) return undefined;
+  if ((profile !== "default" && profile !== "seed") || !(Number(distractors) >= 0))
+    return undefined;
+  return { data, haystack, profile, distractors: Number(distractors) };
 }
