@@ -5,11 +5,13 @@ import { benchAppend } from "./append.ts";
 import { benchBlobs } from "./blobs.ts";
 import type { BenchOptions } from "./measure.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
+import { benchSearch } from "./search.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
   append: benchAppend,
   blobs: benchBlobs,
   recall: benchRecall,
+  search: benchSearch,
 };
 
 const HELP = `Usage: npm run bench -- NAME [options]
@@ -17,11 +19,13 @@ const HELP = `Usage: npm run bench -- NAME [options]
   append   one append, batches, pages of sessions and messages, event-loop delay
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
   recall   how often search finds the right session, on labelled conversations, beside FTS5
+  search   searches among many messages, beside FTS5; indexing, memory, size, cold start
 
 Options
   --quick            one run of each measurement instead of the median of five
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
+  --messages N       how many messages search looks through; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
                      temporary folder if left out
   --data PATH        recall: the folder with sessions.jsonl and questions.jsonl
@@ -53,13 +57,10 @@ async function main(): Promise<number> {
   const bench = BENCHES[positionals[0] ?? ""];
   const { backend } = values;
   const recall = recallOptions(values);
+  const messages = Number(values.messages);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
-  if (
-    bench === undefined ||
-    positionals.length > 1 ||
-    !known ||
-    (bench === benchRecall && !recall)
-  ) {
+  const isComplete = messages > 0 && (bench !== benchRecall || recall !== undefined);
+  if (bench === undefined || positionals.length > 1 || !known || !isComplete) {
     console.error(HELP);
     return 2;
   }
@@ -67,6 +68,7 @@ async function main(): Promise<number> {
     runs: values.quick ? 1 : 5,
     backends: backend === undefined ? ["sqlite", "postgres"] : [backend],
     only: values.only ?? "",
+    messages,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
   });
@@ -81,6 +83,7 @@ function parse() {
       help: { type: "boolean", default: false },
       backend: { type: "string" },
       only: { type: "string" },
+      messages: { type: "string", default: "100000" },
       folder: { type: "string" },
       data: { type: "string" },
       haystack: { type: "string", default: "all" },

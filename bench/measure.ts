@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly backends: readonly ("sqlite" | "postgres")[];
   /** Only measurements whose name contains this. */
   readonly only: string;
+  /** How large a corpus for search is. */
+  readonly messages: number;
   readonly folder?: string;
   readonly recall?: RecallOptions;
 }

@@ -7,6 +7,7 @@ export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts.ts";
 export type { DeleteOptions, Derived } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
+export type { MaintainOptions } from "./engine/maintain-index.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput } from "./engine/message-input.ts";
 export { type CommitInput, MessageStream, type OpenMessageInput } from "./engine/message-stream.ts";
@@ -18,6 +19,12 @@ export type {
   ListMessagesInput,
   MessagePage,
 } from "./engine/read.ts";
+export type {
+  SearchInput,
+  SearchMemoryInput,
+  SearchNotesInput,
+  SearchResult,
+} from "./engine/search.ts";
 export {
   appendCommit,
   appendMessage,
@@ -65,6 +72,10 @@ export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export type { Origin, Retention, Session } from "./model/session.ts";
 export { type OpenOptions, open } from "./open.ts";
+export type { MaintenanceTask } from "./search/port.ts";
+export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
+export type { RankingProfile } from "./search/score/profile.ts";
+export type { IndexStatus } from "./store/index/index-status.ts";
 export type { Quota, StoreStatus, SweepResult, TenantStatus, Tombstone } from "./store/records.ts";
-export type { Durability, StoreOptions } from "./store/store.ts";
+export type { Durability, IndexingOptions, StoreOptions } from "./store/store.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

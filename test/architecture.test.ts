@@ -15,16 +15,17 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   search: { folders: ["model", "transcript"], packages: [] },
 
-  store: { folders: ["model", "transcript"], packages: ["node:crypto", "node:zlib"] },
+  // Backends run the index: its computations ask, they answer.
+  store: { folders: ["model", "transcript", "search"], packages: ["node:crypto", "node:zlib"] },
   "store/sqlite": {
-    folders: ["model", "transcript", "store"],
+    folders: ["model", "transcript", "search", "store"],
     packages: [
       ...["node:sqlite", "node:worker_threads", "node:fs", "node:path"],
       ...["node:crypto", "node:zlib"],
     ],
   },
   "store/postgres": {
-    folders: ["model", "transcript", "store"],
+    folders: ["model", "transcript", "search", "store"],
     packages: ["pg", "node:net", "node:crypto", "node:zlib"],
   },
 

@@ -62,7 +62,7 @@ describe("status", () => {
     ]);
     expect(Object.keys(status.tenants[0] ?? {})).toEqual([
       ...["tenant", "sessions", "entries", "messages", "content_bytes", "pending", "memories"],
-      ...["facts", "feed_position", "feed_head", "quota"],
+      ...["facts", "feed_position", "feed_head", "index", "quota"],
     ]);
   });
 });

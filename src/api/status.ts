@@ -15,6 +15,8 @@ export interface WireTenantStatus {
   readonly facts: number;
   readonly feed_position: number;
   readonly feed_head: string;
+  /** Changes that are in no segment yet, and what the segments take. */
+  readonly index: { readonly lag: number; readonly segments: number; readonly bytes: number };
   readonly quota: {
     readonly max_sessions: number | null;
     readonly max_entries: number | null;
@@ -57,6 +59,11 @@ function toWireTenantStatus(status: TenantStatus): WireTenantStatus {
     facts: status.facts,
     feed_position: status.feedPosition,
     feed_head: status.feedHead,
+    index: {
+      lag: status.index.lag,
+      segments: status.index.segments,
+      bytes: status.index.bytes,
+    },
     quota: {
       max_sessions: status.quota.maxSessions,
       max_entries: status.quota.maxEntries,

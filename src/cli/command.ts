@@ -12,11 +12,15 @@ export interface ArgumentSpec {
   /** In capitals, as it stands in the usage line. */
   readonly name: string;
   readonly optional?: true;
+  /** Takes all words that are left, joined by spaces. Only the last argument may. */
+  readonly rest?: true;
   readonly help: string;
 }
 
 export interface OptionSpec {
   readonly type: "string" | "boolean";
+  /** One letter, as in `-B`. */
+  readonly short?: string;
   /** What stands for the value of a string option in the usage. */
   readonly value?: string;
   readonly help: string;

@@ -18,7 +18,7 @@ export const GLOBAL_OPTIONS: OptionSpecs = {
     help: 'The tenant (or BACKSCROLL_TENANT; else "default").',
   },
   json: { type: "boolean", help: "Print one JSON document; errors as JSON on standard error." },
-  help: { type: "boolean", help: "Explain the command." },
+  help: { type: "boolean", short: "h", help: "Explain the command." },
   version: { type: "boolean", help: "Print the version." },
 };
 

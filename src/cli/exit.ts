@@ -4,7 +4,7 @@ import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 
 export const EXIT = {
   ok: 0,
-  /** What was named is not there, or `doctor` found problems. */
+  /** What was named is not there, a search found nothing, or `doctor` found problems. */
   nothing: 1,
   usage: 2,
   conflict: 3,
@@ -22,7 +22,8 @@ export const EXIT = {
 /** What each exit code means, for the documentation. */
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: "It worked. An empty list is an answer, too.",
-  nothing: "No such session, entry, memory or fact; or `doctor` found problems.",
+  nothing:
+    "No such session, entry, memory or fact; a search found nothing; or `doctor` found problems.",
   usage: "The command line or a value in it is wrong.",
   conflict: "Something else is in its place: read the new state, then decide.",
   noStore: "There is no store at this address.",

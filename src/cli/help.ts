@@ -53,7 +53,10 @@ export function commandHelp(command: Command): string {
 }
 
 export function usage(command: Command): string {
-  const args = command.arguments.map(({ name, optional }) => (optional ? `[${name}]` : name));
+  const args = command.arguments.map(({ name, optional, rest }) => {
+    const shown = rest ? `${name}…` : name;
+    return optional ? `[${shown}]` : shown;
+  });
   const options = Object.keys(command.options).length === 0 ? [] : ["[OPTIONS]"];
   return ["backscroll", command.name, ...args, ...options].join(" ");
 }
@@ -67,7 +70,9 @@ function optionLines(options: OptionSpecs): string[] {
 }
 
 function optionName(name: string, option: OptionSpec): string {
-  return option.type === "string" ? `--${name} ${option.value ?? "TEXT"}` : `--${name}`;
+  const short = option.short === undefined ? "" : `-${option.short}, `;
+  const value = option.type === "string" ? ` ${option.value ?? "TEXT"}` : "";
+  return `${short}--${name}${value}`;
 }
 
 /** `term`, and beside it its explanation. */

@@ -72,9 +72,9 @@ export function parseInvocation(command: Command, words: readonly string[]): Inv
   const { tokens } = parseArgs({
     args: [...words],
     options: Object.fromEntries(
-      Object.entries(specs).map(([name, { type }]) => [
+      Object.entries(specs).map(([name, { type, short }]) => [
         name,
-        name === "help" ? { type, short: "h" } : { type },
+        short === undefined ? { type } : { type, short },
       ]),
     ),
     strict: false,
@@ -124,8 +124,9 @@ function checkOption(command: Command, specs: OptionSpecs, token: OptionToken): 
 
 function nameArguments(
   command: Command,
-  positionals: readonly string[],
+  words: readonly string[],
 ): Record<string, string | undefined> {
+  const positionals = joinRest(command, words);
   const missing = command.arguments.find((arg, i) => !arg.optional && positionals[i] === undefined);
   if (missing !== undefined) {
     throw usageError(
@@ -140,6 +141,13 @@ function nameArguments(
     );
   }
   return Object.fromEntries(command.arguments.map((arg, i) => [arg.name, positionals[i]]));
+}
+
+/** An argument that takes the rest of the line is one text. */
+function joinRest(command: Command, words: readonly string[]): readonly string[] {
+  const before = command.arguments.length - 1;
+  if (!command.arguments.at(-1)?.rest || words.length <= before) return words;
+  return [...words.slice(0, before), words.slice(before).join(" ")];
 }
 
 function dashed(name: string): string {

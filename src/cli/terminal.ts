@@ -42,6 +42,11 @@ export class Terminal {
     return this.#color ? `\u001b[1m${text}\u001b[22m` : text;
   }
 
+  /** What was looked for. */
+  mark(text: string): string {
+    return this.#color ? `\u001b[1;33m${text}\u001b[22;39m` : text;
+  }
+
   dim(text: string): string {
     return this.#color ? `\u001b[2m${text}\u001b[22m` : text;
   }

@@ -11,6 +11,8 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
+import type { MaintenanceTask } from "../search/port.ts";
+import type { IndexStatus } from "../store/index/index-status.ts";
 import type {
   Quota,
   SessionFilter,
@@ -23,6 +25,7 @@ import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
+import { type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
   type ListMemoriesInput,
@@ -32,6 +35,15 @@ import {
 } from "./memories.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
 import type { Scope } from "./scope.ts";
+import {
+  type SearchInput,
+  type SearchMemoryInput,
+  type SearchNotesInput,
+  type SearchResult,
+  searchFacts,
+  searchMemory,
+  searchSessions,
+} from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
 import {
@@ -163,6 +175,30 @@ export class TenantEngine {
       now: this.scope.now(),
     });
     return this.getEntry(id);
+  }
+
+  /** The best hits for a query, each with what stands round it. Any text is a valid query. */
+  searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
+    return searchSessions(this.scope, query, input);
+  }
+
+  /** Whole memories, the best first. */
+  searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
+    return searchMemory(this.scope, query, input);
+  }
+
+  searchFacts(query: string, input: SearchNotesInput = {}): Promise<readonly Fact[]> {
+    return searchFacts(this.scope, query, input);
+  }
+
+  /** How far the index is, and what it takes. */
+  indexStatus(): Promise<IndexStatus> {
+    return this.scope.store.indexStatus(this.tenant);
+  }
+
+  /** Does all of a task of the index's upkeep now. Searches and appends go on beside it. */
+  maintainIndex(task: MaintenanceTask, options: MaintainOptions = {}): Promise<IndexStatus> {
+    return maintainIndex(this.scope, task, options);
   }
 
   putMemory(input: MemoryInput): Promise<Memory> {

@@ -41,3 +41,12 @@ export const MAX_FACT_BYTES: number = 4 * 1024;
 
 /** How long an idempotency key is remembered. */
 export const IDEMPOTENCY_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000;
+
+/** A search: what it may ask, and what it may answer. */
+export const MAX_QUERY_BYTES: number = 16 * 1024;
+export const MAX_HITS = 20;
+export const DEFAULT_HITS = 10;
+/** Messages in the window round a hit, the hit included. */
+export const MAX_WINDOW = 16;
+export const DEFAULT_CONTEXT = 4;
+export const SEARCH_DEADLINE_MS = 500;

@@ -91,13 +91,18 @@ export interface FeedMemory {
 export interface FeedFact {
   readonly position: number;
   readonly id: string;
+  /** The session that it was taken from, with which it goes. Null: the fact is gone. */
+  readonly session: number | null;
   /** Null: deleted or superseded. */
   readonly text: string | null;
 }
 
 /** What the feed says from one position to another, with the things that it names as they are now. */
 export interface FeedSlice {
-  /** The last position that was looked at: `after` of the next slice. */
+  /**
+   * The last position that was looked at: `after` of the next slice. Less than `limit` may have been
+   * looked at before the head: a slice ends early where its contents are large.
+   */
   readonly through: number;
   /** The feed's end in this snapshot. */
   readonly head: number;
@@ -188,6 +193,7 @@ export interface MaintenanceReport {
 }
 
 export type Need =
+  /** Asked for again, it begins a new snapshot: what was read before is to be read again, too. */
   | { readonly need: "manifest" }
   | { readonly need: "feed"; readonly after: number; readonly limit: number }
   | { readonly need: "blobs"; readonly keys: readonly BlobKey[] }

@@ -1,6 +1,7 @@
 /** What a search is asked, and what it answers. */
 
 import type { Role } from "../model/entry.ts";
+import type { NoteField } from "./index/layout.ts";
 import type { SessionScope } from "./port.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import type { ScoreParts } from "./score/rank.ts";
@@ -85,6 +86,24 @@ export interface WindowItem {
   readonly found: boolean;
 }
 
+/** A search over memories or facts. */
+export interface NoteSearchRequest {
+  readonly field: NoteField;
+  readonly query: string;
+  readonly now: number;
+  readonly limit: number;
+  /** Only keys that begin so: the memories of one agent. */
+  readonly keyPrefix: string;
+}
+
+export interface NoteSearchAnswer {
+  /** The best first. */
+  readonly notes: readonly { readonly key: string; readonly score: number }[];
+  readonly indexing: boolean;
+  readonly degraded: boolean;
+  readonly unreadable: readonly number[];
+}
+
 export interface SearchExplanation {
   readonly terms: readonly {
     readonly term: string;
@@ -96,3 +115,7 @@ export interface SearchExplanation {
   readonly segments: number;
   readonly candidates: number;
 }
+
+/** A search of either kind, and its answer. */
+export type IndexRequest = SearchRequest | NoteSearchRequest;
+export type IndexAnswer = SearchAnswer | NoteSearchAnswer;

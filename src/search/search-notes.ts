@@ -1,32 +1,16 @@
 /** Search over memories and facts: small texts, found whole. */
 
 import { Blobs, UnreadableSegment } from "./index/blobs.ts";
-import type { NoteField } from "./index/layout.ts";
 import type { TenantMemory } from "./memory.ts";
 import type { Asking } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
+import type { NoteSearchAnswer, NoteSearchRequest } from "./request.ts";
 import { BM25 } from "./score/bm25.ts";
 import { MAX_EXPANSIONS } from "./score/conditions.ts";
 import { scoreKeyed } from "./score/keyed-scores.ts";
 import type { QueryTerm } from "./score/query-terms.ts";
 import { readSnapshot, type View } from "./snapshot.ts";
-
-export interface NoteSearchRequest {
-  readonly field: NoteField;
-  readonly query: string;
-  readonly now: number;
-  readonly limit: number;
-  /** Only keys that begin so: the memories of one agent. */
-  readonly keyPrefix: string;
-}
-
-export interface NoteSearchAnswer {
-  /** The best first. */
-  readonly notes: readonly { readonly key: string; readonly score: number }[];
-  readonly indexing: boolean;
-  readonly degraded: boolean;
-}
 
 export function* searchNotes(
   request: NoteSearchRequest,
@@ -75,5 +59,6 @@ function* searchOnce(
       .slice(0, limit),
     indexing,
     degraded: unreadable.size > 0,
+    unreadable: [...unreadable],
   };
 }

@@ -7,7 +7,9 @@ import { SQLITE_MIGRATIONS } from "./sqlite/migrations/index.ts";
 /** What each migration came to. One that a release has carried must not change: add another. */
 const PINS: Readonly<Record<string, string>> = {
   "sqlite 1 initial": "a8a9af1b9975b730",
+  "sqlite 2 index": "4c9a1716c57973db",
   "postgres 1 initial": "9a11c4d9239c3f8d",
+  "postgres 2 index": "b76e6a181fc1a24b",
 };
 
 test("migrations are what they were", () => {

@@ -342,6 +342,7 @@ export interface TenantStatus {
   readonly facts: number;
   readonly feedPosition: number;
   readonly feedHead: string;
+  readonly index: { readonly lag: number; readonly segments: number; readonly bytes: number };
   readonly quota: Quota;
 }
 

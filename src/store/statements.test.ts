@@ -2,10 +2,13 @@ import { expect, test } from "vitest";
 import "./postgres/postgres-store.ts";
 import "./sqlite/sqlite-store.ts";
 import { registeredStatements, type Statement } from "./statements.ts";
-import { TABLES } from "./tables.ts";
+import { INDEX_TABLES, TABLES } from "./tables.ts";
 
 /** All but the directory of tenants itself. */
-const KEYED: readonly string[] = TABLES.filter((table) => table !== "tenants");
+const KEYED: readonly string[] = [
+  ...TABLES.filter((table) => table !== "tenants"),
+  ...INDEX_TABLES,
+];
 
 /** Statements that look beyond one tenant, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {

@@ -15,12 +15,16 @@ import { dumpCases } from "./cases/dump.cases.ts";
 import { feedCases } from "./cases/feed.cases.ts";
 import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
+import { indexCases } from "./cases/index.cases.ts";
+import { indexNeedsCases } from "./cases/index-needs.cases.ts";
+import { indexerCases } from "./cases/indexer.cases.ts";
 import { isolationCases } from "./cases/isolation.cases.ts";
 import { leafCases } from "./cases/leaf.cases.ts";
 import { listSessionsCases } from "./cases/list-sessions.cases.ts";
 import { noteCases } from "./cases/notes.cases.ts";
 import { pathCases } from "./cases/paths.cases.ts";
 import { quotaCases } from "./cases/quota.cases.ts";
+import { searchCases } from "./cases/search.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
 import { streamCases } from "./cases/streams.cases.ts";
 
@@ -60,6 +64,10 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     feedCases(cases);
     quotaCases(cases);
     deleteCases(cases);
+    indexNeedsCases(cases);
+    indexCases(cases);
+    indexerCases(cases);
+    searchCases(cases);
     isolationCases(cases);
     dumpCases(cases);
     concurrencyCases(cases);

@@ -11,6 +11,14 @@
 
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
+import type {
+  NoteSearchAnswer,
+  NoteSearchRequest,
+  SearchAnswer,
+  SearchRequest,
+} from "../search/request.ts";
+import type { IndexStatus } from "./index/index-status.ts";
 import type {
   AbortStreamRequest,
   AppendRequest,
@@ -139,13 +147,32 @@ export interface StoreReads {
     sessionId: string | undefined,
   ): Promise<ChangePage>;
 
+  /** How far the index is. A tenant without one has one that is empty. */
+  indexStatus(tenant: string): Promise<IndexStatus>;
+
   listTenants(): Promise<readonly string[]>;
   status(): Promise<StoreStatus>;
   /** The backend's own check of its files. Empty if all is well. */
   checkIntegrity(): Promise<readonly string[]>;
 }
 
-export interface Store extends StoreWrites, StoreReads {
+/**
+ * The index. It is derived: what is wrong with it never fails a write or another read, and no copy
+ * of a store holds it.
+ */
+export interface StoreIndex {
+  /** Runs one search, as of one moment. */
+  search(tenant: string, request: SearchRequest): Promise<SearchAnswer>;
+  /** The same for memories and facts: gives their keys. */
+  searchNotes(tenant: string, request: NoteSearchRequest): Promise<NoteSearchAnswer>;
+  /**
+   * One bounded piece of upkeep under the tenant's lease. `busy`, and nothing done, if another
+   * process holds it. Runs beside reads and writes, which do not wait for it.
+   */
+  maintain(tenant: string, task: MaintenanceTask): Promise<MaintenanceReport>;
+}
+
+export interface Store extends StoreWrites, StoreReads, StoreIndex {
   /** Calls `listener` soon after anybody, in any process, has committed a change. */
   onChange(listener: () => void): () => void;
   /** Every row of every table as of one moment, in batches, in an order in which `load` takes them. */
@@ -176,4 +203,24 @@ export interface StoreOptions {
   readonly maxQueue?: number;
   /** How long a write waits for another process's lock before `store_busy`. */
   readonly busyTimeoutMs?: number;
+  readonly indexing?: IndexingOptions;
+}
+
+/** How the index is made and kept. */
+export interface IndexingOptions {
+  /** How words are brought to one form: `english` if left out. Another one is another index. */
+  readonly language?: "english" | "simple";
+  /** What of tool traffic can be found: only the tools' `names` if left out. */
+  readonly tools?: "names" | "inputs" | "all";
+  /** What a process may remember of the index: 64 MB if left out. */
+  readonly cacheBytes?: number;
+  /**
+   * Upkeep begins once this many changes are in no segment yet: 1,024 if left out. At four times as
+   * many a write waits for it. 0: only when `maintain` is called.
+   */
+  readonly flushAt?: number;
+  /** How long a process that died keeps others from the upkeep: 30 s if left out. */
+  readonly leaseMs?: number;
+  /** The URL of a module that exports another `indexCode`. */
+  readonly module?: string;
 }

@@ -22,3 +22,9 @@ export type TableName = (typeof TABLES)[number];
 export function isTableName(name: string): name is TableName {
   return (TABLES as readonly string[]).includes(name);
 }
+
+/**
+ * The tables of the index. Derived from the others, so no copy of a store holds them. On SQLite all
+ * but the manifest are in a file of their own.
+ */
+export const INDEX_TABLES = ["index_manifest", "index_segments", "index_blobs"] as const;

@@ -13,6 +13,9 @@ import { memoryDelete } from "./notes/memory-delete.ts";
 import { memoryGet } from "./notes/memory-get.ts";
 import { memoryList } from "./notes/memory-list.ts";
 import { memoryPut } from "./notes/memory-put.ts";
+import { factsSearch } from "./search/facts-search.ts";
+import { memorySearch } from "./search/memory-search.ts";
+import { search } from "./search/search.ts";
 import { deleteSession } from "./sessions/delete.ts";
 import { exportSessions } from "./sessions/export.ts";
 import { fork } from "./sessions/fork.ts";
@@ -29,14 +32,17 @@ import { status } from "./store/status.ts";
 import { sweep } from "./store/sweep.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
-  { title: "Read", commands: [status, list, show, history, changes] },
+  { title: "Read", commands: [search, status, list, show, history, changes] },
   {
     title: "Write",
     commands: [newSession, append, title, branch, edit, label, fork, deleteSession],
   },
   {
     title: "Notes",
-    commands: [memoryList, memoryGet, memoryPut, memoryDelete, factsList, factsAdd, factsDelete],
+    commands: [
+      ...[memoryList, memorySearch, memoryGet, memoryPut, memoryDelete],
+      ...[factsList, factsSearch, factsAdd, factsDelete],
+    ],
   },
   { title: "Look after the store", commands: [doctor, sweep, backup, restore, exportSessions] },
 ];

@@ -74,6 +74,11 @@ function outputOf({ output }: ToolResultBlock): string[] {
 const LONGEST_SECRET_BYTES = 4_096;
 
 function bounded(texts: readonly string[]): string[] {
+  const length = texts.reduce((total, text) => total + text.length, 0);
+  // Most messages are so short that nothing has to be counted.
+  if (length * MAX_BYTES_A_UNIT <= MAX_INDEXED_BLOCK_BYTES) {
+    return texts.map((text) => redact(text).text).filter((text) => text.trim() !== "");
+  }
   const parts: string[] = [];
   let room = MAX_INDEXED_MESSAGE_BYTES;
   for (const text of texts) {
@@ -88,6 +93,8 @@ function bounded(texts: readonly string[]): string[] {
   return parts;
 }
 
+/** What a UTF-16 unit takes in UTF-8 at most. */
+const MAX_BYTES_A_UNIT = 3;
 const encoder = new TextEncoder();
 
 /** The longest head of `text` that takes at most `limit` bytes and ends between code points. */

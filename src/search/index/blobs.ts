@@ -28,7 +28,8 @@ const EMPTY = new Uint8Array(0);
 export class Blobs {
   readonly #cache: IndexCache;
   /** Held to the end of the computation, so that a small cache cannot make it run in circles. */
-  readonly #held = new Map<string, unknown>();
+  readonly #blobs = new Map<number, (Uint8Array | undefined)[]>();
+  readonly #parsed = new Map<string, unknown>();
   readonly #missing = new Map<string, BlobKey>();
 
   constructor(cache: IndexCache) {
@@ -43,10 +44,12 @@ export class Blobs {
   }
 
   blob(segment: number, blob: number): Uint8Array | undefined {
-    const key = `${segment}/${blob}`;
-    const bytes = (this.#held.get(key) ?? this.#cache.get(key)) as Uint8Array | undefined;
+    const held = this.#blobs.get(segment)?.[blob];
+    if (held !== undefined) return held;
+    const key = keyOf(segment, blob);
+    const bytes = this.#cache.get(key) as Uint8Array | undefined;
     if (bytes === undefined) this.#missing.set(key, { segment, blob });
-    else this.#held.set(key, bytes);
+    else this.#hold(segment, blob, bytes);
     return bytes;
   }
 
@@ -55,21 +58,24 @@ export class Blobs {
     key: string,
     make: () => { readonly value: Value; readonly bytes: number } | undefined,
   ): Value | undefined {
-    const known = this.#held.get(key) ?? this.#cache.get(key);
+    const held = this.#parsed.get(key);
+    if (held !== undefined) return held as Value;
+    const known = this.#cache.get(key);
     if (known !== undefined) {
-      this.#held.set(key, known);
+      this.#parsed.set(key, known);
       return known as Value;
     }
     const made = make();
     if (made === undefined) return undefined;
-    this.#held.set(key, made.value);
+    this.#parsed.set(key, made.value);
     this.#cache.set(key, made.value, made.bytes);
     return made.value;
   }
 
   /** Lets go of what is held: the cache decides what stays. */
   release(): void {
-    this.#held.clear();
+    this.#blobs.clear();
+    this.#parsed.clear();
   }
 
   /** Runs the attempt until nothing is missing. */
@@ -89,9 +95,18 @@ export class Blobs {
       const answer = answers[i] ?? "missing";
       if (typeof answer === "string") throw new UnreadableSegment(segment, answer);
       const bytes = aligned(answer);
-      const key = `${segment}/${blob}`;
-      this.#held.set(key, bytes);
-      this.#cache.set(key, bytes, bytes.length);
+      this.#hold(segment, blob, bytes);
+      this.#cache.set(keyOf(segment, blob), bytes, bytes.length);
     }
   }
+
+  #hold(segment: number, blob: number, bytes: Uint8Array): void {
+    const blobs = this.#blobs.get(segment);
+    if (blobs !== undefined) blobs[blob] = bytes;
+    else this.#blobs.set(segment, Object.assign([], { [blob]: bytes }));
+  }
+}
+
+function keyOf(segment: number, blob: number): string {
+  return `${segment}/${blob}`;
 }

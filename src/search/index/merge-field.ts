@@ -22,6 +22,7 @@ export function* mergeField(
   pause: () => Asking<void>,
 ): Asking<void> {
   const cursors = readers.map((reader) => new Cursor(field, reader));
+  const joiner = new Joiner();
   for (let terms = 0; ; terms++) {
     if (terms % STRIDE === 0) {
       yield* pause();
@@ -35,7 +36,7 @@ export function* mergeField(
     if (term === undefined) return;
     const having = cursors.filter(({ current }) => current?.term === term);
     const joined = yield* blobs.complete(() =>
-      joinPostings(
+      joiner.join(
         having.map((cursor) => ({
           term: new SegmentTerm(cursor.segment, cursor.current as TermEntry, blobs),
           numbers: renumbering[cursors.indexOf(cursor)] as Uint32Array,
@@ -43,7 +44,7 @@ export function* mergeField(
       ),
     );
     if (joined !== undefined && joined.count > 0) {
-      writer.add(term, joined.count, joined.documents, joined.counts, joined.positions);
+      writer.add(term, joined.count, joined.documents, joined.counts, joined.bytes);
     }
     for (const cursor of having) cursor.advance();
   }
@@ -89,101 +90,124 @@ interface Part {
   readonly numbers: Uint32Array;
 }
 
-/** The postings of a term under their new numbers. */
-interface Postings {
-  readonly count: number;
-  readonly documents: Uint32Array;
-  readonly counts: Uint8Array;
+/** The postings of a term in one segment, under their new numbers. Used again for each term. */
+class Postings {
+  count = 0;
+  documents = new Uint32Array(64);
+  counts = new Uint8Array(64);
   /** Where the positions of each posting begin and end in `bytes`. */
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-  readonly bytes: Uint8Array;
-}
+  starts = new Uint32Array(64);
+  ends = new Uint32Array(64);
+  bytes: Uint8Array = new Uint8Array(0);
 
-interface JoinedPostings {
-  readonly count: number;
-  readonly documents: Uint32Array;
-  readonly counts: Uint8Array;
-  readonly positions: Uint8Array;
-}
-
-function joinPostings(parts: readonly Part[]): JoinedPostings | undefined {
-  const lists: Postings[] = [];
-  for (const { term, numbers } of parts) {
-    const list = readPostings(term, numbers);
-    if (list === undefined) return undefined;
-    lists.push(list);
+  reserve(count: number): void {
+    if (count <= this.documents.length) return;
+    const size = Math.max(count, 2 * this.documents.length);
+    this.documents = new Uint32Array(size);
+    this.counts = new Uint8Array(size);
+    this.starts = new Uint32Array(size);
+    this.ends = new Uint32Array(size);
   }
-  const count = lists.reduce((total, list) => total + list.count, 0);
-  const documents = new Uint32Array(count);
-  const counts = new Uint8Array(count);
-  const positions = new ByteWriter();
-  const next = new Uint32Array(lists.length);
-  for (let filled = 0; filled < count; ) {
-    // A source keeps its turn for a whole session, so the others are looked at once a run.
-    let from = 0;
-    let least = DROPPED;
-    let second = DROPPED;
-    for (let i = 0; i < lists.length; i++) {
-      const list = lists[i] as Postings;
-      const at = next[i] as number;
-      const document = at < list.count ? (list.documents[at] as number) : DROPPED;
-      if (document < least) {
-        second = least;
-        least = document;
-        from = i;
-      } else if (document < second) {
-        second = document;
+}
+
+/** Joins the postings of one term after another. What it gives is valid until the next. */
+class Joiner {
+  readonly #lists: Postings[] = [];
+  readonly #joined = new Postings();
+  readonly #positions = new ByteWriter();
+  readonly #long = new ByteWriter();
+
+  /** Undefined if a blob is missing. */
+  join(parts: readonly Part[]): Postings | undefined {
+    let total = 0;
+    for (const [i, part] of parts.entries()) {
+      this.#lists[i] ??= new Postings();
+      const list = this.#lists[i] as Postings;
+      if (!this.#read(part, list)) return undefined;
+      total += list.count;
+    }
+    const [only] = this.#lists;
+    // Nothing was dropped: then even the positions can go as they are.
+    if (only !== undefined && parts.length === 1 && total === parts[0]?.term.documents) return only;
+    this.#merge(parts.length, total);
+    return this.#joined;
+  }
+
+  #merge(sources: number, total: number): void {
+    const joined = this.#joined;
+    joined.reserve(total);
+    this.#positions.clear();
+    const next = new Array<number>(sources).fill(0);
+    for (let filled = 0; filled < total; ) {
+      // A source keeps its turn for a whole session, so the others are looked at once a run.
+      let from = 0;
+      let least = DROPPED;
+      let second = DROPPED;
+      for (let i = 0; i < sources; i++) {
+        const list = this.#lists[i] as Postings;
+        const at = next[i] as number;
+        const document = at < list.count ? (list.documents[at] as number) : DROPPED;
+        if (document < least) {
+          second = least;
+          least = document;
+          from = i;
+        } else if (document < second) {
+          second = document;
+        }
       }
+      const list = this.#lists[from] as Postings;
+      let at = next[from] as number;
+      const start = list.starts[at] as number;
+      let end = start;
+      while (at < list.count && (list.documents[at] as number) < second) {
+        if ((list.starts[at] as number) !== end) break;
+        joined.documents[filled] = list.documents[at] as number;
+        joined.counts[filled] = list.counts[at] as number;
+        end = list.ends[at] as number;
+        filled++;
+        at++;
+      }
+      this.#positions.copy(list.bytes, start, end);
+      next[from] = at;
     }
-    const list = lists[from] as Postings;
-    let at = next[from] as number;
-    const start = list.starts[at] as number;
-    let end = start;
-    while (at < list.count && (list.documents[at] as number) < second) {
-      if ((list.starts[at] as number) !== end) break;
-      documents[filled] = list.documents[at] as number;
-      counts[filled] = list.counts[at] as number;
-      end = list.ends[at] as number;
-      filled++;
-      at++;
-    }
-    positions.copy(list.bytes, start, end);
-    next[from] = at;
+    joined.count = total;
+    joined.bytes = this.#positions.view();
   }
-  return { count, documents, counts, positions: positions.view() };
-}
 
-/** Reads all postings of a term and renumbers them; dropped ones are left out. */
-function readPostings(term: SegmentTerm, numbers: Uint32Array): Postings | undefined {
-  const { documents: total, isLong } = term.entry;
-  const postings = {
-    documents: new Uint32Array(total),
-    counts: new Uint8Array(total),
-    starts: new Uint32Array(total),
-    ends: new Uint32Array(total),
-  };
-  if (!isLong) {
-    const list = term.short();
-    const bytes = term.positionBytes();
-    if (list === undefined || bytes === undefined) return undefined;
-    const count = renumber(list, 0, numbers, bytes, 0, postings, 0);
-    return { ...postings, count, bytes };
+  /** Reads all postings of a term and renumbers them; dropped ones are left out. */
+  #read({ term, numbers }: Part, into: Postings): boolean {
+    into.reserve(term.documents);
+    if (!term.entry.isLong) {
+      const list = term.short();
+      const bytes = term.positionBytes();
+      if (list === undefined || bytes === undefined) return false;
+      into.count = renumber(list, 0, numbers, bytes, 0, into, 0);
+      into.bytes = bytes;
+      return true;
+    }
+    const table = term.table();
+    if (table === undefined) return false;
+    const chunks = table.map((part) => ({
+      base: part.chunk * CHUNK_DOCUMENTS,
+      list: term.part(part),
+      bytes: term.positionBytes(part),
+    }));
+    const positions = chunks.length > 1 ? this.#long : undefined;
+    into.count = 0;
+    let before = 0;
+    for (const { base, list, bytes } of chunks) {
+      if (list === undefined || bytes === undefined) {
+        positions?.clear();
+        return false;
+      }
+      into.count = renumber(list, base, numbers, bytes, before, into, into.count);
+      before += bytes.length;
+      positions?.bytes(bytes);
+      into.bytes = bytes;
+    }
+    if (positions !== undefined) into.bytes = positions.take();
+    return true;
   }
-  const chunks = term.table()?.map((part) => ({
-    base: part.chunk * CHUNK_DOCUMENTS,
-    list: term.part(part),
-    bytes: term.positionBytes(part),
-  }));
-  if (chunks === undefined) return undefined;
-  const positions = new ByteWriter();
-  let count = 0;
-  for (const { base, list, bytes } of chunks) {
-    if (list === undefined || bytes === undefined) return undefined;
-    count = renumber(list, base, numbers, bytes, positions.length, postings, count);
-    positions.bytes(bytes);
-  }
-  return { ...postings, count, bytes: positions.take() };
 }
 
 /** Adds the postings of a list to `into`, from place `count`. Gives the new count. */
@@ -193,7 +217,7 @@ function renumber(
   numbers: Uint32Array,
   bytes: Uint8Array,
   bytesBefore: number,
-  into: Pick<Postings, "documents" | "counts" | "starts" | "ends">,
+  into: Postings,
   count: number,
 ): number {
   let added = count;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Store, StoreReads, StoreWrites } from "../store.ts";
+import type { Store, StoreIndex, StoreReads, StoreWrites } from "../store.ts";
 import {
   append,
   type Cases,
@@ -13,6 +13,7 @@ import {
   nextId,
   T0,
 } from "./fixture.cases.ts";
+import { runTrivial } from "./trivial-index.cases.ts";
 
 const LARGE = "the same payload ".repeat(1_000);
 
@@ -27,7 +28,7 @@ interface Foreign {
 type Attempt = (store: Store, tenant: string, foreign: Foreign) => Promise<unknown>;
 
 /** For each method of the port: what a stranger gets. A new method does not compile without one. */
-const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads, Attempt> = {
+const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, Attempt> = {
   createSession: async (store, tenant, { session }) => {
     const own = await store.createSession(tenant, newSession({ id: session, title: "own" }));
     expect(own).toMatchObject({ title: "own", entryCount: 0 });
@@ -141,6 +142,14 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads, Attempt> = {
     const ids = (await changesOf(store, tenant)).map((change) => change.details ?? "");
     expect(ids.join()).not.toContain(session);
   },
+  indexStatus: async (store, tenant) =>
+    expect((await store.indexStatus(tenant)).head).toBe((await changesOf(store, tenant)).length),
+  search: async (store, tenant, { session }) =>
+    expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
+  searchNotes: async (store, tenant, { session }) =>
+    expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
+  maintain: async (store, tenant) =>
+    expect(await store.maintain(tenant, "upkeep")).toMatchObject({ busy: false, more: false }),
   listTenants: async (store, tenant) =>
     expect((await store.listTenants()).filter((name) => name === tenant).length).toBeLessThan(2),
   status: async (store, tenant) => {

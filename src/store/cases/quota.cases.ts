@@ -75,10 +75,11 @@ export function quotaCases({ store, tenant }: Cases): void {
         facts: 0,
         feedPosition: 6,
         feedHead: Buffer.from(head.hash).toString("hex"),
+        index: { lag: 6, segments: 0, bytes: 0 },
         quota,
       });
       expect(status.epoch).toBe(head.epoch);
-      expect(status.schemaVersion).toBe(1);
+      expect(status.schemaVersion).toBe(2);
       expect(status.databaseBytes).toBeGreaterThan(0);
       const names = status.tenants.map((each) => each.tenant);
       expect(names).toEqual(await store().listTenants());

@@ -8,6 +8,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { StoreOptions } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
+import { Snapshots } from "./index/snapshots.ts";
 import { parseAddress, publicAddress } from "./postgres-address.ts";
 import { type PostgresConnection, PostgresPool } from "./postgres-driver.ts";
 import { isConnectionLoss, isRetryable, translatePostgresError } from "./postgres-errors.ts";
@@ -60,6 +61,29 @@ export class PostgresDatabase {
         return this.#transaction(READ_START, tenant, number, body);
       }),
     );
+  }
+
+  /**
+   * Runs `body` on several moments of a tenant, one after the other. `again`: it may be repeated as
+   * a whole when a connection breaks.
+   */
+  snapshots<Result>(
+    tenant: string,
+    { again }: { readonly again: boolean },
+    body: (snapshots: Snapshots) => Promise<Result>,
+  ): Promise<Result> {
+    const once = async () => {
+      const snapshots = new Snapshots(this.#pool, tenant, await this.#tenantNumber(tenant));
+      try {
+        return await body(snapshots);
+      } catch (error) {
+        throw isConnectionLoss(error) ? new Unfinished(error) : error;
+      } finally {
+        // Nobody has to wait for the end of a read.
+        void this.#track(snapshots.end());
+      }
+    };
+    return this.#run(() => (again ? retried(once) : once()));
   }
 
   /** One transaction over the rows of all tenants: `body` enters them one by one. */

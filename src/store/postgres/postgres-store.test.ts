@@ -1,7 +1,11 @@
 import { createDatabase, createIcuDatabase } from "../../../test/support/postgres.ts";
 import type { OpenedStore } from "../cases/fixture.cases.ts";
+import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import { storeCases } from "../store.cases.ts";
 import { openPostgresStore } from "./postgres-store.ts";
+
+/** The cases do the upkeep themselves. */
+const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
 storeCases("PostgreSQL", () => open(createDatabase()));
 storeCases("PostgreSQL, in a database that sorts by language", () => open(createIcuDatabase()));
@@ -9,7 +13,7 @@ storeCases("PostgreSQL, in a database that sorts by language", () => open(create
 async function open(database: Promise<string>): Promise<OpenedStore> {
   const address = await database;
   return {
-    store: await openPostgresStore(address),
-    reopen: (options) => openPostgresStore(address, options),
+    store: await openPostgresStore(address, { indexing: INDEXING }),
+    reopen: (options) => openPostgresStore(address, { indexing: INDEXING, ...options }),
   };
 }

@@ -1,9 +1,20 @@
 /** The store on PostgreSQL: one database, many nodes. */
 
 import { BackscrollError } from "../../model/errors.ts";
+import type {
+  IndexAnswer,
+  IndexRequest,
+  NoteSearchAnswer,
+  SearchAnswer,
+} from "../../search/request.ts";
+import { loadIndexCode } from "../index/index-code.ts";
+import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { ChangeSignal } from "./change-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
+import { Maintainer } from "./index/maintainer.ts";
+import { indexLag, indexStatus } from "./index/manifest.ts";
+import { Searcher } from "./index/searcher.ts";
 import { append } from "./operations/append.ts";
 import { deleteSession, findTombstone } from "./operations/delete-session.ts";
 import { feedHead, listChanges, listTenants, setQuota } from "./operations/feed.ts";
@@ -38,6 +49,7 @@ import {
 import { sweep } from "./operations/sweep.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
 import { checkVersion, LOAD_START, migrate, READ_START, readSchema } from "./postgres-schema.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** `address` is `postgres://user:password@host:port/database`. */
 export async function openPostgresStore(
@@ -51,7 +63,7 @@ export async function openPostgresStore(
     await db.close();
     throw error;
   }
-  return new PostgresStore(db, new ChangeSignal(address, db));
+  return new PostgresStore(db, new ChangeSignal(address, db), options);
 }
 
 /** Checks the schema, or brings it up to date. */
@@ -73,59 +85,72 @@ function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<void> {
 class PostgresStore implements Store {
   readonly #db: PostgresDatabase;
   readonly #signal: ChangeSignal;
+  readonly #indexModule: string | undefined;
+  readonly #searcher: Searcher;
+  readonly #maintainer: Maintainer;
+  readonly #indexer: Indexer;
 
-  constructor(db: PostgresDatabase, signal: ChangeSignal) {
+  constructor(db: PostgresDatabase, signal: ChangeSignal, options: StoreOptions) {
     this.#db = db;
     this.#signal = signal;
+    this.#indexModule = options.indexing?.module;
+    this.#searcher = new Searcher(db, options.indexing ?? {});
+    this.#maintainer = new Maintainer(db, options.indexing ?? {});
+    const store = {
+      upkeep: (tenant: string) => this.maintain(tenant, "upkeep"),
+      lag: (tenant: string) => db.read(tenant, indexLag),
+      stop: () => this.#maintainer.stop(),
+    };
+    this.#indexer = new Indexer(store, { flushAt: flushAtOf(options), shortLived: false });
   }
 
   createSession: Store["createSession"] = (tenant, session) =>
-    this.#told(this.#db.write(tenant, (tx) => createSession(tx, session)));
+    this.#write(tenant, (tx) => createSession(tx, session));
 
   updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
-    this.#told(this.#db.write(tenant, (tx) => updateSession(tx, id, patch, now)));
+    this.#write(tenant, (tx) => updateSession(tx, id, patch, now));
 
   deleteSession: Store["deleteSession"] = (tenant, id, reason, now) =>
-    this.#told(this.#db.write(tenant, (tx) => deleteSession(tx, id, reason, now)));
+    this.#write(tenant, (tx) => deleteSession(tx, id, reason, now));
 
   append: Store["append"] = (tenant, request) =>
-    this.#told(this.#db.write(tenant, (tx) => append(tx, request)));
+    this.#write(tenant, (tx) => append(tx, request), changesOf("append", [tenant, request]));
 
   moveLeaf: Store["moveLeaf"] = (tenant, request) =>
-    this.#told(this.#db.write(tenant, (tx) => moveLeaf(tx, request)));
+    this.#write(tenant, (tx) => moveLeaf(tx, request));
 
   setPinned: Store["setPinned"] = (tenant, sessionId, entryId, pinned, now) =>
-    this.#told(this.#db.write(tenant, (tx) => setPinned(tx, sessionId, entryId, pinned, now)));
+    this.#write(tenant, (tx) => setPinned(tx, sessionId, entryId, pinned, now));
 
   forkSession: Store["forkSession"] = (tenant, request) =>
-    this.#told(this.#db.write(tenant, (tx) => forkSession(tx, request)));
+    this.#write(tenant, (tx) => forkSession(tx, request), "many");
 
   openStream: Store["openStream"] = (tenant, request) =>
-    this.#told(this.#db.write(tenant, (tx) => openStream(tx, request)));
+    this.#write(tenant, (tx) => openStream(tx, request));
 
   writeStream: Store["writeStream"] = (tenant, request) =>
-    this.#told(this.#db.write(tenant, (tx) => writeStream(tx, request)));
+    this.#write(tenant, (tx) => writeStream(tx, request));
 
   commitStream: Store["commitStream"] = (tenant, request) =>
-    this.#told(this.#db.write(tenant, (tx) => commitStream(tx, request)));
+    this.#write(tenant, (tx) => commitStream(tx, request));
 
   abortStream: Store["abortStream"] = (tenant, request) =>
-    this.#told(this.#db.write(tenant, (tx) => abortStream(tx, request)));
+    this.#write(tenant, (tx) => abortStream(tx, request));
 
   putMemory: Store["putMemory"] = (tenant, memory) =>
-    this.#told(this.#db.write(tenant, (tx) => putMemory(tx, memory)));
+    this.#write(tenant, (tx) => putMemory(tx, memory));
 
   deleteMemory: Store["deleteMemory"] = (tenant, agent, name, now) =>
-    this.#told(this.#db.write(tenant, (tx) => deleteMemory(tx, agent, name, now)));
+    this.#write(tenant, (tx) => deleteMemory(tx, agent, name, now));
 
   addFacts: Store["addFacts"] = (tenant, sessionId, facts, now) =>
-    this.#told(this.#db.write(tenant, (tx) => addFacts(tx, sessionId, facts, now)));
+    this.#write(tenant, (tx) => addFacts(tx, sessionId, facts, now));
 
   retireFact: Store["retireFact"] = (tenant, id, by, now) =>
-    this.#told(this.#db.write(tenant, (tx) => retireFact(tx, id, by, now)));
+    this.#write(tenant, (tx) => retireFact(tx, id, by, now));
 
   setQuota: Store["setQuota"] = (tenant, quota, now) =>
-    this.#told(this.#db.write(tenant, (tx) => setQuota(tx, quota, now)));
+    this.#write(tenant, (tx) => setQuota(tx, quota, now));
 
   sweep: Store["sweep"] = (request) => this.#told(sweep(this.#db, request));
 
@@ -173,6 +198,30 @@ class PostgresStore implements Store {
   listChanges: Store["listChanges"] = (tenant, after, limit, sessionId) =>
     this.#db.read(tenant, (tx) => listChanges(tx, after, limit, sessionId));
 
+  search: Store["search"] = async (tenant, request) =>
+    (await this.#search(tenant, request)) as SearchAnswer;
+
+  searchNotes: Store["searchNotes"] = async (tenant, request) =>
+    (await this.#search(tenant, request)) as NoteSearchAnswer;
+
+  async #search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+    const code = await loadIndexCode(this.#indexModule);
+    const answer = await this.#searcher.search(code, tenant, request);
+    this.#indexer.found(tenant, answer.unreadable);
+    return answer;
+  }
+
+  maintain: Store["maintain"] = async (tenant, task) => {
+    const code = await loadIndexCode(this.#indexModule);
+    return this.#maintainer.maintain(code, tenant, task, this.#indexer.unreadable(tenant));
+  };
+
+  indexStatus: Store["indexStatus"] = async (tenant) => {
+    const failure = this.#indexer.failure(tenant);
+    const status = await this.#db.read(tenant, indexStatus);
+    return { ...status, ...(failure === undefined ? {} : { failure }) };
+  };
+
   listTenants: Store["listTenants"] = () => this.#db.plain(listTenants);
 
   status: Store["status"] = () => this.#db.across(READ_START, (tx) => status(tx, this.#db.address));
@@ -192,8 +241,20 @@ class PostgresStore implements Store {
     );
 
   async close(): Promise<void> {
+    await this.#indexer.close();
     await this.#signal.close();
     await this.#db.close();
+  }
+
+  /** Writes, and waits while far too much is in no segment of the index. */
+  async #write<Result>(
+    tenant: string,
+    body: (tx: Transaction) => Promise<Result>,
+    changes: number | "many" = 1,
+  ): Promise<Result> {
+    const result = await this.#told(this.#db.write(tenant, body));
+    await this.#indexer.wrote(tenant, changes);
+    return result;
   }
 
   /** Tells who listens once a write is committed. */

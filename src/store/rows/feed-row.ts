@@ -2,6 +2,8 @@
 
 import type { ChangeKind } from "../../model/change.ts";
 import { toHex } from "../../transcript/hash.ts";
+import { toIndexStatus } from "../index/index-status.ts";
+import { toManifest } from "../index/manifest-codec.ts";
 import type { ChangeRecord, Row, TenantStatus, Tombstone } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
@@ -29,8 +31,12 @@ export function toTombstone(row: Row): Tombstone {
   };
 }
 
-/** `pending`, `memories` and `facts` are counted beside the tenant's own row. */
+/**
+ * `pending`, `memories` and `facts` are counted beside the tenant's own row; `version`, `through` and
+ * `body` are those of its manifest, if it has one.
+ */
 export function toTenantStatus(row: Row): TenantStatus {
+  const index = toIndexStatus(toManifest(row), Number(row["feed_position"]), null);
   return {
     tenant: String(row["name"]),
     sessions: Number(row["session_count"]),
@@ -42,6 +48,7 @@ export function toTenantStatus(row: Row): TenantStatus {
     facts: Number(row["facts"]),
     feedPosition: Number(row["feed_position"]),
     feedHead: toHex(row["feed_hash"] as Uint8Array),
+    index: { lag: index.lag, segments: index.segments, bytes: index.bytes },
     quota: {
       maxSessions: row["max_sessions"] as number | null,
       maxEntries: row["max_entries"] as number | null,

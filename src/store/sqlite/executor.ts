@@ -1,10 +1,22 @@
 /** Where SQLite runs: on threads of its own, or on the caller's. */
 
+import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
+import type { IndexingOptions } from "../store.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
 
 export interface Executor {
   write(name: WriteName, args: readonly unknown[]): Promise<unknown>;
   read(name: ReadName, args: readonly unknown[]): Promise<unknown>;
+  search(tenant: string, request: IndexRequest): Promise<IndexAnswer>;
+  /** `unreadable` are segments that a search could not read. */
+  maintain(
+    tenant: string,
+    task: MaintenanceTask,
+    unreadable: readonly number[],
+  ): Promise<MaintenanceReport>;
+  /** Ends what is being maintained at its next breath. */
+  stopMaintenance(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -14,6 +26,7 @@ export interface ExecutorOptions {
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
   readonly maxQueue: number;
+  readonly indexing: IndexingOptions;
 }
 
 /**

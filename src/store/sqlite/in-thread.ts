@@ -1,11 +1,20 @@
 /** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
 
-import { queueFull } from "../store-errors.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
+import { loadIndexCode } from "../index/index-code.ts";
+import { openForReading, queueFull } from "../store-errors.ts";
 import { Breath } from "./breath.ts";
 import { CHECKPOINT_PAGES, type Executor, type ExecutorOptions } from "./executor.ts";
+import { Maintainer } from "./index/maintainer.ts";
+import { MemoryMaintainer } from "./index/memory-maintainer.ts";
+import { Searcher } from "./index/searcher.ts";
+import { SegmentFile } from "./index/segment-file.ts";
 import { callRead, type ReadName, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy } from "./sqlite-errors.ts";
+import { MEMORY } from "./sqlite-file.ts";
+import { readEpoch } from "./sqlite-schema.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
 export class InThread implements Executor {
@@ -15,6 +24,9 @@ export class InThread implements Executor {
   readonly #reader: SqliteConnection;
   readonly #queue: WriteQueue;
   readonly #breath = new Breath();
+  readonly #segments: SegmentFile;
+  readonly #searcher: Searcher;
+  #maintainer: Maintainer | MemoryMaintainer | undefined;
   #draining = false;
   #waiting = 0;
 
@@ -24,6 +36,8 @@ export class InThread implements Executor {
     this.#writer = new SqliteConnection(path, { durability, readOnly });
     this.#reader = path === ":memory:" ? this.#writer : new SqliteConnection(path, { readOnly });
     this.#queue = new WriteQueue(this.#writer, options.busyTimeoutMs);
+    this.#segments = new SegmentFile(path, readOnly, () => readEpoch(this.#reader));
+    this.#searcher = new Searcher(this.#reader, this.#segments, options.indexing);
   }
 
   get connection(): SqliteConnection {
@@ -50,12 +64,39 @@ export class InThread implements Executor {
     });
   }
 
-  async read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
+  read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
+    return this.#whenFree(() => callRead(this.#reader, name, args));
+  }
+
+  async search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+    const code = await loadIndexCode(this.#options.indexing.module);
+    return this.#whenFree(() => this.#searcher.search(code, tenant, request));
+  }
+
+  async maintain(
+    tenant: string,
+    task: MaintenanceTask,
+    unreadable: readonly number[],
+  ): Promise<MaintenanceReport> {
+    if (this.#options.readOnly) throw openForReading();
+    const code = await loadIndexCode(this.#options.indexing.module);
+    this.#maintainer ??=
+      this.#options.path === MEMORY
+        ? new MemoryMaintainer(this.#writer, this.#segments, this.#options.indexing)
+        : new Maintainer(this.#options);
+    return this.#maintainer.maintain(code, tenant, task, unreadable);
+  }
+
+  async stopMaintenance(): Promise<void> {
+    await this.#maintainer?.stop();
+  }
+
+  async #whenFree<Result>(read: () => Result): Promise<Result> {
     await this.#breath.take();
     const deadline = Date.now() + this.#options.busyTimeoutMs;
     for (;;) {
       try {
-        return callRead(this.#reader, name, args);
+        return read();
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, 2));
@@ -67,6 +108,8 @@ export class InThread implements Executor {
   async close(): Promise<void> {
     this.#queue.drain();
     while (!this.#queue.idle) await new Promise((resolve) => setTimeout(resolve, 2));
+    await this.#maintainer?.close();
+    this.#searcher.close();
     if (this.#reader !== this.#writer) this.#reader.close();
     closeWriter(this.#writer, this.#options.readOnly);
   }

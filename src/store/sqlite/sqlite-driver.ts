@@ -30,6 +30,7 @@ export class SqliteConnection {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
+  readonly #listStatements = new Map<string, Prepared>();
   /** Numbers of tenants by name. Emptied by a rollback, which may have taken one back. */
   readonly tenants: Map<string, number> = new Map();
   /** Of use only inside a write transaction. */
@@ -93,6 +94,28 @@ export class SqliteConnection {
     }
   }
 
+  /**
+   * Rows as objects with these names for their columns, in order. Made here they cost half of what
+   * the driver's own do: worth it where rows are many.
+   */
+  records<const Name extends string>(
+    sql: string,
+    names: readonly Name[],
+    ...values: readonly SqlValue[]
+  ): Record<Name, SqlValue>[] {
+    try {
+      const { statement, numbered } = this.#prepare(sql, true);
+      const lists = statement.all(...(numbered ? byName(values) : values)) as unknown;
+      return (lists as SqlValue[][]).map((list) => {
+        const record: Partial<Record<Name, SqlValue>> = {};
+        for (let i = 0; i < names.length; i++) record[names[i] as Name] = list[i] as SqlValue;
+        return record as Record<Name, SqlValue>;
+      });
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
+  }
+
   /** Gives the number of rows that changed. */
   run(sql: string, ...values: readonly SqlValue[]): number {
     try {
@@ -135,14 +158,17 @@ export class SqliteConnection {
 
   close(): void {
     this.#statements.clear();
+    this.#listStatements.clear();
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #prepare(sql: string): Prepared {
-    let prepared = this.#statements.get(sql);
+  #prepare(sql: string, asLists = false): Prepared {
+    const known = asLists ? this.#listStatements : this.#statements;
+    let prepared = known.get(sql);
     if (prepared === undefined) {
       prepared = { statement: this.#database.prepare(sql), numbered: sql.includes("?1") };
-      this.#statements.set(sql, prepared);
+      if (asLists) prepared.statement.setReturnArrays(true);
+      known.set(sql, prepared);
     }
     return prepared;
   }

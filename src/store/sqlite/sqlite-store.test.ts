@@ -3,9 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createSession, expectCode, type OpenedStore } from "../cases/fixture.cases.ts";
+import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import { storeCases } from "../store.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
+
+/** The cases do the upkeep themselves. */
+const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
 let folder: string;
 let files = 0;
@@ -18,7 +22,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 storeCases("SQLite on threads of its own", () => open({}));
 storeCases("SQLite on the caller's thread", () => open({ inThread: true }));
-storeCases("SQLite in memory", async () => ({ store: await openSqliteStore(":memory:") }));
+storeCases("SQLite in memory", async () => ({
+  store: await openSqliteStore(":memory:", { indexing: INDEXING }),
+}));
 
 test("a store that is open for reading reads what is there and refuses to write", async () => {
   const { store, reopen } = await open({});
@@ -37,6 +43,11 @@ test("a store that is open for reading reads what is there and refuses to write"
 async function open(options: StoreOptions): Promise<OpenedStore> {
   const path = join(folder, `${++files}.db`);
   const reopen = (more: StoreOptions = {}) =>
-    openSqliteStore(path, { durability: "process", ...options, ...more });
+    openSqliteStore(path, {
+      durability: "process",
+      indexing: INDEXING,
+      ...options,
+      ...more,
+    });
   return { store: await reopen(), reopen };
 }

@@ -1,13 +1,21 @@
 /** The store on SQLite: one file, many processes. */
 
 import { BackscrollError } from "../../model/errors.ts";
+import type { MaintenanceReport } from "../../search/port.ts";
+import type {
+  IndexAnswer,
+  IndexRequest,
+  NoteSearchAnswer,
+  SearchAnswer,
+} from "../../search/request.ts";
+import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { RowBatch } from "../records.ts";
 import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { InThread } from "./in-thread.ts";
-import { READS, WRITES } from "./operations/index.ts";
+import { READS, WRITES, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy } from "./sqlite-errors.ts";
 import { MEMORY, prepareFile } from "./sqlite-file.ts";
@@ -26,15 +34,17 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
     readOnly,
     busyTimeoutMs: options.busyTimeoutMs ?? 30_000,
     maxQueue: options.maxQueue ?? 10_000,
+    indexing: options.indexing ?? {},
   };
+  const flushAt = flushAtOf(options);
   if (file === MEMORY) {
     const executor = new InThread(executorOptions);
     migrate(executor.connection);
-    return new SqliteStore(executor, executorOptions);
+    return new SqliteStore(executor, executorOptions, flushAt);
   }
   await withoutBusy(executorOptions.busyTimeoutMs, () => makeReady(file, readOnly));
   const executor = startExecutor(executorOptions, options.inThread ?? false);
-  return new SqliteStore(executor, executorOptions);
+  return new SqliteStore(executor, executorOptions, flushAt);
 }
 
 /** Checks or brings up to date the schema, on a connection of its own. */
@@ -74,13 +84,16 @@ async function withoutBusy(timeoutMs: number, action: () => void): Promise<void>
 
 type Operation = (...args: never[]) => Promise<unknown>;
 
+/** Called after each write; what it gives is waited for before the write is acknowledged. */
+type Written = (name: WriteName, args: readonly unknown[]) => Promise<void> | undefined;
+
 /** Each method of the port sends its name and its arguments to the executor. */
-function operations(executor: () => Executor, written: () => void): StoreWrites & StoreReads {
+function operations(executor: () => Executor, written: Written): StoreWrites & StoreReads {
   const methods: Record<string, Operation> = {};
   for (const name of Object.keys(WRITES) as (keyof typeof WRITES)[]) {
     methods[name] = async (...args) => {
       const value = await executor().write(name, args);
-      written();
+      await written(name, args);
       return value;
     };
   }
@@ -91,12 +104,12 @@ function operations(executor: () => Executor, written: () => void): StoreWrites 
 }
 
 const SqliteOperations = class {
-  constructor(executor: () => Executor, written: () => void) {
+  constructor(executor: () => Executor, written: Written) {
     Object.assign(this, operations(executor, written));
   }
 } as unknown as new (
   executor: () => Executor,
-  written: () => void,
+  written: Written,
 ) => StoreWrites & StoreReads;
 
 export class SqliteStore extends SqliteOperations implements Store {
@@ -104,20 +117,54 @@ export class SqliteStore extends SqliteOperations implements Store {
   readonly #readOnly: boolean;
   readonly #busyTimeoutMs: number;
   readonly #executor: Executor;
+  readonly #indexer: Indexer;
   readonly #listeners = new Set<() => void>();
   #closed = false;
   #poll: NodeJS.Timeout | undefined;
   #seenVersion: unknown;
 
-  constructor(executor: Executor, options: ExecutorOptions) {
+  /** `flushAt` 0: the index is kept only when somebody asks for it. */
+  constructor(executor: Executor, options: ExecutorOptions, flushAt: number) {
     super(
       () => this.#open(),
-      () => this.#tell(),
+      (name, args) => this.#written(name, args),
     );
     this.#executor = executor;
+    const store = {
+      upkeep: (tenant: string, unreadable: readonly number[]) =>
+        executor.maintain(tenant, "upkeep", unreadable),
+      lag: (tenant: string) => executor.read("indexLag", [tenant]) as Promise<number>,
+      stop: () => executor.stopMaintenance(),
+    };
+    this.#indexer = new Indexer(store, { flushAt, shortLived: executor instanceof InThread });
+    const { indexStatus } = this;
+    this.indexStatus = async (tenant) => {
+      const failure = this.#indexer.failure(tenant);
+      return { ...(await indexStatus(tenant)), ...(failure === undefined ? {} : { failure }) };
+    };
     this.#path = options.path;
     this.#readOnly = options.readOnly;
     this.#busyTimeoutMs = options.busyTimeoutMs;
+  }
+
+  async search(...[tenant, request]: Parameters<Store["search"]>): Promise<SearchAnswer> {
+    return (await this.#search(tenant, request)) as SearchAnswer;
+  }
+
+  async searchNotes(
+    ...[tenant, request]: Parameters<Store["searchNotes"]>
+  ): Promise<NoteSearchAnswer> {
+    return (await this.#search(tenant, request)) as NoteSearchAnswer;
+  }
+
+  async #search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+    const answer = await this.#open().search(tenant, request);
+    this.#indexer.found(tenant, answer.unreadable);
+    return answer;
+  }
+
+  async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<MaintenanceReport> {
+    return this.#open().maintain(tenant, task, this.#indexer.unreadable(tenant));
   }
 
   onChange(listener: () => void): () => void {
@@ -145,6 +192,7 @@ export class SqliteStore extends SqliteOperations implements Store {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopPolling();
+    await this.#indexer.close();
     await this.#executor.close();
   }
 
@@ -175,6 +223,14 @@ export class SqliteStore extends SqliteOperations implements Store {
     if (version === this.#seenVersion) return;
     this.#seenVersion = version;
     this.#tell();
+  }
+
+  #written(name: WriteName, args: readonly unknown[]): Promise<void> | undefined {
+    this.#tell();
+    // A sweep may be of all tenants, and mostly takes away.
+    return name === "sweep"
+      ? undefined
+      : this.#indexer.wrote(args[0] as string, changesOf(name, args));
   }
 
   #tell(): void {

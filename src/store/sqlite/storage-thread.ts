@@ -1,4 +1,4 @@
-/** A storage thread: the process's one writer, or its reader. */
+/** A storage thread: the process's one writer, its reader, or the one that keeps the index. */
 
 import {
   type MessagePort,
@@ -6,16 +6,25 @@ import {
   receiveMessageOnPort,
   workerData,
 } from "node:worker_threads";
+import type { MaintenanceTask } from "../../search/port.ts";
+import type { IndexRequest } from "../../search/request.ts";
+import { loadIndexCode } from "../index/index-code.ts";
 import { CHECKPOINT_PAGES } from "./executor.ts";
 import { closeWriter } from "./in-thread.ts";
+import { Maintainer } from "./index/maintainer.ts";
+import { Searcher } from "./index/searcher.ts";
+import { SegmentFile } from "./index/segment-file.ts";
 import { callRead, type WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy } from "./sqlite-errors.ts";
+import { readEpoch } from "./sqlite-schema.ts";
 import {
   CHECKPOINT,
   CLOSE,
   type Reply,
   type Request,
+  SEARCH,
+  STOP,
   type ThreadData,
   toFailure,
 } from "./thread-messages.ts";
@@ -25,7 +34,8 @@ const data = workerData as ThreadData;
 const port = parentPort as MessagePort;
 
 if (data.role === "writer") serveWrites();
-else serveReads();
+else if (data.role === "reader") serveReads();
+else serveMaintenance();
 
 function serveWrites(): void {
   const db = new SqliteConnection(data.path, {
@@ -119,31 +129,51 @@ const LINGER_MS = 0.05;
 
 function serveReads(): void {
   const db = new SqliteConnection(data.path, { readOnly: data.readOnly });
-  port.on("message", (request: Request) => {
-    void answer(request);
-  });
-
-  async function answer(request: Request): Promise<void> {
-    let reply: Reply;
-    try {
-      reply = { id: request.id, value: await readWithRetry(request) };
-    } catch (error) {
-      reply = { id: request.id, failure: toFailure(error) };
-    }
-    port.postMessage({ replies: [reply], walLarge: false });
-  }
+  const segments = new SegmentFile(data.path, data.readOnly, () => readEpoch(db));
+  const searcher = new Searcher(db, segments, data.indexing);
+  answerEach(readWithRetry);
 
   async function readWithRetry(request: Request): Promise<unknown> {
+    const code = request.name === SEARCH ? await loadIndexCode(data.indexing.module) : undefined;
     const deadline = Date.now() + data.busyTimeoutMs;
     for (;;) {
       try {
         if (request.name === CHECKPOINT) return db.checkpoint("PASSIVE");
-        if (request.name === CLOSE) return db.close();
-        return callRead(db, request.name, request.args);
+        if (request.name === CLOSE) return close();
+        if (code === undefined) return callRead(db, request.name, request.args);
+        const [tenant, wanted] = request.args as [string, IndexRequest];
+        return searcher.search(code, tenant, wanted);
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     }
   }
+
+  function close(): void {
+    searcher.close();
+    db.close();
+  }
+}
+
+function serveMaintenance(): void {
+  const maintainer = new Maintainer(data);
+  answerEach(async (request) => {
+    if (request.name === STOP) return maintainer.stop();
+    if (request.name === CLOSE) return maintainer.close();
+    const [tenant, task, unreadable] = request.args as [string, MaintenanceTask, number[]];
+    const code = await loadIndexCode(data.indexing.module);
+    return maintainer.maintain(code, tenant, task, unreadable);
+  });
+}
+
+function answerEach(answer: (request: Request) => Promise<unknown>): void {
+  port.on("message", (request: Request) => {
+    void answer(request)
+      .then(
+        (value): Reply => ({ id: request.id, value }),
+        (error: unknown): Reply => ({ id: request.id, failure: toFailure(error) }),
+      )
+      .then((reply) => port.postMessage({ replies: [reply], walLarge: false }));
+  });
 }

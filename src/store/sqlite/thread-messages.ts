@@ -4,7 +4,7 @@ import { BackscrollError, type ErrorCode, type ErrorDetails } from "../../model/
 import type { ExecutorOptions } from "./executor.ts";
 
 export interface ThreadData extends ExecutorOptions {
-  readonly role: "writer" | "reader";
+  readonly role: "writer" | "reader" | "indexer";
 }
 
 export interface Request {
@@ -13,9 +13,12 @@ export interface Request {
   readonly args: readonly unknown[];
 }
 
-/** `checkpoint` and `close` are the two things that a thread does beside operations. */
+/** What a thread does beside operations. */
 export const CHECKPOINT = "checkpoint";
 export const CLOSE = "close";
+export const SEARCH = "search";
+export const MAINTAIN = "maintain";
+export const STOP = "stop";
 
 export type Reply =
   | { readonly id: number; readonly value: unknown }

@@ -1,5 +1,6 @@
 /**
- * SQLite on two threads: one writes, one reads.
+ * SQLite on two threads: one writes, one reads. A third, which keeps the index, starts when there is
+ * something to do for it.
  *
  * An fsync, a wait for another process's lock or a long read then never stalls the host's event
  * loop. The threads keep the process alive only while something is asked of them. A small write that
@@ -8,7 +9,9 @@
 
 import { Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
-import { queueFull } from "../store-errors.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
+import { openForReading, queueFull } from "../store-errors.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
@@ -16,7 +19,10 @@ import {
   CHECKPOINT,
   CLOSE,
   fromFailure,
+  MAINTAIN,
   type Replies,
+  SEARCH,
+  STOP,
   type ThreadData,
 } from "./thread-messages.ts";
 
@@ -24,6 +30,7 @@ export class Threads implements Executor {
   readonly #options: ExecutorOptions;
   readonly #writer: Thread;
   readonly #reader: Thread;
+  #indexer: Thread | undefined;
   #host: HostWriter | undefined;
   /** A write of the host's that is not yet durable. */
   #hostWrite: Promise<unknown> | undefined;
@@ -49,9 +56,30 @@ export class Threads implements Executor {
     return this.#reader.ask(name, args);
   }
 
+  search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+    return this.#reader.ask(SEARCH, [tenant, request]) as Promise<IndexAnswer>;
+  }
+
+  maintain(
+    tenant: string,
+    task: MaintenanceTask,
+    unreadable: readonly number[],
+  ): Promise<MaintenanceReport> {
+    if (this.#options.readOnly) return Promise.reject(openForReading());
+    this.#indexer ??= new Thread({ ...this.#options, role: "indexer" }, () => undefined);
+    return this.#indexer.ask(MAINTAIN, [tenant, task, unreadable]) as Promise<MaintenanceReport>;
+  }
+
+  async stopMaintenance(): Promise<void> {
+    await this.#indexer?.ask(STOP, []);
+  }
+
   async close(): Promise<void> {
     await this.#hostWrite;
     this.#host?.close();
+    // First: who reads or writes last moves the log into the database, and must be alone.
+    await this.#indexer?.ask(CLOSE, []);
+    await this.#indexer?.end();
     await this.#reader.ask(CLOSE, []);
     await this.#writer.ask(CLOSE, []);
     await Promise.all([this.#reader.end(), this.#writer.end()]);

@@ -54,8 +54,14 @@ function formatTenant(status: WireTenantStatus, named: boolean): string {
     counted(status.memories, "memory"),
     counted(status.facts, "fact"),
     `${formatBytes(status.content_bytes)} of content`,
+    ...(status.index.segments === 0 ? [] : [formatIndex(status.index)]),
   ];
   return `${named ? `${status.tenant}: ` : ""}${parts.join(", ")}`;
+}
+
+function formatIndex({ lag, segments, bytes }: WireTenantStatus["index"]): string {
+  const behind = lag === 0 ? "" : `, ${counted(lag, "change")} behind`;
+  return `an index of ${formatBytes(bytes)} in ${counted(segments, "segment")}${behind}`;
 }
 
 /** Two commands that work now, whatever the store holds. */

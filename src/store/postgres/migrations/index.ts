@@ -1,5 +1,6 @@
 import type { Migration } from "../../migration.ts";
 import { INITIAL } from "./0001-initial.ts";
+import { INDEX } from "./0002-index.ts";
 
 /** In the order in which they run. Append only. */
-export const POSTGRES_MIGRATIONS: readonly Migration[] = [INITIAL];
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [INITIAL, INDEX];

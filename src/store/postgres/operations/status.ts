@@ -15,7 +15,9 @@ const SQL = statements("status", {
     FROM tenants ORDER BY name`,
   notes: `SELECT (SELECT count(*) FROM streams r WHERE r.tenant = $1) AS pending,
       (SELECT count(*) FROM memories m WHERE m.tenant = $1) AS memories,
-      (SELECT count(*) FROM facts f WHERE f.tenant = $1) AS facts`,
+      (SELECT count(*) FROM facts f WHERE f.tenant = $1) AS facts,
+      i.version, i.through, i.body
+    FROM tenants n LEFT JOIN index_manifest i ON i.tenant = n.tenant WHERE n.tenant = $1`,
   checksums: `SELECT checksum_failures AS count FROM pg_stat_database
     WHERE datname = current_database() AND checksum_failures > 0`,
   invalidIndexes: `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid

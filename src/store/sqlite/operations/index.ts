@@ -5,6 +5,7 @@
  */
 
 import type { StoreReads, StoreWrites } from "../../store.ts";
+import { indexLag, indexStatus } from "../index/manifest.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { append, moveLeaf, setPinned } from "./append.ts";
 import { deleteSession, findTombstone } from "./delete-session.ts";
@@ -56,6 +57,7 @@ export const WRITES: Operations<StoreWrites> = {
 
 export const READS: Operations<StoreReads> & {
   readonly dataVersion: (db: SqliteConnection) => number;
+  readonly indexLag: (db: SqliteConnection, tenant: string) => number;
 } = {
   findSession,
   findSessionByOrigin,
@@ -75,6 +77,8 @@ export const READS: Operations<StoreReads> & {
   listTenants,
   status,
   checkIntegrity,
+  indexStatus,
+  indexLag,
   dataVersion,
 };
 
@@ -83,9 +87,13 @@ export type ReadName = keyof typeof READS;
 
 /** Calls a read by name. Its statements see one moment, whatever is committed between them. */
 export function callRead(db: SqliteConnection, name: string, args: readonly unknown[]): unknown {
+  return inSnapshot(db, () => callOperation(READS, db, name, args));
+}
+
+export function inSnapshot<Result>(db: SqliteConnection, read: () => Result): Result {
   db.run("BEGIN");
   try {
-    return callOperation(READS, db, name, args);
+    return read();
   } finally {
     if (db.handle.isTransaction) endRead(db);
   }

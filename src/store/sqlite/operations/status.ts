@@ -11,10 +11,11 @@ import { statements } from "../sqlite-statements.ts";
 const SQL = statements("status", {
   tenants: `SELECT t.name, t.session_count, t.entry_count, t.message_count, t.content_bytes,
       t.feed_position, t.feed_hash, t.max_sessions, t.max_entries, t.max_content_bytes,
+      i.version, i.through, i.body,
       (SELECT count(*) FROM streams r WHERE r.tenant = t.tenant) AS pending,
       (SELECT count(*) FROM memories m WHERE m.tenant = t.tenant) AS memories,
       (SELECT count(*) FROM facts f WHERE f.tenant = t.tenant) AS facts
-    FROM tenants t ORDER BY t.name`,
+    FROM tenants t LEFT JOIN index_manifest i ON i.tenant = t.tenant ORDER BY t.name`,
 });
 
 export function status(db: SqliteConnection): StoreStatus {

@@ -1,0 +1,193 @@
+/**
+ * `npm run bench -- search --messages N`: speed, memory and size of search, beside FTS5 in the same
+ * run. The corpus is kept in `--folder`, and used again.
+ */
+
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { coldStart } from "./cold-start.ts";
+import {
+  type BenchOptions,
+  type Figures,
+  inFreshProcess,
+  medians,
+  Report,
+  withFolder,
+} from "./measure.ts";
+import { startBenchServer } from "./postgres.ts";
+import type { QueryTask } from "./search-scenarios.ts";
+
+const SCENARIOS = new URL("./search-scenarios.ts", import.meta.url);
+const FTS5 = new URL("./search-fts5.ts", import.meta.url);
+const CACHE_MB = 64;
+
+export async function benchSearch(options: BenchOptions): Promise<boolean> {
+  const report = new Report("search");
+  await withCorpusFolder(options, async (folder) => {
+    if (options.backends.includes("sqlite")) await benchSqlite(options, folder, report);
+    if (options.backends.includes("postgres")) await benchPostgres(options, report);
+  });
+  return report.met;
+}
+
+/** A folder that was named is kept: its corpus is used again. */
+async function withCorpusFolder(
+  { folder }: BenchOptions,
+  use: (folder: string) => Promise<void>,
+): Promise<void> {
+  if (folder === undefined) return withFolder(undefined, use);
+  mkdirSync(folder, { recursive: true });
+  return use(folder);
+}
+
+async function benchSqlite(options: BenchOptions, folder: string, report: Report): Promise<void> {
+  const messages = options.messages;
+  const address = join(folder, `search-${messages}.db`);
+  const fts5 = join(folder, `search-${messages}.fts5.db`);
+  const filled = await once(`${address}.json`, () =>
+    inFreshProcess(SCENARIOS, "fill", { address, messages, inThread: false }),
+  );
+  report.measurement("sqlite", "bulk", 1, filled);
+  await once(`${fts5}.json`, () => inFreshProcess(FTS5, "fillFts5", { path: fts5, messages }));
+
+  const run = async (name: string, task: Partial<QueryTask>) => {
+    if (!name.includes(options.only)) return undefined;
+    const whole: QueryTask = {
+      ...{ address, kind: "question", ranking: "seed", filtered: false, cacheMb: CACHE_MB },
+      warmUp: 300,
+      count: options.runs === 1 ? 1_000 : 2_000,
+      ...task,
+    };
+    const figures = await repeated(options.runs, () => inFreshProcess(SCENARIOS, "queries", whole));
+    report.measurement("sqlite", name, options.runs, figures);
+    return figures;
+  };
+  const peer = async (name: string, task: object) => {
+    if (!name.includes(options.only)) return undefined;
+    const whole = { path: fts5, count: messages > 200_000 ? 60 : 300, ...task };
+    const figures = await inFreshProcess(FTS5, "queryFts5", whole);
+    report.measurement("fts5", name, 1, figures);
+    return figures;
+  };
+
+  const rare = await run("rare", { kind: "rare" });
+  await run("mid", { kind: "mid" });
+  const question = await run("question", {});
+  await peer("rare", { kind: "rare", analyzed: false });
+  await peer("mid", { kind: "mid", analyzed: false });
+  const asItIs = await peer("question", { kind: "question", analyzed: false });
+  const analyzed = await peer("question, analysed", { kind: "question", analyzed: true });
+  const reranked = await run("question, default ranking", { ranking: "default" });
+  await run("question, filtered", { filtered: true });
+  await run("question, default ranking, filtered", { ranking: "default", filtered: true });
+  await run("question, 16 MB cache", { cacheMb: 16 });
+  const isLarge = messages >= 1_000_000;
+  if (isLarge) {
+    report.bar("rare p50 ms", rare?.["p50Ms"], 0.5);
+    report.bar("question p50 ms", question?.["p50Ms"], 5);
+    report.bar("question p99 ms", question?.["p99Ms"], 20);
+    report.bar("default ranking, question p50 ms", reranked?.["p50Ms"], 15);
+    report.bar("default ranking, question p99 ms", reranked?.["p99Ms"], 40);
+    report.bar("times faster than FTS5 as it is, p50", ratio(asItIs, question), 50, true);
+    report.bar("times faster than FTS5, analysed, p50", ratio(analyzed, question), 2, true);
+  } else {
+    report.bar("question p99 ms", question?.["p99Ms"], 8);
+  }
+  report.bar("resident MB while searching", question?.["rssMb"], 300);
+  report.bar("resident MB while filling and merging", filled["rssMb"], 300);
+  report.bar("index of text", filled["indexOfText"], 0.7);
+  report.bar("index of text without positions", filled["indexOfTextWithoutPositions"], 0.45);
+  report.bar("bulk messages/s on two cores", filled["messagesPerSecond"], 15_000, true);
+  await benchOneCore(options, folder, report);
+  await benchOverhead(options, folder, address, report);
+  await benchColdStart(options, address, report);
+}
+
+async function benchOneCore(options: BenchOptions, folder: string, report: Report): Promise<void> {
+  if (!"bulk, one core".includes(options.only)) return;
+  await withFolder(folder, async (own) => {
+    const task = { address: join(own, "one-core.db"), messages: 50_000, inThread: true };
+    const figures = await inFreshProcess(SCENARIOS, "fill", task);
+    report.measurement("sqlite", "bulk, one core", 1, figures);
+    report.bar("bulk messages/s on one core", figures["messagesPerSecond"], 8_000, true);
+  });
+}
+
+async function benchOverhead(
+  options: BenchOptions,
+  folder: string,
+  address: string,
+  report: Report,
+): Promise<void> {
+  if (!"append".includes(options.only)) return;
+  await withFolder(folder, async (own) => {
+    // Copies: a measurement must not change what the next one measures.
+    const [indexed, plain] = ["indexed.db", "plain.db"].map((name) => join(own, name)) as [
+      string,
+      string,
+    ];
+    for (const copy of [indexed, plain]) {
+      copyFileSync(address, copy);
+      copyFileSync(`${address}-index`, `${copy}-index`);
+    }
+    const task = { indexed, plain, count: options.runs === 1 ? 5_000 : 20_000 };
+    const figures = await inFreshProcess(SCENARIOS, "appendOverhead", task);
+    report.measurement("sqlite", "append", 1, figures);
+    report.bar("indexing adds to an append, p50 ms", figures["addedP50Ms"], 0.3);
+    report.bar("indexing adds to an append, p99 ms", figures["addedP99Ms"], 1);
+  });
+}
+
+async function benchColdStart(
+  options: BenchOptions,
+  address: string,
+  report: Report,
+): Promise<void> {
+  if (!"cold start".includes(options.only)) return;
+  const figures = await repeated(5, () => coldStart(address));
+  report.measurement("sqlite", "cold start", 5, figures);
+  report.bar("new process to first answer, ms", figures["firstAnswerMs"], 200);
+}
+
+async function benchPostgres(options: BenchOptions, report: Report): Promise<void> {
+  const { messages } = options;
+  await using server = await startBenchServer(options.folder);
+  const address = await server.createDatabase();
+  const filled = await inFreshProcess(SCENARIOS, "fill", { address, messages, inThread: false });
+  report.measurement("postgres", "bulk", 1, filled);
+  const task = { address, kind: "question", ranking: "seed", filtered: false };
+  const warm = await inFreshProcess(SCENARIOS, "queries", {
+    ...task,
+    cacheMb: CACHE_MB,
+    warmUp: 200,
+    count: 500,
+  });
+  report.measurement("postgres", "question", 1, warm);
+  const cold = await inFreshProcess(SCENARIOS, "queries", {
+    ...task,
+    cacheMb: 0,
+    warmUp: 0,
+    count: 200,
+  });
+  report.measurement("postgres", "question, empty cache", 1, cold);
+  report.bar("postgres, question p99 ms", warm["p99Ms"], 50);
+  report.bar("postgres, question p99 ms, empty cache", cold["p99Ms"], 150);
+}
+
+async function repeated(runs: number, run: () => Promise<Figures>): Promise<Figures> {
+  const figures: Figures[] = [];
+  for (let i = 0; i < runs; i++) figures.push(await run());
+  return medians(figures);
+}
+
+function ratio(slow: Figures | undefined, fast: Figures | undefined): number {
+  return (slow?.["p50Ms"] ?? Number.NaN) / (fast?.["p50Ms"] ?? Number.NaN);
+}
+
+/** What a run gave, remembered in a file beside what it made. */
+async function once(file: string, run: () => Promise<Figures>): Promise<Figures> {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Figures;
+  const figures = await run();
+  writeFileSync(file, JSON.stringify(figures));
+  return figures;
+}

@@ -1,0 +1,114 @@
+import { toWireSearchResult } from "../../../api/search.ts";
+import type { SearchInput, SearchResult } from "../../../engine/search.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { EXIT } from "../../exit.ts";
+import { formatCount } from "../../print.ts";
+import { formatHit } from "../../print-hit.ts";
+import { withStore } from "../../store.ts";
+import { given, toCount, toTime } from "../../values.ts";
+
+export const search: Command = defineCommand({
+  name: "search",
+  aliases: ["search_sessions"],
+  summary: "Find messages, best first, with what stands round them. Exits with 1 if none match.",
+  details:
+    'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: workstation: git: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
+  arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
+  options: {
+    limit: { type: "string", value: "N", help: "Hits: at most 20, 10 if left out." },
+    before: {
+      type: "string",
+      short: "B",
+      value: "N",
+      help: "Messages before a hit; 1 if left out.",
+    },
+    after: { type: "string", short: "A", value: "N", help: "Messages after a hit; 1 if left out." },
+    agent: { type: "string", value: "NAME", help: "Only this agent's sessions." },
+    owner: { type: "string", value: "NAME", help: "Only this owner's sessions." },
+    participant: {
+      type: "string",
+      value: "NAME",
+      help: "Only sessions in which this actor took part.",
+    },
+    project: {
+      type: "string",
+      value: "ID",
+      help: "Only this project: its id, or the end of its path.",
+    },
+    workstation: { type: "string", value: "ID", help: "Only sessions of this workstation." },
+    "git-branch": { type: "string", value: "NAME", help: "Only sessions on this branch of git." },
+    session: { type: "string", value: "ID", help: "Only this session." },
+    exclude: { type: "string", value: "ID", help: "Leave this session out." },
+    role: { type: "string", value: "ROLE", help: "Only messages of this role." },
+    tool: { type: "string", value: "NAME", help: "Only messages that use this tool." },
+    since: { type: "string", value: "TIME", help: "Only messages at or after this time." },
+    until: { type: "string", value: "TIME", help: "Only messages before this time." },
+    all: { type: "boolean", help: "Every word must be there." },
+    branches: { type: "boolean", help: "Also what was edited or left behind on another branch." },
+    "per-session": { type: "string", value: "N", help: "Hits of one session; 1 if left out." },
+    ranking: { type: "string", value: "NAME", help: "default or seed." },
+    explain: { type: "boolean", help: "Show what each score is made of." },
+  },
+  examples: ["search why does the cron job run twice", "search 'acquireLock -test since:30d' -B 3"],
+  run: (context, { QUERY }, options) =>
+    withStore(context, "read", async (tenant) => {
+      const { agent, owner, participant, project, workstation, session, role, tool } = options;
+      const input: SearchInput = given({
+        ...{ agent, owner, participant, project, workstation, session, role, tool },
+        gitBranch: options["git-branch"],
+        excludeSession: options.exclude,
+        limit: toCount(options.limit, "--limit"),
+        perSession: toCount(options["per-session"], "--per-session"),
+        contextBefore: toCount(options.before, "--before") ?? 1,
+        contextAfter: toCount(options.after, "--after") ?? 1,
+        since: toTime(options.since, "--since"),
+        until: toTime(options.until, "--until"),
+        match: options.all ? ("all" as const) : undefined,
+        branches: options.branches ? ("all" as const) : undefined,
+        ranking: toRanking(options.ranking),
+        explain: options.explain,
+      });
+      const result = await tenant.searchSessions(QUERY, input);
+      await print(context, result);
+      return result.hits.length === 0 ? EXIT.nothing : EXIT.ok;
+    }),
+});
+
+function toRanking(name: string | undefined): "default" | "seed" | undefined {
+  if (name === undefined || name === "default" || name === "seed") return name;
+  throw usageError(`--ranking must be default or seed, not "${name}"`, "--ranking");
+}
+
+async function print(context: Context, result: SearchResult): Promise<void> {
+  const { terminal } = context;
+  if (context.json) {
+    await terminal.printJson(toWireSearchResult(result));
+    return;
+  }
+  for (const note of result.notes) terminal.note(note);
+  if (result.indexing) terminal.note("The index is being built: older messages may be missing.");
+  if (result.degraded) terminal.note("Part of the index is unreadable: doctor --rebuild mends it.");
+  if (result.partial) terminal.note("The search took too long: this is what was found until then.");
+  const { explanation } = result;
+  if (explanation !== undefined) {
+    const { documents, segments, candidates } = explanation;
+    const counts = [
+      `${formatCount(documents)} messages`,
+      `${formatCount(segments)} segments and the tail`,
+      `${formatCount(candidates)} candidate sessions`,
+    ];
+    await terminal.print(terminal.dim(counts.join(", ")));
+    for (const { term, documents: having, weight } of explanation.terms) {
+      await terminal.print(
+        terminal.dim(`  ${term}  in ${formatCount(having)} messages, weight ${weight.toFixed(3)}`),
+      );
+    }
+    await terminal.print();
+  }
+  if (result.hits.length === 0) await terminal.print("Nothing found.");
+  for (const [i, hit] of result.hits.entries()) {
+    if (i > 0) await terminal.print();
+    for (const line of formatHit(hit, terminal)) await terminal.print(line);
+  }
+}

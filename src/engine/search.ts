@@ -1,0 +1,228 @@
+/** Search: what a caller may ask, checked and completed. Scope comes from the host, never the query. */
+
+import type { Role } from "../model/entry.ts";
+import {
+  DEFAULT_CONTEXT,
+  DEFAULT_HITS,
+  MAX_HITS,
+  MAX_QUERY_BYTES,
+  MAX_WINDOW,
+  SEARCH_DEADLINE_MS,
+} from "../model/limits.ts";
+import type { Fact, Memory } from "../model/note.ts";
+import { memoryKey } from "../search/index/add-feed.ts";
+import type { NoteField } from "../search/index/layout.ts";
+import type { SessionScope } from "../search/port.ts";
+import type { SearchAnswer } from "../search/request.ts";
+import { PROFILES, type RankingProfile } from "../search/score/profile.ts";
+import {
+  checkCount,
+  checkFlag,
+  checkInput,
+  checkKey,
+  checkList,
+  checkOneOf,
+  checkTime,
+  invalid,
+  tooLarge,
+} from "./check.ts";
+import type { Scope } from "./scope.ts";
+
+/** Several values are alternatives; different filters must all hold. */
+type OneOrMore = string | readonly string[];
+
+export interface SearchInput {
+  readonly agent?: OneOrMore;
+  readonly owner?: OneOrMore;
+  readonly participant?: OneOrMore;
+  /** A project's id, or the end of its path. */
+  readonly project?: OneOrMore;
+  readonly workstation?: OneOrMore;
+  readonly gitBranch?: OneOrMore;
+  readonly source?: OneOrMore;
+  readonly session?: OneOrMore;
+  /** Sessions to leave out, such as the caller's own. */
+  readonly excludeSession?: OneOrMore;
+  readonly role?: OneOrMore;
+  readonly tool?: OneOrMore;
+  readonly since?: number | Date;
+  readonly until?: number | Date;
+  /** `all`: every word must be there. `any` (the default): the more the better. */
+  readonly match?: "any" | "all";
+  /** `all` also finds what was edited, regenerated or left behind on another branch. */
+  readonly branches?: "active" | "all";
+  /** Hits: at most 20; 10 if left out. */
+  readonly limit?: number;
+  /** Hits of one session; 1 if left out. */
+  readonly perSession?: number;
+  /** Messages before and after a hit; 4 each if left out. A window has 16 at most. */
+  readonly contextBefore?: number;
+  readonly contextAfter?: number;
+  /** `default` measures best, `seed` is the plain formula; or single weights on top of `default`. */
+  readonly ranking?: "default" | "seed" | Partial<RankingProfile>;
+  /** Adds what each score is made of. */
+  readonly explain?: boolean;
+}
+
+export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
+
+const ROLES: readonly Role[] = ["user", "assistant", "system", "tool"];
+
+export async function searchSessions(
+  scope: Scope,
+  query: string,
+  input: SearchInput,
+): Promise<SearchResult> {
+  checkInput(input, "options");
+  const { since, until } = input;
+  const roles = list(input.role, "role")?.map((role) => checkOneOf(role, ROLES, "role"));
+  const tools = list(input.tool, "tool");
+  const {
+    unreadable: _,
+    lag: __,
+    ...result
+  } = await scope.store.search(scope.tenant, {
+    query: checkQuery(query),
+    match: checkOneOf(input.match ?? "any", ["any", "all"], "match"),
+    now: scope.now(),
+    limit: checkHits(input.limit, "limit", DEFAULT_HITS),
+    perSession: checkHits(input.perSession, "perSession", 1),
+    ...windowOf(input),
+    scope: toScope(input),
+    ...(roles === undefined ? {} : { roles }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(since === undefined ? {} : { since: checkTime(since, "since") }),
+    ...(until === undefined ? {} : { until: checkTime(until, "until") }),
+    branches: checkOneOf(input.branches ?? "active", ["active", "all"], "branches"),
+    profile: toProfile(input.ranking ?? "default"),
+    explain: checkFlag(input.explain ?? false, "explain"),
+    deadlineMs: SEARCH_DEADLINE_MS,
+  });
+  return result;
+}
+
+export interface SearchNotesInput {
+  readonly limit?: number;
+}
+
+export interface SearchMemoryInput extends SearchNotesInput {
+  /** Only the memories of this agent. */
+  readonly agent?: string;
+}
+
+/** Whole memories, the best first. */
+export async function searchMemory(
+  scope: Scope,
+  query: string,
+  input: SearchMemoryInput,
+): Promise<readonly Memory[]> {
+  checkInput(input, "options");
+  const agent = input.agent === undefined ? undefined : checkKey(input.agent, "agent");
+  const prefix = agent === undefined ? "" : memoryKey(agent, "");
+  const keys = await searchNotes(scope, "memory", query, input, prefix);
+  const found = await Promise.all(
+    keys.map((key) => {
+      const [owner = "", name = ""] = key.split("\0");
+      return scope.store.findMemory(scope.tenant, owner, name);
+    }),
+  );
+  return found.filter((memory) => memory !== undefined);
+}
+
+/** Facts that hold, the best first. */
+export async function searchFacts(
+  scope: Scope,
+  query: string,
+  input: SearchNotesInput,
+): Promise<readonly Fact[]> {
+  checkInput(input, "options");
+  const ids = await searchNotes(scope, "fact", query, input, "");
+  const found = await Promise.all(ids.map((id) => scope.store.findFact(scope.tenant, id)));
+  return found.filter((fact) => fact !== undefined);
+}
+
+async function searchNotes(
+  scope: Scope,
+  field: NoteField,
+  query: string,
+  input: SearchNotesInput,
+  keyPrefix: string,
+): Promise<readonly string[]> {
+  const { notes } = await scope.store.searchNotes(scope.tenant, {
+    field,
+    query: checkQuery(query),
+    now: scope.now(),
+    limit: checkHits(input.limit, "limit", DEFAULT_HITS),
+    keyPrefix,
+  });
+  return notes.map(({ key }) => key);
+}
+
+function checkQuery(query: string): string {
+  if (typeof query !== "string") throw invalid("query", "query must be a string");
+  const bytes = Buffer.byteLength(query);
+  if (bytes <= MAX_QUERY_BYTES) return query;
+  throw tooLarge("query in bytes", MAX_QUERY_BYTES, bytes, "ask for the words that matter");
+}
+
+function checkHits(value: unknown, field: string, preset: number): number {
+  if (value === undefined) return preset;
+  const count = checkCount(value, field);
+  if (count < 1) throw invalid(field, `${field} must be a whole number of at least 1`);
+  if (count > MAX_HITS) throw tooLarge(field, MAX_HITS, count, "narrow the search down");
+  return count;
+}
+
+/** A window that would be too large loses on its longer side: the hit stays in it. */
+function windowOf(input: SearchInput): { readonly before: number; readonly after: number } {
+  const before = checkCount(input.contextBefore ?? DEFAULT_CONTEXT, "contextBefore");
+  const after = checkCount(input.contextAfter ?? DEFAULT_CONTEXT, "contextAfter");
+  const room = MAX_WINDOW - 1;
+  const kept = Math.min(after, Math.max(Math.floor(room / 2), room - before));
+  return { before: Math.min(before, room - kept), after: kept };
+}
+
+function toScope(input: SearchInput): SessionScope {
+  const lists = {
+    agents: list(input.agent, "agent"),
+    owners: list(input.owner, "owner"),
+    participants: list(input.participant, "participant"),
+    projects: list(input.project, "project"),
+    workstations: list(input.workstation, "workstation"),
+    gitBranches: list(input.gitBranch, "gitBranch"),
+    sources: list(input.source, "source"),
+    sessionIds: list(input.session, "session"),
+    excludedSessionIds: list(input.excludeSession, "excludeSession"),
+  };
+  return Object.fromEntries(Object.entries(lists).filter(([, values]) => values !== undefined));
+}
+
+function list(value: OneOrMore | undefined, field: string): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const values = typeof value === "string" ? [value] : checkList(value, field);
+  return values.map((one) => checkKey(one, field));
+}
+
+function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile {
+  const { default: preset } = PROFILES;
+  if (typeof ranking === "string") {
+    return PROFILES[checkOneOf(ranking, ["default", "seed"], "ranking")];
+  }
+  const weights = checkInput(ranking, "ranking");
+  for (const [name, weight] of Object.entries(weights)) {
+    if (!(name in preset)) {
+      throw invalid("ranking", `ranking has no ${name}; it has ${Object.keys(preset).join(", ")}`);
+    }
+    for (const value of typeof weight === "object" ? Object.values(weight) : [weight]) {
+      if (typeof value !== "number" || !(value >= 0)) {
+        throw invalid(`ranking.${name}`, `ranking.${name} must be a number of at least 0`);
+      }
+    }
+  }
+  return {
+    ...preset,
+    ...weights,
+    bm25: { ...preset.bm25, ...weights.bm25 },
+    roles: { ...preset.roles, ...weights.roles },
+  };
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test } from "vitest";
+import type { MaintenanceTask } from "../../search/port.ts";
+import type { Store } from "../store.ts";
+import { append, type Cases, createSession, message, T0, tablesOf } from "./fixture.cases.ts";
+import { answersTo, answerTo, expectAgreement, holdAt } from "./index-fixture.cases.ts";
+import { type GatePoint, runTrivial, TRIVIAL_INDEX } from "./trivial-index.cases.ts";
+
+/** The cases do the upkeep themselves. */
+const TEST_INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
+
+/** What is done to a tenant while a piece of upkeep is under way. */
+type Step = "append" | "delete" | "upkeep";
+
+export function indexCases({ store, tenant, fresh, another }: Cases): void {
+  describe("the index", () => {
+    test("finds what is in the feed only, in segments only, and in both", async () => {
+      const name = tenant();
+      await fill(store(), name, 3);
+      await expectAgreement(store(), name);
+      expect(await store().maintain(name, "flush")).toMatchObject({ busy: false, documents: 9 });
+      await expectAgreement(store(), name);
+      await fill(store(), name, 2);
+      await expectAgreement(store(), name);
+      await store().maintain(name, "flush");
+      await store().maintain(name, "merge");
+      await expectAgreement(store(), name);
+      const { segments, through, dead } = await manifestOf(store(), name);
+      expect(segments).toHaveLength(1);
+      expect(segments[0]).toMatchObject({ from: 0, to: through, documents: 15 });
+      expect(dead).toEqual([]);
+    });
+
+    test("forgets a deleted session wherever it was", async () => {
+      const name = tenant();
+      const [first = "", second = ""] = await fill(store(), name, 4);
+      await store().maintain(name, "flush");
+      await store().deleteSession(name, first, "user", T0);
+      await expectAgreement(store(), name);
+      await fill(store(), name, 1);
+      await store().maintain(name, "flush");
+      expect((await manifestOf(store(), name)).dead).toHaveLength(1);
+      await expectAgreement(store(), name);
+      await store().deleteSession(name, second, "user", T0);
+      await store().maintain(name, "merge");
+      await expectAgreement(store(), name);
+      await store().maintain(name, "flush");
+      await store().maintain(name, "purge");
+      expect((await manifestOf(store(), name)).dead).toEqual([]);
+      await expectAgreement(store(), name);
+    });
+
+    test("says how far it is", async () => {
+      const name = tenant();
+      expect(await store().indexStatus(name)).toMatchObject({ lag: 0, segments: 0, holder: null });
+      await fill(store(), name, 2);
+      const { position } = await store().feedHead(name);
+      const before = { through: 0, head: position, lag: position, documents: 0, bytes: 0 };
+      expect(await store().indexStatus(name)).toMatchObject(before);
+      const report = await store().maintain(name, "upkeep");
+      expect(report).toMatchObject({ through: position, head: position, more: false });
+      const after = { through: position, lag: 0, segments: 1, documents: 6, dead: 0 };
+      const status = await store().indexStatus(name);
+      expect(status).toMatchObject({ ...after, analyzers: ["trivial"], holder: null });
+      expect(status.bytes).toBeGreaterThan(100);
+      const tenants = (await store().status()).tenants;
+      const own = tenants.find((each) => each.tenant === name);
+      expect(own?.index).toEqual({ lag: 0, segments: 1, bytes: status.bytes });
+    });
+
+    test("is not in a copy of the store, and grows there again", async () => {
+      const { store: source } = await fresh();
+      const { store: target } = await fresh();
+      await fill(source, "a", 2);
+      await source.maintain("a", "flush");
+      const tables = Object.keys(await tablesOf(source.dump()));
+      expect(tables.filter((table) => table.startsWith("index_"))).toEqual([]);
+      await target.load(source.dump());
+      expect((await manifestOf(target, "a")).segments).toEqual([]);
+      await expectAgreement(target, "a");
+      await target.maintain("a", "upkeep");
+      await expectAgreement(target, "a");
+      expect((await target.indexStatus("a")).lag).toBe(0);
+    });
+
+    test("is read as of one moment, and of another once the manifest is asked for again", async () => {
+      const name = tenant();
+      await fill(store(), name, 1);
+      const needs = [{ need: "manifest" }, { need: "feed", after: 0, limit: 1 }] as const;
+      const [first, feed, second] = await answersTo(store(), name, ...needs, { need: "manifest" });
+      expect(first).toEqual(second);
+      expect(feed.head).toBe((await store().feedHead(name)).position);
+    });
+
+    test("keeps a segment that somebody may still read, and purges it when told to", async () => {
+      const name = tenant();
+      await fill(store(), name, 1);
+      await store().maintain(name, "flush");
+      const [old] = (await manifestOf(store(), name)).segments;
+      await fill(store(), name, 1);
+      await store().maintain(name, "flush");
+      await store().maintain(name, "merge");
+      await store().maintain(name, "upkeep");
+      const keys = [{ segment: old?.segment ?? 0, blob: 0 }];
+      const [kept] = await answerTo(store(), name, { need: "blobs", keys });
+      expect(kept).toBeInstanceOf(Uint8Array);
+      await store().maintain(name, "purge");
+      expect(await answerTo(store(), name, { need: "blobs", keys })).toEqual(["missing"]);
+      await expectAgreement(store(), name);
+    });
+
+    test("is built again as a whole", async () => {
+      const name = tenant();
+      const [first = ""] = await fill(store(), name, 3);
+      await store().maintain(name, "flush");
+      await store().deleteSession(name, first, "user", T0);
+      const before = await manifestOf(store(), name);
+      expect(await store().maintain(name, "rebuild")).toMatchObject({ documents: 6, busy: false });
+      const after = await manifestOf(store(), name);
+      expect(after.segments[0]?.segment).not.toBe(before.segments[0]?.segment);
+      await expectAgreement(store(), name);
+    });
+
+    test("agrees with the messages whoever works on it at once", async () => {
+      const name = tenant();
+      const stores = [store(), await another()];
+      const ids = await fill(store(), name, 6);
+      const tasks: MaintenanceTask[] = ["flush", "merge", "upkeep", "purge", "rebuild"];
+      for (let round = 0; round < 8; round++) {
+        const id = ids.pop() ?? "";
+        const work = stores.flatMap((each, i) => [
+          each.maintain(name, tasks[(round + i * 2) % tasks.length] ?? "flush"),
+          fill(each, name, 1).then((more) => ids.unshift(...more)),
+          expectFound(each, name),
+        ]);
+        await Promise.all([...work, store().deleteSession(name, id, "user", T0)]);
+        await expectAgreement(store(), name);
+      }
+      await store().maintain(name, "upkeep");
+      await expectAgreement(stores[1] as Store, name);
+    });
+  });
+
+  describe("an index that is worked on", () => {
+    const orders: Step[][] = [
+      ["append", "delete", "upkeep"],
+      ["append", "upkeep", "delete"],
+      ["delete", "append", "upkeep"],
+      ["delete", "upkeep", "append"],
+      ["upkeep", "append", "delete"],
+      ["upkeep", "delete", "append"],
+    ];
+    const points: GatePoint[] = ["read", "written", "swapped"];
+
+    test.each(["flush", "merge", "rebuild"] as const)("by a %s", async (task) => {
+      const other = await another();
+      // In memory a piece of upkeep is done at a stroke: there is nothing to hold.
+      if (other === store()) return;
+      for (const [i, point] of points.entries()) {
+        if (task === "rebuild" && point === "read") continue;
+        // Every order with every task, and with half of the points.
+        const some = orders.filter((_, j) => i % 2 === j % 2);
+        for (const order of some) await checkOrder(other, task, point, order);
+      }
+    });
+
+    /** Holds a task of the shared store while another one takes the steps, and looks after each. */
+    async function checkOrder(
+      other: Store,
+      task: MaintenanceTask,
+      point: GatePoint,
+      order: readonly Step[],
+    ): Promise<void> {
+      const name = tenant();
+      const ids = await fill(store(), name, 3);
+      await store().maintain(name, "flush");
+      ids.push(...(await fill(store(), name, 2)));
+      if (task === "merge") await store().maintain(name, "flush");
+      const steps = async () => {
+        for (const step of order) {
+          if (step === "append") ids.push(...(await fill(other, name, 1)));
+          if (step === "delete") await deleteSome(other, name, ids);
+          if (step === "upkeep") {
+            expect(await other.maintain(name, "upkeep")).toMatchObject({ busy: true });
+            expect((await other.indexStatus(name)).holder).not.toBeNull();
+          }
+        }
+        await expectAgreement(other, name);
+      };
+      await holdAt(point, () => store().maintain(name, task), steps);
+      await expectAgreement(store(), name);
+      expect(await other.maintain(name, "upkeep")).toMatchObject({ busy: false });
+      await expectAgreement(store(), name);
+    }
+
+    test("is taken over from one that seems dead", async () => {
+      const { store: quick, reopen } = await fresh();
+      if (reopen === undefined) return;
+      // A lease that has run out before it begins: its holder learns so at its next breath.
+      const slow = await reopen({ indexing: { ...TEST_INDEXING, leaseMs: -1_000 } });
+      for (const point of points) {
+        const ids = await fill(slow, point, 3);
+        const takeOver = async () => {
+          ids.push(...(await fill(quick, point, 1)));
+          await deleteSome(quick, point, ids);
+          expect(await quick.maintain(point, "upkeep")).toMatchObject({ busy: false });
+          await expectAgreement(quick, point);
+        };
+        const report = await holdAt(point, () => slow.maintain(point, "flush"), takeOver);
+        expect(report.busy).toBe(true);
+        await expectAgreement(slow, point);
+        await slow.maintain(point, "upkeep");
+        await expectAgreement(slow, point);
+      }
+      await slow.close();
+    });
+  });
+}
+
+/** Sessions of three messages each. Gives their ids. */
+async function fill(store: Store, tenant: string, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const { id } = await createSession(store, tenant);
+    await append(store, tenant, id, message(`one ${i}`), message(`two ${i}`), message("three"));
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** One of the oldest, which are in segments, and the newest. */
+async function deleteSome(store: Store, tenant: string, ids: string[]): Promise<void> {
+  for (const id of [ids.shift() ?? "", ids.pop() ?? ""]) {
+    await store.deleteSession(tenant, id, "user", T0);
+  }
+}
+
+/** A search beside writers finds something, and nothing twice. */
+async function expectFound(store: Store, tenant: string): Promise<void> {
+  const { documents } = await runTrivial(store, tenant);
+  const names = documents.map((document) => JSON.stringify(document));
+  expect(new Set(names).size).toBe(names.length);
+}
+
+function manifestOf(store: Store, tenant: string) {
+  return answerTo(store, tenant, { need: "manifest" });
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import type { IndexingOptions, Store } from "../store.ts";
+import { append, type Cases, createSession, message } from "./fixture.cases.ts";
+import { expectAgreement } from "./index-fixture.cases.ts";
+import { TRIVIAL_INDEX } from "./trivial-index.cases.ts";
+
+const FLUSH_AT = 20;
+
+const FAILING = `data:text/javascript,export const indexCode = {
+  createMemory() {}, *search() { return {} }, *maintain() { throw new Error("out of order") } }`;
+
+export function indexerCases({ fresh }: Cases): void {
+  describe("a writer", () => {
+    /** A store of its own that keeps its index by itself; undefined where there can be no other. */
+    async function keeping(options: IndexingOptions = {}): Promise<Store | undefined> {
+      const { reopen } = await fresh();
+      return reopen?.({ indexing: { module: TRIVIAL_INDEX, flushAt: FLUSH_AT, ...options } });
+    }
+
+    test("keeps the index up with what it writes", async () => {
+      const store = await keeping();
+      if (store === undefined) return;
+      const { id } = await createSession(store, "a");
+      await createSession(store, "b");
+      for (let i = 0; i < 3 * FLUSH_AT; i++) await append(store, "a", id, message(`${i}`));
+      const lag = async () => (await store.indexStatus("a")).lag;
+      await expect.poll(lag, { timeout: 10_000 }).toBeLessThan(FLUSH_AT);
+      expect((await store.indexStatus("a")).segments).toBeGreaterThan(0);
+      // Who wrote little is left alone.
+      expect(await store.indexStatus("b")).toMatchObject({ lag: 1, segments: 0 });
+      await expectAgreement(store, "a");
+      await store.close();
+    });
+
+    test("waits when it writes faster than can be indexed", async () => {
+      const store = await keeping();
+      if (store === undefined) return;
+      const { id } = await createSession(store, "a");
+      let most = 0;
+      for (let i = 0; i < 20; i++) {
+        const batch = Array.from({ length: FLUSH_AT / 2 }, (_, k) => message(`${i} ${k}`));
+        await append(store, "a", id, ...batch);
+        most = Math.max(most, (await store.indexStatus("a")).lag);
+      }
+      expect(most).toBeLessThanOrEqual(5 * FLUSH_AT);
+      await store.close();
+    });
+
+    test("may close the store at any moment", async () => {
+      const { store, reopen } = await fresh();
+      if (reopen === undefined) return;
+      const { id } = await createSession(store, "a");
+      for (let i = 0; i < 4; i++) {
+        const indexing = { module: TRIVIAL_INDEX, flushAt: FLUSH_AT };
+        const closed = await reopen({ indexing });
+        const batch = Array.from({ length: 2 * FLUSH_AT }, (_, k) => message(`${i} ${k}`));
+        await append(closed, "a", id, ...batch);
+        await append(closed, "a", id, message("and one"));
+        await closed.close();
+        await expectAgreement(store, "a");
+        expect((await store.indexStatus("a")).holder).toBeNull();
+      }
+    });
+
+    test("goes on when the index fails, and the failure can be seen", async () => {
+      const store = await keeping({ module: FAILING });
+      if (store === undefined) return;
+      const { id } = await createSession(store, "a");
+      for (let i = 0; i < 5 * FLUSH_AT; i++) await append(store, "a", id, message(`${i}`));
+      const failure = async () => (await store.indexStatus("a")).failure;
+      await expect.poll(failure).toBe("out of order");
+      await append(store, "a", id, message("one more"));
+      expect((await store.findSession("a", id))?.messageCount).toBe(5 * FLUSH_AT + 1);
+      await store.close();
+    });
+  });
+}

@@ -1,0 +1,261 @@
+/**
+ * The smallest index that there can be: what a store's half is tested with.
+ *
+ * A segment is one blob of JSON, a document is an entry and its words. It flushes, merges, applies
+ * deletions and builds again what is missing, as the real one does; it ranks nothing. Storage threads
+ * and other processes load it by its URL, so it may not import the test runner.
+ */
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
+import { type Block, textOf } from "../../model/block.ts";
+import {
+  type Answers,
+  type Asking,
+  ask,
+  type DeadSession,
+  type FeedSlice,
+  type MaintenanceReport,
+  type MaintenanceTask,
+  type Manifest,
+  type Need,
+  type SegmentInfo,
+} from "../../search/port.ts";
+import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
+import type { IndexCode } from "../index/index-code.ts";
+import type { StoreIndex } from "../store.ts";
+
+export const TRIVIAL_INDEX: string = import.meta.url;
+
+export interface Document {
+  readonly session: number;
+  readonly sequence: number;
+  readonly words: readonly string[];
+}
+
+/** Either all documents, or the answers to some needs. */
+export interface TrivialRequest {
+  readonly needs?: readonly Need[];
+}
+
+export interface TrivialAnswer {
+  readonly documents: readonly Document[];
+  /** Some segment could not be read. */
+  readonly degraded: boolean;
+  readonly answers: readonly Answers[keyof Answers][];
+  readonly unreadable: readonly number[];
+}
+
+/** Where a piece of upkeep can be made to wait. */
+export type GatePoint = "read" | "written" | "swapped";
+
+export const indexCode: IndexCode = {
+  createMemory: () => undefined,
+  search: (request) =>
+    search(request as unknown as TrivialRequest) as unknown as Asking<SearchAnswer>,
+  maintain,
+};
+
+/** What a store takes for a request, and gives for an answer. */
+export async function runTrivial(
+  store: StoreIndex,
+  tenant: string,
+  request: TrivialRequest = {},
+): Promise<TrivialAnswer> {
+  const answer: unknown = await store.search(tenant, request as unknown as SearchRequest);
+  return answer as TrivialAnswer;
+}
+
+function* search(request: TrivialRequest): Asking<TrivialAnswer> {
+  const answers: Answers[keyof Answers][] = [];
+  for (const need of request.needs ?? []) answers.push(yield need);
+  if (request.needs !== undefined)
+    return { documents: [], degraded: false, answers, unreadable: [] };
+  const first = yield* readAll();
+  // A segment may have gone since the manifest was read; then there is another manifest.
+  return first.degraded ? yield* readAll() : first;
+}
+
+function* readAll(): Asking<TrivialAnswer> {
+  const manifest = yield* ask<"manifest">({ need: "manifest" });
+  const tail = yield* readFeed(manifest.through);
+  const dead = [...manifest.dead, ...tail.flatMap(({ deleted }) => deleted)];
+  const documents = tail.flatMap(documentsOf);
+  let degraded = false;
+  for (const info of manifest.segments) {
+    const held = yield* readSegment(info);
+    if (held === undefined) degraded = true;
+    else documents.push(...withoutDead(held, info, dead));
+  }
+  return { documents, degraded, answers: [], unreadable: [] };
+}
+
+function* maintain(task: MaintenanceTask): Asking<MaintenanceReport> {
+  let documents = 0;
+  let swapped = true;
+  if (task === "upkeep" || task === "rebuild" || task === "purge") {
+    const repaired = yield* repair(task);
+    documents += repaired ?? 0;
+    swapped = repaired !== undefined;
+  }
+  if (swapped && task !== "merge") {
+    const flushed = yield* flush();
+    documents += flushed ?? 0;
+    swapped = flushed !== undefined;
+  }
+  const manifest = yield* ask<"manifest">({ need: "manifest" });
+  if (swapped && (task === "merge" || (task === "upkeep" && manifest.segments.length > 3))) {
+    const merged = yield* merge();
+    documents += merged ?? 0;
+    swapped = merged !== undefined;
+  }
+  const { through } = yield* ask<"manifest">({ need: "manifest" });
+  const { head } = yield* ask<"feed">({ need: "feed", after: through, limit: 1 });
+  return { busy: !swapped, more: false, through, head, documents };
+}
+
+/** The number of documents; undefined if somebody else was quicker. */
+function* flush(): Asking<number | undefined> {
+  const manifest = yield* ask<"manifest">({ need: "manifest" });
+  const tail = yield* readFeed(manifest.through);
+  const last = tail.at(-1);
+  if (last === undefined || last.through === manifest.through) return 0;
+  yield* waitAt("read");
+  const documents = tail.flatMap(documentsOf);
+  const range = { from: manifest.through, to: last.through, builtAt: last.head };
+  const info = yield* writeSegment(documents, range);
+  const dead = [...manifest.dead, ...tail.flatMap(({ deleted }) => deleted)];
+  const segments = [...manifest.segments, info];
+  const swapped = yield* swap(manifest, { segments, dead, through: last.through });
+  return swapped ? documents.length : undefined;
+}
+
+/** All segments become one. */
+function* merge(): Asking<number | undefined> {
+  const manifest = yield* ask<"manifest">({ need: "manifest" });
+  if (manifest.segments.length < 2) return 0;
+  const documents: Document[] = [];
+  let builtAt = Number.POSITIVE_INFINITY;
+  for (const info of manifest.segments) {
+    const held = yield* readSegment(info);
+    if (held === undefined) return 0;
+    documents.push(...withoutDead(held, info, manifest.dead));
+    builtAt = Math.min(builtAt, Math.max(info.builtAt, manifest.through));
+    yield* ask<"breath">({ need: "breath" });
+  }
+  yield* waitAt("read");
+  const info = yield* writeSegment(documents, { from: 0, to: manifest.through, builtAt });
+  const { dead, through } = manifest;
+  const swapped = yield* swap(manifest, { segments: [info], dead, through });
+  return swapped ? documents.length : undefined;
+}
+
+/** Builds again what cannot be read; with `rebuild` everything, with `purge` what holds the dead. */
+function* repair(task: MaintenanceTask): Asking<number | undefined> {
+  const manifest = yield* ask<"manifest">({ need: "manifest" });
+  const segments: SegmentInfo[] = [];
+  let documents = 0;
+  for (const info of manifest.segments) {
+    const held = yield* readSegment(info);
+    const holdsDead = held?.length !== withoutDead(held ?? [], info, manifest.dead).length;
+    if (held !== undefined && task !== "rebuild" && !(task === "purge" && holdsDead)) {
+      segments.push(info);
+      continue;
+    }
+    const slices = yield* readFeed(info.from, info.to);
+    const found = slices.flatMap(documentsOf);
+    const builtAt = slices[0]?.head ?? info.builtAt;
+    segments.push(yield* writeSegment(found, { from: info.from, to: info.to, builtAt }));
+    documents += found.length;
+  }
+  if (documents === 0 && segments.every((info, i) => info === manifest.segments[i])) return 0;
+  const { dead, through } = manifest;
+  return (yield* swap(manifest, { segments, dead, through })) ? documents : undefined;
+}
+
+function* readFeed(after: number, to = Number.POSITIVE_INFINITY): Asking<FeedSlice[]> {
+  const slices: FeedSlice[] = [];
+  for (let at = after; ; ) {
+    const slice = yield* ask<"feed">({
+      need: "feed",
+      after: at,
+      limit: Math.min(100, to - at),
+    });
+    if (slice.through === at) return slices;
+    slices.push(slice);
+    at = slice.through;
+    if (at >= Math.min(slice.head, to)) return slices;
+    yield* ask<"breath">({ need: "breath" });
+  }
+}
+
+function* readSegment({ segment }: SegmentInfo): Asking<Document[] | undefined> {
+  const [bytes] = yield* ask<"blobs">({ need: "blobs", keys: [{ segment, blob: 0 }] });
+  if (!(bytes instanceof Uint8Array)) return undefined;
+  return JSON.parse(Buffer.from(bytes).toString()) as Document[];
+}
+
+function* writeSegment(
+  documents: readonly Document[],
+  range: Pick<SegmentInfo, "from" | "to" | "builtAt">,
+): Asking<SegmentInfo> {
+  const segment = Math.floor(Math.random() * 2 ** 50);
+  const bytes = Buffer.from(JSON.stringify(documents));
+  yield* ask<"write">({ need: "write", segment, blobs: [{ blob: 0, bytes }] });
+  const size = { documents: documents.length, bytes: bytes.length, positionBytes: 0 };
+  return { segment, ...range, ...size, analyzer: "trivial" };
+}
+
+function* swap(
+  before: Manifest,
+  after: Pick<Manifest, "segments" | "dead" | "through">,
+): Asking<boolean> {
+  yield* waitAt("written");
+  const dead = after.dead.filter(({ position }) =>
+    after.segments.some(({ builtAt }) => builtAt < position),
+  );
+  const manifest = { ...after, dead, version: before.version + 1 };
+  const swapped = yield* ask<"swap">({ need: "swap", expected: before.version, manifest });
+  if (swapped) yield* waitAt("swapped");
+  return swapped;
+}
+
+function documentsOf(slice: FeedSlice): Document[] {
+  return slice.entries.map(({ session, sequence, blocks }) => {
+    return { session, sequence, words: wordsOf(blocks) };
+  });
+}
+
+function wordsOf(blocks: readonly Block[]): string[] {
+  return textOf(blocks).split(/\s+/).slice(0, 5);
+}
+
+function withoutDead(
+  documents: readonly Document[],
+  { builtAt }: SegmentInfo,
+  dead: readonly DeadSession[],
+): Document[] {
+  const gone = new Set(
+    dead.filter(({ position }) => position > builtAt).map(({ session }) => session),
+  );
+  return documents.filter(({ session }) => !gone.has(session));
+}
+
+/** A file, so that threads see it, too. It holds the point to wait at, and goes to let them pass. */
+export function gateFile(): string {
+  return join(tmpdir(), `backscroll-gate-${process.pid}`);
+}
+
+function* waitAt(point: GatePoint): Asking<void> {
+  yield* ask<"breath">({ need: "breath" });
+  const gate = gateFile();
+  if (!existsSync(gate) || readFileSync(gate, "utf8") !== point) return;
+  writeFileSync(`${gate}-reached`, "");
+  while (existsSync(gate)) {
+    // A thread of its own may sleep, and leaves the processor to those that it waits for.
+    if (!isMainThread) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    yield* ask<"breath">({ need: "breath" });
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * From rows of the feed to what the index reads of it.
+ *
+ * One statement reads the entries that a stretch of the feed names, one what else it says; the few
+ * other things (sessions, notes, tombstones) are named by `nameFeed` and put in by `toFeedSlice`.
+ */
+
+import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
+import type {
+  DeadSession,
+  FeedEntry,
+  FeedFact,
+  FeedMemory,
+  FeedSession,
+  FeedSlice,
+} from "../../search/port.ts";
+import { decodeContent } from "../../transcript/content.ts";
+import type { Row } from "../records.ts";
+import { textOrNull } from "../rows/text.ts";
+
+/** A slice ends after this much content, so that a few huge messages do not fill the memory. */
+const MAX_SLICE_BYTES = 16 * 1024 * 1024;
+
+/** The appended entries (e) of changes (c). Content only of what is indexed. */
+export const FEED_ENTRY_NAMES: readonly string[] = [
+  ...["position", "session", "sequence", "chain", "depth", "kind", "role", "actor", "status"],
+  ...["created_at", "metadata", "content_bytes", "content"],
+];
+export const FEED_ENTRY_COLUMNS = `c.position, e.session, e.sequence, e.chain, e.depth, e.kind,
+  e.role, e.actor, e.status, e.created_at, e.metadata, e.content_bytes,
+  CASE WHEN e.kind = 'message' AND e.status = 'committed' THEN e.content END AS content`;
+
+/** All other changes (c), with the session of that id that is alive (s). */
+export const FEED_CHANGE_COLUMNS = `c.position, c.kind, c.at, c.session_id, c.details,
+  s.session AS live`;
+
+/** Changes of these kinds say nothing that the index reads. */
+export const FEED_SILENT = `('entry_appended', 'context_usage', 'message_chunk', 'message_opened',
+  'entry_pinned', 'entry_unpinned', 'quota_changed')`;
+
+/** What else has to be read to make a slice of some rows. */
+export interface FeedNames {
+  readonly through: number;
+  /** Rows with a committed message. */
+  readonly entries: readonly Row[];
+  /** Numbers of sessions whose own text may have changed, with the last such position. */
+  readonly sessions: ReadonlyMap<number, number>;
+  readonly memories: readonly {
+    readonly position: number;
+    readonly agent: string;
+    readonly name: string;
+  }[];
+  /** Ids of facts, with the last position. */
+  readonly facts: ReadonlyMap<string, number>;
+  readonly deletions: readonly Deletion[];
+  readonly touched: ReadonlySet<number>;
+}
+
+export interface Deletion {
+  readonly position: number;
+  readonly sessionId: string;
+  readonly at: number;
+  /** In hex. */
+  readonly digest: string;
+}
+
+/**
+ * What the feed says up to position `last`. `entries` have `FEED_ENTRY_COLUMNS` and `changes` have
+ * `FEED_CHANGE_COLUMNS`, both in the order of the feed.
+ */
+export function nameFeed(
+  entries: readonly Row[],
+  changes: readonly Row[],
+  last: number,
+): FeedNames {
+  const sessions = new Map<number, number>();
+  const touched = new Set<number>();
+  const kept: Row[] = [];
+  let through = last;
+  let bytes = 0;
+  for (const row of entries) {
+    bytes += row["content"] === null ? 0 : Number(row["content_bytes"]);
+    if (bytes > MAX_SLICE_BYTES && kept.length > 0) {
+      through = Number(row["position"]) - 1;
+      break;
+    }
+    const session = Number(row["session"]);
+    touched.add(session);
+    // A compaction carries the session's summary.
+    if (row["kind"] === "compaction") sessions.set(session, Number(row["position"]));
+    if (row["content"] !== null) kept.push(row);
+  }
+  const names = { memories: new Map(), facts: new Map(), deletions: [], sessions, touched };
+  for (const row of changes) {
+    if (Number(row["position"]) <= through) nameChange(row, names);
+  }
+  return { ...names, through, entries: kept, memories: [...names.memories.values()] };
+}
+
+interface Named {
+  readonly sessions: Map<number, number>;
+  readonly memories: Map<string, FeedNames["memories"][number]>;
+  readonly facts: Map<string, number>;
+  readonly deletions: Deletion[];
+  readonly touched: Set<number>;
+}
+
+function nameChange(row: Row, names: Named): void {
+  const position = Number(row["position"]);
+  const live = row["live"] as number | null;
+  switch (row["kind"]) {
+    case "session_created":
+    case "session_updated":
+      if (live === null) break;
+      names.sessions.set(live, Math.max(position, names.sessions.get(live) ?? 0));
+      break;
+    case "leaf_moved":
+    case "entry_superseded":
+    case "message_aborted":
+      if (live !== null) names.touched.add(live);
+      break;
+    case "session_deleted": {
+      const { digest } = detailsOf(row) as { digest: string };
+      const sessionId = String(row["session_id"]);
+      names.deletions.push({ position, sessionId, at: Number(row["at"]), digest });
+      break;
+    }
+    case "memory_put":
+    case "memory_deleted": {
+      const { agent, name } = detailsOf(row) as { agent: string; name: string };
+      names.memories.set(JSON.stringify([agent, name]), { position, agent, name });
+      break;
+    }
+    case "fact_added":
+    case "fact_superseded":
+    case "fact_deleted":
+      names.facts.set(String(detailsOf(row)["fact"]), position);
+      break;
+  }
+}
+
+/** What was read of the things that `FeedNames` names. */
+export interface FeedFound {
+  readonly head: number;
+  /** The payloads of the entries' contents, by hash. */
+  readonly payloads: ReadonlyMap<string, Uint8Array>;
+  /** Rows with `FEED_SESSION_COLUMNS`. */
+  readonly sessions: readonly Row[];
+  /** Contents in the order of `FeedNames.memories`; null for one that is gone. */
+  readonly memories: readonly (string | null)[];
+  /** Rows with `FEED_FACT_COLUMNS`. */
+  readonly facts: readonly Row[];
+  /** Rows with `FEED_TOMBSTONE_COLUMNS`. */
+  readonly tombstones: readonly Row[];
+}
+
+export const FEED_SESSION_COLUMNS = `s.session, s.title, s.summary, s.agent, s.started_at,
+  s.created_at, s.project_path`;
+export const FEED_FACT_COLUMNS = `f.id, f.session, f.subject, f.predicate, f.object,
+  f.superseded_by`;
+export const FEED_TOMBSTONE_COLUMNS = `b.session, b.session_id, b.digest, b.deleted_at`;
+
+export function toFeedSlice(names: FeedNames, found: FeedFound): FeedSlice {
+  return {
+    through: names.through,
+    head: found.head,
+    entries: names.entries.map((row) => toFeedEntry(row, found.payloads)),
+    sessions: found.sessions
+      .map((row) => toFeedSession(row, names.sessions.get(Number(row["session"])) ?? 0))
+      .sort(byPosition),
+    memories: names.memories
+      .map((memory, i): FeedMemory => ({ ...memory, content: found.memories[i] ?? null }))
+      .sort(byPosition),
+    facts: toFeedFacts(names, found.facts).sort(byPosition),
+    deleted: names.deletions.flatMap((deletion) => toDead(deletion, found.tombstones)),
+    touched: [...names.touched],
+  };
+}
+
+function toFeedEntry(row: Row, payloads: ReadonlyMap<string, Uint8Array>): FeedEntry {
+  const { blocks } = decodeContent(textOrNull(row["content"]) ?? "[]", (hash) =>
+    payloads.get(hash),
+  );
+  return {
+    position: Number(row["position"]),
+    session: Number(row["session"]),
+    sequence: Number(row["sequence"]),
+    chain: Number(row["chain"]),
+    depth: Number(row["depth"]),
+    kind: row["kind"] as EntryKind,
+    role: row["role"] as Role | null,
+    status: row["status"] as EntryStatus,
+    actor: row["actor"] as string | null,
+    createdAt: Number(row["created_at"]),
+    metadata: textOrNull(row["metadata"]),
+    blocks,
+  };
+}
+
+function toFeedSession(row: Row, position: number): FeedSession {
+  return {
+    position,
+    session: Number(row["session"]),
+    title: row["title"] as string | null,
+    summary: row["summary"] as string | null,
+    agent: String(row["agent"]),
+    startedAt: Number(row["started_at"] ?? row["created_at"]),
+    projectPath: row["project_path"] as string | null,
+  };
+}
+
+function toFeedFacts(names: FeedNames, rows: readonly Row[]): FeedFact[] {
+  const found = new Map(rows.map((row) => [row["id"], row]));
+  return [...names.facts].map(([id, position]) => {
+    const row = found.get(id);
+    if (row === undefined) return { position, id, session: null, text: null };
+    const text = `${row["subject"]} ${row["predicate"]} ${row["object"]}`;
+    const current = row["superseded_by"] === null;
+    return { position, id, session: Number(row["session"]), text: current ? text : null };
+  });
+}
+
+/**
+ * An id may have been used again after a deletion, so the tombstone is known by its digest, too. Of
+ * empty sessions several may be alike: then all of them are named, each of which is gone.
+ */
+function toDead(deletion: Deletion, tombstones: readonly Row[]): DeadSession[] {
+  return tombstones
+    .filter(
+      (row) =>
+        row["session_id"] === deletion.sessionId &&
+        Number(row["deleted_at"]) === deletion.at &&
+        Buffer.from(row["digest"] as Uint8Array).toString("hex") === deletion.digest,
+    )
+    .map((row) => ({ session: Number(row["session"]), position: deletion.position }));
+}
+
+function detailsOf(row: Row): Record<string, unknown> {
+  return JSON.parse(textOrNull(row["details"]) ?? "{}") as Record<string, unknown>;
+}
+
+function byPosition(a: { readonly position: number }, b: { readonly position: number }): number {
+  return a.position - b.position;
+}

@@ -1,0 +1,62 @@
+/**
+ * The computations of the index that a store runs, and where they come from.
+ *
+ * A generator cannot cross a thread, so a storage thread loads the code by itself. A test may name
+ * another module: the whole machinery of a store then runs with an index of its own.
+ */
+
+import { randomInt } from "node:crypto";
+import type { IndexingOptions as Analysis } from "../../search/index/add-feed.ts";
+import { maintainIndex } from "../../search/maintain/maintain.ts";
+import { SearchMemory } from "../../search/memory.ts";
+import type { Asking, MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
+import { searchSessions } from "../../search/search.ts";
+import { searchNotes } from "../../search/search-notes.ts";
+import type { IndexingOptions } from "../store.ts";
+
+export interface IndexCode<Memory = unknown> {
+  /** What searches may keep between them, as long as the store is open. */
+  createMemory(options: IndexingOptions): Memory;
+  search(request: IndexRequest, memory: Memory, tenant: string): Asking<IndexAnswer>;
+  maintain(task: MaintenanceTask, options: UpkeepOptions): Asking<MaintenanceReport>;
+}
+
+export interface UpkeepOptions {
+  readonly indexing: IndexingOptions;
+  /** Changes in no segment from which on upkeep makes one of them. */
+  readonly flushAt: number;
+  /** Segments that are named and cannot be read. */
+  readonly unreadable: ReadonlySet<number>;
+}
+
+/** `module` is the URL of a module that exports an `indexCode`. */
+export async function loadIndexCode(module: string | undefined): Promise<IndexCode> {
+  if (module === undefined) return INDEX_CODE as IndexCode;
+  const { indexCode } = (await import(module)) as { readonly indexCode: IndexCode };
+  return indexCode;
+}
+
+const INDEX_CODE: IndexCode<SearchMemory> = {
+  createMemory: (options) =>
+    new SearchMemory({
+      indexing: analysisOf(options),
+      clock: () => performance.now(),
+      ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
+    }),
+  search: (request, memory, tenant) =>
+    "field" in request
+      ? searchNotes(request, memory.tenant(tenant))
+      : searchSessions(request, memory.tenant(tenant)),
+  maintain: (task, options) =>
+    maintainIndex(task, { ...options, indexing: analysisOf(options.indexing), newSegment }),
+};
+
+function analysisOf({ language = "english", tools = "names" }: IndexingOptions): Analysis {
+  return { language, tools, unicode: process.versions["unicode"] ?? "" };
+}
+
+/** Random, so that no two processes choose the same. */
+function newSegment(): number {
+  return randomInt(1, 2 ** 48 - 1);
+}

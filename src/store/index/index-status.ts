@@ -1,0 +1,45 @@
+/** How far the index of a tenant is, and what it takes. */
+
+import type { Manifest } from "../../search/port.ts";
+
+export interface IndexStatus {
+  /** The feed is in segments up to here, and ends there. */
+  readonly through: number;
+  readonly head: number;
+  /** Changes that are not in a segment yet: a search reads them from the feed. */
+  readonly lag: number;
+  readonly segments: number;
+  readonly documents: number;
+  readonly bytes: number;
+  /** What of them only phrases need. */
+  readonly positionBytes: number;
+  /** Deleted sessions that some segment may still hold. */
+  readonly dead: number;
+  /** The versions of the analyser that built the segments. */
+  readonly analyzers: readonly string[];
+  /** Who works on the index now. */
+  readonly holder: string | null;
+  /** Why the last upkeep that this process tried has failed. */
+  readonly failure?: string;
+}
+
+export function toIndexStatus(
+  manifest: Manifest,
+  head: number,
+  holder: string | null,
+): IndexStatus {
+  const { through, segments, dead } = manifest;
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  return {
+    through,
+    head,
+    lag: Math.max(0, head - through),
+    segments: segments.length,
+    documents: sum(segments.map(({ documents }) => documents)),
+    bytes: sum(segments.map(({ bytes }) => bytes)),
+    positionBytes: sum(segments.map(({ positionBytes }) => positionBytes)),
+    dead: dead.length,
+    analyzers: [...new Set(segments.map(({ analyzer }) => analyzer))].sort(),
+    holder,
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * One piece of upkeep of a tenant's index, from the taking of the lease to its end.
+ *
+ * The same for both backends; `IndexUpkeep` is what each of them does differently.
+ */
+
+import { runLater } from "../../search/drive.ts";
+import type {
+  Answers,
+  Asking,
+  MaintenanceReport,
+  MaintenanceTask,
+  Need,
+} from "../../search/port.ts";
+import { DROPPED_KEPT_MS, type Lease, RENEW_AFTER } from "./lease.ts";
+
+/** What one backend does for one piece of upkeep. */
+export interface IndexUpkeep {
+  takeLease(): Promise<Lease | undefined>;
+  /** False if it was taken over. */
+  renewLease(lease: Lease): Promise<boolean>;
+  releaseLease(lease: Lease): Promise<void>;
+  answer(need: Exclude<Need, { need: "breath" }>, lease: Lease): Promise<Answers[keyof Answers]>;
+  /** Lets go of what is held only to be quick. */
+  rest(): Promise<void>;
+  /** Deletes segments that no manifest has named for `keptMs`. */
+  clean(keptMs: number): Promise<void>;
+  /** How far the index is, and where the feed ends. */
+  position(): Promise<{ readonly through: number; readonly head: number }>;
+}
+
+/** Asked to end at the next breath. */
+export interface StopSignal {
+  readonly stopped: boolean;
+}
+
+export async function runMaintenance(
+  upkeep: IndexUpkeep,
+  task: MaintenanceTask,
+  computation: Asking<MaintenanceReport>,
+  signal: StopSignal,
+): Promise<MaintenanceReport> {
+  let lease = await upkeep.takeLease();
+  if (lease === undefined) return unfinished(upkeep, true);
+  let renewedAt = performance.now();
+
+  const breathe = async (held: Lease) => {
+    await turn();
+    if (signal.stopped) throw new Interrupted();
+    await upkeep.rest();
+    if (performance.now() - renewedAt < held.ms * RENEW_AFTER) return;
+    renewedAt = performance.now();
+    if (await upkeep.renewLease(held)) return;
+    lease = undefined;
+    throw new Interrupted();
+  };
+
+  try {
+    const held = lease;
+    const report = await runLater(computation, async (need) => {
+      if (need.need === "breath") return breathe(held) as Promise<undefined>;
+      return upkeep.answer(need, held);
+    });
+    if (task !== "flush" && task !== "merge") {
+      await upkeep.clean(task === "purge" ? 0 : DROPPED_KEPT_MS);
+    }
+    return report;
+  } catch (error) {
+    if (error instanceof Interrupted) return await unfinished(upkeep, lease === undefined);
+    throw error;
+  } finally {
+    if (lease !== undefined) await upkeep.releaseLease(lease);
+  }
+}
+
+/** The lease is gone, or the store is to be closed. What was not swapped was never there. */
+class Interrupted extends Error {}
+
+async function unfinished(upkeep: IndexUpkeep, busy: boolean): Promise<MaintenanceReport> {
+  return { busy, more: true, documents: 0, ...(await upkeep.position()) };
+}
+
+/** One turn of the event loop: what waits there comes first. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,26 @@
+/** From rows of (session, whole, chain, depth) to the active paths of sessions. */
+
+import type { SessionPath } from "../../search/port.ts";
+import type { Row } from "../records.ts";
+
+/** Whether a session (t) never branched, and its leaf is the last that was said. */
+export const IS_WHOLE = `(t.last_chain = 0 OR (t.last_chain = 1 AND t.leaf_at_tip = 1))`;
+
+/**
+ * A session that is alive has at least one row, of which `chain` is null while it is empty. Those
+ * that are gone have none, and no path. Chain 0 is left out: no message is ever in it.
+ */
+export function toSessionPaths(rows: readonly Row[]): SessionPath[] {
+  const paths = new Map<number, SessionPath & { ranges: { chain: number; maxDepth: number }[] }>();
+  for (const row of rows) {
+    const session = Number(row["session"]);
+    let path = paths.get(session);
+    if (path === undefined) {
+      path = { session, isWhole: Number(row["whole"]) === 1, ranges: [] };
+      paths.set(session, path);
+    }
+    if (row["chain"] === null) continue;
+    path.ranges.push({ chain: Number(row["chain"]), maxDepth: Number(row["depth"]) });
+  }
+  return [...paths.values()];
+}

@@ -1,0 +1,121 @@
+/**
+ * The messages round a hit: which ranges of which path, and what is shown of them.
+ *
+ * The path is the active one if the entry is on it, and otherwise the one to the end of the entry's
+ * own chain: what was said after it on the branch that was left.
+ */
+
+import type { Role } from "../../model/entry.ts";
+import type { Window, WindowEntry, WindowRequest } from "../../search/port.ts";
+import { decodeContent } from "../../transcript/content.ts";
+import { isOnPath, type PathEnd, type PathRange, pathRanges } from "../../transcript/path.ts";
+import type { Chain } from "../../transcript/place.ts";
+import type { Row } from "../records.ts";
+import { textOrNull } from "../rows/text.ts";
+
+/** A session (s), its state (t), and the entry that must be in the window (e), if it is there. */
+export const WINDOW_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.updated_at,
+  t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal, e.chain, e.depth,
+  e.ordinal`;
+
+/** A message that is shown (m). */
+export const WINDOW_ENTRY_NAMES: readonly string[] = [
+  ...["id", "sequence", "ordinal", "role", "actor", "created_at", "copied_from", "content"],
+];
+export const WINDOW_ENTRY_COLUMNS = `m.id, m.sequence, m.ordinal, m.role, m.actor, m.created_at,
+  m.copied_from, m.content`;
+
+/** The last entry of a path. */
+export interface Leaf extends PathEnd {
+  readonly id: string;
+}
+
+/** Messages of one chain: with ordinals from `from` to `to`, and no deeper than `maxDepth`. */
+export interface WindowRange {
+  readonly chain: number;
+  readonly from: number;
+  readonly to: number;
+  readonly maxDepth: number;
+}
+
+/** The entry's place; undefined if it is gone. Sequence 0 stands for the start of the active path. */
+export function entryEnd(head: Row, { sequence }: WindowRequest): PathEnd | undefined {
+  if (sequence === 0) return { chain: 0, depth: 0, ordinal: 1 };
+  if (head["chain"] === null) return undefined;
+  const [chain, depth, ordinal] = [head["chain"], head["depth"], head["ordinal"]].map(Number);
+  return { chain: chain ?? 0, depth: depth ?? 0, ordinal: ordinal ?? 0 };
+}
+
+export function activeLeaf(head: Row): Leaf | undefined {
+  if (head["leaf_id"] === null) return undefined;
+  return {
+    id: String(head["leaf_id"]),
+    chain: Number(head["leaf_chain"]),
+    depth: Number(head["leaf_depth"]),
+    ordinal: Number(head["leaf_ordinal"]),
+  };
+}
+
+/** The path to `leaf` if `entry` is on it. `chains` has those from the leaf's to the root. */
+export function pathThrough(
+  entry: PathEnd,
+  leaf: Leaf | undefined,
+  chains: ReadonlyMap<number, Chain>,
+): PathRange[] | undefined {
+  if (leaf === undefined) return undefined;
+  const ranges = pathRanges(leaf, chains);
+  return isOnPath(entry, ranges) ? ranges : undefined;
+}
+
+/** The parts of `path` that a window shows. */
+export function windowRanges(
+  path: readonly PathRange[],
+  entry: PathEnd,
+  { before, after }: WindowRequest,
+): WindowRange[] {
+  const first = entry.ordinal - before;
+  const last = entry.ordinal + after;
+  return path
+    .map(({ chain, afterOrdinal, maxOrdinal, maxDepth }) => ({
+      chain,
+      from: Math.max(first, afterOrdinal + 1),
+      to: Math.min(last, maxOrdinal),
+      maxDepth,
+    }))
+    .filter(({ from, to }) => from <= to);
+}
+
+/** `rows` have `WINDOW_ENTRY_COLUMNS`, in the order of the path. A payload that is not given is cut. */
+export function toWindow(
+  head: Row,
+  leaf: string | null,
+  rows: readonly Row[],
+  payloads: ReadonlyMap<string, Uint8Array>,
+): Window {
+  return {
+    sessionId: String(head["id"]),
+    title: head["title"] as string | null,
+    agent: String(head["agent"]),
+    createdAt: Number(head["created_at"]),
+    updatedAt: Number(head["updated_at"]),
+    messageCount: Number(head["message_count"]),
+    leaf,
+    entries: rows.map((row) => toWindowEntry(row, payloads)),
+  };
+}
+
+function toWindowEntry(row: Row, payloads: ReadonlyMap<string, Uint8Array>): WindowEntry {
+  const content = textOrNull(row["content"]);
+  const blocks =
+    content === null ? [] : decodeContent(content, (hash) => payloads.get(hash)).blocks;
+  return {
+    id: String(row["id"]),
+    sequence: Number(row["sequence"]),
+    index: Number(row["ordinal"]) - 1,
+    role: row["role"] as Role | null,
+    actor: row["actor"] as string | null,
+    createdAt: Number(row["created_at"]),
+    copiedFrom: row["copied_from"] as string | null,
+    blocks,
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * Keeps the index up with what this process writes.
+ *
+ * A change that is in no segment yet is found all the same, but each search reads it anew. So after
+ * a thousand of them somebody has to make a segment, and nobody is as near as who wrote them. That
+ * happens in the background; only who writes faster than can be indexed has to wait.
+ */
+
+import type { MaintenanceReport } from "../search/port.ts";
+import type { AppendRequest } from "./records.ts";
+import type { StoreOptions, StoreWrites } from "./store.ts";
+
+/** Changes in no segment after which upkeep begins: a search reads this many in a few milliseconds. */
+export const FLUSH_AT = 1_024;
+
+/** A write waits from this many times `flushAt` on. */
+const WAIT_FACTOR = 4;
+
+/** Who was refused the lease, or failed, leaves it alone for this long; each time twice as long. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** How long closing waits for a piece of upkeep before it stops it. */
+const CLOSE_WAIT_MS = 1_000;
+
+export interface IndexerStore {
+  /** One bounded piece of upkeep, which builds again what cannot be read. */
+  upkeep(tenant: string, unreadable: readonly number[]): Promise<MaintenanceReport>;
+  /** How many changes are in no segment yet. */
+  lag(tenant: string): Promise<number>;
+  /** Ends the piece that is under way at its next breath. */
+  stop(): Promise<void>;
+}
+
+export interface IndexerOptions {
+  /** 0: never by itself. */
+  readonly flushAt: number;
+  /** Whoever opens the store for a moment does what is due before it closes it. */
+  readonly shortLived: boolean;
+}
+
+interface Tenant {
+  readonly name: string;
+  /** Changes in no segment, as far as this process knows. */
+  behind: number;
+  /** Whether `behind` was ever read from the store. */
+  known: boolean;
+  looking: Promise<void> | undefined;
+  /** While it is waiting for its turn, or being maintained. */
+  upkeep: Promise<void> | undefined;
+  pausedUntil: number;
+  pauseMs: number;
+  failure: string | undefined;
+  /** Segments that a search could not read. */
+  unreadable: readonly number[];
+}
+
+export class Indexer {
+  readonly #store: IndexerStore;
+  readonly #options: IndexerOptions;
+  readonly #tenants = new Map<string, Tenant>();
+  /** One piece at a time: each waits for the one before it. */
+  #last: Promise<void> = Promise.resolve();
+  #closing = false;
+
+  constructor(store: IndexerStore, options: IndexerOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /**
+   * After a write. What it gives has to be awaited before the write is acknowledged: undefined unless
+   * far too much is in no segment, and this process is doing something about it.
+   */
+  wrote(name: string, changes: number | "many"): Promise<void> | undefined {
+    const { flushAt } = this.#options;
+    if (flushAt === 0 || this.#closing) return undefined;
+    const tenant = this.#tenant(name);
+    if (changes === "many" || !tenant.known) {
+      tenant.looking ??= this.#look(tenant);
+      return undefined;
+    }
+    tenant.behind += changes;
+    if (tenant.behind < flushAt) return undefined;
+    this.#start(tenant);
+    return tenant.behind >= WAIT_FACTOR * flushAt ? tenant.upkeep : undefined;
+  }
+
+  /** After a search that could not read some segments: they are built again soon. */
+  found(name: string, unreadable: readonly number[]): void {
+    if (unreadable.length === 0) return;
+    const tenant = this.#tenant(name);
+    tenant.unreadable = unreadable;
+    if (this.#options.flushAt > 0) this.#start(tenant);
+  }
+
+  /** Segments that are known to be unreadable. */
+  unreadable(name: string): readonly number[] {
+    return this.#tenants.get(name)?.unreadable ?? [];
+  }
+
+  /** Why the last upkeep of a tenant has failed; undefined if it has not. */
+  failure(name: string): string | undefined {
+    return this.#tenants.get(name)?.failure;
+  }
+
+  /** Waits for what is under way, or stops it. Nothing begins after this. */
+  async close(): Promise<void> {
+    const tenants = [...this.#tenants.values()];
+    if (this.#options.shortLived) await Promise.all(tenants.map(({ looking }) => looking));
+    this.#closing = true;
+    if (this.#options.shortLived) return this.#last;
+    await Promise.race([this.#last, pause(CLOSE_WAIT_MS)]);
+    await this.#store.stop();
+    await this.#last;
+  }
+
+  #tenant(name: string): Tenant {
+    let tenant = this.#tenants.get(name);
+    if (tenant === undefined) {
+      tenant = {
+        ...{ name, behind: 0, known: false, looking: undefined, upkeep: undefined },
+        ...{ pausedUntil: 0, pauseMs: FIRST_PAUSE_MS, failure: undefined },
+        unreadable: [],
+      };
+      this.#tenants.set(name, tenant);
+    }
+    return tenant;
+  }
+
+  /** Reads how far behind the index is. */
+  async #look(tenant: Tenant): Promise<void> {
+    try {
+      tenant.behind = await this.#store.lag(tenant.name);
+      tenant.known = true;
+      if (tenant.behind >= this.#options.flushAt) this.#start(tenant);
+    } catch (error) {
+      // The store is busy or closed; the next write looks again.
+      tenant.failure = messageOf(error);
+    } finally {
+      tenant.looking = undefined;
+    }
+  }
+
+  #start(tenant: Tenant): void {
+    if (this.#closing || tenant.upkeep !== undefined || Date.now() < tenant.pausedUntil) return;
+    tenant.upkeep = this.#last.then(() => this.#run(tenant));
+    this.#last = tenant.upkeep;
+  }
+
+  /** Never fails: what goes wrong is kept for the status, and tried again later. */
+  async #run(tenant: Tenant): Promise<void> {
+    try {
+      let more = !this.#closing || this.#options.shortLived;
+      // Who closes the store waits for one piece, and for no other.
+      for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
+        const report = await this.#store.upkeep(tenant.name, tenant.unreadable);
+        const before = tenant.behind;
+        tenant.behind = await this.#store.lag(tenant.name);
+        more = report.more && !report.busy;
+        const stuck = tenant.behind >= this.#options.flushAt && tenant.behind >= before;
+        if (report.busy || stuck) return this.#pause(tenant);
+      }
+      if (!more) tenant.unreadable = [];
+      tenant.failure = undefined;
+      tenant.pauseMs = FIRST_PAUSE_MS;
+    } catch (error) {
+      tenant.failure = messageOf(error);
+      this.#pause(tenant);
+    } finally {
+      tenant.upkeep = undefined;
+    }
+  }
+
+  #pause(tenant: Tenant): void {
+    tenant.pausedUntil = Date.now() + tenant.pauseMs;
+    tenant.pauseMs = Math.min(tenant.pauseMs * 2, LONGEST_PAUSE_MS);
+    // Somebody else may do the work meanwhile.
+    tenant.known = false;
+  }
+}
+
+/** When upkeep begins by itself in a store with these options. */
+export function flushAtOf({ readOnly, indexing }: StoreOptions): number {
+  return readOnly === true ? 0 : (indexing?.flushAt ?? FLUSH_AT);
+}
+
+/** About how many changes a write has added to the feed. */
+export function changesOf(name: keyof StoreWrites, args: readonly unknown[]): number | "many" {
+  if (name === "forkSession") return "many";
+  if (name !== "append") return 1;
+  const { entries } = args[1] as AppendRequest;
+  return entries.length + entries.filter(({ usage }) => usage !== null).length;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

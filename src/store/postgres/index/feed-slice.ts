@@ -1,0 +1,85 @@
+/** What the feed says from one position on, with the things that it names as they are now. */
+
+import type { FeedSlice } from "../../../search/port.ts";
+import {
+  FEED_CHANGE_COLUMNS,
+  FEED_ENTRY_COLUMNS,
+  FEED_FACT_COLUMNS,
+  FEED_SESSION_COLUMNS,
+  FEED_SILENT,
+  FEED_TOMBSTONE_COLUMNS,
+  nameFeed,
+  toFeedSlice,
+} from "../../index/feed-slice.ts";
+import { toMemory } from "../../rows/note-row.ts";
+import { textOrNull } from "../../rows/text.ts";
+import { readPayloads } from "../operations/blobs.ts";
+import { query, type SqlValue } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+
+const SQL = statements("feed_slice", {
+  head: `SELECT feed_position FROM tenants WHERE tenant = $1`,
+  entries: `SELECT ${FEED_ENTRY_COLUMNS} FROM changes c
+    JOIN entries e ON e.tenant = $1 AND e.id = c.entry_id
+    WHERE c.tenant = $1 AND c.position > $2 AND c.position <= $3 AND c.kind = 'entry_appended'
+    ORDER BY c.position`,
+  changes: `SELECT ${FEED_CHANGE_COLUMNS} FROM changes c
+    LEFT JOIN sessions s ON s.tenant = $1 AND s.id = c.session_id
+    WHERE c.tenant = $1 AND c.position > $2 AND c.position <= $3
+      AND c.kind NOT IN ${FEED_SILENT} ORDER BY c.position`,
+  sessions: `SELECT ${FEED_SESSION_COLUMNS} FROM sessions s
+    WHERE s.tenant = $1 AND s.session = ANY ($2::bigint[])`,
+  memories: `SELECT m.agent, m.name, m.content, m.metadata, m.created_at, m.updated_at
+    FROM unnest($2::text[], $3::text[]) AS wanted (agent, name)
+    JOIN memories m ON m.tenant = $1 AND m.agent = wanted.agent AND m.name = wanted.name`,
+  facts: `SELECT ${FEED_FACT_COLUMNS} FROM facts f WHERE f.tenant = $1 AND f.id = ANY ($2::text[])`,
+  tombstones: `SELECT ${FEED_TOMBSTONE_COLUMNS} FROM tombstones b
+    WHERE b.tenant = $1 AND b.session_id = ANY ($2::text[]) ORDER BY b.session`,
+});
+
+export async function readFeedSlice(
+  tx: Transaction,
+  after: number,
+  limit: number,
+): Promise<FeedSlice> {
+  // Planned for this stretch: for any stretch the server would rather read all entries.
+  const stretch = [tx.tenant, after, after + limit];
+  const [heads, entries = [], changes = []] = await tx.together([
+    query(SQL.head, tx.tenant),
+    { sql: SQL.entries, values: stretch, planned: "each time" },
+    { sql: SQL.changes, values: stretch, planned: "each time" },
+  ]);
+  const head = Number(heads?.[0]?.["feed_position"] ?? 0);
+  // Positions have no gaps.
+  const names = nameFeed(entries, changes, Math.max(after, Math.min(head, after + limit)));
+  const agents = names.memories.map(({ agent }) => agent);
+  const notes = names.memories.map(({ name }) => name);
+  const ids = [...new Set(names.deletions.map(({ sessionId }) => sessionId))];
+  const unless = (empty: boolean, sql: string, ...values: SqlValue[]) =>
+    empty ? undefined : query(sql, tx.tenant, ...values);
+  const [sessions = [], memories = [], facts = [], tombstones = []] = await tx.together([
+    unless(names.sessions.size === 0, SQL.sessions, [...names.sessions.keys()]),
+    unless(notes.length === 0, SQL.memories, agents, notes),
+    unless(names.facts.size === 0, SQL.facts, [...names.facts.keys()]),
+    unless(ids.length === 0, SQL.tombstones, ids),
+  ]);
+  const contents = new Map(
+    memories.map(toMemory).map(({ agent, name, content }) => [keyOf(agent, name), content]),
+  );
+  return toFeedSlice(names, {
+    head,
+    payloads: await readPayloads(
+      tx,
+      names.entries.map((row) => textOrNull(row["content"])),
+    ),
+    sessions,
+    memories: names.memories.map(({ agent, name }) => contents.get(keyOf(agent, name)) ?? null),
+    facts,
+    tombstones,
+  });
+}
+
+function keyOf(agent: string, name: string): string {
+  return JSON.stringify([agent, name]);
+}

@@ -1,0 +1,151 @@
+/** Upkeep of the index, on the host's event loop: each need is a wait of its own. */
+
+import { randomUUID } from "node:crypto";
+import type { Answers, MaintenanceReport, MaintenanceTask, Need } from "../../../search/port.ts";
+import type { IndexCode } from "../../index/index-code.ts";
+import { LEASE_MS, type Lease } from "../../index/lease.ts";
+import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
+import { upkeepOptions } from "../../index/upkeep-options.ts";
+import type { IndexingOptions } from "../../store.ts";
+import type { PostgresDatabase } from "../postgres-database.ts";
+import { NO_TENANT, type Transaction } from "../transaction.ts";
+import { answerRead } from "./answer.ts";
+import {
+  indexStatus,
+  readManifest,
+  releaseLease,
+  renewLease,
+  swapManifest,
+  takeLease,
+} from "./manifest.ts";
+import { deleteOld, dropOthers, listStored, writeBlobs } from "./segments.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+export class Maintainer {
+  readonly #db: PostgresDatabase;
+  readonly #holder = randomUUID();
+  readonly #indexing: IndexingOptions;
+  #signal = { stopped: false };
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(db: PostgresDatabase, indexing: IndexingOptions) {
+    this.#db = db;
+    this.#indexing = indexing;
+  }
+
+  /** One after the other: a second call waits for the first. */
+  maintain(
+    code: IndexCode,
+    tenant: string,
+    task: MaintenanceTask,
+    reported: readonly number[],
+  ): Promise<MaintenanceReport> {
+    const result = this.#running.then(() =>
+      this.#db.snapshots(tenant, { again: false }, async (snapshots) => {
+        if (snapshots.tenant === NO_TENANT) {
+          return { busy: false, more: false, through: 0, head: 0, documents: 0 };
+        }
+        const upkeep = new DatabaseUpkeep(this.#db, tenant, snapshots, (tx) =>
+          takeLease(tx, this.#holder, this.#indexing.leaseMs ?? LEASE_MS),
+        );
+        const tx = await snapshots.current();
+        const options = upkeepOptions(this.#indexing, reported, {
+          named: await readManifest(tx),
+          stored: await listStored(tx),
+        });
+        return runMaintenance(upkeep, task, code.maintain(task, options), this.#signal);
+      }),
+    );
+    this.#running = result.catch(() => undefined);
+    return result;
+  }
+
+  /** What is under way ends at its next breath. */
+  async stop(): Promise<void> {
+    this.#signal.stopped = true;
+    await this.#running;
+    this.#signal = { stopped: false };
+  }
+}
+
+class DatabaseUpkeep implements IndexUpkeep {
+  readonly #db: PostgresDatabase;
+  readonly #tenant: string;
+  readonly #snapshots: Snapshots;
+  readonly #take: (tx: Transaction) => Promise<Lease | undefined>;
+  /** Slices of the feed must be of one moment until they are swapped in. */
+  #feedRead = false;
+
+  constructor(
+    db: PostgresDatabase,
+    tenant: string,
+    snapshots: Snapshots,
+    take: (tx: Transaction) => Promise<Lease | undefined>,
+  ) {
+    this.#db = db;
+    this.#tenant = tenant;
+    this.#snapshots = snapshots;
+    this.#take = take;
+  }
+
+  takeLease(): Promise<Lease | undefined> {
+    return this.#db.write(this.#tenant, this.#take);
+  }
+
+  renewLease(lease: Lease): Promise<boolean> {
+    return this.#db.write(this.#tenant, (tx) => renewLease(tx, lease));
+  }
+
+  releaseLease(lease: Lease): Promise<void> {
+    return this.#db.write(this.#tenant, (tx) => releaseLease(tx, lease));
+  }
+
+  async answer(
+    need: Exclude<Need, { need: "breath" }>,
+    lease: Lease,
+  ): Promise<Answers[keyof Answers]> {
+    switch (need.need) {
+      case "write":
+        await this.#db.write(this.#tenant, async (tx) => writeBlobs(tx, need.segment, need.blobs));
+        return undefined;
+      case "swap":
+        await this.#endSnapshot();
+        return this.#db.write(this.#tenant, (tx) =>
+          swapManifest(tx, need.expected, need.manifest, lease),
+        );
+      case "manifest":
+        await this.#endSnapshot();
+        break;
+      case "feed":
+        this.#feedRead = true;
+        break;
+    }
+    return answerRead(await this.#snapshots.current(), need);
+  }
+
+  async rest(): Promise<void> {
+    // A snapshot keeps the server from clearing away what nobody else sees.
+    if (!this.#feedRead) await this.#snapshots.end();
+  }
+
+  async clean(keptMs: number): Promise<void> {
+    await this.#db.write(this.#tenant, async (tx) => {
+      const { segments } = await readManifest(tx);
+      dropOthers(
+        tx,
+        segments.map(({ segment }) => segment),
+      );
+      await deleteOld(tx, keptMs);
+    });
+  }
+
+  async position(): Promise<{ readonly through: number; readonly head: number }> {
+    const { through, head } = await this.#db.read(this.#tenant, indexStatus);
+    return { through, head };
+  }
+
+  async #endSnapshot(): Promise<void> {
+    this.#feedRead = false;
+    await this.#snapshots.end();
+  }
+}

@@ -1,0 +1,156 @@
+/** The messages round hits: all windows together, in three round trips at most. */
+
+import type { Window, WindowRequest } from "../../../search/port.ts";
+import type { PathEnd } from "../../../transcript/path.ts";
+import type { Chain } from "../../../transcript/place.ts";
+import {
+  activeLeaf,
+  entryEnd,
+  type Leaf,
+  pathThrough,
+  toWindow,
+  WINDOW_COLUMNS,
+  WINDOW_ENTRY_COLUMNS,
+  type WindowRange,
+  windowRanges,
+} from "../../index/window.ts";
+import type { Row } from "../../records.ts";
+import { toChain } from "../../rows/state-row.ts";
+import { textOrNull } from "../../rows/text.ts";
+import { readPayloads } from "../operations/blobs.ts";
+import { query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+
+const WANTED = `unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY
+  AS wanted (session, sequence, rank)`;
+
+const SQL = statements("windows", {
+  heads: `SELECT wanted.rank, ${WINDOW_COLUMNS} FROM ${WANTED}
+    JOIN sessions s ON s.tenant = $1 AND s.session = wanted.session
+    JOIN session_state t ON t.tenant = $1 AND t.session = wanted.session
+    LEFT JOIN entries e ON e.tenant = $1 AND e.session = wanted.session
+      AND e.sequence = wanted.sequence AND e.kind = 'message' AND e.status = 'committed'`,
+  /** From those of the leaves and of the entries to the root. */
+  chains: `WITH RECURSIVE up (session, chain, parent_chain, fork_depth, fork_ordinal) AS (
+      SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM (
+          SELECT t.session, t.leaf_chain AS chain FROM session_state t
+            WHERE t.tenant = $1 AND t.session = ANY ($2::bigint[])
+          UNION SELECT e.session, e.chain FROM ${WANTED}
+            JOIN entries e ON e.tenant = $1 AND e.session = wanted.session
+              AND e.sequence = wanted.sequence) ends
+        JOIN chains c ON c.tenant = $1 AND c.session = ends.session AND c.chain = ends.chain
+      UNION
+      SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM up
+        JOIN chains c ON c.tenant = $1 AND c.session = up.session AND c.chain = up.parent_chain)
+    SELECT session, chain, parent_chain, fork_depth, fork_ordinal FROM up`,
+  /** The last entry of each entry's chain that something could be appended to. */
+  tips: `SELECT wanted.rank, tip.id, tip.chain, tip.depth, tip.ordinal FROM ${WANTED}
+    JOIN entries e ON e.tenant = $1 AND e.session = wanted.session
+      AND e.sequence = wanted.sequence
+    CROSS JOIN LATERAL (SELECT d.id, d.chain, d.depth, d.ordinal FROM entries d
+      WHERE d.tenant = $1 AND d.session = e.session AND d.chain = e.chain
+        AND d.status = 'committed'
+        AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
+      ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1) tip`,
+  messages: `SELECT shown.rank, ${WINDOW_ENTRY_COLUMNS}
+    FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+      AS shown (rank, session, chain, low, high, max_depth)
+    JOIN entries m ON m.tenant = $1 AND m.session = shown.session AND m.chain = shown.chain
+      AND m.ordinal BETWEEN shown.low AND shown.high AND m.depth <= shown.max_depth
+    WHERE m.kind = 'message' AND m.status = 'committed' ORDER BY shown.rank, m.ordinal`,
+});
+
+export async function readWindows(
+  tx: Transaction,
+  requests: readonly WindowRequest[],
+): Promise<(Window | undefined)[]> {
+  if (requests.length === 0) return [];
+  const sessions = requests.map(({ session }) => session);
+  const sequences = requests.map(({ sequence }) => sequence);
+  const [headRows = [], chainRows = [], tipRows = []] = await tx.together([
+    query(SQL.heads, tx.tenant, sessions, sequences),
+    query(SQL.chains, tx.tenant, sessions, sequences),
+    query(SQL.tips, tx.tenant, sessions, sequences),
+  ]);
+  const heads = byRank(headRows);
+  const tips = byRank(tipRows);
+  const chains = Map.groupBy(chainRows, (row) => Number(row["session"]));
+  const plans = requests.map((request, i) => {
+    const head = heads.get(i + 1)?.[0];
+    const tip = tips.get(i + 1)?.[0];
+    return planWindow(request, head, tip, toChains(chains.get(request.session)));
+  });
+  const messages = await readMessages(tx, requests, plans);
+  // Only the matches are looked into; of their neighbours the heads are shown.
+  const matched = requests.map(({ sequence }, i) =>
+    messages.get(i + 1)?.find((row) => row["sequence"] === sequence),
+  );
+  const contents = matched.map((row) => textOrNull(row?.["content"]));
+  const payloads = await readPayloads(tx, contents);
+  return plans.map((plan, i) => {
+    const head = heads.get(i + 1)?.[0];
+    if (head === undefined) return undefined;
+    return toWindow(head, plan.leaf, messages.get(i + 1) ?? [], payloads);
+  });
+}
+
+interface WindowPlan {
+  readonly leaf: string | null;
+  readonly ranges: readonly WindowRange[];
+}
+
+function planWindow(
+  request: WindowRequest,
+  head: Row | undefined,
+  tip: Row | undefined,
+  chains: ReadonlyMap<number, Chain>,
+): WindowPlan {
+  const entry: PathEnd | undefined = head === undefined ? undefined : entryEnd(head, request);
+  const active = head === undefined ? undefined : activeLeaf(head);
+  if (entry === undefined) return { leaf: active?.id ?? null, ranges: [] };
+  for (const leaf of [active, toTip(tip)]) {
+    const path = pathThrough(entry, leaf, chains);
+    if (leaf === undefined || path === undefined) continue;
+    return { leaf: leaf.id, ranges: windowRanges(path, entry, request) };
+  }
+  return { leaf: active?.id ?? null, ranges: [] };
+}
+
+async function readMessages(
+  tx: Transaction,
+  requests: readonly WindowRequest[],
+  plans: readonly WindowPlan[],
+): Promise<Map<number, Row[]>> {
+  const ranges = plans.flatMap((plan, i) =>
+    plan.ranges.map((range) => ({ ...range, rank: i + 1, session: requests[i]?.session ?? 0 })),
+  );
+  if (ranges.length === 0) return new Map();
+  const rows = await tx.all(
+    SQL.messages,
+    tx.tenant,
+    ranges.map(({ rank }) => rank),
+    ranges.map(({ session }) => session),
+    ranges.map(({ chain }) => chain),
+    ranges.map(({ from }) => from),
+    ranges.map(({ to }) => to),
+    ranges.map(({ maxDepth }) => maxDepth),
+  );
+  return byRank(rows);
+}
+
+function byRank(rows: readonly Row[]): Map<number, Row[]> {
+  return Map.groupBy(rows, (row) => Number(row["rank"]));
+}
+
+function toChains(rows: readonly Row[] = []): Map<number, Chain> {
+  return new Map(rows.map(toChain).map((chain) => [chain.chain, chain]));
+}
+
+function toTip(row: Row | undefined): Leaf | undefined {
+  if (row === undefined) return undefined;
+  const [chain = 0, depth = 0, ordinal = 0] = [row["chain"], row["depth"], row["ordinal"]].map(
+    Number,
+  );
+  return { id: String(row["id"]), chain, depth, ordinal };
+}

@@ -1,0 +1,66 @@
+/** What the feed says from one position on, with the things that it names as they are now. */
+
+import type { FeedSlice } from "../../../search/port.ts";
+import {
+  FEED_CHANGE_COLUMNS,
+  FEED_ENTRY_COLUMNS,
+  FEED_ENTRY_NAMES,
+  FEED_FACT_COLUMNS,
+  FEED_SESSION_COLUMNS,
+  FEED_SILENT,
+  FEED_TOMBSTONE_COLUMNS,
+  nameFeed,
+  toFeedSlice,
+} from "../../index/feed-slice.ts";
+import { toMemory } from "../../rows/note-row.ts";
+import { textOrNull } from "../../rows/text.ts";
+import { readPayloads } from "../operations/blobs.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const SQL = statements("feed_slice", {
+  head: `SELECT feed_position FROM tenants WHERE tenant = ?`,
+  entries: `SELECT ${FEED_ENTRY_COLUMNS} FROM changes c
+    CROSS JOIN entries e ON e.tenant = c.tenant AND e.id = c.entry_id
+    WHERE c.tenant = ? AND c.position > ? AND c.position <= ? AND c.kind = 'entry_appended'
+    ORDER BY c.position`,
+  changes: `SELECT ${FEED_CHANGE_COLUMNS} FROM changes c
+    LEFT JOIN sessions s ON s.tenant = c.tenant AND s.id = c.session_id
+    WHERE c.tenant = ? AND c.position > ? AND c.position <= ? AND c.kind NOT IN ${FEED_SILENT}
+    ORDER BY c.position`,
+  session: `SELECT ${FEED_SESSION_COLUMNS} FROM sessions s WHERE s.tenant = ? AND s.session = ?`,
+  memory: `SELECT agent, name, content, metadata, created_at, updated_at FROM memories
+    WHERE tenant = ? AND agent = ? AND name = ?`,
+  fact: `SELECT ${FEED_FACT_COLUMNS} FROM facts f WHERE f.tenant = ? AND f.id = ?`,
+  tombstones: `SELECT ${FEED_TOMBSTONE_COLUMNS} FROM tombstones b
+    WHERE b.tenant = ? AND b.session_id = ? ORDER BY b.session`,
+});
+
+export function readFeedSlice(
+  db: SqliteConnection,
+  tenant: number,
+  after: number,
+  limit: number,
+): FeedSlice {
+  const head = Number(db.get(SQL.head, tenant)?.["feed_position"] ?? 0);
+  // Positions have no gaps.
+  const last = Math.max(after, Math.min(head, after + limit));
+  const names = nameFeed(
+    db.records(SQL.entries, FEED_ENTRY_NAMES, tenant, after, last),
+    db.all(SQL.changes, tenant, after, last),
+    last,
+  );
+  const contents = names.entries.map((row) => textOrNull(row["content"]));
+  const ids = new Set(names.deletions.map(({ sessionId }) => sessionId));
+  return toFeedSlice(names, {
+    head,
+    payloads: readPayloads(db, tenant, contents),
+    sessions: [...names.sessions.keys()].flatMap((n) => db.all(SQL.session, tenant, n)),
+    memories: names.memories.map(({ agent, name }) => {
+      const row = db.get(SQL.memory, tenant, agent, name);
+      return row === undefined ? null : toMemory(row).content;
+    }),
+    facts: [...names.facts.keys()].flatMap((id) => db.all(SQL.fact, tenant, id)),
+    tombstones: [...ids].flatMap((id) => db.all(SQL.tombstones, tenant, id)),
+  });
+}

@@ -1,0 +1,80 @@
+/** What upkeep does to the file of segments. What is wrong with the file condemns it, and no more. */
+
+import { statSync } from "node:fs";
+import { BackscrollError } from "../../../model/errors.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import type { SegmentFile } from "./segment-file.ts";
+import { deletePart, dropOthers, listOld, writeBlobs } from "./segments.ts";
+import { whenFree } from "./when-free.ts";
+
+/** The log is moved into the file when it has grown to this. */
+const LARGE_LOG_BYTES = 4 * 1024 * 1024;
+
+/** The commit syncs: when this resolves, the blobs survive power loss. */
+export async function writeSegment(
+  file: SegmentFile,
+  tenant: number,
+  segment: number,
+  blobs: readonly { readonly blob: number; readonly bytes: Uint8Array }[],
+  timeoutMs: number,
+): Promise<void> {
+  await write(file, timeoutMs, (db) => writeBlobs(db, tenant, segment, blobs));
+}
+
+/** Starts the time after which segments go that are not among `named`. */
+export async function dropSegments(
+  file: SegmentFile,
+  tenant: number,
+  named: readonly number[],
+  timeoutMs: number,
+): Promise<void> {
+  await write(file, timeoutMs, (db) => dropOthers(db, tenant, named));
+}
+
+/** Drops what is not among `named`, and deletes what was dropped long ago, bit by bit. */
+export async function cleanSegments(
+  file: SegmentFile,
+  tenant: number,
+  named: readonly number[],
+  keptMs: number,
+  timeoutMs: number,
+): Promise<void> {
+  await dropSegments(file, tenant, named, timeoutMs);
+  const old = await write(file, timeoutMs, (db) => listOld(db, tenant, keptMs));
+  for (const segment of old) {
+    while (await write(file, timeoutMs, (db) => deletePart(db, tenant, segment))) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+/** Nothing depends on it: what cannot be moved now is moved later. */
+export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): void {
+  try {
+    const log = statSync(`${file.path}-wal`, { throwIfNoEntry: false });
+    if (mode === "TRUNCATE" || (log?.size ?? 0) > LARGE_LOG_BYTES) file.open()?.checkpoint(mode);
+  } catch (error) {
+    if (BackscrollError.is(error, "store_corrupt")) file.condemn();
+  }
+}
+
+/** Leaves one file behind where it can. */
+export function closeSegments(file: SegmentFile): void {
+  moveLog(file, "TRUNCATE");
+  file.close();
+}
+
+async function write<Result>(
+  file: SegmentFile,
+  timeoutMs: number,
+  action: (db: SqliteConnection) => Result,
+): Promise<Result> {
+  const db = file.open();
+  if (db === undefined) throw new Error(`${file.path} cannot be written`);
+  try {
+    return await whenFree(db, timeoutMs, () => action(db));
+  } catch (error) {
+    if (BackscrollError.is(error, "store_corrupt")) file.condemn();
+    throw error;
+  }
+}

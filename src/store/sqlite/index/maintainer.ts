@@ -1,0 +1,222 @@
+/**
+ * Upkeep of the index: on a thread of its own, or on the caller's in slices.
+ *
+ * It reads the main file, writes the file of segments in small transactions, and takes the lock of
+ * the main file only for the lease and for the swap. Nothing of it has to survive power loss before
+ * something else does, but one thing: a segment is synced before a manifest names it.
+ */
+
+import { randomUUID } from "node:crypto";
+import type { Answers, MaintenanceReport, MaintenanceTask, Need } from "../../../search/port.ts";
+import type { IndexCode } from "../../index/index-code.ts";
+import { LEASE_MS, type Lease } from "../../index/lease.ts";
+import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
+import { upkeepOptions } from "../../index/upkeep-options.ts";
+import type { ExecutorOptions } from "../executor.ts";
+import { findTenant } from "../operations/feed.ts";
+import { SqliteConnection } from "../sqlite-driver.ts";
+import { checkVersion, readEpoch } from "../sqlite-schema.ts";
+import { answerRead } from "./answer.ts";
+import {
+  cleanSegments,
+  closeSegments,
+  dropSegments,
+  moveLog,
+  writeSegment,
+} from "./maintain-segments.ts";
+import {
+  indexStatus,
+  readManifest,
+  releaseLease,
+  renewLease,
+  swapManifest,
+  takeLease,
+} from "./manifest.ts";
+import { SegmentFile } from "./segment-file.ts";
+import { listStored } from "./segments.ts";
+import { whenFree } from "./when-free.ts";
+
+export class Maintainer {
+  readonly #options: ExecutorOptions;
+  readonly #holder = randomUUID();
+  /** Its commits do not sync: see above. */
+  readonly #writer: SqliteConnection;
+  readonly #reader: SqliteConnection;
+  readonly #file: SegmentFile;
+  #signal = { stopped: false };
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+    this.#writer = new SqliteConnection(options.path, { durability: "process" });
+    this.#reader = new SqliteConnection(options.path);
+    this.#file = new SegmentFile(options.path, false, () => readEpoch(this.#writer));
+  }
+
+  /** One after the other: a second call waits for the first. */
+  maintain(
+    code: IndexCode,
+    name: string,
+    task: MaintenanceTask,
+    unreadable: readonly number[],
+  ): Promise<MaintenanceReport> {
+    const result = this.#running.then(() => this.#maintain(code, name, task, unreadable));
+    this.#running = result.catch(() => undefined);
+    return result;
+  }
+
+  /** What is under way ends at its next breath. */
+  async stop(): Promise<void> {
+    this.#signal.stopped = true;
+    await this.#running;
+    this.#signal = { stopped: false };
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    closeSegments(this.#file);
+    this.#reader.close();
+    this.#writer.close();
+  }
+
+  async #maintain(
+    code: IndexCode,
+    name: string,
+    task: MaintenanceTask,
+    reported: readonly number[],
+  ): Promise<MaintenanceReport> {
+    const tenant = findTenant(this.#writer, name);
+    if (tenant === undefined) {
+      return { busy: false, more: false, through: 0, head: 0, documents: 0 };
+    }
+    const upkeep = new FileUpkeep(this.#writer, this.#reader, this.#file, {
+      ...{ name, tenant, holder: this.#holder, busyTimeoutMs: this.#options.busyTimeoutMs },
+      leaseMs: this.#options.indexing.leaseMs ?? LEASE_MS,
+    });
+    const options = upkeepOptions(this.#options.indexing, reported, {
+      named: readManifest(this.#writer, tenant),
+      stored: listStored(this.#file.open(), tenant),
+    });
+    try {
+      return await runMaintenance(upkeep, task, code.maintain(task, options), this.#signal);
+    } finally {
+      upkeep.endSnapshot();
+      moveLog(this.#file, task === "purge" ? "TRUNCATE" : "PASSIVE");
+    }
+  }
+}
+
+interface Subject {
+  readonly name: string;
+  readonly tenant: number;
+  readonly holder: string;
+  readonly leaseMs: number;
+  readonly busyTimeoutMs: number;
+}
+
+class FileUpkeep implements IndexUpkeep {
+  readonly #writer: SqliteConnection;
+  readonly #reader: SqliteConnection;
+  readonly #file: SegmentFile;
+  readonly #subject: Subject;
+  /** Slices of the feed must be of one moment until they are swapped in. */
+  #feedRead = false;
+
+  constructor(
+    writer: SqliteConnection,
+    reader: SqliteConnection,
+    file: SegmentFile,
+    subject: Subject,
+  ) {
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#file = file;
+    this.#subject = subject;
+  }
+
+  async takeLease(): Promise<Lease | undefined> {
+    const { tenant, holder, leaseMs } = this.#subject;
+    return this.#locked(() => takeLease(this.#writer, tenant, holder, leaseMs));
+  }
+
+  async renewLease(lease: Lease): Promise<boolean> {
+    return this.#locked(() => renewLease(this.#writer, this.#subject.tenant, lease));
+  }
+
+  async releaseLease(lease: Lease): Promise<void> {
+    await this.#locked(() => releaseLease(this.#writer, this.#subject.tenant, lease));
+  }
+
+  async answer(
+    need: Exclude<Need, { need: "breath" }>,
+    lease: Lease,
+  ): Promise<Answers[keyof Answers]> {
+    const { tenant, busyTimeoutMs } = this.#subject;
+    switch (need.need) {
+      case "write":
+        await this.#makeFile();
+        await writeSegment(this.#file, tenant, need.segment, need.blobs, busyTimeoutMs);
+        return undefined;
+      case "swap":
+        return this.#swap(need, lease);
+      case "manifest":
+        this.endSnapshot();
+        break;
+      case "feed":
+        this.#feedRead = true;
+        break;
+    }
+    if (!this.#reader.handle.isTransaction) this.#reader.run("BEGIN");
+    return answerRead(this.#reader, this.#file, tenant, need);
+  }
+
+  async rest(): Promise<void> {
+    // A snapshot keeps the log from being written over.
+    if (!this.#feedRead) this.endSnapshot();
+  }
+
+  async clean(keptMs: number): Promise<void> {
+    if (this.#file.open() === undefined) return;
+    const { tenant, busyTimeoutMs } = this.#subject;
+    const named = readManifest(this.#writer, tenant).segments.map(({ segment }) => segment);
+    await cleanSegments(this.#file, tenant, named, keptMs, busyTimeoutMs);
+  }
+
+  async position(): Promise<{ readonly through: number; readonly head: number }> {
+    const { through, head } = indexStatus(this.#writer, this.#subject.name);
+    return { through, head };
+  }
+
+  endSnapshot(): void {
+    this.#feedRead = false;
+    this.#reader.rollback();
+  }
+
+  async #swap(
+    { expected, manifest }: Extract<Need, { need: "swap" }>,
+    lease: Lease,
+  ): Promise<boolean> {
+    this.endSnapshot();
+    const { tenant, busyTimeoutMs } = this.#subject;
+    const swap = () => swapManifest(this.#writer, tenant, expected, manifest, lease);
+    if (!(await this.#locked(swap))) return false;
+    const named = manifest.segments.map(({ segment }) => segment);
+    if (this.#file.open() !== undefined) {
+      await dropSegments(this.#file, tenant, named, busyTimeoutMs);
+    }
+    return true;
+  }
+
+  /** Under the lock of the store: no two processes then make the file at once. */
+  async #makeFile(): Promise<void> {
+    if (this.#file.open() !== undefined) return;
+    await this.#locked(() => this.#file.create());
+  }
+
+  #locked<Result>(action: () => Result): Promise<Result> {
+    return whenFree(this.#writer, this.#subject.busyTimeoutMs, () => {
+      checkVersion(this.#writer, "write");
+      return action();
+    });
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Upkeep of the index of a store that lives in memory.
+ *
+ * It has one connection for everything, so nothing may come in between: a piece of upkeep is done at
+ * a stroke. Such stores are small, and their time is their owner's.
+ */
+
+import { runNow } from "../../../search/drive.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
+import type { IndexCode } from "../../index/index-code.ts";
+import { DROPPED_KEPT_MS } from "../../index/lease.ts";
+import { upkeepOptions } from "../../index/upkeep-options.ts";
+import type { IndexingOptions } from "../../store.ts";
+import { findTenant } from "../operations/feed.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { answerRead } from "./answer.ts";
+import { readManifest, releaseLease, swapManifest, takeLease } from "./manifest.ts";
+import type { SegmentFile } from "./segment-file.ts";
+import { deletePart, dropOthers, listOld, listStored, writeBlobs } from "./segments.ts";
+import { runWrite } from "./when-free.ts";
+
+export class MemoryMaintainer {
+  readonly #db: SqliteConnection;
+  readonly #file: SegmentFile;
+
+  readonly #indexing: IndexingOptions;
+
+  constructor(db: SqliteConnection, file: SegmentFile, indexing: IndexingOptions) {
+    this.#db = db;
+    this.#file = file;
+    this.#indexing = indexing;
+  }
+
+  async maintain(
+    code: IndexCode,
+    name: string,
+    task: MaintenanceTask,
+    reported: readonly number[],
+  ): Promise<MaintenanceReport> {
+    const db = this.#db;
+    const tenant = findTenant(db, name);
+    const lease =
+      tenant === undefined ? undefined : runWrite(db, () => takeLease(db, tenant, "memory", 0));
+    if (tenant === undefined || lease === undefined) {
+      return { busy: false, more: false, through: 0, head: 0, documents: 0 };
+    }
+    const segments = this.#file.create();
+    const options = upkeepOptions(this.#indexing, reported, {
+      named: readManifest(db, tenant),
+      stored: listStored(segments, tenant),
+    });
+    try {
+      return runNow(code.maintain(task, options), (need) => {
+        switch (need.need) {
+          case "breath":
+            return undefined;
+          case "write":
+            runWrite(segments, () => writeBlobs(segments, tenant, need.segment, need.blobs));
+            return undefined;
+          case "swap":
+            return runWrite(db, () => {
+              return swapManifest(db, tenant, need.expected, need.manifest, lease);
+            });
+          default:
+            return answerRead(db, this.#file, tenant, need);
+        }
+      });
+    } finally {
+      runWrite(db, () => releaseLease(db, tenant, lease));
+      this.#clean(segments, tenant, task === "purge" ? 0 : DROPPED_KEPT_MS);
+    }
+  }
+
+  async stop(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.#file.close();
+  }
+
+  #clean(segments: SqliteConnection, tenant: number, keptMs: number): void {
+    const named = readManifest(this.#db, tenant).segments.map(({ segment }) => segment);
+    runWrite(segments, () => {
+      dropOthers(segments, tenant, named);
+      for (const segment of listOld(segments, tenant, keptMs)) {
+        while (deletePart(segments, tenant, segment));
+      }
+    });
+  }
+}

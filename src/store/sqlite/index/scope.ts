@@ -1,0 +1,71 @@
+/**
+ * The sessions that a search looks at.
+ *
+ * Each list that is given is answered by an index of its own where there is one, and the answers are
+ * intersected here: a filter that keeps few sessions then costs little among many.
+ */
+
+import type { SessionScope } from "../../../search/port.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const SQL = statements("scope", {
+  all: `SELECT session FROM sessions WHERE tenant = ? ORDER BY session`,
+  agents: `SELECT session FROM sessions WHERE tenant = ?
+    AND agent IN (SELECT value FROM json_each(?))`,
+  owners: `SELECT session FROM sessions WHERE tenant = ?
+    AND owner IN (SELECT value FROM json_each(?))`,
+  participants: `SELECT DISTINCT session FROM participants WHERE tenant = ?
+    AND actor IN (SELECT value FROM json_each(?))`,
+  /** By id, by the whole path, or by its last parts. */
+  projects: `SELECT s.session FROM sessions s WHERE s.tenant = ?
+    AND EXISTS (SELECT 1 FROM json_each(?) p WHERE p.value <> '' AND (s.project_id = p.value
+      OR s.project_path = p.value
+      OR substr(s.project_path, -length(p.value) - 1) IN ('/' || p.value, '\\' || p.value)))`,
+  workstations: `SELECT session FROM sessions WHERE tenant = ?
+    AND workstation IN (SELECT value FROM json_each(?))`,
+  gitBranches: `SELECT session FROM sessions WHERE tenant = ?
+    AND git_branch IN (SELECT value FROM json_each(?))`,
+  sources: `SELECT session FROM sessions WHERE tenant = ?
+    AND source IN (SELECT value FROM json_each(?))`,
+  sessionIds: `SELECT session FROM sessions WHERE tenant = ?
+    AND id IN (SELECT value FROM json_each(?))`,
+  count: `SELECT session_count FROM tenants WHERE tenant = ?`,
+});
+
+/** The statement of each list that a session must be in. */
+const LISTS = {
+  sessionIds: SQL.sessionIds,
+  participants: SQL.participants,
+  owners: SQL.owners,
+  agents: SQL.agents,
+  workstations: SQL.workstations,
+  sources: SQL.sources,
+  projects: SQL.projects,
+  gitBranches: SQL.gitBranches,
+} as const satisfies Record<Exclude<keyof SessionScope, "excludedSessionIds">, string>;
+
+/** Ascending. */
+export function readScope(db: SqliteConnection, tenant: number, scope: SessionScope): Uint32Array {
+  let kept: Set<number> | undefined;
+  for (const [field, sql] of Object.entries(LISTS)) {
+    const values = scope[field as keyof typeof LISTS];
+    if (values === undefined) continue;
+    const found = numbers(db.all(sql, tenant, JSON.stringify(values)));
+    kept = new Set(kept === undefined ? found : found.filter((session) => kept?.has(session)));
+  }
+  kept ??= new Set(numbers(db.all(SQL.all, tenant)));
+  if (scope.excludedSessionIds !== undefined) {
+    const excluded = JSON.stringify(scope.excludedSessionIds);
+    for (const session of numbers(db.all(SQL.sessionIds, tenant, excluded))) kept.delete(session);
+  }
+  return Uint32Array.from(kept).sort();
+}
+
+export function countSessions(db: SqliteConnection, tenant: number): number {
+  return Number(db.get(SQL.count, tenant)?.["session_count"] ?? 0);
+}
+
+function numbers(rows: readonly Record<string, unknown>[]): number[] {
+  return rows.map((row) => Number(row["session"]));
+}

@@ -1,0 +1,129 @@
+/**
+ * The file of segments beside a database: `x.db-index`, with a write-ahead log of its own.
+ *
+ * It is derived, so nothing that is wrong with it is an error of the store. A reader without a file
+ * that it can use finds every blob missing. A writer replaces such a file: one that was ours goes,
+ * for it may hold what was deleted since; any other is put aside.
+ */
+
+import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
+import { SqliteConnection } from "../sqlite-driver.ts";
+import { isBusy } from "../sqlite-errors.ts";
+import { MEMORY } from "../sqlite-file.ts";
+import { createSegmentTables, isMade, isOurs, isUsable } from "./segment-schema.ts";
+import { readBlob } from "./segments.ts";
+
+/** Segments are cached decoded; what SQLite keeps of them would be kept twice. */
+const CACHE_KIB = 2_048;
+
+export class SegmentFile {
+  readonly path: string;
+  readonly #readOnly: boolean;
+  /** The epoch of the store that the segments belong to. */
+  readonly #epoch: () => string;
+  #db: SqliteConnection | undefined;
+  /** The file that the connection was opened on: another process may have replaced it. */
+  #identity = "";
+  #condemned = false;
+
+  /** `store` is the path of the database. */
+  constructor(store: string, readOnly: boolean, epoch: () => string) {
+    this.path = store === MEMORY ? MEMORY : `${store}-index`;
+    this.#readOnly = readOnly;
+    this.#epoch = epoch;
+  }
+
+  read(tenant: number, key: BlobKey): BlobAnswer {
+    const answer = this.#readBlob(tenant, key);
+    if (answer !== "missing" || this.#identity === identityOf(this.path)) return answer;
+    this.close();
+    return this.#readBlob(tenant, key);
+  }
+
+  /** The connection to a file that can be used; undefined if there is none. */
+  open(): SqliteConnection | undefined {
+    if (this.path === MEMORY) return this.#db;
+    if (this.#db !== undefined && this.#identity === identityOf(this.path)) return this.#db;
+    this.close();
+    if (this.#condemned || !existsSync(this.path)) return undefined;
+    this.#identity = identityOf(this.path);
+    this.#db = quietly(() => {
+      const db = this.#connect();
+      if (quietly(() => isUsable(db, this.#epoch()))) return db;
+      db.close();
+      return undefined;
+    });
+    return this.#db;
+  }
+
+  /** Makes a file where there is none to be used. The caller holds the write lock of the store. */
+  create(): SqliteConnection {
+    const there = this.open();
+    if (there !== undefined) return there;
+    this.close();
+    if (this.path !== MEMORY) this.#clearPath();
+    const db = this.#connect();
+    if (!isMade(db)) createSegmentTables(db, this.#epoch());
+    this.#db = db;
+    this.#identity = identityOf(this.path);
+    this.#condemned = false;
+    return db;
+  }
+
+  /** The file is damaged: it is to be replaced before anything is written to it. */
+  condemn(): void {
+    this.close();
+    this.#condemned = true;
+  }
+
+  close(): void {
+    this.#db?.close();
+    this.#db = undefined;
+    this.#identity = "";
+  }
+
+  #readBlob(tenant: number, key: BlobKey): BlobAnswer {
+    const db = this.#db ?? this.open();
+    if (db === undefined) return "missing";
+    return quietly(() => readBlob(db, tenant, key)) ?? "damaged";
+  }
+
+  #connect(): SqliteConnection {
+    return new SqliteConnection(this.path, { readOnly: this.#readOnly, cacheKib: CACHE_KIB });
+  }
+
+  #clearPath(): void {
+    if (existsSync(this.path) && statSync(this.path).size > 0) {
+      const ours = quietly(() => {
+        const db = this.#connect();
+        const known = quietly(() => isOurs(db));
+        db.close();
+        return known;
+      });
+      // The database before its log: SQLite drops a log that it finds beside an empty database.
+      renameSync(this.path, `${this.path}.aside`);
+      for (const suffix of ["-wal", "-shm"]) rmSync(`${this.path}${suffix}`, { force: true });
+      if (ours) rmSync(`${this.path}.aside`);
+    }
+    // Its owner's only, as the store is. One that exists is not opened here: see sqlite-file.ts.
+    if (!existsSync(this.path)) closeSync(openSync(this.path, "a", 0o600));
+  }
+}
+
+/** Undefined where the file is what is wrong. A lock is not: that passes. */
+function quietly<Result>(action: () => Result): Result | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (isBusy(error)) throw error;
+    return undefined;
+  }
+}
+
+/** Changes when the path leads to another file. */
+function identityOf(path: string): string {
+  if (path === MEMORY) return MEMORY;
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? "" : `${found.dev}/${found.ino}`;
+}

@@ -1,0 +1,82 @@
+/** The rows of segments: writing, reading, dropping. */
+
+import { BackscrollError } from "../../../model/errors.ts";
+import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
+import { checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+const SQL = statements("segments", {
+  insertSegment: `INSERT INTO index_segments (tenant, segment, created_at)
+    VALUES (?, ?, ${NOW}) ON CONFLICT DO NOTHING`,
+  insertBlob: `INSERT INTO index_blobs (tenant, segment, blob, crc, bytes) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (tenant, segment, blob) DO UPDATE SET crc = excluded.crc, bytes = excluded.bytes`,
+  readBlob: `SELECT crc, bytes FROM index_blobs WHERE tenant = ? AND segment = ? AND blob = ?`,
+  /** Every segment that the manifest does not name. */
+  drop: `UPDATE index_segments SET dropped_at = ${NOW} WHERE tenant = ? AND dropped_at IS NULL
+    AND segment NOT IN (SELECT value FROM json_each(?))`,
+  /** One that a manifest names again, or for the first time, after it was taken for a leftover. */
+  keep: `UPDATE index_segments SET dropped_at = NULL WHERE tenant = ? AND dropped_at IS NOT NULL
+    AND segment IN (SELECT value FROM json_each(?))`,
+  listStored: `SELECT segment FROM index_segments WHERE tenant = ?`,
+  listOld: `SELECT segment FROM index_segments WHERE tenant = ? AND dropped_at <= ${NOW} - ?`,
+  firstBlobs: `SELECT blob FROM index_blobs WHERE tenant = ? AND segment = ? LIMIT ?`,
+  deleteBlob: `DELETE FROM index_blobs WHERE tenant = ? AND segment = ? AND blob = ?`,
+  deleteSegment: `DELETE FROM index_segments WHERE tenant = ? AND segment = ?`,
+});
+
+/** Blobs that are deleted in one transaction: overwriting them with zeros takes its time. */
+const DELETED_AT_ONCE = 16;
+
+export function readBlob(
+  db: SqliteConnection,
+  tenant: number,
+  { segment, blob }: BlobKey,
+): BlobAnswer {
+  return toBlobAnswer(db.get(SQL.readBlob, tenant, segment, blob));
+}
+
+/** Inside a transaction of the caller's. */
+export function writeBlobs(
+  db: SqliteConnection,
+  tenant: number,
+  segment: number,
+  blobs: readonly { readonly blob: number; readonly bytes: Uint8Array }[],
+): void {
+  db.run(SQL.insertSegment, tenant, segment);
+  for (const { blob, bytes } of blobs) {
+    db.run(SQL.insertBlob, tenant, segment, blob, checksumOf(bytes), bytes);
+  }
+}
+
+/** Starts the time after which segments go that the manifest does not name. */
+export function dropOthers(db: SqliteConnection, tenant: number, named: readonly number[]): void {
+  const list = JSON.stringify(named);
+  db.run(SQL.drop, tenant, list);
+  db.run(SQL.keep, tenant, list);
+}
+
+/** The segments that are there. Without a file, or in one that cannot be read, there are none. */
+export function listStored(db: SqliteConnection | undefined, tenant: number): number[] {
+  try {
+    return (db?.all(SQL.listStored, tenant) ?? []).map((row) => Number(row["segment"]));
+  } catch (error) {
+    if (BackscrollError.is(error, "store_corrupt")) return [];
+    throw error;
+  }
+}
+
+export function listOld(db: SqliteConnection, tenant: number, keptMs: number): number[] {
+  return db.all(SQL.listOld, tenant, keptMs).map((row) => Number(row["segment"]));
+}
+
+/** Deletes a part of a segment; false once nothing of it is left. Inside a transaction. */
+export function deletePart(db: SqliteConnection, tenant: number, segment: number): boolean {
+  const blobs = db.all(SQL.firstBlobs, tenant, segment, DELETED_AT_ONCE);
+  for (const row of blobs) db.run(SQL.deleteBlob, tenant, segment, Number(row["blob"]));
+  if (blobs.length === DELETED_AT_ONCE) return true;
+  db.run(SQL.deleteSegment, tenant, segment);
+  return false;
+}

@@ -1,0 +1,33 @@
+/** Background writes: short, and as often as somebody else does not write. */
+
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { isBusy } from "../sqlite-errors.ts";
+
+/** Runs `action` as one write transaction, as soon as nobody else holds the lock. */
+export async function whenFree<Result>(
+  db: SqliteConnection,
+  timeoutMs: number,
+  action: () => Result,
+): Promise<Result> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return runWrite(db, action);
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random()));
+    }
+  }
+}
+
+export function runWrite<Result>(db: SqliteConnection, action: () => Result): Result {
+  db.begin();
+  try {
+    const value = action();
+    db.commit();
+    return value;
+  } catch (error) {
+    db.rollback();
+    throw error;
+  }
+}

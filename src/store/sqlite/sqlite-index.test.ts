@@ -1,0 +1,283 @@
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { createFolder } from "../../../test/support/folder.ts";
+import { append, createSession, message, T0 } from "../cases/fixture.cases.ts";
+import { answerTo, expectAgreement, holdAt } from "../cases/index-fixture.cases.ts";
+import { search } from "../cases/search.cases.ts";
+import { runTrivial, TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
+import type { IndexingOptions, Store, StoreOptions } from "../store.ts";
+import { openSqliteStore } from "./sqlite-store.ts";
+
+let path: string;
+let index: string;
+
+beforeEach(() => {
+  path = join(createFolder(), "store.db");
+  index = `${path}-index`;
+});
+
+async function open(options: StoreOptions = {}, indexing: IndexingOptions = {}): Promise<Store> {
+  const store = await openSqliteStore(path, {
+    inThread: true,
+    durability: "process",
+    ...options,
+    indexing: { module: TRIVIAL_INDEX, flushAt: 0, ...indexing },
+  });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function fill(store: Store, count: number): Promise<string> {
+  const { id } = await createSession(store, "a");
+  for (let i = 0; i < count; i++) await append(store, "a", id, message(`message ${i}`));
+  return id;
+}
+
+/** A store with two segments and a tail, closed. */
+async function createIndexed(): Promise<void> {
+  const store = await open();
+  await fill(store, 50);
+  await store.maintain("a", "flush");
+  const id = await fill(store, 50);
+  await store.maintain("a", "flush");
+  await append(store, "a", id, message("the tail"));
+  await store.close();
+}
+
+describe("the file of segments", () => {
+  test("is its owner's only, has pages of its own, and no log once the store is closed", async () => {
+    await createIndexed();
+    expect(statSync(index).mode & 0o777).toBe(0o600);
+    expect(existsSync(`${index}-wal`)).toBe(false);
+    const db = new DatabaseSync(index);
+    expect(db.prepare("PRAGMA page_size").get()).toEqual({ page_size: 8_192 });
+    db.close();
+  });
+
+  test("is not made by who only reads or appends", async () => {
+    const store = await open();
+    await fill(store, 3);
+    await expectAgreement(store, "a");
+    expect(existsSync(index)).toBe(false);
+  });
+
+  const BROKEN: Record<string, () => void> = {
+    "is missing": () => rmSync(index),
+    "is empty": () => truncateSync(index),
+    "is cut": () => truncateSync(index, 10_000),
+    "is no database": () => writeFileSync(index, "no database ".repeat(1_000)),
+    "has a broken header": () => damage(index, 0),
+    "is another program's": () => {
+      rmSync(index);
+      const db = new DatabaseSync(index);
+      db.exec("PRAGMA application_id = 5; CREATE TABLE t (x)");
+      db.close();
+    },
+    "is of another version": () => {
+      const db = new DatabaseSync(index);
+      db.exec("PRAGMA user_version = 99");
+      db.close();
+    },
+    "is another store's": () => {
+      const db = new DatabaseSync(index);
+      db.exec("UPDATE index_store SET value = 'other'");
+      db.close();
+    },
+    "has a log of another": () => {
+      rmSync(index);
+      copyFileSync(path, `${index}-wal`);
+    },
+  };
+
+  test.each(Object.entries(BROKEN))("that %s harms nobody, and heals", async (_, harm) => {
+    await createIndexed();
+    harm();
+    const reader = await open({ readOnly: true });
+    const { documents } = await runTrivial(reader, "a");
+    expect(documents).toHaveLength(1);
+    await reader.close();
+    const store = await open();
+    expect(await store.checkIntegrity()).toEqual([]);
+    const id = await fill(store, 1);
+    await store.deleteSession("a", id, "user", T0);
+    await store.maintain("a", "upkeep");
+    await expectAgreement(store, "a");
+    expect((await store.indexStatus("a")).lag).toBe(0);
+    expect(statSync(index).mode & 0o777).toBe(0o600);
+  });
+
+  test("of another program is put aside, ours goes", async () => {
+    await createIndexed();
+    BROKEN["is another program's"]?.();
+    const foreign = readFileSync(index);
+    const store = await open();
+    await store.maintain("a", "upkeep");
+    expect(readFileSync(`${index}.aside`)).toEqual(foreign);
+    rmSync(`${index}.aside`);
+    await store.close();
+    BROKEN["is of another version"]?.();
+    await (await open()).maintain("a", "upkeep");
+    expect(existsSync(`${index}.aside`)).toBe(false);
+  });
+
+  test("tells a damaged blob, and its segment is built again", async () => {
+    await createIndexed();
+    const offset = readFileSync(index).indexOf('{"session":1,"sequence":7');
+    damage(index, offset + 2);
+    const store = await open();
+    const { segments } = await answerTo(store, "a", { need: "manifest" });
+    const keys = segments.map(({ segment }) => ({ segment, blob: 0 }));
+    const blobs = await answerTo(store, "a", { need: "blobs", keys });
+    expect(blobs.map((blob) => typeof blob)).toEqual(["string", "object"]);
+    expect(blobs[0]).toBe("damaged");
+    await store.maintain("a", "upkeep");
+    await expectAgreement(store, "a");
+  });
+
+  test("may be cut in its log anywhere: the store opens, and the index heals", async () => {
+    const store = await open();
+    const folder = createFolder();
+    const logs: Buffer[] = [];
+    for (let i = 0; i < 6; i++) {
+      const id = await fill(store, 20);
+      if (i % 2 === 1) await store.deleteSession("a", id, "user", T0);
+      await store.maintain("a", i === 4 ? "merge" : "flush");
+      logs.push(readFileSync(`${index}-wal`));
+    }
+    const log = logs.at(-1) ?? Buffer.alloc(0);
+    const files = [path, `${path}-wal`, index].map((file) => readFileSync(file));
+    for (let n = 0; n < 60; n++) {
+      path = join(folder, `${n}.db`);
+      const [main, mainLog, segments] = files;
+      writeFileSync(path, main ?? "");
+      writeFileSync(`${path}-wal`, mainLog ?? "");
+      writeFileSync(`${path}-index`, segments ?? "");
+      const length = Math.floor((Math.random() * n * log.length) / 59);
+      writeFileSync(`${path}-index-wal`, log.subarray(0, length));
+      const cut = await open();
+      await cut.maintain("a", "upkeep");
+      await expectAgreement(cut, "a");
+      await cut.close();
+    }
+  });
+});
+
+describe("an index whose segments cannot be read", () => {
+  /** With the real index, which is told what to build again. */
+  async function openReal(flushAt: number): Promise<Store> {
+    const options = { inThread: true, durability: "process", indexing: { flushAt } } as const;
+    const store = await openSqliteStore(path, options);
+    onTestFinished(() => store.close());
+    return store;
+  }
+
+  async function createReal(): Promise<void> {
+    const store = await openReal(0);
+    const { id } = await createSession(store, "a");
+    for (let i = 0; i < 20; i++) await append(store, "a", id, message(`zebra ${i}`));
+    await store.maintain("a", "flush");
+    await store.close();
+  }
+
+  test("for the file is gone is built again by any upkeep", async () => {
+    await createReal();
+    rmSync(index);
+    const store = await openReal(0);
+    expect(await search(store, "zebra")).toMatchObject({ degraded: true, hits: [] });
+    for (let more = true; more; ) ({ more } = await store.maintain("a", "upkeep"));
+    const { degraded, hits } = await search(store, "zebra");
+    expect([degraded, hits.length]).toEqual([false, 20]);
+  });
+
+  test("for they are damaged are built again once a search has met them", async () => {
+    await createReal();
+    const db = new DatabaseSync(index);
+    db.exec("UPDATE index_blobs SET crc = crc + 1");
+    db.close();
+    const store = await openReal(1_024);
+    expect(await search(store, "zebra")).toMatchObject({ degraded: true, hits: [] });
+    const found = async () => (await search(store, "zebra")).hits.length;
+    await expect.poll(found, { timeout: 5_000 }).toBe(20);
+  });
+});
+
+test("a segment is committed before a manifest names it", async () => {
+  const store = await open({ durability: "power-loss" });
+  await fill(store, 10);
+  const count = (file: string, sql: string) => {
+    const db = new DatabaseSync(file, { readOnly: true });
+    const row = db.prepare(sql).get();
+    db.close();
+    return row?.["count"];
+  };
+  await holdAt(
+    "written",
+    () => store.maintain("a", "flush"),
+    async () => {
+      expect(count(index, "SELECT count(*) AS count FROM index_blobs")).toBe(1);
+      expect(count(path, "SELECT sum(version) AS count FROM index_manifest")).toBe(0);
+    },
+  );
+  expect(count(path, "SELECT sum(version) AS count FROM index_manifest")).toBe(1);
+});
+
+test("a swap under a lease that was taken over is refused", async () => {
+  const store = await open();
+  const other = await open();
+  await fill(store, 5);
+  const db = new DatabaseSync(path);
+  const report = await holdAt(
+    "written",
+    () => store.maintain("a", "flush"),
+    async () => {
+      db.exec("UPDATE index_manifest SET epoch = epoch + 1");
+      await fill(other, 5);
+    },
+  );
+  db.close();
+  expect(report.busy).toBe(true);
+  expect((await store.indexStatus("a")).segments).toBe(0);
+  await expectAgreement(store, "a");
+});
+
+test("a reader follows when another process has made the file anew", async () => {
+  await createIndexed();
+  const reader = await open();
+  await expectAgreement(reader, "a");
+  const writer = await open();
+  rmSync(index);
+  for (const suffix of ["-wal", "-shm"]) rmSync(`${index}${suffix}`, { force: true });
+  await writer.maintain("a", "upkeep");
+  await expectAgreement(reader, "a");
+});
+
+/** Changes one byte. */
+function damage(file: string, offset: number): void {
+  const bytes = readFileSync(file);
+  bytes[offset] = (bytes[offset] ?? 0) ^ 0xff;
+  writeFileSync(file, bytes);
+}
+
+test("commands that each append a little leave no growing tail", async () => {
+  const first = await open();
+  const { id } = await createSession(first, "a");
+  await first.close();
+  for (let i = 0; i < 30; i++) {
+    const store = await open({}, { flushAt: 10 });
+    await append(store, "a", id, message(`${i}`));
+    await store.close();
+  }
+  const store = await open();
+  expect((await store.indexStatus("a")).lag).toBeLessThan(11);
+  await expectAgreement(store, "a");
+});

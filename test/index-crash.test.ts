@@ -1,0 +1,87 @@
+/**
+ * Processes that are killed with SIGKILL while they flush and merge.
+ *
+ * Whatever they leave behind, the index finds each message of each session that is alive, once: at
+ * once, and after somebody else has gone on with the upkeep.
+ */
+
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openStore } from "../src/open.ts";
+import { T0 } from "../src/store/cases/fixture.cases.ts";
+import { expectAgreement } from "../src/store/cases/index-fixture.cases.ts";
+import { TRIVIAL_INDEX } from "../src/store/cases/trivial-index.cases.ts";
+import type { Store } from "../src/store/store.ts";
+import { Child } from "./support/child.ts";
+import { createFolder } from "./support/folder.ts";
+import type { IndexTask } from "./support/index-task.ts";
+import { createDatabase } from "./support/postgres.ts";
+
+const LEASE_MS = 40;
+const TENANT = "default";
+
+test("killed on SQLite, 80 times", async () => {
+  await killKeepers(join(createFolder(), "crash.db"), 40);
+});
+
+test("killed on PostgreSQL, 20 times", async () => {
+  await killKeepers(await createDatabase(), 10);
+});
+
+/** In each round two processes share the store until both are killed. */
+async function killKeepers(address: string, rounds: number): Promise<void> {
+  const indexing = { module: TRIVIAL_INDEX, flushAt: 0, leaseMs: LEASE_MS };
+  const store = await openStore(address, { inThread: true, indexing });
+  let done = 0;
+  let next = start();
+  for (let round = 0; round < rounds; round++) {
+    const pair = next;
+    for (const [i, child] of pair.entries()) {
+      const name = `r${round}-${i}`;
+      const task: IndexTask = {
+        address,
+        name,
+        inThread: i === 0 || round % 2 === 0,
+        leaseMs: LEASE_MS,
+      };
+      child.tell(task);
+    }
+    // The next two start while these work: most of a short life is its start.
+    next = round + 1 < rounds ? start() : [];
+    await Promise.all(pair.map(liveAndDie));
+    done += pair
+      .flatMap((child) => child.said<{ busy: boolean }>())
+      .filter(({ busy }) => !busy).length;
+    await expectAgreement(store, TENANT);
+    if (round % 4 === 3) await clear(store);
+  }
+  await clear(store);
+  expect(await store.checkIntegrity()).toEqual([]);
+  // Otherwise the test would pass by killing processes that had done nothing.
+  expect(done).toBeGreaterThan(rounds);
+  await store.close();
+}
+
+function start(): Child[] {
+  return [new Child("./index-writer.ts"), new Child("./index-writer.ts")];
+}
+
+/** Each is killed somewhere in a flush or a merge. */
+async function liveAndDie(child: Child): Promise<void> {
+  await child.until(1 + Math.random() * 8);
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
+  const { signal } = await child.kill();
+  expect(child.errors).toBe("");
+  expect(signal).toBe("SIGKILL");
+}
+
+/** Goes on with the upkeep once the leases of the dead have run out, and deletes most sessions. */
+async function clear(store: Store): Promise<void> {
+  const upkeep = async () => (await store.maintain(TENANT, "upkeep")).busy;
+  await expect.poll(upkeep, { timeout: 5_000, interval: 10 }).toBe(false);
+  await expectAgreement(store, TENANT);
+  expect((await store.indexStatus(TENANT)).lag).toBe(0);
+  const { sessions } = await store.listSessions(TENANT, {}, { limit: 500 });
+  for (const { id } of sessions.slice(3)) await store.deleteSession(TENANT, id, "test", T0);
+  await expectAgreement(store, TENANT);
+}
