@@ -275,11 +275,16 @@ function newSession(engine: Engine, id?: string) {
   });
 }
 
+/**
+ * Messages whose texts were made beforehand: making one takes as long as drafting it, and what it
+ * leaves behind is collected while an append is being timed.
+ */
 function messageSource(): () => MessageInput {
   const words = new Words(1);
+  const texts = Array.from({ length: 5_000 }, () => words.text(WORDS));
   let count = 0;
   return () => {
-    const content = words.text(WORDS);
+    const content = texts[count % texts.length] ?? "";
     return count++ % 2 === 0
       ? { role: "user", actor: "person", content }
       : { role: "assistant", actor: "bench", content, model: "model-1" };

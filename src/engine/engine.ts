@@ -1,6 +1,6 @@
 /** The engine: a store, and the tenants in it. */
 
-import { getRandomValues } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import { createUlids, type IdSource } from "../model/ids.ts";
 import type { StoreStatus, SweepResult } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
@@ -22,12 +22,25 @@ export interface EngineOptions {
   readonly source?: IdSource;
 }
 
+/** Random bytes are asked for in bulk: a system call for each id costs as much as a hash or two. */
+const randomPool = new Uint8Array(4_096);
+let randomOffset = randomPool.length;
+
+function fillRandom(bytes: Uint8Array): void {
+  if (randomOffset + bytes.length > randomPool.length) {
+    randomFillSync(randomPool);
+    randomOffset = 0;
+  }
+  bytes.set(randomPool.subarray(randomOffset, randomOffset + bytes.length));
+  randomOffset += bytes.length;
+}
+
 /** The engine of the default tenant, and the door to the others. */
 export class Engine extends TenantEngine {
   constructor(store: Store, options: EngineOptions = {}) {
     const source = options.source ?? {
       now: () => Date.now(),
-      random: (bytes: Uint8Array) => getRandomValues(bytes),
+      random: fillRandom,
     };
     super({
       store,

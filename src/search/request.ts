@@ -80,7 +80,7 @@ export interface WindowItem {
   readonly snippet: string;
   readonly truncated: boolean;
   readonly toolName: string | null;
-  /** Where the query's words stand in `snippet`, in UTF-16 units. */
+  /** Where the query's words stand in `snippet`, in UTF-16 units. Only of what was found. */
   readonly matches: readonly { readonly start: number; readonly end: number }[];
   /** Whether this is the message that was found. */
   readonly found: boolean;

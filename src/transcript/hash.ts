@@ -112,6 +112,8 @@ export function changeHash(previous: Uint8Array, position: number, body: string)
 }
 
 export function toHex(bytes: Uint8Array): string {
+  // Most are buffers already, and making another view costs more than the text.
+  if (Buffer.isBuffer(bytes)) return bytes.toString("hex");
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 }
 

@@ -1,6 +1,7 @@
 /** Where the words of a query stand in a text: for highlighting, and to centre a snippet. */
 
 import { type Language, MORPHOLOGIES } from "./analyze.ts";
+import type { Morphology } from "./morphology.ts";
 import { tokenize } from "./tokenize.ts";
 
 /** UTF-16 offsets into the original text. */
@@ -20,7 +21,7 @@ export function findMatches(
   language: Language,
 ): MatchRange[] {
   const found: MatchRange[] = [];
-  tokenize(text, 0, MORPHOLOGIES[language], (term, _position, start, end, kind) => {
+  tokenize(text, 0, onlyFor(terms, MORPHOLOGIES[language]), (term, _position, start, end, kind) => {
     if (terms.has(term)) {
       found.push({ start, end });
       return;
@@ -32,6 +33,13 @@ export function findMatches(
     found.push({ start, end: exact ? start + prefix.length : end });
   });
   return merged(found.sort((a, b) => a.start - b.start || b.end - a.end));
+}
+
+/** Stemming keeps the first letter, so only words that begin as a term does can give it. */
+function onlyFor(terms: ReadonlySet<string>, morphology: Morphology): Morphology {
+  const letters = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
+  const stem = (word: string) => (letters.has(word.charCodeAt(0)) ? morphology.stem(word) : word);
+  return { ...morphology, stem };
 }
 
 function merged(ranges: readonly MatchRange[]): MatchRange[] {

@@ -64,7 +64,9 @@ export const ENGLISH: Morphology = {
  * Stems already made, because text repeats its words. V8 copies slices this short, so no entry
  * keeps the text alive that it was read from.
  */
-const known = new Map<string, string>();
+let known = new Map<string, string>();
+/** What was known before `known` was full: words that come up again are kept. */
+let older = new Map<string, string>();
 const MAX_KNOWN = 32_768;
 const MAX_KNOWN_LENGTH = 12;
 
@@ -72,8 +74,11 @@ function englishStem(word: string): string {
   if (word.length > MAX_KNOWN_LENGTH) return stem(word);
   const before = known.get(word);
   if (before !== undefined) return before;
-  const made = MONTH_TERMS.get(word) ?? stem(word);
-  if (known.size >= MAX_KNOWN) known.clear();
+  const made = older.get(word) ?? MONTH_TERMS.get(word) ?? stem(word);
+  if (known.size >= MAX_KNOWN) {
+    older = known;
+    known = new Map();
+  }
   known.set(word, made);
   return made;
 }

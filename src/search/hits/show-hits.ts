@@ -86,7 +86,7 @@ function showHit(
 
 function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
   const { text } = redact(displayText(entry.blocks));
-  const snippet = cutSnippet(text, highlight(text));
+  const snippet = cutSnippet(text, found ? highlight(text) : []);
   return {
     entryId: entry.id,
     index: entry.index,

@@ -11,13 +11,13 @@ export interface Snippet {
   readonly matches: readonly MatchRange[];
 }
 
-/** At most `maxBytes` of UTF-8, cut between code points, round the densest group of matches. */
+/** At most `maxBytes` (1,024 at most) of UTF-8, cut between code points, round the densest group of matches. */
 export function cutSnippet(
   text: string,
   matches: readonly MatchRange[],
   maxBytes: number = MAX_SNIPPET_BYTES,
 ): Snippet {
-  if (utf8Bytes(text, 0, text.length) <= maxBytes) return { text, truncated: false, matches };
+  if (fits(text, maxBytes)) return { text, truncated: false, matches };
   const { start, end } = widen(text, densest(matches, maxBytes), maxBytes);
   const inside = matches.filter((match) => match.start >= start && match.end <= end);
   return {
@@ -73,10 +73,14 @@ function widen(text: string, range: MatchRange, maxBytes: number): MatchRange {
   }
 }
 
-function utf8Bytes(text: string, from: number, to: number): number {
-  let bytes = 0;
-  for (let at = from; at < to; at = after(text, at)) bytes += bytesAt(text, at);
-  return bytes;
+const encoder = new TextEncoder();
+const room = new Uint8Array(MAX_SNIPPET_BYTES);
+
+/** `maxBytes` is at most the size of a snippet. */
+function fits(text: string, maxBytes: number): boolean {
+  if (text.length * 3 <= maxBytes) return true;
+  if (text.length > maxBytes) return false;
+  return encoder.encodeInto(text, room.subarray(0, maxBytes)).read === text.length;
 }
 
 function bytesAt(text: string, at: number): number {

@@ -39,6 +39,8 @@ export class SegmentReader implements Source {
   readonly segment: number;
   readonly header: SegmentHeader;
   readonly #blobs: Blobs;
+  /** The block that was read last: the messages of a session lie side by side. */
+  #lastFacts: { readonly number: number; readonly block: FactsBlock } | undefined;
 
   private constructor(segment: number, header: SegmentHeader, blobs: Blobs) {
     this.segment = segment;
@@ -116,8 +118,10 @@ export class SegmentReader implements Source {
 
   facts(document: number): MessageFacts | undefined {
     const number = Math.floor(document / FACTS_BLOCK);
-    const block = this.factsBlock(number);
+    const isLast = this.#lastFacts?.number === number;
+    const block = isLast ? this.#lastFacts?.block : this.factsBlock(number);
     if (block === undefined) return undefined;
+    if (!isLast) this.#lastFacts = { number, block };
     const at = document % FACTS_BLOCK;
     return {
       sequence: block.sequences[at] as number,

@@ -1,7 +1,7 @@
 /** Finds the best messages of a snapshot for a query, in their final order. */
 
 import type { Blobs } from "../index/blobs.ts";
-import { ROLES, SESSION_FIELDS } from "../index/layout.ts";
+import { CHUNK_DOCUMENTS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
 import { actorTerm } from "../index/special-terms.ts";
 import { lowerBound } from "../index/term-list.ts";
 import type { TenantMemory } from "../memory.ts";
@@ -84,11 +84,9 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     boosts,
     perSession: request.perSession,
   };
-  const scorer = new SessionScorer({ ...pass, maxBoost: 0 });
-  const scored = yield* blobs.complete(() =>
-    top.list().map(({ session }) => scorer.score(session, paths.known(session))),
-  );
-  const ranked = scored.flatMap((each) => (each === undefined ? [] : rankSession(each, ranking)));
+  const ranked = isPlain(request)
+    ? yield* blobs.complete(() => top.list().map((best) => rankBest(best, pass, views)))
+    : yield* rankSessions(top, pass, paths, ranking, blobs);
   return {
     ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
     notes,
@@ -101,6 +99,44 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
       candidates: top.list().length,
     },
   };
+}
+
+/** Whether the first pass has said it all: nothing of a session counts but its best message. */
+function isPlain({ profile, perSession }: SearchRequest): boolean {
+  return profile.neighbours === 0 && profile.session === 0 && perSession === 1;
+}
+
+/** What the first pass found, as it is. A blob that is missing makes the attempt run again. */
+function rankBest(
+  { session, score, view, document }: Best,
+  { boosts, roleWeights }: Omit<MessagePass, "maxBoost">,
+  views: readonly View[],
+): Ranked {
+  const boost = boosts.get(session) ?? 0;
+  const parts = { message: score - boost, neighbours: 0, session: 0, boost };
+  const source = views[view]?.source;
+  const columns = source?.columns(Math.floor(document / CHUNK_DOCUMENTS));
+  const facts = source?.facts(document);
+  if (columns === undefined || facts === undefined) return { session, message: null, score, parts };
+  const role = columns.roles[document % CHUNK_DOCUMENTS] as number;
+  const length = columns.lengths[document % CHUNK_DOCUMENTS] as number;
+  const own = (score - boost) / (roleWeights[role] as number);
+  const message = { ...facts, view, document, role, length, score: own, accepted: true };
+  return { session, message, score, parts };
+}
+
+function* rankSessions(
+  top: TopSessions,
+  pass: Omit<MessagePass, "maxBoost">,
+  paths: Paths,
+  ranking: Ranking,
+  blobs: Blobs,
+): Asking<Ranked[]> {
+  const scorer = new SessionScorer({ ...pass, maxBoost: 0 });
+  const scored = yield* blobs.complete(() =>
+    top.list().map(({ session }) => scorer.score(session, paths.known(session))),
+  );
+  return scored.flatMap((each) => (each === undefined ? [] : rankSession(each, ranking)));
 }
 
 /** The terms of the query that some message has, with their weights. */

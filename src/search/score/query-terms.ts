@@ -52,8 +52,20 @@ export function findInView(
   const present = found.filter((each) => each !== null && each !== undefined);
   const [only] = present;
   if (only === undefined) return null;
-  if (present.length === 1) return { only, list: (chunk) => only.list(chunk) };
-  return { list: (chunk) => joinLists(present.map((each) => each.list(chunk))) };
+  if (present.length === 1) return { only, list: remembered((chunk) => only.list(chunk)) };
+  return { list: remembered((chunk) => joinLists(present.map((each) => each.list(chunk)))) };
+}
+
+/** A search looks at a list several times; it is read once. */
+function remembered(read: TermInView["list"]): TermInView["list"] {
+  const known = new Map<number, TermList | null>();
+  return (chunk) => {
+    const list = known.get(chunk);
+    if (list !== undefined) return list;
+    const made = read(chunk);
+    if (made !== undefined) known.set(chunk, made);
+    return made;
+  };
 }
 
 function countLive(

@@ -31,6 +31,7 @@ describe("a loop of awaited calls leaves the event loop its turns", () => {
     expect(calls).toBeLessThan(100_000);
   }
 
+  test("on threads", () => check(file, {}));
   test("on threads, without a sync", () => check(file, { durability: "process" }));
   test("on the caller's thread", () => check(file, { inThread: true, durability: "process" }));
   test("in memory", () => check(":memory:", {}));

@@ -4,16 +4,17 @@
  * Handing a write to another thread and its answer back costs more than the write itself. So one that
  * finds the store idle is done at once; whatever comes while it is not yet durable goes to the
  * writer's thread, and shares a commit there. The host's event loop pays for the statements, about a
- * tenth of a millisecond, and for nothing that can take long: the sync that makes the write survive
- * power loss runs in the background, a lock that somebody else holds sends the write to the thread,
- * and so does its size.
+ * tenth of a millisecond, and for nothing that usually takes long: the sync that makes the write
+ * survive power loss runs in the background unless the device is quick (`log-sync.ts`), a lock that
+ * somebody else holds sends the write to the thread, and so does its size.
  */
 
-import { closeSync, fdatasync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { BackscrollError } from "../../model/errors.ts";
 import type { AppendRequest, WriteStreamRequest } from "../records.ts";
 import { Breath } from "./breath.ts";
 import { CHECKPOINT_PAGES, type ExecutorOptions } from "./executor.ts";
+import { LogSync } from "./log-sync.ts";
 import type { WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
@@ -28,11 +29,12 @@ export class HostWriter {
   readonly #queue: WriteQueue;
   /** The write-ahead log, to sync it. SQLite holds no lock on this file that closing it could drop. */
   #log: number | undefined;
+  readonly #sync = new LogSync();
   readonly #breath = new Breath();
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    // The commit itself does not sync: that is done here, off the host's thread.
+    // The commit itself does not sync: that is done by `sync`.
     this.#db = new SqliteConnection(options.path, { durability: "process" });
     this.#queue = new WriteQueue(this.#db, 0);
   }
@@ -46,15 +48,21 @@ export class HostWriter {
     return this.#queue.runNow(name, args);
   }
 
-  /** Resolves when what was written survives what the store promises to survive. */
-  async sync(): Promise<void> {
-    const log = this.#log;
-    if (log === undefined) return this.#breath.take();
-    return new Promise((resolve, reject) => {
-      fdatasync(log, (cause) => {
-        if (cause === null) resolve();
-        else reject(notDurable(cause));
-      });
+  /**
+   * Resolves when what was written survives what the store promises to survive; undefined if it
+   * already does, and the event loop has had a turn lately.
+   */
+  sync(): Promise<void> | undefined {
+    if (this.#log === undefined) return this.#breath.take();
+    let synced: Promise<void> | undefined;
+    try {
+      synced = this.#sync.sync(this.#log);
+    } catch (cause) {
+      return Promise.reject(notDurable(cause));
+    }
+    if (synced === undefined) return this.#breath.take();
+    return synced.catch((cause: unknown) => {
+      throw notDurable(cause);
     });
   }
 
@@ -94,7 +102,7 @@ export function isSmallWrite(name: WriteName, args: readonly unknown[]): boolean
   return entries.length <= MAX_ENTRIES && bytes <= MAX_BYTES;
 }
 
-function notDurable(cause: Error): BackscrollError {
+function notDurable(cause: unknown): BackscrollError {
   return new BackscrollError(
     "store_unavailable",
     "the write could not be made durable; it may be lost with the next loss of power: check the disk and write it again under an idempotency key",

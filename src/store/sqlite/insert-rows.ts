@@ -27,7 +27,7 @@ export function runInTens<Item>(
   while (items.length - i >= ROWS) {
     const values: SqlValue[] = [];
     for (const end = i + ROWS; i < end; i++) values.push(...valuesOf(items[i] as Item));
-    db.run(insertTen, ...values);
+    db.insert(insertTen, values);
   }
-  for (; i < items.length; i++) db.run(insertOne, ...valuesOf(items[i] as Item));
+  for (; i < items.length; i++) db.insert(insertOne, valuesOf(items[i] as Item));
 }

@@ -128,6 +128,15 @@ export class SqliteConnection {
     }
   }
 
+  /** As `run`, for long lists of values and plain placeholders: it copies the list once, not twice. */
+  insert(sql: string, values: readonly SqlValue[]): void {
+    try {
+      this.pagesWritten += Number(this.#prepare(sql).statement.run(...values).changes);
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
+  }
+
   /** About how many pages were written since the last checkpoint of this or another connection. */
   pagesWritten = 0;
 
@@ -141,7 +150,11 @@ export class SqliteConnection {
 
   /** Changes when another connection, in this process or another, has committed. */
   dataVersion(): number {
-    return Number(this.get("PRAGMA data_version")?.["data_version"]);
+    const { statement } = this.#prepare("PRAGMA data_version");
+    // Every write asks: a list is read in two thirds of the time of an object. Node 22 has no lists.
+    statement.setReturnArrays?.(true);
+    const row = statement.get() as unknown as [number] | { readonly data_version: number };
+    return Array.isArray(row) ? row[0] : row.data_version;
   }
 
   /** Ends the transaction if one is open; SQLite itself ends it after some errors. */

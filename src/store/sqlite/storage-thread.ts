@@ -9,6 +9,8 @@ import {
 import type { MaintenanceTask } from "../../search/port.ts";
 import type { IndexRequest } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
+import type { AppendResult } from "../records.ts";
+import { type AppendParcel, packResult, unpackAppend } from "./append-parcel.ts";
 import { CHECKPOINT_PAGES } from "./executor.ts";
 import { closeWriter } from "./in-thread.ts";
 import { Maintainer } from "./index/maintainer.ts";
@@ -81,14 +83,18 @@ function serveWrites(): void {
       checkpoint(request.id);
       return;
     }
+    const isAppend = request.name === "append";
     queue.add({
       name: request.name as WriteName,
-      args: request.args,
+      args: isAppend ? unpackAppend(request.args[0] as AppendParcel) : request.args,
       settle: (outcome) => {
         replies.push(
           "error" in outcome
             ? { id: request.id, failure: toFailure(outcome.error) }
-            : { id: request.id, value: outcome.value },
+            : {
+                id: request.id,
+                value: isAppend ? packResult(outcome.value as AppendResult) : outcome.value,
+              },
         );
         // A retry after a busy lock settles outside of a message: then nobody else flushes.
         if (!taking) queueMicrotask(flush);

@@ -11,7 +11,9 @@ import { Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
+import type { AppendRequest } from "../records.ts";
 import { openForReading, queueFull } from "../store-errors.ts";
+import { packAppend, type ResultParcel, unpackResult } from "./append-parcel.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
@@ -21,6 +23,7 @@ import {
   fromFailure,
   MAINTAIN,
   type Replies,
+  type Reply,
   SEARCH,
   STOP,
   type ThreadData,
@@ -49,7 +52,11 @@ export class Threads implements Executor {
       const written = this.#writeHere(name, args);
       if (written !== undefined) return written;
     }
-    return this.#writer.ask(name, args);
+    if (name !== "append") return this.#writer.ask(name, args);
+    const [tenant, request] = args as [string, AppendRequest];
+    return this.#writer
+      .ask(name, [packAppend(tenant, request)])
+      .then((reply) => unpackResult(reply as ResultParcel));
   }
 
   read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
@@ -92,12 +99,14 @@ export class Threads implements Executor {
     const outcome = this.#host.write(name, args);
     if (outcome === undefined) return undefined;
     if ("error" in outcome) return Promise.reject(outcome.error);
-    const acknowledged = this.#host.sync().then(() => outcome.value);
+    if (this.#host.takeLogLarge()) this.#checkpoint();
+    const synced = this.#host.sync();
+    if (synced === undefined) return Promise.resolve(outcome.value);
+    const acknowledged = synced.then(() => outcome.value);
     const done = () => {
       this.#hostWrite = undefined;
     };
     this.#hostWrite = acknowledged.then(done, done);
-    if (this.#host.takeLogLarge()) this.#checkpoint();
     return acknowledged;
   }
 
@@ -120,6 +129,9 @@ export class Threads implements Executor {
   }
 }
 
+/** Answers in one turn of the event loop: what follows them takes about half a millisecond. */
+const REPLIES_PER_TURN = 16;
+
 interface Waiter {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -128,6 +140,7 @@ interface Waiter {
 class Thread {
   readonly #worker: Worker;
   readonly #waiters = new Map<number, Waiter>();
+  readonly #undelivered: Reply[] = [];
   #lastId = 0;
   #died: unknown;
 
@@ -135,11 +148,9 @@ class Thread {
     this.#worker = new Worker(threadFile(), { workerData: data });
     this.#worker.unref();
     this.#worker.on("message", (message: Replies) => {
-      for (const reply of message.replies) {
-        const waiter = this.#take(reply.id);
-        if ("failure" in reply) waiter?.reject(fromFailure(reply.failure));
-        else waiter?.resolve(reply.value);
-      }
+      const delivering = this.#undelivered.length > 0;
+      this.#undelivered.push(...message.replies);
+      if (!delivering) this.#deliver();
       if (message.walLarge) onWalLarge();
     });
     this.#worker.on("error", (error) => this.#fail(error));
@@ -171,6 +182,21 @@ class Thread {
     await this.#worker.terminate();
   }
 
+  /**
+   * Hands out what has arrived, a few at a time. Whoever gets an answer goes on at once, usually to
+   * ask again: a whole group in one turn of the event loop would keep it for milliseconds.
+   */
+  #deliver(): void {
+    for (const reply of this.#undelivered.splice(0, REPLIES_PER_TURN)) this.#settle(reply);
+    if (this.#undelivered.length > 0) setImmediate(() => this.#deliver());
+  }
+
+  #settle(reply: Reply): void {
+    const waiter = this.#take(reply.id);
+    if ("failure" in reply) waiter?.reject(fromFailure(reply.failure));
+    else waiter?.resolve(reply.value);
+  }
+
   #take(id: number): Waiter | undefined {
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
@@ -180,6 +206,7 @@ class Thread {
 
   #fail(error: unknown): void {
     this.#died ??= error;
+    for (const reply of this.#undelivered.splice(0)) this.#settle(reply);
     for (const { reject } of this.#waiters.values()) reject(this.#died);
     this.#waiters.clear();
   }

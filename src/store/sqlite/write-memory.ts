@@ -8,47 +8,74 @@
  */
 
 import type { NumberedSession } from "../rows/state-row.ts";
-import type { SqlRow } from "./sqlite-driver.ts";
+
+/** What a write reads and moves of its tenant's row; null limits are none. */
+export interface TenantState {
+  readonly position: number;
+  readonly hash: Uint8Array;
+  readonly lastSession: number;
+  readonly sessions: number;
+  readonly entries: number;
+  readonly contentBytes: number;
+  readonly maxSessions: number | null;
+  readonly maxEntries: number | null;
+  readonly maxContentBytes: number | null;
+}
 
 /** Enough for the sessions that are being written at one time. */
 const MAX_SESSIONS = 1_000;
 
 export class WriteMemory {
-  /** By tenant and session id. */
-  readonly #sessions = new Map<string, NumberedSession>();
-  /** Actors known to take part, by tenant, session number and name. */
-  readonly #participants = new Set<string>();
+  /** By session id, in each tenant. Nested maps: making one key of two costs more than both. */
+  readonly #sessions = new Map<number, Map<string, NumberedSession>>();
+  #sessionCount = 0;
+  /** Actors known to take part, by session number and name, in each tenant. */
+  readonly #participants = new Map<number, Map<number, Set<string>>>();
   /** The tenant rows: feed position, head, counters and quota. */
-  readonly #tenants = new Map<number, SqlRow>();
+  readonly #tenants = new Map<number, TenantState>();
 
   forget(): void {
     this.#sessions.clear();
+    this.#sessionCount = 0;
     this.#participants.clear();
     this.#tenants.clear();
   }
 
   session(tenant: number, id: string): NumberedSession | undefined {
-    return this.#sessions.get(`${tenant}/${id}`);
+    return this.#sessions.get(tenant)?.get(id);
   }
 
   keepSession(tenant: number, session: NumberedSession): void {
-    if (this.#sessions.size >= MAX_SESSIONS) this.forget();
-    this.#sessions.set(`${tenant}/${session.state.sessionId}`, session);
+    if (this.#sessionCount >= MAX_SESSIONS) this.forget();
+    const sessions = inner(this.#sessions, tenant, () => new Map<string, NumberedSession>());
+    const before = sessions.size;
+    sessions.set(session.state.sessionId, session);
+    this.#sessionCount += sessions.size - before;
   }
 
   isParticipant(tenant: number, session: number, actor: string): boolean {
-    return this.#participants.has(`${tenant}/${session}/${actor}`);
+    return this.#participants.get(tenant)?.get(session)?.has(actor) ?? false;
   }
 
   keepParticipant(tenant: number, session: number, actor: string): void {
-    this.#participants.add(`${tenant}/${session}/${actor}`);
+    const sessions = inner(this.#participants, tenant, () => new Map<number, Set<string>>());
+    inner(sessions, session, () => new Set<string>()).add(actor);
   }
 
-  tenant(tenant: number): SqlRow | undefined {
+  tenant(tenant: number): TenantState | undefined {
     return this.#tenants.get(tenant);
   }
 
-  keepTenant(tenant: number, row: SqlRow): void {
-    this.#tenants.set(tenant, row);
+  keepTenant(tenant: number, state: TenantState): void {
+    this.#tenants.set(tenant, state);
   }
+}
+
+function inner<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
 }

@@ -150,7 +150,7 @@ function insertEntries(tx: Transaction, session: number, rows: readonly EntryRow
     entries.map((entry) => (entry.metadata === null ? null : Buffer.from(entry.metadata))),
     entries.map((entry) => entry.createdAt),
     entries.map((entry) => entry.copiedFrom ?? null),
-    entries.map((entry) => Buffer.from(entry.content)),
+    rows.map((row) => row.content),
     entries.map((entry) => entry.contentBytes),
     rows.map((row) => row.nonce),
     rows.map((row) => row.hash),

@@ -39,6 +39,18 @@ const ENTRY_INSERT = `INSERT INTO entries (tenant, session, sequence, id, parent
     content_bytes, nonce, hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
+/** For what most entries are: committed messages without the columns that are left out here. */
+const PLAIN_INSERT = `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth,
+    ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce, hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?)`;
+
+const MOVED = `leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?, leaf_ordinal = ?,
+  leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?, last_chain = ?,
+  message_count = message_count + ?, content_bytes = content_bytes + ?, updated_at = ?,
+  last_write_at = max(last_write_at, ?), input_tokens = input_tokens + ?,
+  output_tokens = output_tokens + ?, cache_creation_tokens = cache_creation_tokens + ?,
+  cache_read_tokens = cache_read_tokens + ?`;
+
 const SQL = statements("append", {
   readState: `SELECT ${STATE_COLUMNS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
@@ -49,15 +61,13 @@ const SQL = statements("append", {
     FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
   insertEntry: insertRows(1, ENTRY_INSERT),
   insertTenEntries: insertRows(10, ENTRY_INSERT),
+  insertPlain: insertRows(1, PLAIN_INSERT),
+  insertTenPlain: insertRows(10, PLAIN_INSERT),
   insertChain: `INSERT INTO chains (tenant, session, chain, parent_chain, fork_depth, fork_ordinal)
     VALUES (?, ?, ?, ?, ?, ?)`,
   supersede: `UPDATE entries SET superseded_by = ? WHERE tenant = ? AND session = ? AND id = ?`,
-  moveState: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?,
-      leaf_depth = ?, leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?,
-      last_chain = ?, message_count = message_count + ?, content_bytes = content_bytes + ?,
-      updated_at = ?, last_interaction_at = ?, last_write_at = max(last_write_at, ?),
-      input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-      cache_creation_tokens = cache_creation_tokens + ?, cache_read_tokens = cache_read_tokens + ?
+  moveState: `UPDATE session_state SET ${MOVED} WHERE tenant = ? AND session = ?`,
+  moveStateAndInteraction: `UPDATE session_state SET last_interaction_at = ?, ${MOVED}
     WHERE tenant = ? AND session = ?`,
   moveLeaf: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?,
       leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_write_at = max(last_write_at, ?)
@@ -113,9 +123,7 @@ export function carryOut(
     const { parentChain, forkDepth, forkOrdinal } = chain;
     db.run(SQL.insertChain, tenant, session, chain.chain, parentChain, forkDepth, forkOrdinal);
   }
-  runInTens(db, SQL.insertEntry, SQL.insertTenEntries, plan.rows, (row) =>
-    entryValues(tenant, session, row),
-  );
+  insertEntries(db, tenant, session, plan.rows);
   for (const { entry, place } of plan.rows) {
     if (entry.payloads.length === 0) continue;
     storePayloads(db, tenant, session, place.sequence, entry.payloads);
@@ -123,8 +131,7 @@ export function carryOut(
   for (const { id, by } of plan.superseded) db.run(SQL.supersede, by, tenant, session, id);
   addParticipants(db, tenant, session, plan.actors);
   const { leaf, usage } = plan;
-  db.run(
-    SQL.moveState,
+  const moved: SqlValue[] = [
     leaf?.id ?? null,
     leaf?.sequence ?? null,
     leaf?.chain ?? null,
@@ -137,7 +144,6 @@ export function carryOut(
     plan.messages,
     plan.contentBytes,
     plan.updatedAt,
-    plan.lastInteractionAt,
     now,
     usage.inputTokens,
     usage.outputTokens,
@@ -145,7 +151,10 @@ export function carryOut(
     usage.cacheReadTokens,
     tenant,
     session,
-  );
+  ];
+  // A column that is set is taken out of its index and put in again, even if its value is the same.
+  if (plan.interacted) db.run(SQL.moveStateAndInteraction, plan.lastInteractionAt, ...moved);
+  else db.run(SQL.moveState, ...moved);
 }
 
 /** The feed comes last: its row is the one that all writers of a tenant meet at. */
@@ -241,6 +250,57 @@ export function replayedResult(
   return { entries, leaf: state.leaf?.id ?? null, replayed: true };
 }
 
+/** Values that are not handed over are not converted either: plain rows take a fifth less time. */
+function insertEntries(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  rows: readonly EntryRow[],
+): void {
+  if (rows.every(isPlain)) {
+    runInTens(db, SQL.insertPlain, SQL.insertTenPlain, rows, (row) =>
+      plainValues(tenant, session, row),
+    );
+  } else {
+    runInTens(db, SQL.insertEntry, SQL.insertTenEntries, rows, (row) =>
+      entryValues(tenant, session, row),
+    );
+  }
+}
+
+function isPlain({ entry, status }: EntryRow): boolean {
+  return (
+    entry.kind === "message" &&
+    status === "committed" &&
+    entry.usage === null &&
+    entry.metadata === null &&
+    entry.adapter === null &&
+    entry.copiedFrom === undefined
+  );
+}
+
+function plainValues(tenant: number, session: number, row: EntryRow): SqlValue[] {
+  const { entry, place } = row;
+  return [
+    tenant,
+    session,
+    place.sequence,
+    entry.id,
+    place.parent?.id ?? null,
+    place.chain,
+    place.depth,
+    place.ordinal,
+    entry.role,
+    entry.actor,
+    entry.model,
+    entry.createdAt,
+    row.content,
+    entry.contentBytes,
+    row.nonce,
+    row.hash,
+  ];
+}
+
 function entryValues(tenant: number, session: number, row: EntryRow): SqlValue[] {
   const { entry, place } = row;
   return [
@@ -265,7 +325,7 @@ function entryValues(tenant: number, session: number, row: EntryRow): SqlValue[]
     entry.metadata === null ? null : Buffer.from(entry.metadata),
     entry.createdAt,
     entry.copiedFrom ?? null,
-    Buffer.from(entry.content),
+    row.content,
     entry.contentBytes,
     row.nonce,
     row.hash,

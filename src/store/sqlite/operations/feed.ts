@@ -11,6 +11,7 @@ import { insertRows, runInTens } from "../insert-rows.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
+import type { TenantState } from "../write-memory.ts";
 
 /** How many rows one page of the feed looks at, however few of them a filter keeps. */
 const SCANNED_ROWS = 10_000;
@@ -64,7 +65,7 @@ export function ensureTenant(db: SqliteConnection, name: string, now: number): n
 
 /** The number that the tenant's next session gets. */
 export function nextSessionNumber(db: SqliteConnection, tenant: number): number {
-  return Number(db.get(SQL.readTenant, tenant)?.["last_session"]) + 1;
+  return readTenant(db, tenant).lastSession + 1;
 }
 
 /**
@@ -78,19 +79,14 @@ export function writeFeed(
   delta: TenantDelta = {},
   sessionNumber = 0,
 ): void {
-  const row = db.memory.tenant(tenant) ?? (db.get(SQL.readTenant, tenant) as SqlRow);
-  const limit = (column: string) => row[column] as number | null;
-  checkQuota("sessions", limit("max_sessions"), Number(row["session_count"]), delta.sessions ?? 0);
-  checkQuota("entries", limit("max_entries"), Number(row["entry_count"]), delta.entries ?? 0);
-  checkQuota(
-    "content bytes",
-    limit("max_content_bytes"),
-    Number(row["content_bytes"]),
-    delta.contentBytes ?? 0,
-  );
-  const lastSession = Math.max(sessionNumber, Number(row["last_session"]));
-  let position = Number(row["feed_position"]);
-  let hash = row["feed_hash"] as Uint8Array;
+  const state = db.memory.tenant(tenant) ?? readTenant(db, tenant);
+  const { maxSessions, maxEntries, maxContentBytes } = state;
+  const { sessions = 0, entries = 0, messages = 0, contentBytes = 0 } = delta;
+  checkQuota("sessions", maxSessions, state.sessions, sessions);
+  checkQuota("entries", maxEntries, state.entries, entries);
+  checkQuota("content bytes", maxContentBytes, state.contentBytes, contentBytes);
+  const lastSession = Math.max(sessionNumber, state.lastSession);
+  let { position, hash } = state;
   runInTens(db, SQL.insertChange, SQL.insertTenChanges, changes, (change) => {
     position++;
     hash = changeHash(hash, position, changeBody(change));
@@ -103,21 +99,38 @@ export function writeFeed(
     position,
     hash,
     lastSession,
-    delta.sessions ?? 0,
-    delta.entries ?? 0,
-    delta.messages ?? 0,
-    delta.contentBytes ?? 0,
+    sessions,
+    entries,
+    messages,
+    contentBytes,
     tenant,
   );
   db.memory.keepTenant(tenant, {
-    ...row,
-    feed_position: position,
-    feed_hash: hash,
-    last_session: lastSession,
-    session_count: Number(row["session_count"]) + (delta.sessions ?? 0),
-    entry_count: Number(row["entry_count"]) + (delta.entries ?? 0),
-    content_bytes: Number(row["content_bytes"]) + (delta.contentBytes ?? 0),
+    position,
+    hash,
+    lastSession,
+    sessions: state.sessions + sessions,
+    entries: state.entries + entries,
+    contentBytes: state.contentBytes + contentBytes,
+    maxSessions,
+    maxEntries,
+    maxContentBytes,
   });
+}
+
+function readTenant(db: SqliteConnection, tenant: number): TenantState {
+  const row = db.get(SQL.readTenant, tenant) as SqlRow;
+  return {
+    position: Number(row["feed_position"]),
+    hash: row["feed_hash"] as Uint8Array,
+    lastSession: Number(row["last_session"]),
+    sessions: Number(row["session_count"]),
+    entries: Number(row["entry_count"]),
+    contentBytes: Number(row["content_bytes"]),
+    maxSessions: row["max_sessions"] as number | null,
+    maxEntries: row["max_entries"] as number | null,
+    maxContentBytes: row["max_content_bytes"] as number | null,
+  };
 }
 
 export function setQuota(db: SqliteConnection, name: string, quota: Quota, now: number): void {

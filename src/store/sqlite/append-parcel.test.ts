@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import type { AppendRequest, AppendResult, NewEntry } from "../records.ts";
+import { packAppend, packResult, unpackAppend, unpackResult } from "./append-parcel.ts";
+
+const plain: NewEntry = {
+  id: "a",
+  kind: "message",
+  role: "user",
+  actor: "ana",
+  content: "[]",
+  payloads: [],
+  contentBytes: 2,
+  usage: null,
+  model: "m",
+  adapter: "x",
+  metadata: "{}",
+  createdAt: 7,
+  interaction: true,
+};
+
+/** Every field that an entry can have. */
+const full: Required<NewEntry> = {
+  ...plain,
+  id: "b",
+  payloads: [{ hash: "00", bytes: Uint8Array.of(1, 2) }],
+  usage: { inputTokens: 1, outputTokens: 2, cacheCreationTokens: 3, cacheReadTokens: 4 },
+  interaction: false,
+  parentId: null,
+  supersedes: "c",
+  contextWindow: 200_000,
+  copiedFrom: "d",
+  status: "aborted",
+};
+
+test("a request arrives as it was sent", () => {
+  const request: Required<AppendRequest> = {
+    sessionId: "s",
+    entries: [plain, full, { ...plain, parentId: "a" }],
+    expectedLeaf: null,
+    now: 9,
+    idempotency: { key: "k", requestHash: "00" },
+    summary: { text: "so far", through: "a" },
+  };
+  const parcel = structuredClone(packAppend("default", request));
+  expect(unpackAppend(parcel)).toStrictEqual(["default", request]);
+});
+
+test("a result arrives as it was sent", () => {
+  const result: AppendResult = {
+    entries: [
+      { id: "a", sequence: 1, parentId: null, ordinal: 1, hash: "00" },
+      { id: "b", sequence: 2, parentId: "a", ordinal: 1, hash: "01" },
+    ],
+    leaf: "b",
+    replayed: false,
+  };
+  expect(unpackResult(structuredClone(packResult(result)))).toStrictEqual(result);
+});

@@ -1,0 +1,128 @@
+/**
+ * An append on its way to the writer's thread, and the answer on its way back.
+ *
+ * What crosses a thread is copied, and a copied object carries the name of each of its fields. For
+ * a hundred entries the names cost more than what they name, so entries and places travel as one
+ * flat list of values.
+ */
+
+import type { AppendRequest, AppendResult, NewEntry, PlacedEntry } from "../records.ts";
+
+type Rare = Partial<
+  Pick<NewEntry, "payloads" | "parentId" | "supersedes" | "contextWindow" | "copiedFrom" | "status">
+>;
+
+export interface AppendParcel {
+  readonly tenant: string;
+  /** The request without its entries. */
+  readonly request: AppendRequest;
+  /** `ENTRY_VALUES` of each entry, in the order of `packEntry`. */
+  readonly values: readonly unknown[];
+}
+
+const ENTRY_VALUES = 13;
+
+export function packAppend(tenant: string, request: AppendRequest): AppendParcel {
+  const values: unknown[] = [];
+  for (const entry of request.entries) packEntry(entry, values);
+  return { tenant, request: { ...request, entries: [] }, values };
+}
+
+/** The arguments of `append`, as they were packed. */
+export function unpackAppend({ tenant, request, values }: AppendParcel): [string, AppendRequest] {
+  const entries: NewEntry[] = [];
+  for (let i = 0; i < values.length; i += ENTRY_VALUES) entries.push(unpackEntry(values, i));
+  return [tenant, { ...request, entries }];
+}
+
+function packEntry(entry: NewEntry, values: unknown[]): void {
+  values.push(
+    entry.id,
+    entry.kind,
+    entry.role,
+    entry.actor,
+    entry.content,
+    entry.contentBytes,
+    entry.usage,
+    entry.model,
+    entry.adapter,
+    entry.metadata,
+    entry.createdAt,
+    entry.interaction,
+    rareOf(entry),
+  );
+}
+
+function unpackEntry(values: readonly unknown[], at: number): NewEntry {
+  const entry = {
+    id: values[at],
+    kind: values[at + 1],
+    role: values[at + 2],
+    actor: values[at + 3],
+    content: values[at + 4],
+    payloads: [],
+    contentBytes: values[at + 5],
+    usage: values[at + 6],
+    model: values[at + 7],
+    adapter: values[at + 8],
+    metadata: values[at + 9],
+    createdAt: values[at + 10],
+    interaction: values[at + 11],
+  } as unknown as NewEntry;
+  const rare = values[at + 12] as Rare | null;
+  return rare === null ? entry : { ...entry, ...rare };
+}
+
+/** What most entries do not have; null if this one has none of it. */
+function rareOf(entry: NewEntry): Rare | null {
+  const { payloads, parentId, supersedes, contextWindow, copiedFrom, status } = entry;
+  if (
+    payloads.length === 0 &&
+    parentId === undefined &&
+    supersedes === undefined &&
+    contextWindow === undefined &&
+    copiedFrom === undefined &&
+    status === undefined
+  ) {
+    return null;
+  }
+  return {
+    payloads,
+    ...(parentId === undefined ? {} : { parentId }),
+    ...(supersedes === undefined ? {} : { supersedes }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(copiedFrom === undefined ? {} : { copiedFrom }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+export interface ResultParcel {
+  /** The result without its entries. */
+  readonly result: AppendResult;
+  /** `PLACE_VALUES` of each entry, in the order of `packResult`. */
+  readonly values: readonly unknown[];
+}
+
+const PLACE_VALUES = 5;
+
+export function packResult(result: AppendResult): ResultParcel {
+  const values: unknown[] = [];
+  for (const { id, sequence, parentId, ordinal, hash } of result.entries) {
+    values.push(id, sequence, parentId, ordinal, hash);
+  }
+  return { result: { ...result, entries: [] }, values };
+}
+
+export function unpackResult({ result, values }: ResultParcel): AppendResult {
+  const entries: PlacedEntry[] = [];
+  for (let i = 0; i < values.length; i += PLACE_VALUES) {
+    entries.push({
+      id: values[i] as string,
+      sequence: values[i + 1] as number,
+      parentId: values[i + 2] as string | null,
+      ordinal: values[i + 3] as number,
+      hash: values[i + 4] as string,
+    });
+  }
+  return { ...result, entries };
+}
