@@ -26,7 +26,10 @@ export class Fts5Ranker implements Ranker {
     const insert = this.#db.prepare("INSERT INTO messages VALUES (?, ?, ?, ?)");
     this.#db.exec("BEGIN");
     for (const { conversation, session, messages } of sessions) {
-      for (const { id, text } of messages) insert.run(text, conversation, session, id);
+      for (const { id, actor, text } of messages) {
+        // With the writer's name, which our own search sees, too.
+        insert.run(`${actor}: ${text}`, conversation, session, id);
+      }
     }
     this.#db.exec("COMMIT");
   }

@@ -70,11 +70,11 @@ function measureRecall(
   const bounds = FIGURES.map((name) => differenceBounds(own[name], porter[name]));
   printRow(
     "difference to FTS5 porter, from",
-    bounds.map(([low]) => low.toFixed(1)),
+    bounds.map(([low]) => cell(low)),
   );
   printRow(
     "to (95 %)",
-    bounds.map(([, high]) => high.toFixed(1)),
+    bounds.map(([, high]) => cell(high)),
   );
 
   const figures = (gains: Gains) => Object.fromEntries(FIGURES.map((f) => [f, mean(gains[f])]));
@@ -125,9 +125,11 @@ function measureLoss(
 }
 
 function percents(gains: Gains): string[] {
-  return FIGURES.map((name) =>
-    Number.isNaN(mean(gains[name])) ? "–" : mean(gains[name]).toFixed(1),
-  );
+  return FIGURES.map((name) => cell(mean(gains[name])));
+}
+
+function cell(figure: number): string {
+  return Number.isNaN(figure) ? "–" : figure.toFixed(1);
 }
 
 function printRow(name: string, cells: readonly string[]): void {

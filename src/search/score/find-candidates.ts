@@ -77,6 +77,10 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     profile,
     roleWeights: pass.roleWeights,
     terms,
+    passage: {
+      neighbours: profile.neighbours,
+      norm: lengthNorm(profile.passage, averageLength),
+    },
     sessionNorm: lengthNorm(
       profile.bm25,
       snapshot.messages.totalLength / Math.max(1, sessionCount),
@@ -132,7 +136,7 @@ function* rankSessions(
   ranking: Ranking,
   blobs: Blobs,
 ): Asking<Ranked[]> {
-  const scorer = new SessionScorer({ ...pass, maxBoost: 0 });
+  const scorer = new SessionScorer({ ...pass, maxBoost: 0 }, ranking.passage);
   const scored = yield* blobs.complete(() =>
     top.list().map(({ session }) => scorer.score(session, paths.known(session))),
   );

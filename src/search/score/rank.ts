@@ -3,7 +3,12 @@
 import type { LengthNorm } from "./bm25.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { RankingProfile } from "./profile.ts";
-import { type ScoredMessage, type ScoredSession, sessionScore } from "./session-scores.ts";
+import {
+  type Passage,
+  type ScoredMessage,
+  type ScoredSession,
+  sessionScore,
+} from "./session-scores.ts";
 
 /** One message that was found, and what its score is made of. */
 export interface Ranked {
@@ -17,6 +22,7 @@ export interface Ranked {
 export interface ScoreParts {
   /** BM25 of the message times its role. */
   readonly message: number;
+  /** What its neighbours add; below 0 where they are long and say little of the query. */
   readonly neighbours: number;
   readonly session: number;
   /** Title, summary and surroundings. */
@@ -27,6 +33,7 @@ export interface Ranking {
   readonly profile: RankingProfile;
   readonly roleWeights: Float64Array;
   readonly terms: readonly WeightedTerm[];
+  readonly passage: Passage;
   /** For the session as one document. */
   readonly sessionNorm: LengthNorm;
   readonly boosts: ReadonlyMap<number, number>;
@@ -43,10 +50,9 @@ export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
   for (const [i, message] of scored.messages.entries()) {
     if (!message.accepted) continue;
     const role = roleWeights[message.role] as number;
-    const near = (scored.messages[i - 1]?.score ?? 0) + (scored.messages[i + 1]?.score ?? 0);
     const parts = {
       message: message.score * role,
-      neighbours: profile.neighbours * near * role,
+      neighbours: ((scored.passages[i] as number) - message.score) * role,
       session: whole,
       boost,
     };
