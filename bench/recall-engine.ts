@@ -1,88 +1,69 @@
-/** Our own search over labelled conversations. */
+/** Our own search over labelled conversations, through the public API. */
 
-import { runNow } from "../src/search/drive.ts";
-import { maintainIndex } from "../src/search/maintain/maintain.ts";
-import { SearchMemory, type TenantMemory } from "../src/search/memory.ts";
+import { type Engine, open } from "../src/index.ts";
 import type { RankingProfile } from "../src/search/score/profile.ts";
-import { searchSessions } from "../src/search/search.ts";
-import { IndexModel } from "../test/support/index-model.ts";
 import type { LabelledSession, Question } from "./recall-data.ts";
 import type { Found, Ranker } from "./recall-figures.ts";
 
-const INDEXING = { language: "english", tools: "names", unicode: "bench" } as const;
+/** Messages that are appended at a time. */
+const BATCH = 100;
 
 /** Conversations in a store, each a project of its own. */
 export class RecallStore {
-  readonly #model = new IndexModel();
-  readonly #memory: TenantMemory;
-  readonly #sessions: LabelledSession[] = [];
+  readonly #engine: Engine;
+  readonly #sessions = new Map<string, LabelledSession>();
 
-  constructor(sessions: Iterable<LabelledSession>) {
-    this.#memory = new SearchMemory({ indexing: INDEXING, clock: () => 0 }).tenant("bench");
-    for (const session of sessions) this.#add(session);
-    this.#buildIndex();
+  private constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  static async fill(sessions: Iterable<LabelledSession>): Promise<RecallStore> {
+    const store = new RecallStore(await open(":memory:"));
+    for (const session of sessions) await store.#add(session);
+    return store;
   }
 
   /** `own`: only the question's own conversation is searched. */
-  ranker(profile: RankingProfile, haystack: "own" | "all"): Ranker {
+  ranker(ranking: Partial<RankingProfile>, haystack: "own" | "all"): Ranker {
     const search = (question: Question, perSession: number) =>
-      this.#search(question, profile, haystack === "own", perSession);
+      this.#search(question, ranking, haystack === "own", perSession);
     return {
       sessions: (question) => search(question, 1),
       messages: (question) => search(question, 20),
     };
   }
 
-  close(): void {}
+  async close(): Promise<void> {
+    await this.#engine.close();
+  }
 
-  #add(session: LabelledSession): void {
+  async #add(session: LabelledSession): Promise<void> {
     const startedAt = Date.parse(session.startedAt);
-    const number = this.#model.createSession({ project: session.conversation, startedAt });
-    this.#sessions[number] = session;
-    for (const [i, { role, text, actor }] of session.messages.entries()) {
-      this.#model.append(number, role, text, { actor, time: startedAt + i });
+    const stored = await this.#engine.createSession({
+      ...{ agent: "agent", createdBy: "bench", startedAt },
+      origin: { projectId: session.conversation },
+    });
+    this.#sessions.set(stored.id, session);
+    const messages = session.messages.map(({ role, actor, text }, i) => ({
+      ...{ role, actor, content: text, createdAt: startedAt + i },
+    }));
+    for (let i = 0; i < messages.length; i += BATCH) {
+      await stored.append(messages.slice(i, i + BATCH));
     }
   }
 
-  #buildIndex(): void {
-    let newest = 0;
-    for (const task of ["flush", "merge"] as const) {
-      for (let more = true; more; ) {
-        const options = { indexing: INDEXING, flushAt: 1, unreadable: new Set<number>() };
-        const step = maintainIndex(task, { ...options, newSegment: () => ++newest });
-        ({ more } = runNow(step, this.#model.answer));
-      }
-    }
-  }
-
-  #search(
-    question: Question,
-    profile: RankingProfile,
+  async #search(
+    { question, conversation }: Question,
+    ranking: Partial<RankingProfile>,
     isOwn: boolean,
     perSession: number,
-  ): Found[] {
-    const answer = runNow(
-      searchSessions(
-        {
-          query: question.question,
-          match: "any",
-          now: Date.now(),
-          limit: 20,
-          perSession,
-          before: 0,
-          after: 0,
-          scope: isOwn ? { projects: [question.conversation] } : {},
-          branches: "active",
-          profile,
-          explain: false,
-          deadlineMs: 60_000,
-        },
-        this.#memory,
-      ),
-      this.#model.answer,
-    );
-    return answer.hits.map(({ sessionId, index }) => {
-      const session = this.#sessions[Number(sessionId.slice(1))] as LabelledSession;
+  ): Promise<Found[]> {
+    const { hits } = await this.#engine.searchSessions(question, {
+      ...{ limit: 20, perSession, contextBefore: 0, contextAfter: 0, ranking },
+      ...(isOwn ? { project: conversation } : {}),
+    });
+    return hits.map(({ sessionId, index }) => {
+      const session = this.#sessions.get(sessionId) as LabelledSession;
       const message = index === null ? null : (session.messages[index]?.id ?? null);
       return { conversation: session.conversation, session: session.session, message };
     });

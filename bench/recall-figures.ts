@@ -13,8 +13,8 @@ export interface Found {
 
 /** What a ranking is asked for each question: the best sessions, and the best messages of any. */
 export interface Ranker {
-  sessions(question: Question): Found[];
-  messages(question: Question): Found[];
+  sessions(question: Question): Found[] | Promise<Found[]>;
+  messages(question: Question): Found[] | Promise<Found[]>;
 }
 
 /** The gain of each question, from 0 to 1, by name of the figure; NaN where nothing is known. */
@@ -23,29 +23,32 @@ export type Gains = Readonly<Record<FigureName, Float64Array>>;
 export const FIGURES = ["hit@1", "hit@3", "hit@5", "R@10", "MRR"] as const;
 export type FigureName = (typeof FIGURES)[number];
 
-export function measureGains(ranker: Ranker, questions: readonly Question[]): Gains {
+export async function measureGains(ranker: Ranker, questions: readonly Question[]): Promise<Gains> {
   const gains = Object.fromEntries(
     FIGURES.map((name) => [name, new Float64Array(questions.length)]),
   ) as Record<FigureName, Float64Array>;
   for (const [i, question] of questions.entries()) {
     const right = new Set(question.sessions);
-    const rank = ranker.sessions(question).findIndex(({ session }) => right.has(session));
+    const found = await ranker.sessions(question);
+    const rank = found.findIndex(({ session }) => right.has(session));
     for (const k of [1, 3, 5] as const) gains[`hit@${k}`][i] = rank >= 0 && rank < k ? 1 : 0;
     gains.MRR[i] = rank < 0 ? 0 : 1 / (rank + 1);
-    gains["R@10"][i] = evidenceShare(ranker, question);
+    gains["R@10"][i] = await evidenceShare(ranker, question);
   }
   return gains;
 }
 
 /** The share of the evidence that is among the first ten messages. */
-function evidenceShare(ranker: Ranker, question: Question): number {
+async function evidenceShare(ranker: Ranker, question: Question): Promise<number> {
   if (question.messages.length === 0) return Number.NaN;
   const evidence = new Set(question.messages);
-  const found = ranker.messages(question).slice(0, 10);
-  const right = found.filter(
-    ({ conversation, message }) =>
-      conversation === question.conversation && message !== null && evidence.has(message),
-  );
+  const found = await ranker.messages(question);
+  const right = found
+    .slice(0, 10)
+    .filter(
+      ({ conversation, message }) =>
+        conversation === question.conversation && message !== null && evidence.has(message),
+    );
   return right.length / evidence.size;
 }
 

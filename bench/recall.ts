@@ -10,7 +10,7 @@ import { type LabelledData, readLabelledData } from "./recall-data.ts";
 import { makeDistractors } from "./recall-distractors.ts";
 import { RecallStore } from "./recall-engine.ts";
 import { differenceBounds, FIGURES, type Gains, mean, measureGains } from "./recall-figures.ts";
-import { Fts5Ranker } from "./recall-fts5.ts";
+import { type Fts5Kind, Fts5Ranker } from "./recall-fts5.ts";
 
 export interface RecallOptions {
   /** A folder with `sessions.jsonl` and `questions.jsonl`. */
@@ -41,26 +41,23 @@ export async function benchRecall({ recall }: BenchOptions): Promise<boolean> {
   }
   const data = readLabelledData(recall.data);
   const report = new Report("recall");
-  if (recall.distractors > 0) measureLoss(report, data, recall);
-  else measureRecall(report, data, recall);
+  if (recall.distractors > 0) await measureLoss(report, data, recall);
+  else await measureRecall(report, data, recall);
   return report.met;
 }
 
-function measureRecall(
+async function measureRecall(
   report: Report,
-  { sessions, questions }: LabelledData,
+  data: LabelledData,
   options: RecallOptions,
-) {
+): Promise<void> {
+  const { sessions, questions } = data;
   const { haystack, profile } = options;
-  const store = new RecallStore(sessions);
-  const own = measureGains(store.ranker(PROFILES[profile], haystack), questions);
-  store.close();
-  const [porter, plain] = (["porter", "plain"] as const).map((kind) => {
-    const fts5 = new Fts5Ranker(sessions, kind, haystack);
-    const gains = measureGains(fts5, questions);
-    fts5.close();
-    return gains;
-  }) as [Gains, Gains];
+  const store = await RecallStore.fill(sessions);
+  const own = await measureGains(store.ranker(PROFILES[profile], haystack), questions);
+  await store.close();
+  const porter = await measureFts5(data, "porter", haystack);
+  const plain = await measureFts5(data, "plain", haystack);
 
   console.log(`${basename(options.data)}, ${haystack}, ${questions.length} questions, percent`);
   printRow("", [...FIGURES]);
@@ -93,21 +90,32 @@ function measureRecall(
   report.bar("hit@1 over FTS5, lower 95 % bound, points", bounds[0]?.[0], 0, true);
 }
 
+async function measureFts5(
+  { sessions, questions }: LabelledData,
+  kind: Fts5Kind,
+  haystack: "own" | "all",
+): Promise<Gains> {
+  const fts5 = new Fts5Ranker(sessions, kind, haystack);
+  const gains = await measureGains(fts5, questions);
+  fts5.close();
+  return gains;
+}
+
 /** What is lost because only the best candidates are re-ranked, in a store full of other sessions. */
-function measureLoss(
+async function measureLoss(
   report: Report,
   { sessions, questions }: LabelledData,
   options: RecallOptions,
-) {
+): Promise<void> {
   const { haystack, distractors } = options;
   const profile = PROFILES[options.profile];
-  const store = new RecallStore([...sessions, ...makeDistractors(sessions, distractors)]);
-  const pass = measureGains(store.ranker(profile, haystack), questions);
-  const exact = measureGains(
+  const store = await RecallStore.fill([...sessions, ...makeDistractors(sessions, distractors)]);
+  const pass = await measureGains(store.ranker(profile, haystack), questions);
+  const exact = await measureGains(
     store.ranker({ ...profile, candidates: Number.POSITIVE_INFINITY }, haystack),
     questions,
   );
-  store.close();
+  await store.close();
   console.log(
     `${basename(options.data)}, ${haystack}, among ${distractors} other messages, percent`,
   );
