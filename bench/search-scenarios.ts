@@ -1,6 +1,7 @@
 /** The scenarios of `bench search`, each run in a process of its own and through the public API. */
 
-import { type Engine, open, type SearchInput } from "../src/index.ts";
+import type { Engine, SearchInput } from "../src/index.ts";
+import { open } from "./library.ts";
 import { type Figures, peakRssMb, Timings } from "./measure.ts";
 import { type QueryClass, SearchCorpus } from "./search-corpus.ts";
 

@@ -15,6 +15,7 @@ import { ERROR_CODES } from "../src/model/errors.ts";
 import * as limits from "../src/model/limits.ts";
 import type { Migration } from "../src/store/migration.ts";
 import { POSTGRES_MIGRATIONS } from "../src/store/postgres/migrations/index.ts";
+import { SEGMENT_TABLES } from "../src/store/sqlite/index/segment-schema.ts";
 import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations/index.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -28,6 +29,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   "exit-codes": exitTable,
   limits: limitTable,
   "schema-sqlite": () => schema(SQLITE_MIGRATIONS),
+  "schema-segments": () => fenced("sql", SEGMENT_TABLES.trim()),
   "schema-postgres": () => schema(POSTGRES_MIGRATIONS),
 };
 

@@ -88,6 +88,6 @@ async function* counted(
 }
 
 function removeStore(path: string): void {
-  for (const suffix of ["", "-wal", "-shm", "-journal"])
+  for (const suffix of ["", "-wal", "-shm", "-journal", "-index", "-index-wal", "-index-shm"])
     rmSync(`${path}${suffix}`, { force: true });
 }

@@ -1,6 +1,6 @@
 /** Search over memories and facts: small texts, found whole. */
 
-import { Blobs, UnreadableSegment } from "./index/blobs.ts";
+import { Blobs } from "./index/blobs.ts";
 import type { TenantMemory } from "./memory.ts";
 import type { Asking } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
@@ -10,21 +10,13 @@ import { BM25 } from "./score/bm25.ts";
 import { MAX_EXPANSIONS } from "./score/conditions.ts";
 import { scoreKeyed } from "./score/keyed-scores.ts";
 import type { QueryTerm } from "./score/query-terms.ts";
-import { readSnapshot, type View } from "./snapshot.ts";
+import { readSnapshot, type View, withoutUnreadable } from "./snapshot.ts";
 
 export function* searchNotes(
   request: NoteSearchRequest,
   memory: TenantMemory,
 ): Asking<NoteSearchAnswer> {
-  const unreadable = new Set<number>();
-  for (;;) {
-    try {
-      return yield* searchOnce(request, memory, unreadable);
-    } catch (error) {
-      if (!(error instanceof UnreadableSegment)) throw error;
-      unreadable.add(error.segment);
-    }
-  }
+  return yield* withoutUnreadable((unreadable) => searchOnce(request, memory, unreadable));
 }
 
 function* searchOnce(

@@ -5,7 +5,7 @@
  */
 
 import { showHits } from "./hits/show-hits.ts";
-import { Blobs, UnreadableSegment } from "./index/blobs.ts";
+import { Blobs } from "./index/blobs.ts";
 import type { TenantMemory } from "./memory.ts";
 import type { Asking } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
@@ -14,7 +14,7 @@ import type { TermQuery } from "./query/query.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";
 import { findCandidates } from "./score/find-candidates.ts";
 import { readMessageFilter } from "./score/read-filter.ts";
-import { readSnapshot, type Snapshot } from "./snapshot.ts";
+import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 
 export function* searchSessions(
   request: SearchRequest,
@@ -25,15 +25,9 @@ export function* searchSessions(
   const { now, match } = request;
   const parsed = parseQuery(request.query, { now, match });
   const query = analyzeQuery(parsed, memory.indexing.language);
-  const unreadable = new Set<number>();
-  for (;;) {
-    try {
-      return yield* searchOnce(request, query, memory, unreadable, isLate);
-    } catch (error) {
-      if (!(error instanceof UnreadableSegment)) throw error;
-      unreadable.add(error.segment);
-    }
-  }
+  return yield* withoutUnreadable((unreadable) =>
+    searchOnce(request, query, memory, unreadable, isLate),
+  );
 }
 
 function* searchOnce(

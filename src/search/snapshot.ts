@@ -1,7 +1,7 @@
 /** The index as of one moment: its segments, its tail, and what counts in them. */
 
 import { indexVersion } from "./index/add-feed.ts";
-import type { Blobs } from "./index/blobs.ts";
+import { type Blobs, UnreadableSegment } from "./index/blobs.ts";
 import { type FieldSize, findLive, type Liveness } from "./index/liveness.ts";
 import { SegmentReader } from "./index/segment-reader.ts";
 import type { Source } from "./index/source.ts";
@@ -53,6 +53,26 @@ export function* readSnapshot(
     indexing: tail.from > manifest.through || segments.some(({ analyzer }) => analyzer !== version),
     lag: head - manifest.through,
   };
+}
+
+/**
+ * Runs a search; what cannot be read is left out. A segment that is missing may have been joined
+ * with others meanwhile: then the search begins again with a newer manifest, once.
+ */
+export function* withoutUnreadable<Answer>(
+  search: (unreadable: ReadonlySet<number>) => Asking<Answer>,
+): Asking<Answer> {
+  const unreadable = new Set<number>();
+  let isOld = true;
+  for (;;) {
+    try {
+      return yield* search(unreadable);
+    } catch (error) {
+      if (!(error instanceof UnreadableSegment)) throw error;
+      if (error.how === "damaged" || !isOld) unreadable.add(error.segment);
+      else isOld = false;
+    }
+  }
 }
 
 function* readTail(

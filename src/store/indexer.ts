@@ -13,6 +13,13 @@ import type { StoreOptions, StoreWrites } from "./store.ts";
 /** Changes in no segment after which upkeep begins: a search reads this many in a few milliseconds. */
 export const FLUSH_AT = 1_024;
 
+/**
+ * Who writes much gets larger segments, which cost less a message: upkeep begins at once only at
+ * this many times `flushAt`, and before that after a moment.
+ */
+const HURRY_FACTOR = 3;
+const MOMENT_MS = 200;
+
 /** A write waits from this many times `flushAt` on. */
 const WAIT_FACTOR = 4;
 
@@ -46,6 +53,8 @@ interface Tenant {
   /** Whether `behind` was ever read from the store. */
   known: boolean;
   looking: Promise<void> | undefined;
+  /** Upkeep that begins in a moment. */
+  soon: NodeJS.Timeout | undefined;
   /** While it is waiting for its turn, or being maintained. */
   upkeep: Promise<void> | undefined;
   pausedUntil: number;
@@ -82,7 +91,8 @@ export class Indexer {
     }
     tenant.behind += changes;
     if (tenant.behind < flushAt) return undefined;
-    this.#start(tenant);
+    if (tenant.behind < HURRY_FACTOR * flushAt) this.#startSoon(tenant);
+    else this.#start(tenant);
     return tenant.behind >= WAIT_FACTOR * flushAt ? tenant.upkeep : undefined;
   }
 
@@ -107,7 +117,11 @@ export class Indexer {
   /** Waits for what is under way, or stops it. Nothing begins after this. */
   async close(): Promise<void> {
     const tenants = [...this.#tenants.values()];
-    if (this.#options.shortLived) await Promise.all(tenants.map(({ looking }) => looking));
+    if (this.#options.shortLived) {
+      await Promise.all(tenants.map(({ looking }) => looking));
+      for (const tenant of tenants) if (tenant.soon !== undefined) this.#start(tenant);
+    }
+    for (const { soon } of tenants) clearTimeout(soon);
     this.#closing = true;
     if (this.#options.shortLived) return this.#last;
     await Promise.race([this.#last, pause(CLOSE_WAIT_MS)]);
@@ -119,7 +133,14 @@ export class Indexer {
     let tenant = this.#tenants.get(name);
     if (tenant === undefined) {
       tenant = {
-        ...{ name, behind: 0, known: false, looking: undefined, upkeep: undefined },
+        ...{
+          name,
+          behind: 0,
+          known: false,
+          looking: undefined,
+          soon: undefined,
+          upkeep: undefined,
+        },
         ...{ pausedUntil: 0, pauseMs: FIRST_PAUSE_MS, failure: undefined },
         unreadable: [],
       };
@@ -142,7 +163,14 @@ export class Indexer {
     }
   }
 
+  #startSoon(tenant: Tenant): void {
+    if (tenant.upkeep !== undefined) return;
+    tenant.soon ??= setTimeout(() => this.#start(tenant), MOMENT_MS).unref();
+  }
+
   #start(tenant: Tenant): void {
+    clearTimeout(tenant.soon);
+    tenant.soon = undefined;
     if (this.#closing || tenant.upkeep !== undefined || Date.now() < tenant.pausedUntil) return;
     tenant.upkeep = this.#last.then(() => this.#run(tenant));
     this.#last = tenant.upkeep;
@@ -153,13 +181,16 @@ export class Indexer {
     try {
       let more = !this.#closing || this.#options.shortLived;
       // Who closes the store waits for one piece, and for no other.
+      let through = -1;
       for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
         const report = await this.#store.upkeep(tenant.name, tenant.unreadable);
-        const before = tenant.behind;
         tenant.behind = await this.#store.lag(tenant.name);
-        more = report.more && !report.busy;
-        const stuck = tenant.behind >= this.#options.flushAt && tenant.behind >= before;
-        if (report.busy || stuck) return this.#pause(tenant);
+        // What was written meanwhile counts, too.
+        const isBehind = tenant.behind >= this.#options.flushAt;
+        const isStuck = isBehind && report.documents === 0 && report.through <= through;
+        if (report.busy || isStuck) return this.#pause(tenant);
+        more = report.more || isBehind;
+        through = report.through;
       }
       if (!more) tenant.unreadable = [];
       tenant.failure = undefined;

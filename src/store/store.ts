@@ -197,7 +197,10 @@ export interface StoreOptions {
   readonly readOnly?: boolean;
   /** `false` fails with `store_not_found` instead of creating a store. */
   readonly create?: boolean;
-  /** Runs on the caller's own thread: for short commands. SQLite only. */
+  /**
+   * For short commands: SQLite runs on the caller's own thread, and closing does the upkeep of the
+   * index that is due.
+   */
   readonly inThread?: boolean;
   /** How many writes may wait before `store_busy`. */
   readonly maxQueue?: number;

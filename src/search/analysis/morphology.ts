@@ -60,6 +60,9 @@ export const ENGLISH: Morphology = {
   month: (month) => (MONTHS[month - 1] ?? "").slice(0, 3),
 };
 
+/** The last letters of words that `stem` may change. */
+const ENDS: ReadonlySet<number> = new Set(Array.from("sdgyinle", (letter) => letter.charCodeAt(0)));
+
 /**
  * Stems already made, because text repeats its words. V8 copies slices this short, so no entry
  * keeps the text alive that it was read from.
@@ -71,6 +74,8 @@ const MAX_KNOWN = 32_768;
 const MAX_KNOWN_LENGTH = 12;
 
 function englishStem(word: string): string {
+  // Most words end as none that is stemmed does: nothing has to be looked up for them.
+  if (!ENDS.has(word.charCodeAt(word.length - 1))) return MONTH_TERMS.get(word) ?? word;
   if (word.length > MAX_KNOWN_LENGTH) return stem(word);
   const before = known.get(word);
   if (before !== undefined) return before;

@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ENGLISH } from "./morphology.ts";
 import { stem } from "./stem.ts";
 
 test.each([
@@ -45,4 +47,16 @@ test("leaves what is not plain English alone", () => {
   for (const word of ["красивый", "señores".normalize("NFD"), "ts2345s", "as"]) {
     expect(stem(word)).toBe(word);
   }
+});
+
+test("a word that ends as none that is stemmed is left alone without a look", () => {
+  const word = fc.stringMatching(/^[a-z]{2,10}$/);
+  fc.assert(
+    fc.property(word, (each) => {
+      const isMonth =
+        /^(january|february|march|april|june|july|august|sept|september|october|november|december)$/;
+      if (!isMonth.test(each)) expect(ENGLISH.stem(each)).toBe(stem(each));
+    }),
+    { numRuns: 2_000 },
+  );
 });

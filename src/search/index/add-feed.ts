@@ -63,11 +63,12 @@ export function addSession(
 export function addMemory(index: MemoryIndex, memory: FeedMemory, options: IndexingOptions): void {
   const { name, content } = memory;
   const words = content === null ? null : wordsOf(`${name}\n${content}`, options);
-  index.addNote("memory", memoryKey(memory.agent, name), words);
+  index.addMemory(memoryKey(memory.agent, name), words);
 }
 
 export function addFact(index: MemoryIndex, fact: FeedFact, options: IndexingOptions): void {
-  index.addNote("fact", fact.id, fact.text === null ? null : wordsOf(fact.text, options));
+  const words = fact.text === null ? null : wordsOf(fact.text, options);
+  index.addFact(fact.id, fact.session ?? 0, words);
 }
 
 export function memoryKey(agent: string, name: string): string {

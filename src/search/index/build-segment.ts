@@ -1,5 +1,6 @@
 /** From documents in memory to the blobs of a segment. */
 
+import type { Asking } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
 import { NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
 import type { MemoryIndex } from "./memory-index.ts";
@@ -14,19 +15,20 @@ export interface BuiltSegment extends SegmentSize {
  * Messages must have come in the order of (session, sequence), sessions and notes in the order of
  * their keys, each once.
  */
-export function buildSegment(index: MemoryIndex): BuiltSegment {
+export function* buildSegment(index: MemoryIndex): Asking<BuiltSegment> {
   const columns = index.messageColumns();
   const segment = new SegmentWriter(columns, {
     sessions: index.sessionKeys(),
     memories: index.noteKeys("memory"),
     facts: index.noteKeys("fact"),
+    factSessions: index.factSessions(),
   });
   const messages = segment.messages();
-  index.fields.message.writeTo(messages.writer);
+  yield* index.fields.message.writeTo(messages.writer);
   messages.finish();
   for (const field of [...SESSION_FIELDS, ...NOTE_FIELDS]) {
     const keyed = segment.keyed(field, index.lengths(field));
-    index.fields[field].writeTo(keyed.writer);
+    yield* index.fields[field].writeTo(keyed.writer);
     keyed.finish();
   }
   return { ...segment.finish(), documents: columns.count };

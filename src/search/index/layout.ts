@@ -74,5 +74,7 @@ export interface SegmentHeader {
   readonly sessionCount: number;
   readonly memories: Address;
   readonly factIds: Address;
+  /** The session of each fact, with which it goes. */
+  readonly factSessions: Address;
   readonly fields: Readonly<Record<Field, FieldHeader>>;
 }

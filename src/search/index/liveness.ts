@@ -44,12 +44,15 @@ export function findLive(
     const sessionKeys = source.sessionKeys();
     const memoryKeys = source.noteKeys("memory");
     const factKeys = source.noteKeys("fact");
+    const factSessions = source.factSessions();
     if (messages === undefined || sessionKeys === undefined) return undefined;
     if (memoryKeys === undefined || factKeys === undefined) return undefined;
-    const sessions = newestOf(sessionKeys, seenSessions, deadSessions);
+    if (factSessions === undefined) return undefined;
+    const isDead = (session: number | undefined) => deadSessions.has(session ?? 0);
+    const sessions = newestOf(sessionKeys, seenSessions, (key) => isDead(key));
     const notes = {
-      memory: newestOf(memoryKeys, seenNotes.memory),
-      fact: newestOf(factKeys, seenNotes.fact),
+      memory: newestOf(memoryKeys, seenNotes.memory, () => false),
+      fact: newestOf(factKeys, seenNotes.fact, (_id, i) => isDead(factSessions[i])),
     };
     const sizes: Partial<Record<SessionField | NoteField, FieldSize | undefined>> = {};
     for (const field of SESSION_FIELDS) sizes[field] = sizeOf(source, field, sessions);
@@ -85,13 +88,17 @@ function liveMessages(
 }
 
 /** Marks the last document of each key that no newer source has. `seen` is added to. */
-function newestOf<Key>(keys: ArrayLike<Key>, seen: Set<Key>, dead?: ReadonlySet<Key>): Uint8Array {
+function newestOf<Key>(
+  keys: ArrayLike<Key>,
+  seen: Set<Key>,
+  isDead: (key: Key, document: number) => boolean,
+): Uint8Array {
   const live = new Uint8Array(keys.length);
   for (let document = keys.length - 1; document >= 0; document--) {
     const key = keys[document] as Key;
     if (seen.has(key)) continue;
     seen.add(key);
-    if (dead === undefined || !dead.has(key)) live[document] = 1;
+    if (!isDead(key, document)) live[document] = 1;
   }
   return live;
 }

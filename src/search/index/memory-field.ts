@@ -1,8 +1,12 @@
 /** The words of one field, collected in memory: a segment that is being built, or the tail. */
 
+import { type Asking, ask } from "../port.ts";
 import { ByteWriter } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { MAX_TERM_COUNT } from "./layout.ts";
+
+/** Terms between two moments at which others may run: a few milliseconds. */
+const BREATH_TERMS = 2_048;
 
 /** The postings of a term, in the order in which the documents came. */
 export interface MemoryTerm {
@@ -60,12 +64,13 @@ export class MemoryField {
     };
   }
 
-  writeTo(writer: FieldWriter): void {
+  *writeTo(writer: FieldWriter): Asking<void> {
     const most = this.#counts.reduce((a, b) => Math.max(a, b), 0);
     const into = new Postings(most);
     const bytes = new ByteWriter();
     // The default order of strings is that of a dictionary: by code unit.
-    for (const term of [...this.#ids.keys()].sort()) {
+    for (const [i, term] of [...this.#ids.keys()].sort().entries()) {
+      if (i % BREATH_TERMS === 0) yield* ask<"breath">({ need: "breath" });
       this.#collect(this.#ids.get(term) as number, into);
       const { documents, counts, positions, postings } = into;
       let at = 0;

@@ -44,6 +44,7 @@ export class MemoryIndex implements Source {
   readonly #slots = new Map<number, number[]>();
   readonly #sessions: number[] = [];
   readonly #notes: Record<NoteField, string[]> = { memory: [], fact: [] };
+  readonly #factSessions: number[] = [];
   readonly #lengths: Record<Exclude<Field, "message">, number[]> = {
     title: [],
     summary: [],
@@ -81,9 +82,13 @@ export class MemoryIndex implements Source {
   }
 
   /** `words` is null for a note that is gone: it hides what older segments say of it. */
-  addNote(field: NoteField, key: string, words: Words | null): void {
-    const document = this.#notes[field].push(key) - 1;
-    this.#addKeyed(field, document, words ?? (() => 0));
+  addMemory(key: string, words: Words | null): void {
+    this.#addNote("memory", key, words);
+  }
+
+  addFact(id: string, session: number, words: Words | null): void {
+    this.#factSessions.push(session);
+    this.#addNote("fact", id, words);
   }
 
   /** All messages, in the order in which they came. */
@@ -146,8 +151,17 @@ export class MemoryIndex implements Source {
     return this.#notes[field];
   }
 
+  factSessions(): Uint32Array {
+    return Uint32Array.from(this.#factSessions);
+  }
+
   lengths(field: Exclude<Field, "message">): Uint16Array {
     return Uint16Array.from(this.#lengths[field]);
+  }
+
+  #addNote(field: NoteField, key: string, words: Words | null): void {
+    const document = this.#notes[field].push(key) - 1;
+    this.#addKeyed(field, document, words ?? (() => 0));
   }
 
   #addKeyed(field: Exclude<Field, "message">, document: number, words: Words): void {

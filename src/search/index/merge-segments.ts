@@ -44,16 +44,18 @@ export function* mergeSegments(
     byCodeUnit,
     () => false,
   );
+  const factSessions = yield* all(blobs, readers, (reader) => reader.factSessions());
   const facts = joinKeys(
     yield* all(blobs, readers, (reader) => reader.noteKeys("fact")),
     byCodeUnit,
-    () => false,
+    (_id, source, document) => dead.has(factSessions[source]?.[document] ?? 0),
   );
 
   const writer = new SegmentWriter(columns, {
     sessions: sessions.keys,
     memories: memories.keys,
     facts: facts.keys,
+    factSessions: joinNumbers(factSessions, facts.renumbering, facts.keys.length),
   });
   const pending: PackedBlob[] = [];
   const pause = function* (): Asking<void> {
@@ -152,6 +154,22 @@ function* copyFacts(
     }
     blobs.release();
   }
+}
+
+/** One number a document, under the new numbers. */
+function joinNumbers(
+  sources: readonly Uint32Array[],
+  renumbering: Renumbering,
+  count: number,
+): Uint32Array {
+  const joined = new Uint32Array(count);
+  for (const [source, numbers] of sources.entries()) {
+    for (const [document, number] of numbers.entries()) {
+      const to = renumbering[source]?.[document] ?? DROPPED;
+      if (to !== DROPPED) joined[to] = number;
+    }
+  }
+  return joined;
 }
 
 function* mergeLengths(

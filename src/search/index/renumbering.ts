@@ -18,13 +18,13 @@ export interface JoinedKeys<Key> {
 export function joinKeys<Key>(
   sources: readonly ArrayLike<Key>[],
   compare: (a: Key, b: Key) => number,
-  isDropped: (key: Key) => boolean,
+  isDropped: (key: Key, source: number, document: number) => boolean,
 ): JoinedKeys<Key> {
   const newest = new Map<Key, { readonly source: number; readonly document: number }>();
   for (const [source, keys] of sources.entries()) {
     for (let document = 0; document < keys.length; document++) {
       const key = keys[document] as Key;
-      if (!isDropped(key)) newest.set(key, { source, document });
+      if (!isDropped(key, source, document)) newest.set(key, { source, document });
     }
   }
   const keys = [...newest.keys()].sort(compare);

@@ -171,6 +171,13 @@ export class SegmentReader implements Source {
     return this.#record(`${field}:keys`, address, 3, readNames);
   }
 
+  factSessions(): Uint32Array | undefined {
+    const { factSessions } = this.header;
+    return this.#record("fact:sessions", factSessions, 1, (bytes) =>
+      u32View(bytes, 0, bytes.length / 4),
+    );
+  }
+
   lengths(field: Exclude<Field, "message">): Uint16Array | undefined {
     const { lengths } = this.field(field);
     if (lengths === undefined) return undefined;

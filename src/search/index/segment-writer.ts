@@ -20,6 +20,8 @@ export interface SegmentKeys {
   readonly sessions: ArrayLike<number>;
   readonly memories: readonly string[];
   readonly facts: readonly string[];
+  /** The session of each fact; 0 where it is not known. */
+  readonly factSessions: ArrayLike<number>;
 }
 
 export interface SegmentSize {
@@ -64,6 +66,7 @@ export class SegmentWriter {
       sessionCount: keys.sessions.length,
       memories: base.add(namesRecord(keys.memories)),
       factIds: base.add(namesRecord(keys.facts)),
+      factSessions: base.add(numbersRecord(keys.factSessions)),
     };
   }
 

@@ -49,6 +49,8 @@ export interface Source {
   /** The sessions that have a title, a summary or the like here. */
   sessionKeys(): Uint32Array | undefined;
   noteKeys(field: "memory" | "fact"): readonly string[] | undefined;
+  /** The session of each fact; 0 where it is not known. */
+  factSessions(): Uint32Array | undefined;
   /** The length of a field of each keyed document; 0 where it has no such field. */
   lengths(field: Exclude<Field, "message">): Uint16Array | undefined;
 }

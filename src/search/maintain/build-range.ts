@@ -33,6 +33,8 @@ export interface BuiltRange {
 
 /** Rows of the feed that are read at a time. */
 const SLICE = 1_024;
+/** Messages between two moments at which others may run: a few milliseconds. */
+const BREATH_ENTRIES = 64;
 
 /** Writes a segment of what the feed tells after `from`, to `to` or for `limit` rows at most. */
 export function* buildRange(
@@ -52,7 +54,7 @@ export function* buildRange(
     through = slice.through;
     yield* ask<"breath">({ need: "breath" });
   }
-  const built = collect(slices, options);
+  const built = yield* collect(slices, options);
   yield* ask<"write">({ need: "write", segment, blobs: built.blobs });
   return {
     info: {
@@ -71,10 +73,13 @@ export function* buildRange(
   };
 }
 
-function collect(slices: readonly FeedSlice[], options: IndexingOptions): BuiltSegment {
+function* collect(slices: readonly FeedSlice[], options: IndexingOptions): Asking<BuiltSegment> {
   const index = new MemoryIndex();
   const entries = slices.flatMap((slice) => slice.entries).sort(bySessionAndSequence);
-  for (const entry of entries) addEntry(index, entry, options);
+  for (const [i, entry] of entries.entries()) {
+    if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });
+    addEntry(index, entry, options);
+  }
   const sessions = newest(
     slices,
     (slice) => slice.sessions,
@@ -93,7 +98,7 @@ function collect(slices: readonly FeedSlice[], options: IndexingOptions): BuiltS
     ({ id }) => id,
   );
   for (const fact of facts.sort((a, b) => byCodeUnit(a.id, b.id))) addFact(index, fact, options);
-  return buildSegment(index);
+  return yield* buildSegment(index);
 }
 
 function bySessionAndSequence(a: FeedEntry, b: FeedEntry): number {

@@ -3,7 +3,7 @@
 import type { SegmentInfo } from "../port.ts";
 
 /** Segments of about the same size that are joined into one. */
-const FAN = 8;
+const FAN = 16;
 /** More at a time would hold too many lists. */
 const MAX_JOINED = 32;
 const SMALLEST = 1_024;

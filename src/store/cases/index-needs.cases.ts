@@ -20,7 +20,7 @@ import { answersTo, answerTo, sessionNumbers } from "./index-fixture.cases.ts";
 const LARGE = `needle ${"in a payload of its own ".repeat(1_000)}`;
 
 /** Each need of the index, against what the rest of the port says. */
-export function indexNeedsCases({ store, tenant }: Cases): void {
+export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
   describe("the index reads of the feed", () => {
     test("every committed message as it is now, whole, and nothing else", async () => {
       const name = tenant();
@@ -67,14 +67,15 @@ export function indexNeedsCases({ store, tenant }: Cases): void {
     });
 
     test("huge messages a few at a time", async () => {
+      const { store: own } = await fresh();
       const name = tenant();
-      const { id } = await createSession(store(), name);
+      const { id } = await createSession(own, name);
       const huge = "x".repeat(7 * 1024 * 1024);
-      for (let i = 0; i < 3; i++) await append(store(), name, id, message(`${i}${huge}`));
-      const slice = await answerTo(store(), name, { need: "feed", after: 0, limit: 100 });
+      for (let i = 0; i < 3; i++) await append(own, name, id, message(`${i}${huge}`));
+      const slice = await answerTo(own, name, { need: "feed", after: 0, limit: 100 });
       expect(slice.entries).toHaveLength(2);
       const { through: after } = slice;
-      const rest = await answerTo(store(), name, { need: "feed", after, limit: 100 });
+      const rest = await answerTo(own, name, { need: "feed", after, limit: 100 });
       expect(rest.entries).toHaveLength(1);
       expect(rest.through).toBe(rest.head);
     });

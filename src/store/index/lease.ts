@@ -19,5 +19,8 @@ export const LEASE_MS = 30_000;
 /** The part of its time after which the next breath renews a lease. */
 export const RENEW_AFTER = 0.33;
 
-/** How long a segment outlives its place in the manifest: readers of the old one may still ask. */
-export const DROPPED_KEPT_MS = 600_000;
+/**
+ * How long a segment outlives its place in the manifest: searches of the old one may still ask. A
+ * search takes half a second at most, and one that misses a segment reads the manifest again.
+ */
+export const DROPPED_KEPT_MS = 10_000;

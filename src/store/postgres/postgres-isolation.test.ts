@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, label, message, nextId, T0 } from "../cases/fixture.cases.ts";
 import type { Store } from "../store.ts";
-import { TABLES } from "../tables.ts";
+import { INDEX_TABLES, TABLES } from "../tables.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const KEYED = TABLES.filter((table) => table !== "tenants");
@@ -71,7 +71,7 @@ describe("row-level security", () => {
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
         WHERE c.relkind = 'r' AND c.relrowsecurity AND c.relforcerowsecurity ORDER BY 1`,
     );
-    expect(rows.map((row) => row["name"])).toEqual(KEYED.toSorted());
+    expect(rows.map((row) => row["name"])).toEqual([...KEYED, ...INDEX_TABLES].sort());
   });
 });
 

@@ -101,7 +101,10 @@ class PostgresStore implements Store {
       lag: (tenant: string) => db.read(tenant, indexLag),
       stop: () => this.#maintainer.stop(),
     };
-    this.#indexer = new Indexer(store, { flushAt: flushAtOf(options), shortLived: false });
+    this.#indexer = new Indexer(store, {
+      flushAt: flushAtOf(options),
+      shortLived: options.inThread ?? false,
+    });
   }
 
   createSession: Store["createSession"] = (tenant, session) =>

@@ -46,6 +46,27 @@ export async function cleanSegments(
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
+  await shrink(file, keptMs === 0 ? 0 : ROOM, timeoutMs);
+}
+
+/** How much of the file may be empty: giving room back costs as much as writing it did. */
+const ROOM = 0.25;
+/** Pages that are given back at a time: 4 MB. */
+const PAGES = 512;
+
+/** Gives empty pages back to the file system, with what they held. */
+async function shrink(file: SegmentFile, room: number, timeoutMs: number): Promise<void> {
+  const count = (db: SqliteConnection, name: string) => Number(db.get(`PRAGMA ${name}`)?.[name]);
+  for (;;) {
+    const isDone = await write(file, timeoutMs, (db) => {
+      const empty = count(db, "freelist_count");
+      if (empty <= room * count(db, "page_count")) return true;
+      db.all(`PRAGMA incremental_vacuum(${PAGES})`);
+      return count(db, "freelist_count") >= empty;
+    });
+    if (isDone) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** Nothing depends on it: what cannot be moved now is moved later. */
