@@ -14,6 +14,7 @@ import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./conditions.ts";
 import { isOnPath, type MessageFilter } from "./filter.ts";
 import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
+import { findMisspelt } from "./misspelt.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
 import { byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
@@ -149,7 +150,7 @@ function* findTerms(
 ): Asking<{ readonly terms: readonly WeightedTerm[]; readonly notes: readonly string[] }> {
   const { query, snapshot, blobs } = search;
   const { views, messages } = snapshot;
-  const { actor } = search.request.profile;
+  const { actor, misspelt } = search.request.profile;
   const notes: string[] = [];
   const wanted: QueryTerm[] = query.scored.map(({ term, weight }) => ({
     label: term,
@@ -175,6 +176,11 @@ function* findTerms(
     }
     wanted.push({ label: `${prefix}*`, terms: terms.slice(0, MAX_EXPANSIONS), weight: 1 });
   }
+  if (misspelt > 0) {
+    const alike = yield* findMisspelt(query.words, misspelt, views, blobs);
+    wanted.push(...alike.terms);
+    notes.push(...alike.notes);
+  }
   const resolved = yield* blobs.complete(() =>
     wanted.map((term) => resolveMessageTerm(views, term)),
   );
@@ -184,8 +190,10 @@ function* findTerms(
       ...term,
       weight: term.term.weight * idf(messages.documents, term.documents),
     }));
-  if (terms.length > MAX_TERMS) {
-    const rarest = terms.toSorted((a, b) => a.documents - b.documents).slice(0, MAX_TERMS);
+  // Only titles and the like may have the others.
+  const inMessages = terms.filter(({ documents }) => documents > 0);
+  if (inMessages.length > MAX_TERMS) {
+    const rarest = inMessages.toSorted((a, b) => a.documents - b.documents).slice(0, MAX_TERMS);
     terms = terms.filter((term) => rarest.includes(term));
     notes.push(`the query has more than ${MAX_TERMS} different words; the rarest of them count`);
   }

@@ -15,6 +15,8 @@ export interface RankingProfile {
   readonly about: number;
   /** What a word of the query counts for as the name of who wrote a message. */
   readonly actor: number;
+  /** What words count for that are spelt like one of the query that nothing has. 0: they do not. */
+  readonly misspelt: number;
   /** How many sessions the re-rank looks at. 0: there is none. */
   readonly candidates: number;
   /**
@@ -36,6 +38,7 @@ export const SEED_PROFILE: RankingProfile = {
   summary: 3,
   about: 0,
   actor: 0,
+  misspelt: 0,
   candidates: 0,
   neighbours: 0,
   passage: BM25,
@@ -48,6 +51,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   roles: { user: 1.2, tool: 1.1, assistant: 1, system: 1 },
   about: 2,
   actor: 1,
+  misspelt: 0.5,
   candidates: 200,
   neighbours: 0.5,
   passage: { k1: 1.2, b: 0.6 },
