@@ -108,7 +108,8 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
 
 /** Whether the first pass has said it all: nothing of a session counts but its best message. */
 function isPlain({ profile, perSession }: SearchRequest): boolean {
-  return profile.neighbours === 0 && profile.session === 0 && perSession === 1;
+  const { neighbours, session, recurrence } = profile;
+  return neighbours === 0 && session === 0 && recurrence === 0 && perSession === 1;
 }
 
 /** What the first pass found, as it is. A blob that is missing makes the attempt run again. */

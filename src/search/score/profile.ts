@@ -28,6 +28,11 @@ export interface RankingProfile {
   readonly passage: Bm25;
   /** What the session as one document counts for. */
   readonly session: number;
+  /**
+   * What the logarithm of all its messages' scores together counts for: a session that keeps coming
+   * back to the subject stands before one that mentions it once.
+   */
+  readonly recurrence: number;
 }
 
 /** The formula of the first design, kept as it was. */
@@ -43,6 +48,7 @@ export const SEED_PROFILE: RankingProfile = {
   neighbours: 0,
   passage: BM25,
   session: 0,
+  recurrence: 0,
 };
 
 /** What measures best on labelled conversations. */
@@ -56,6 +62,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   neighbours: 0.5,
   passage: { k1: 1.2, b: 0.6 },
   session: 0.5,
+  recurrence: 1,
 };
 
 export const PROFILES: Readonly<Record<"default" | "seed", RankingProfile>> = {

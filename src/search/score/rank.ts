@@ -24,6 +24,7 @@ export interface ScoreParts {
   readonly message: number;
   /** What its neighbours add; below 0 where they are long and say little of the query. */
   readonly neighbours: number;
+  /** The session as one document, and how it comes back to the subject. */
   readonly session: number;
   /** Title, summary and surroundings. */
   readonly boost: number;
@@ -45,7 +46,8 @@ export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
   const { profile, roleWeights, terms, sessionNorm, boosts } = ranking;
   const boost = boosts.get(scored.session) ?? 0;
   const whole =
-    profile.session === 0 ? 0 : profile.session * sessionScore(scored, terms, sessionNorm);
+    profile.session * sessionScore(scored, terms, sessionNorm) +
+    profile.recurrence * Math.log1p(sumOfPassages(scored, roleWeights));
   const ranked: Ranked[] = [];
   for (const [i, message] of scored.messages.entries()) {
     if (!message.accepted) continue;
@@ -63,6 +65,13 @@ export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
     ranked.push({ session: scored.session, message: null, score: boost, parts });
   }
   return ranked.sort(byRank).slice(0, ranking.perSession);
+}
+
+function sumOfPassages({ messages, passages }: ScoredSession, roleWeights: Float64Array): number {
+  return messages.reduce(
+    (sum, { role }, i) => sum + (passages[i] as number) * (roleWeights[role] as number),
+    0,
+  );
 }
 
 /** The better score first; of equal ones the newer message, then the older session. */
