@@ -4,11 +4,13 @@ import { parseArgs } from "node:util";
 import { benchAppend } from "./append.ts";
 import { benchBlobs } from "./blobs.ts";
 import type { BenchOptions } from "./measure.ts";
+import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
   append: benchAppend,
   blobs: benchBlobs,
+  recall: benchRecall,
   search: benchSearch,
 };
 
@@ -16,6 +18,7 @@ const HELP = `Usage: npm run bench -- NAME [options]
 
   append   one append, batches, pages of sessions and messages, event-loop delay
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
+  recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
 
 Options
@@ -25,6 +28,10 @@ Options
   --messages N       how many messages search looks through; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
                      temporary folder if left out
+  --data PATH        recall: the folder with sessions.jsonl and questions.jsonl
+  --haystack NAME    recall: own (the question's conversation) or all (the default)
+  --profile NAME     recall: default or seed
+  --distractors N    recall: what the candidate pass loses among N other messages
   --help
 
 Each measurement is one JSON line on stdout, and so is each bar with its figure.
@@ -49,9 +56,11 @@ async function main(): Promise<number> {
   }
   const bench = BENCHES[positionals[0] ?? ""];
   const { backend } = values;
+  const recall = recallOptions(values);
   const messages = Number(values.messages);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
-  if (bench === undefined || positionals.length > 1 || !known || !(messages > 0)) {
+  const isComplete = messages > 0 && (bench !== benchRecall || recall !== undefined);
+  if (bench === undefined || positionals.length > 1 || !known || !isComplete) {
     console.error(HELP);
     return 2;
   }
@@ -61,6 +70,7 @@ async function main(): Promise<number> {
     only: values.only ?? "",
     messages,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
+    ...(recall === undefined ? {} : { recall }),
   });
   return met ? 0 : 1;
 }
@@ -75,6 +85,23 @@ function parse() {
       only: { type: "string" },
       messages: { type: "string", default: "100000" },
       folder: { type: "string" },
+      data: { type: "string" },
+      haystack: { type: "string", default: "all" },
+      profile: { type: "string", default: "default" },
+      distractors: { type: "string", default: "0" },
     },
   });
+}
+
+/** Undefined if they are incomplete or wrong. */
+function recallOptions({
+  data,
+  haystack,
+  profile,
+  distractors,
+}: ReturnType<typeof parse>["values"]): RecallOptions | undefined {
+  if (data === undefined || (haystack !== "own" && haystack !== "all")) return undefined;
+  if ((profile !== "default" && profile !== "seed") || !(Number(distractors) >= 0))
+    return undefined;
+  return { data, haystack, profile, distractors: Number(distractors) };
 }

@@ -4,6 +4,7 @@ import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RecallOptions } from "./recall.ts";
 
 export interface BenchOptions {
   /** Each measurement is made in this many fresh processes, and its median counts. */
@@ -14,6 +15,7 @@ export interface BenchOptions {
   /** How large a corpus for search is. */
   readonly messages: number;
   readonly folder?: string;
+  readonly recall?: RecallOptions;
 }
 
 /** What one run of a scenario has measured, by name. */

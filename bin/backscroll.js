@@ -28,6 +28,10 @@ process.emitWarning = (warning, ...rest) => {
   }
 };
 
+// Keeps what was compiled in the system's temporary folder: the next command starts in half the time.
+const { enableCompileCache } = await import("node:module");
+enableCompileCache?.();
+
 const source = new URL("../src/cli/main.ts", import.meta.url);
 const built = new URL("../dist/cli/main.js", import.meta.url);
 const { main } = await import(existsSync(source) ? source.href : built.href);

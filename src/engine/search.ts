@@ -227,6 +227,7 @@ function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile
     ...preset,
     ...weights,
     bm25: { ...preset.bm25, ...weights.bm25 },
+    passage: { ...preset.passage, ...weights.passage },
     roles: { ...preset.roles, ...weights.roles },
   };
 }

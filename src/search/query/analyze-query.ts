@@ -17,6 +17,7 @@ export function analyzeQuery(parsed: ParsedQuery, language: Language): TermQuery
 
   return {
     scored: scoring.terms(),
+    words: scoring.words(),
     prefixes: scoring.prefixes(),
     required: requiredConditions(parsed.required, language),
     excluded: parsed.excluded.flatMap((leaf) => conditionsOf(leaf, language)),
@@ -45,14 +46,20 @@ function tokensOf(text: string, language: Language): Token[] {
  * Words as they are written where stemming changes them: `listsessions` is what is left of
  * `listSessions` when it is typed in small letters, and wholes are never stemmed.
  */
-function unstemmed(text: string, tokens: readonly Token[], language: Language): string[] {
-  if (language === "simple") return [];
+function unstemmed(
+  text: string,
+  tokens: readonly Token[],
+  language: Language,
+): ReadonlyMap<Token, string> {
+  const words = new Map<Token, string>();
+  if (language === "simple") return words;
   const written = new Map(tokensOf(text, "simple").map((token) => [token.start, token]));
-  return tokens.flatMap(({ term, start, end, kind }) => {
-    const word = written.get(start);
-    if (kind !== "word" || word?.end !== end || word.term === term) return [];
-    return stopWordWeight(term, language) < 1 ? [] : [word.term];
-  });
+  for (const token of tokens) {
+    const word = written.get(token.start);
+    if (token.kind !== "word" || word?.end !== token.end || word.term === token.term) continue;
+    if (stopWordWeight(token.term, language) === 1) words.set(token, word.term);
+  }
+  return words;
 }
 
 class Scoring {
@@ -60,6 +67,7 @@ class Scoring {
   /** The weight of each term, and the same for the case that all are stop-words. */
   readonly #weights = new Map<string, { weight: number; asWord: number }>();
   readonly #prefixes = new Set<string>();
+  readonly #words: string[][] = [];
 
   constructor(language: Language) {
     this.#language = language;
@@ -74,7 +82,12 @@ class Scoring {
       const asWord = kind === "part" ? PART_WEIGHT : 1;
       this.#add(term, Math.min(asWord, stopWordWeight(term, this.#language)), asWord);
     }
-    for (const term of unstemmed(leaf.text, tokens, this.#language)) this.#add(term, 1, 1);
+    const written = unstemmed(leaf.text, tokens, this.#language);
+    for (const term of written.values()) this.#add(term, 1, 1);
+    for (const token of leaf.kind === "word" ? tokens : []) {
+      if (token.kind !== "word" || stopWordWeight(token.term, this.#language) < 1) continue;
+      this.#words.push([token.term, written.get(token) ?? token.term]);
+    }
     if (leaf.kind === "prefix")
       for (const prefix of prefixesOf(leaf.text, this.#language)) this.#prefixes.add(prefix);
   }
@@ -84,6 +97,10 @@ class Scoring {
     const meant = entries.some(([term]) => stopWordWeight(term, this.#language) === 1);
     const all = !meant && this.#prefixes.size === 0;
     return entries.map(([term, { weight, asWord }]) => ({ term, weight: all ? asWord : weight }));
+  }
+
+  words(): string[][] {
+    return this.#words;
   }
 
   prefixes(): string[] {
@@ -149,7 +166,7 @@ function conditionsOf(leaf: Leaf, language: Language): Condition[] {
     // A written date has the same words in another order.
     conditions.push({ kind: "terms", terms: tokens.slice(1).map(({ term }) => term) });
   } else if (sequence.length === 1) {
-    const words = [sequence[0] ?? "", ...unstemmed(leaf.text, tokens, language)];
+    const words = [sequence[0] ?? "", ...unstemmed(leaf.text, tokens, language).values()];
     for (const word of words) conditions.push({ kind: "terms", terms: [word] });
   } else {
     conditions.push({ kind: "phrase", terms: sequence });

@@ -48,6 +48,8 @@ export type Condition =
 export interface TermQuery {
   /** Unique, in the order of the query. As many as there are: the caller knows which are common. */
   readonly scored: readonly ScoredTerm[];
+  /** The forms of each plain word that is no stop-word: the term, and how it is written. */
+  readonly words: readonly (readonly string[])[];
   /** Scored too, once the dictionary has expanded them. */
   readonly prefixes: readonly string[];
   /** Of each group, one condition at least. */

@@ -14,6 +14,7 @@ import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./conditions.ts";
 import { isOnPath, type MessageFilter } from "./filter.ts";
 import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
+import { findMisspelt } from "./misspelt.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
 import { byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
@@ -77,6 +78,10 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     profile,
     roleWeights: pass.roleWeights,
     terms,
+    passage: {
+      neighbours: profile.neighbours,
+      norm: lengthNorm(profile.passage, averageLength),
+    },
     sessionNorm: lengthNorm(
       profile.bm25,
       snapshot.messages.totalLength / Math.max(1, sessionCount),
@@ -103,7 +108,8 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
 
 /** Whether the first pass has said it all: nothing of a session counts but its best message. */
 function isPlain({ profile, perSession }: SearchRequest): boolean {
-  return profile.neighbours === 0 && profile.session === 0 && perSession === 1;
+  const { neighbours, session, recurrence } = profile;
+  return neighbours === 0 && session === 0 && recurrence === 0 && perSession === 1;
 }
 
 /** What the first pass found, as it is. A blob that is missing makes the attempt run again. */
@@ -131,7 +137,7 @@ function* rankSessions(
   ranking: Ranking,
   blobs: Blobs,
 ): Asking<Ranked[]> {
-  const scorer = new SessionScorer({ ...pass, maxBoost: 0 });
+  const scorer = new SessionScorer({ ...pass, maxBoost: 0 }, ranking.passage);
   const scored = yield* blobs.complete(() =>
     top.list().map(({ session }) => scorer.score(session, pass.filter.path?.(session))),
   );
@@ -144,7 +150,7 @@ function* findTerms(
 ): Asking<{ readonly terms: readonly WeightedTerm[]; readonly notes: readonly string[] }> {
   const { query, snapshot, blobs } = search;
   const { views, messages } = snapshot;
-  const { actor } = search.request.profile;
+  const { actor, misspelt } = search.request.profile;
   const notes: string[] = [];
   const wanted: QueryTerm[] = query.scored.map(({ term, weight }) => ({
     label: term,
@@ -170,6 +176,11 @@ function* findTerms(
     }
     wanted.push({ label: `${prefix}*`, terms: terms.slice(0, MAX_EXPANSIONS), weight: 1 });
   }
+  if (misspelt > 0) {
+    const alike = yield* findMisspelt(query.words, misspelt, views, blobs);
+    wanted.push(...alike.terms);
+    notes.push(...alike.notes);
+  }
   const resolved = yield* blobs.complete(() =>
     wanted.map((term) => resolveMessageTerm(views, term)),
   );
@@ -179,8 +190,10 @@ function* findTerms(
       ...term,
       weight: term.term.weight * idf(messages.documents, term.documents),
     }));
-  if (terms.length > MAX_TERMS) {
-    const rarest = terms.toSorted((a, b) => a.documents - b.documents).slice(0, MAX_TERMS);
+  // Only titles and the like may have the others.
+  const inMessages = terms.filter(({ documents }) => documents > 0);
+  if (inMessages.length > MAX_TERMS) {
+    const rarest = inMessages.toSorted((a, b) => a.documents - b.documents).slice(0, MAX_TERMS);
     terms = terms.filter((term) => rarest.includes(term));
     notes.push(`the query has more than ${MAX_TERMS} different words; the rarest of them count`);
   }

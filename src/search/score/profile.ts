@@ -3,6 +3,7 @@
 import type { RoleClass } from "../index/layout.ts";
 import { BM25, type Bm25 } from "./bm25.ts";
 
+/** The effect of each part, measured on labelled conversations, is in docs/decisions. */
 export interface RankingProfile {
   readonly bm25: Bm25;
   /** What the score of a message is multiplied by. */
@@ -14,12 +15,24 @@ export interface RankingProfile {
   readonly about: number;
   /** What a word of the query counts for as the name of who wrote a message. */
   readonly actor: number;
+  /** What words count for that are spelt like one of the query that nothing has. 0: they do not. */
+  readonly misspelt: number;
   /** How many sessions the re-rank looks at. 0: there is none. */
   readonly candidates: number;
-  /** What the messages before and after one count for. */
+  /**
+   * A message is scored as the middle of a passage: this is what a word in the message before or
+   * after it counts for, beside 1 for its own. 0: it stands alone.
+   */
   readonly neighbours: number;
+  /** The BM25 of a passage. Its length is a weighted mean, so the average is that of messages. */
+  readonly passage: Bm25;
   /** What the session as one document counts for. */
   readonly session: number;
+  /**
+   * What the logarithm of all its messages' scores together counts for: a session that keeps coming
+   * back to the subject stands before one that mentions it once.
+   */
+  readonly recurrence: number;
 }
 
 /** The formula of the first design, kept as it was. */
@@ -30,19 +43,26 @@ export const SEED_PROFILE: RankingProfile = {
   summary: 3,
   about: 0,
   actor: 0,
+  misspelt: 0,
   candidates: 0,
   neighbours: 0,
+  passage: BM25,
   session: 0,
+  recurrence: 0,
 };
 
 /** What measures best on labelled conversations. */
 export const DEFAULT_PROFILE: RankingProfile = {
   ...SEED_PROFILE,
-  about: 1,
+  roles: { user: 1.2, tool: 1.1, assistant: 1, system: 1 },
+  about: 2,
   actor: 1,
+  misspelt: 0.5,
   candidates: 200,
   neighbours: 0.5,
-  session: 1,
+  passage: { k1: 1.2, b: 0.6 },
+  session: 0.5,
+  recurrence: 1,
 };
 
 export const PROFILES: Readonly<Record<"default" | "seed", RankingProfile>> = {

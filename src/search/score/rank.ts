@@ -3,7 +3,12 @@
 import type { LengthNorm } from "./bm25.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { RankingProfile } from "./profile.ts";
-import { type ScoredMessage, type ScoredSession, sessionScore } from "./session-scores.ts";
+import {
+  type Passage,
+  type ScoredMessage,
+  type ScoredSession,
+  sessionScore,
+} from "./session-scores.ts";
 
 /** One message that was found, and what its score is made of. */
 export interface Ranked {
@@ -17,7 +22,9 @@ export interface Ranked {
 export interface ScoreParts {
   /** BM25 of the message times its role. */
   readonly message: number;
+  /** What its neighbours add; below 0 where they are long and say little of the query. */
   readonly neighbours: number;
+  /** The session as one document, and how it comes back to the subject. */
   readonly session: number;
   /** Title, summary and surroundings. */
   readonly boost: number;
@@ -27,6 +34,7 @@ export interface Ranking {
   readonly profile: RankingProfile;
   readonly roleWeights: Float64Array;
   readonly terms: readonly WeightedTerm[];
+  readonly passage: Passage;
   /** For the session as one document. */
   readonly sessionNorm: LengthNorm;
   readonly boosts: ReadonlyMap<number, number>;
@@ -38,15 +46,15 @@ export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
   const { profile, roleWeights, terms, sessionNorm, boosts } = ranking;
   const boost = boosts.get(scored.session) ?? 0;
   const whole =
-    profile.session === 0 ? 0 : profile.session * sessionScore(scored, terms, sessionNorm);
+    profile.session * sessionScore(scored, terms, sessionNorm) +
+    profile.recurrence * Math.log1p(sumOfPassages(scored, roleWeights));
   const ranked: Ranked[] = [];
   for (const [i, message] of scored.messages.entries()) {
     if (!message.accepted) continue;
     const role = roleWeights[message.role] as number;
-    const near = (scored.messages[i - 1]?.score ?? 0) + (scored.messages[i + 1]?.score ?? 0);
     const parts = {
       message: message.score * role,
-      neighbours: profile.neighbours * near * role,
+      neighbours: ((scored.passages[i] as number) - message.score) * role,
       session: whole,
       boost,
     };
@@ -57,6 +65,13 @@ export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
     ranked.push({ session: scored.session, message: null, score: boost, parts });
   }
   return ranked.sort(byRank).slice(0, ranking.perSession);
+}
+
+function sumOfPassages({ messages, passages }: ScoredSession, roleWeights: Float64Array): number {
+  return messages.reduce(
+    (sum, { role }, i) => sum + (passages[i] as number) * (roleWeights[role] as number),
+    0,
+  );
 }
 
 /** The better score first; of equal ones the newer message, then the older session. */

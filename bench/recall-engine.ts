@@ -1,0 +1,71 @@
+/** Our own search over labelled conversations, through the public API. */
+
+import { type Engine, open } from "../src/index.ts";
+import type { RankingProfile } from "../src/search/score/profile.ts";
+import type { LabelledSession, Question } from "./recall-data.ts";
+import type { Found, Ranker } from "./recall-figures.ts";
+
+/** Messages that are appended at a time. */
+const BATCH = 100;
+
+/** Conversations in a store, each a project of its own. */
+export class RecallStore {
+  readonly #engine: Engine;
+  readonly #sessions = new Map<string, LabelledSession>();
+
+  private constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  static async fill(sessions: Iterable<LabelledSession>): Promise<RecallStore> {
+    const store = new RecallStore(await open(":memory:"));
+    for (const session of sessions) await store.#add(session);
+    return store;
+  }
+
+  /** `own`: only the question's own conversation is searched. */
+  ranker(ranking: Partial<RankingProfile>, haystack: "own" | "all"): Ranker {
+    const search = (question: Question, perSession: number) =>
+      this.#search(question, ranking, haystack === "own", perSession);
+    return {
+      sessions: (question) => search(question, 1),
+      messages: (question) => search(question, 20),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#engine.close();
+  }
+
+  async #add(session: LabelledSession): Promise<void> {
+    const startedAt = Date.parse(session.startedAt);
+    const stored = await this.#engine.createSession({
+      ...{ agent: "agent", createdBy: "bench", startedAt },
+      origin: { projectId: session.conversation },
+    });
+    this.#sessions.set(stored.id, session);
+    const messages = session.messages.map(({ role, actor, text }, i) => ({
+      ...{ role, actor, content: text, createdAt: startedAt + i },
+    }));
+    for (let i = 0; i < messages.length; i += BATCH) {
+      await stored.append(messages.slice(i, i + BATCH));
+    }
+  }
+
+  async #search(
+    { question, conversation }: Question,
+    ranking: Partial<RankingProfile>,
+    isOwn: boolean,
+    perSession: number,
+  ): Promise<Found[]> {
+    const { hits } = await this.#engine.searchSessions(question, {
+      ...{ limit: 20, perSession, contextBefore: 0, contextAfter: 0, ranking },
+      ...(isOwn ? { project: conversation } : {}),
+    });
+    return hits.map(({ sessionId, index }) => {
+      const session = this.#sessions.get(sessionId) as LabelledSession;
+      const message = index === null ? null : (session.messages[index]?.id ?? null);
+      return { conversation: session.conversation, session: session.session, message };
+    });
+  }
+}

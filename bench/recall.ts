@@ -1,0 +1,145 @@
+/**
+ * `bench recall`: how often a search finds the right session, on labelled conversations, beside
+ * SQLite's FTS5 in the same run.
+ */
+
+import { basename } from "node:path";
+import { PROFILES } from "../src/search/score/profile.ts";
+import { type BenchOptions, Report } from "./measure.ts";
+import { type LabelledData, readLabelledData } from "./recall-data.ts";
+import { makeDistractors } from "./recall-distractors.ts";
+import { RecallStore } from "./recall-engine.ts";
+import { differenceBounds, FIGURES, type Gains, mean, measureGains } from "./recall-figures.ts";
+import { type Fts5Kind, Fts5Ranker } from "./recall-fts5.ts";
+
+export interface RecallOptions {
+  /** A folder with `sessions.jsonl` and `questions.jsonl`. */
+  readonly data: string;
+  /** `own`: only the question's conversation is searched. `all`: the whole folder. */
+  readonly haystack: "own" | "all";
+  readonly profile: keyof typeof PROFILES;
+  /** Messages that no question is about. */
+  readonly distractors: number;
+}
+
+type Bars = Partial<Record<(typeof FIGURES)[number], number>>;
+
+/** The least that the default profile must reach, in percent, by name of the folder and haystack. */
+const BARS: readonly (readonly [name: RegExp, haystack: "own" | "all", bars: Bars])[] = [
+  [/^locomo/, "own", { "hit@1": 73, "hit@3": 88, "hit@5": 93, "R@10": 70 }],
+  [/^locomo/, "all", { "hit@1": 72, "hit@5": 91 }],
+  [/^coding/, "all", { "hit@1": 52, "hit@3": 68 }],
+];
+
+/** What the candidate pass may lose against ranking every session, in points. */
+const MAX_LOSS = 2;
+
+export async function benchRecall({ recall }: BenchOptions): Promise<boolean> {
+  if (recall === undefined) {
+    console.error("recall needs --data FOLDER");
+    return false;
+  }
+  const data = readLabelledData(recall.data);
+  const report = new Report("recall");
+  if (recall.distractors > 0) await measureLoss(report, data, recall);
+  else await measureRecall(report, data, recall);
+  return report.met;
+}
+
+async function measureRecall(
+  report: Report,
+  data: LabelledData,
+  options: RecallOptions,
+): Promise<void> {
+  const { sessions, questions } = data;
+  const { haystack, profile } = options;
+  const store = await RecallStore.fill(sessions);
+  const own = await measureGains(store.ranker(PROFILES[profile], haystack), questions);
+  await store.close();
+  const porter = await measureFts5(data, "porter", haystack);
+  const plain = await measureFts5(data, "plain", haystack);
+
+  console.log(`${basename(options.data)}, ${haystack}, ${questions.length} questions, percent`);
+  printRow("", [...FIGURES]);
+  printRow(`backscroll, ${profile}`, percents(own));
+  printRow("FTS5 porter, stop-words dropped", percents(porter));
+  printRow("FTS5 plain", percents(plain));
+  const bounds = FIGURES.map((name) => differenceBounds(own[name], porter[name]));
+  printRow(
+    "difference to FTS5 porter, from",
+    bounds.map(([low]) => cell(low)),
+  );
+  printRow(
+    "to (95 %)",
+    bounds.map(([, high]) => cell(high)),
+  );
+
+  const figures = (gains: Gains) => Object.fromEntries(FIGURES.map((f) => [f, mean(gains[f])]));
+  report.measurement("sqlite", `${basename(options.data)} ${haystack} ${profile}`, 1, {
+    ...figures(own),
+    ...Object.fromEntries(FIGURES.map((f) => [`fts5 ${f}`, mean(porter[f])])),
+    ...Object.fromEntries(
+      FIGURES.map((f, i) => [`${f} over fts5, low`, bounds[i]?.[0] ?? Number.NaN]),
+    ),
+  });
+  if (profile !== "default") return;
+  const bars = BARS.find(([name, kind]) => name.test(basename(options.data)) && kind === haystack);
+  for (const [name, limit] of Object.entries(bars?.[2] ?? {})) {
+    report.bar(`${name}, percent`, mean(own[name as keyof Gains]), limit, true);
+  }
+  report.bar("hit@1 over FTS5, lower 95 % bound, points", bounds[0]?.[0], 0, true);
+}
+
+async function measureFts5(
+  { sessions, questions }: LabelledData,
+  kind: Fts5Kind,
+  haystack: "own" | "all",
+): Promise<Gains> {
+  const fts5 = new Fts5Ranker(sessions, kind, haystack);
+  const gains = await measureGains(fts5, questions);
+  fts5.close();
+  return gains;
+}
+
+/** What is lost because only the best candidates are re-ranked, in a store full of other sessions. */
+async function measureLoss(
+  report: Report,
+  { sessions, questions }: LabelledData,
+  options: RecallOptions,
+): Promise<void> {
+  const { haystack, distractors } = options;
+  const profile = PROFILES[options.profile];
+  const store = await RecallStore.fill([...sessions, ...makeDistractors(sessions, distractors)]);
+  const pass = await measureGains(store.ranker(profile, haystack), questions);
+  const exact = await measureGains(
+    store.ranker({ ...profile, candidates: Number.POSITIVE_INFINITY }, haystack),
+    questions,
+  );
+  await store.close();
+  console.log(
+    `${basename(options.data)}, ${haystack}, among ${distractors} other messages, percent`,
+  );
+  printRow("", [...FIGURES]);
+  printRow(`best ${profile.candidates} sessions`, percents(pass));
+  printRow("every session", percents(exact));
+  for (const name of FIGURES) {
+    if (Number.isNaN(mean(pass[name]))) continue;
+    report.bar(
+      `${name} lost to the candidate pass, points`,
+      mean(exact[name]) - mean(pass[name]),
+      MAX_LOSS,
+    );
+  }
+}
+
+function percents(gains: Gains): string[] {
+  return FIGURES.map((name) => cell(mean(gains[name])));
+}
+
+function cell(figure: number): string {
+  return Number.isNaN(figure) ? "–" : figure.toFixed(1);
+}
+
+function printRow(name: string, cells: readonly string[]): void {
+  console.log(`${name.padEnd(34)}${cells.map((cell) => cell.padStart(8)).join("")}`);
+}

@@ -1,0 +1,104 @@
+/**
+ * Words of a query that nothing has: probably misspelt, so words that are spelt alike stand in.
+ *
+ * Only the rest of a word is forgiven, not its first two letters: that keeps the look into the
+ * dictionary short.
+ */
+
+import type { Blobs } from "../index/blobs.ts";
+import { SESSION_FIELDS } from "../index/layout.ts";
+import type { Asking } from "../port.ts";
+import type { View } from "../snapshot.ts";
+import type { QueryTerm } from "./query-terms.ts";
+
+const FIELDS = ["message", ...SESSION_FIELDS] as const;
+
+/** Shorter words have too many that are spelt alike. */
+const MIN_LENGTH = 5;
+/** From here on two errors are forgiven, else one. */
+const LONG_WORD = 8;
+const KEPT_LETTERS = 2;
+/** Words of a query that are looked into. */
+const MAX_WORDS = 4;
+/** Terms of a source that are compared. */
+const MAX_COMPARED = 4_096;
+/** Terms that stand for one word. */
+const MAX_STANDING = 8;
+
+/** `words` are the forms of each word; a word that has none of them anywhere is misspelt. */
+export function* findMisspelt(
+  words: readonly (readonly string[])[],
+  weight: number,
+  views: readonly View[],
+  blobs: Blobs,
+): Asking<{ readonly terms: readonly QueryTerm[]; readonly notes: readonly string[] }> {
+  const able = words.filter(([term = ""]) => term.length >= MIN_LENGTH && /^[a-z]+$/.test(term));
+  const known = yield* blobs.complete(() => able.map((forms) => isKnown(forms, views)));
+  const unknown = able.filter((_, i) => known[i] === false).slice(0, MAX_WORDS);
+  const terms: QueryTerm[] = [];
+  const notes: string[] = [];
+  for (const forms of unknown) {
+    const [term = ""] = forms;
+    const alike = yield* blobs.complete(() => findAlike(term, views));
+    if (alike === undefined || alike.length === 0) continue;
+    terms.push({ label: `${term}~`, terms: alike, weight });
+    notes.push(`nothing has the word ${forms.at(-1)}; words that are spelt like it count instead`);
+  }
+  return { terms, notes };
+}
+
+/** Undefined if a blob is missing. */
+function isKnown(forms: readonly string[], views: readonly View[]): boolean | undefined {
+  const found = views.flatMap(({ source }) =>
+    FIELDS.flatMap((field) => forms.map((form) => source.findTerm(field, form))),
+  );
+  return found.includes(undefined) ? undefined : found.some((term) => term !== null);
+}
+
+/** The terms with the fewest errors. Undefined if a blob is missing. */
+function findAlike(term: string, views: readonly View[]): readonly string[] | undefined {
+  const start = term.slice(0, KEPT_LETTERS);
+  const lists = views.flatMap(({ source }) =>
+    FIELDS.map((field) => source.termsWithPrefix(field, start, MAX_COMPARED)),
+  );
+  if (lists.includes(undefined)) return undefined;
+  let fewest = term.length >= LONG_WORD ? 2 : 1;
+  let alike: string[] = [];
+  for (const other of new Set(lists.flatMap((list) => list ?? []))) {
+    const errors = countErrors(term, other, fewest);
+    if (errors > fewest) continue;
+    if (errors < fewest) alike = [];
+    fewest = errors;
+    alike.push(other);
+  }
+  return alike.sort().slice(0, MAX_STANDING);
+}
+
+/**
+ * Letters to add, leave out, change, or swap with the next, to get from one word to the other (the
+ * optimal string alignment distance). More than `limit` if it is more than that.
+ */
+export function countErrors(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let errors = Math.min(
+        (last[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (last[j - 1] as number) + (same ? 0 : 1),
+      );
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        errors = Math.min(errors, (beforeLast[j - 2] as number) + 1);
+      }
+      row.push(errors);
+    }
+    if (Math.min(...row) > limit) return limit + 1;
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] as number;
+}
