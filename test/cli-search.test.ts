@@ -245,6 +245,9 @@ describe("secrets", () => {
       ),
     );
     expect(await run("search", "deploy", "--json")).not.toContain(secret);
+    expect(await run("memory", "search", "key")).toContain("[redacted]");
+    expect(await run("memory", "search", "key", "--json")).not.toContain(secret);
+    expect(await run("memory", "get", "coder", "key")).toContain(secret);
     const copy = join(folder, "secrets-copy.db");
     await run("backup", copy);
     expect(await run("show", "s", "--raw", "--db", copy)).toContain(secret);

@@ -83,6 +83,7 @@ describe.each([
       texts: ["Why does the cron job run twice?", "Because the lock is gone."],
       changes: ["entry_appended", "message_opened", "entry_appended"],
       verified: true,
+      found: [1, 1, 1],
       code: "session_not_found",
     });
   });
@@ -96,6 +97,8 @@ describe.each([
     const listed = await cli("list", "--db", db, "--json");
     expect([listed.code, listed.stderr]).toEqual([0, ""]);
     expect(JSON.parse(listed.stdout)).toMatchObject({ sessions: [{ message_count: 2 }] });
+    const found = await cli("search", "cron", "--db", db);
+    expect([found.code, found.stderr]).toEqual([0, ""]);
     const copied = await cli("backup", join(place, "copy.db"), "--db", db);
     expect([copied.code, copied.stderr]).toEqual([0, ""]);
     const verified = await cli("doctor", "--verify", "--db", join(place, "copy.db"));
@@ -141,6 +144,7 @@ test("passes publint and Are the types wrong", async () => {
 
 const LIBRARY_SCRIPT = `
 import { BackscrollError, open, textOf } from "backscroll";
+import { memoryTools } from "backscroll/ai";
 
 const memory = await open(process.argv[2]);
 const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
@@ -154,12 +158,19 @@ const { messages } = await session.listMessages();
 const { changes } = await memory.listChanges({ after: next });
 const { ok } = await memory.verify();
 const failure = await memory.getSession("none").catch((error) => error);
+const fromFeed = await memory.searchSessions("cron twice");
+await memory.maintainIndex("flush");
+const fromSegment = await memory.searchSessions("cron twice");
+const other = await memory.createSession({ agent: "coder", createdBy: "ana" });
+const recalled = await memoryTools(other).search_sessions.execute({ query: "cron" });
+await other.delete();
 await memory.close();
 console.log(
   JSON.stringify({
     texts: messages.map((message) => textOf(message.blocks)),
     changes: changes.map((change) => change.kind),
     verified: ok,
+    found: [fromFeed, fromSegment, recalled].map(({ hits }) => hits.length),
     code: BackscrollError.is(failure) ? failure.code : String(failure),
   }),
 );

@@ -6,6 +6,8 @@ import type { IndexTask } from "../engine/maintain-index.ts";
 import { formatCount } from "./print.ts";
 import { Progress } from "./progress.ts";
 
+const TICK_MS = 250;
+
 export interface MaintainedTenant extends WireIndexStatus {
   readonly tenant: string;
 }
@@ -23,13 +25,24 @@ export async function maintainTenants(
       const own = engine.forTenant(tenant);
       const before = await own.indexStatus();
       const expected = formatCount(before.documents + before.lag);
-      const show = (documents: number) =>
-        progress.show(() => `${doing} of ${tenant}: ${formatCount(documents)} of ${expected}`);
-      show(0);
-      const after = await own.maintainIndex(task, {
-        onProgress: ({ documents }) => show(documents),
-      });
-      done.push({ tenant, ...toWireIndexStatus(after) });
+      const started = Date.now();
+      let written = 0;
+      // One piece may take minutes: the seconds show that it goes on.
+      const ticker = setInterval(() => {
+        const seconds = Math.round((Date.now() - started) / 1_000);
+        const counts = `${formatCount(written)} of ${expected} documents`;
+        progress.show(() => `${doing} of ${tenant}: ${counts}, ${seconds} s`);
+      }, TICK_MS);
+      try {
+        const after = await own.maintainIndex(task, {
+          onProgress: ({ documents }) => {
+            written = documents;
+          },
+        });
+        done.push({ tenant, ...toWireIndexStatus(after) });
+      } finally {
+        clearInterval(ticker);
+      }
     }
   } finally {
     progress.end();

@@ -1,3 +1,4 @@
+import { maskFact } from "../../../api/mask.ts";
 import { toWireFact } from "../../../api/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -8,6 +9,7 @@ import { given, toCount } from "../../values.ts";
 export const factsSearch: Command = defineCommand({
   name: "facts search",
   summary: "Find facts that hold, best first. Exits with 1 if none match.",
+  details: "Secrets are masked; facts list shows facts as they are.",
   arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
   options: {
     limit: { type: "string", value: "N", help: "Facts: at most 20, 10 if left out." },
@@ -16,7 +18,7 @@ export const factsSearch: Command = defineCommand({
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit");
-      const facts = await tenant.searchFacts(QUERY, given({ limit }));
+      const facts = (await tenant.searchFacts(QUERY, given({ limit }))).map(maskFact);
       const { terminal } = context;
       if (context.json) await terminal.printJson({ facts: facts.map(toWireFact) });
       else if (facts.length === 0) await terminal.print("Nothing found.");

@@ -1,3 +1,4 @@
+import { maskMemory } from "../../../api/mask.ts";
 import { toWireMemory } from "../../../api/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -9,6 +10,7 @@ export const memorySearch: Command = defineCommand({
   name: "memory search",
   aliases: ["search_memory"],
   summary: "Find notes of agents, best first. Exits with 1 if none match.",
+  details: "Secrets are masked; memory get shows a note as it is.",
   arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
@@ -18,7 +20,8 @@ export const memorySearch: Command = defineCommand({
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit");
-      const memories = await tenant.searchMemory(QUERY, given({ agent: options.agent, limit }));
+      const found = await tenant.searchMemory(QUERY, given({ agent: options.agent, limit }));
+      const memories = found.map(maskMemory);
       const { terminal } = context;
       if (context.json) await terminal.printJson({ memories: memories.map(toWireMemory) });
       else if (memories.length === 0) await terminal.print("Nothing found.");
