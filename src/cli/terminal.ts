@@ -14,7 +14,7 @@ export class Terminal {
 
   /** The width to cut lines to; without a person nothing is cut. */
   get columns(): number {
-    return this.interactive ? (process.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+    return this.interactive ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
   }
 
   /** Waits when the reader is slower than we are, so that a large export takes no memory. */

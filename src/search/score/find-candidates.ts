@@ -16,7 +16,7 @@ import { isOnPath, type MessageFilter } from "./filter.ts";
 import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
-import { byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
+import { bestMessage, byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
 import { type Best, TopSessions } from "./top-sessions.ts";
 
@@ -127,7 +127,7 @@ function rankBest(
   const role = columns.roles[document % CHUNK_DOCUMENTS] as number;
   const length = columns.lengths[document % CHUNK_DOCUMENTS] as number;
   const own = (score - boost) / (roleWeights[role] as number);
-  const message = { ...facts, view, document, role, length, score: own, accepted: true };
+  const message = { ...facts, view, document, role, length, score: own };
   return { session, message, score, parts };
 }
 
@@ -138,10 +138,12 @@ function* rankSessions(
   blobs: Blobs,
 ): Asking<Ranked[]> {
   const scorer = new SessionScorer({ ...pass, maxBoost: 0 }, ranking.passage);
-  const scored = yield* blobs.complete(() =>
-    top.list().map(({ session }) => scorer.score(session, pass.filter.path?.(session))),
+  return yield* blobs.complete(() =>
+    top.list().flatMap(({ session }) => {
+      const scored = scorer.score(session, pass.filter.path?.(session));
+      return scored === undefined ? [] : rankSession(scored, ranking);
+    }),
   );
-  return scored.flatMap((each) => (each === undefined ? [] : rankSession(each, ranking)));
 }
 
 /** The terms of the query that some message has, with their weights. */
@@ -274,11 +276,10 @@ function* passOnce(
     const attempt = new TopSessions(limit, isBefore);
     for (const [session, boost] of first) {
       const scored = scorer.score(session, filter.path?.(session));
-      for (const message of scored?.messages ?? []) {
-        if (!message.accepted) continue;
-        const points = message.score * (pass.roleWeights[message.role] as number);
-        attempt.offer(session, points + boost, message.view, message.document);
-      }
+      const best = scored && bestMessage(scored, pass.roleWeights);
+      if (best === undefined) continue;
+      const points = best.score * (pass.roleWeights[best.role] as number);
+      attempt.offer(session, points + boost, best.view, best.document);
     }
     return attempt;
   });

@@ -49,12 +49,14 @@ export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
     profile.session * sessionScore(scored, terms, sessionNorm) +
     profile.recurrence * Math.log1p(sumOfPassages(scored, roleWeights));
   const ranked: Ranked[] = [];
-  for (const [i, message] of scored.messages.entries()) {
-    if (!message.accepted) continue;
+  for (const place of bestPlaces(scored, scored.passages, roleWeights, ranking.perSession)) {
+    const message = scored.message(place);
+    // A blob is missing: the attempt will run again.
+    if (message === undefined) continue;
     const role = roleWeights[message.role] as number;
     const parts = {
       message: message.score * role,
-      neighbours: ((scored.passages[i] as number) - message.score) * role,
+      neighbours: ((scored.passages[place] as number) - message.score) * role,
       session: whole,
       boost,
     };
@@ -64,14 +66,56 @@ export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
     const parts = { message: 0, neighbours: 0, session: 0, boost };
     ranked.push({ session: scored.session, message: null, score: boost, parts });
   }
-  return ranked.sort(byRank).slice(0, ranking.perSession);
+  return ranked.sort(byRank);
 }
 
-function sumOfPassages({ messages, passages }: ScoredSession, roleWeights: Float64Array): number {
-  return messages.reduce(
-    (sum, { role }, i) => sum + (passages[i] as number) * (roleWeights[role] as number),
-    0,
-  );
+/** The best message of a session by itself, if any may be a hit. */
+export function bestMessage(
+  scored: ScoredSession,
+  roleWeights: Float64Array,
+): ScoredMessage | undefined {
+  const [place] = bestPlaces(scored, scored.scores, roleWeights, 1);
+  return place === undefined ? undefined : scored.message(place);
+}
+
+/** The places of the messages with the best `points` that may be hits. */
+function bestPlaces(
+  scored: ScoredSession,
+  points: Float64Array,
+  roleWeights: Float64Array,
+  limit: number,
+): readonly number[] {
+  const { count, scores, roles } = scored;
+  const values = new Float64Array(count);
+  const places: number[] = [];
+  for (let place = 0; place < count; place++) {
+    if (scores[place] === 0) continue;
+    values[place] = (points[place] as number) * (roleWeights[roles[place] as number] as number);
+    places.push(place);
+  }
+  const best: number[] = [];
+  while (best.length < limit) {
+    let first = -1;
+    for (const place of places) {
+      const value = values[place] as number;
+      // Of equal ones the later: it is the newer one.
+      if (value > 0 && (first < 0 || value >= (values[first] as number))) first = place;
+    }
+    if (first < 0) break;
+    values[first] = 0;
+    if (scored.accepts(first)) best.push(first);
+  }
+  return best;
+}
+
+function sumOfPassages(scored: ScoredSession, roleWeights: Float64Array): number {
+  const { count, scores, passages, roles } = scored;
+  let sum = 0;
+  for (let place = 0; place < count; place++) {
+    if (scores[place] === 0) continue;
+    sum += (passages[place] as number) * (roleWeights[roles[place] as number] as number);
+  }
+  return sum;
 }
 
 /** The better score first; of equal ones the newer message, then the older session. */

@@ -1,8 +1,8 @@
 /**
  * The messages of one session with their exact scores, from every source that has some.
  *
- * A session may have a hundred thousand messages: what is kept for each is a number in an array, and
- * only those that have a word of the query become objects.
+ * A re-rank looks at hundreds of sessions, and one may have a hundred thousand messages: what is kept
+ * for each is a number in an array.
  */
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
@@ -14,7 +14,7 @@ import type { View } from "../snapshot.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 import { type ChunkFilter, chunkFilter } from "./filter.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
-import { findMessages, type SessionMessages } from "./session-messages.ts";
+import { findMessages, type MessageRun, type SessionMessages } from "./session-messages.ts";
 
 export interface ScoredMessage extends MessageFacts {
   readonly view: number;
@@ -24,19 +24,28 @@ export interface ScoredMessage extends MessageFacts {
   readonly length: number;
   /** BM25, without role and boosts. */
   readonly score: number;
-  /** Whether it may be a hit. */
-  readonly accepted: boolean;
 }
 
+/**
+ * A session as the ranking sees it. Messages are known by their place, 0 to `count` - 1 in the order
+ * of the session; nothing but numbers is kept of them until one is asked for.
+ */
 export interface ScoredSession {
   readonly session: number;
-  /** Those that have a word of the query, in the order of the session. */
-  readonly messages: readonly ScoredMessage[];
-  /** BM25 of each of them together with its neighbours. */
+  readonly count: number;
+  /** BM25 of each message, without role and boosts; 0 if it has no word of the query. */
+  readonly scores: Float64Array;
+  /** BM25 of each message together with its neighbours. */
   readonly passages: Float64Array;
+  /** An index into `ROLES` for each message. */
+  readonly roles: Uint8Array;
   /** How often each term stands in the whole session. */
   readonly counts: Float64Array;
   readonly length: number;
+  /** Whether a message may be a hit. */
+  accepts(place: number): boolean;
+  /** Undefined if a blob is missing. */
+  message(place: number): ScoredMessage | undefined;
 }
 
 /** How a message is scored together with the one before and the one after it. */
@@ -70,20 +79,24 @@ export class SessionScorer {
     const chunks = found?.runs.map((run) => this.#chunk(run.view, run.chunk));
     if (found === undefined || chunks === undefined || chunks.includes(undefined)) return undefined;
     const ready = chunks as ReadyChunk[];
-    const lengths = lengthsOf(found, ready);
-    const { terms, norm } = this.#pass;
+    const { lengths, roles, documents, runs } = columnsOf(found, ready);
+    const { terms, norm, views } = this.#pass;
     const counts = new Float64Array(terms.length);
     const scores = new Float64Array(found.count);
     const passages = new PassageScores(this.#passage, lengths);
-    for (const [index, { weight }] of terms.entries()) {
-      for (const [i, run] of found.runs.entries()) {
+    for (let index = 0; index < terms.length; index++) {
+      const { weight } = terms[index] as WeightedTerm;
+      for (let i = 0; i < found.runs.length; i++) {
+        const run = found.runs[i] as MessageRun;
         const list = ready[i]?.lists[index];
         if (list === null || list === undefined) continue;
-        const base = run.chunk * CHUNK_DOCUMENTS;
-        const end = run.to - base;
-        let at = lowerBound(list.documents, run.from - base, 0, list.count);
-        for (; at < list.count && (list.documents[at] as number) < end; at++) {
-          const place = run.places[(list.documents[at] as number) - (run.from - base)] as number;
+        const first = run.from - run.chunk * CHUNK_DOCUMENTS;
+        const end = first + run.places.length;
+        let at = lowerBound(list.documents, first, 0, list.count);
+        for (; at < list.count; at++) {
+          const document = list.documents[at] as number;
+          if (document >= end) break;
+          const place = run.places[document - first] as number;
           if (place < 0) continue;
           const count = list.counts[at] as number;
           const gain = weight * termGain(norm, count, lengths[place] as number);
@@ -94,47 +107,28 @@ export class SessionScorer {
       }
       passages.endTerm(weight);
     }
-    const length = lengths.reduce((total, each) => total + each, 0);
-    const messages = this.#messages(found, ready, scores);
-    return messages && { session, ...withPassages(messages, passages, scores), counts, length };
-  }
-
-  /** The messages that score, each at its place. */
-  #messages(
-    { runs, count }: SessionMessages,
-    ready: readonly ReadyChunk[],
-    scores: Float64Array,
-  ): (ScoredMessage | undefined)[] | undefined {
-    const messages = new Array<ScoredMessage | undefined>(count);
-    let isComplete = true;
-    for (const [i, run] of runs.entries()) {
-      const { columns, filter } = ready[i] as ReadyChunk;
-      const { source } = this.#pass.views[run.view] as View;
-      for (let document = run.from; document < run.to; document++) {
-        const place = run.places[document - run.from] as number;
-        const score = place < 0 ? 0 : (scores[place] as number);
-        if (score === 0) continue;
-        const facts = source.facts(document);
-        if (facts === undefined) {
-          isComplete = false;
-          continue;
-        }
-        const inChunk = document - run.chunk * CHUNK_DOCUMENTS;
-        messages[place] = {
-          sequence: facts.sequence,
-          chain: facts.chain,
-          depth: facts.depth,
-          time: facts.time,
-          view: run.view,
-          document,
-          role: columns.roles[inChunk] as number,
-          length: columns.lengths[inChunk] as number,
-          score,
-          accepted: filter?.accepts(inChunk) ?? false,
-        };
-      }
-    }
-    return isComplete ? messages : undefined;
+    return {
+      session,
+      count: found.count,
+      scores,
+      passages: passages.scores(scores),
+      roles,
+      counts,
+      length: lengths.reduce((total, each) => total + each, 0),
+      accepts: (place) => {
+        const run = found.runs[runs[place] as number] as MessageRun;
+        const { filter } = ready[runs[place] as number] as ReadyChunk;
+        const inChunk = (documents[place] as number) - run.chunk * CHUNK_DOCUMENTS;
+        return filter?.accepts(inChunk) ?? false;
+      },
+      message: (place) => {
+        const { view } = found.runs[runs[place] as number] as MessageRun;
+        const document = documents[place] as number;
+        const facts = views[view]?.source.facts(document);
+        const [role, length, score] = [roles[place], lengths[place], scores[place]] as number[];
+        return facts && { ...facts, view, document, role, length, score };
+      },
+    } as ScoredSession;
   }
 
   #chunk(number: number, chunk: number): ReadyChunk | undefined {
@@ -194,9 +188,9 @@ class PassageScores {
     this.#touched.length = 0;
   }
 
-  /** `own` is what the message has by itself. */
-  of(place: number, own: number): number {
-    return this.#passage.neighbours === 0 ? own : (this.#scores[place] as number);
+  /** `own` is what the messages have by themselves. */
+  scores(own: Float64Array): Float64Array {
+    return this.#passage.neighbours === 0 ? own : this.#scores;
   }
 
   #count(place: number, count: number): void {
@@ -212,32 +206,36 @@ class PassageScores {
   }
 }
 
-function withPassages(
-  atPlaces: readonly (ScoredMessage | undefined)[],
-  passages: PassageScores,
-  scores: Float64Array,
-): Pick<ScoredSession, "messages" | "passages"> {
-  const messages: ScoredMessage[] = [];
-  const own: number[] = [];
-  for (const [place, message] of atPlaces.entries()) {
-    if (message === undefined) continue;
-    messages.push(message);
-    own.push(passages.of(place, scores[place] as number));
-  }
-  return { messages, passages: Float64Array.from(own) };
+interface PlaceColumns {
+  readonly lengths: Float64Array;
+  readonly roles: Uint8Array;
+  readonly documents: Uint32Array;
+  /** Which run each message is in. */
+  readonly runs: Uint32Array;
 }
 
-function lengthsOf({ runs, count }: SessionMessages, ready: readonly ReadyChunk[]): Float64Array {
-  const lengths = new Float64Array(count);
-  for (const [i, { from, chunk, places }] of runs.entries()) {
+/** What the ranking needs of each message, by place. */
+function columnsOf({ runs, count }: SessionMessages, ready: readonly ReadyChunk[]): PlaceColumns {
+  const result = {
+    lengths: new Float64Array(count),
+    roles: new Uint8Array(count),
+    documents: new Uint32Array(count),
+    runs: new Uint32Array(count),
+  };
+  for (let i = 0; i < runs.length; i++) {
+    const { from, chunk, places } = runs[i] as MessageRun;
     const { columns } = ready[i] as ReadyChunk;
     const first = from - chunk * CHUNK_DOCUMENTS;
     for (let at = 0; at < places.length; at++) {
       const place = places[at] as number;
-      if (place >= 0) lengths[place] = columns.lengths[first + at] as number;
+      if (place < 0) continue;
+      result.lengths[place] = columns.lengths[first + at] as number;
+      result.roles[place] = columns.roles[first + at] as number;
+      result.documents[place] = from + at;
+      result.runs[place] = i;
     }
   }
-  return lengths;
+  return result;
 }
 
 /** BM25 of a session as one document. */
