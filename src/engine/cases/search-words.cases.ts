@@ -77,6 +77,10 @@ export function searchWordCases({ tenant, settle }: SearchCases): void {
       expect(await marks("lock")).toEqual(["locks", "LOCKED"]);
       expect(await marks("cafe")).toEqual(["café"]);
       expect(await marks("数据库")).toEqual(["数据库"]);
+      const filler = "other words ".repeat(200);
+      await talk(own, [`${filler} the deployment of kubernetes ${filler}`]);
+      await settle(own);
+      expect(await marks("kuberentes")).toEqual(["kubernetes"]);
     });
   });
 

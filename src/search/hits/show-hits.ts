@@ -12,14 +12,15 @@ import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
 
-/** At most `request.limit` hits. Copies of a message, which forks have, are shown once. */
+/** At most `request.limit` hits. `alike` are marked like what was typed. Copies of a message, which forks have, are shown once. */
 export function* showHits(
   ranked: readonly Ranked[],
   request: SearchRequest,
   query: TermQuery,
+  alike: readonly string[],
   language: Language,
 ): Asking<SearchHit[]> {
-  const highlight = highlighter(query, language);
+  const highlight = highlighter(query, alike, language);
   const hits: SearchHit[] = [];
   const shown = new Set<string>();
   let next = 0;
@@ -52,9 +53,14 @@ export function* showHits(
 type Highlight = (text: string) => readonly { readonly start: number; readonly end: number }[];
 
 /** Stop-words are not worth marking, unless there is nothing else. */
-function highlighter({ scored, prefixes }: TermQuery, language: Language): Highlight {
+function highlighter(
+  { scored, prefixes }: TermQuery,
+  alike: readonly string[],
+  language: Language,
+): Highlight {
   const strong = scored.filter(({ weight }) => weight >= 0.5);
-  const terms = new Set((strong.length > 0 ? strong : scored).map(({ term }) => term));
+  const typed = (strong.length > 0 ? strong : scored).map(({ term }) => term);
+  const terms = new Set([...typed, ...alike]);
   return (text) => findMatches(text, terms, prefixes, language);
 }
 

@@ -34,6 +34,8 @@ export interface Candidates {
   /** The best first; more than `limit`, in case some turn out to be copies of others. */
   readonly ranked: readonly Ranked[];
   readonly notes: readonly string[];
+  /** Words that stand in for misspelt ones. */
+  readonly alike: readonly string[];
   readonly partial: boolean;
   readonly explanation: SearchExplanation;
 }
@@ -51,7 +53,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   const { request, snapshot, blobs, filter } = search;
   const { profile } = request;
   const { views } = snapshot;
-  const { terms, notes } = yield* findTerms(search);
+  const { terms, notes, alike } = yield* findTerms(search);
   const averageLength = snapshot.messages.totalLength / Math.max(1, snapshot.messages.documents);
   const queryTerms = terms.map(({ term }) => term).filter(({ label }) => !label.startsWith("@"));
   const { sessions } = filter;
@@ -95,6 +97,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   return {
     ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
     notes,
+    alike,
     partial,
     explanation: {
       terms: terms.map(({ term, documents, weight }) => ({ term: term.label, documents, weight })),
@@ -149,11 +152,12 @@ function* rankSessions(
 /** The terms of the query that some message has, with their weights. */
 function* findTerms(
   search: CandidateSearch,
-): Asking<{ readonly terms: readonly WeightedTerm[]; readonly notes: readonly string[] }> {
+): Asking<Pick<Candidates, "notes" | "alike"> & { readonly terms: readonly WeightedTerm[] }> {
   const { query, snapshot, blobs } = search;
   const { views, messages } = snapshot;
   const { actor, misspelt } = search.request.profile;
   const notes: string[] = [];
+  let standIns: readonly QueryTerm[] = [];
   const wanted: QueryTerm[] = query.scored.map(({ term, weight }) => ({
     label: term,
     terms: [term],
@@ -180,7 +184,8 @@ function* findTerms(
   }
   if (misspelt > 0) {
     const alike = yield* findMisspelt(query.words, misspelt, views, blobs);
-    wanted.push(...alike.terms);
+    standIns = alike.terms;
+    wanted.push(...standIns);
     notes.push(...alike.notes);
   }
   const resolved = yield* blobs.complete(() =>
@@ -199,7 +204,8 @@ function* findTerms(
     terms = terms.filter((term) => rarest.includes(term));
     notes.push(`the query has more than ${MAX_TERMS} different words; the rarest of them count`);
   }
-  return { terms: terms.filter(({ weight }) => weight > 0), notes };
+  const alike = standIns.flatMap((each) => each.terms);
+  return { terms: terms.filter(({ weight }) => weight > 0), notes, alike };
 }
 
 /** Active paths of sessions: known from earlier searches, or found out in this one. */
