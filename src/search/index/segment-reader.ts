@@ -39,6 +39,8 @@ export class SegmentReader implements Source {
   readonly segment: number;
   readonly header: SegmentHeader;
   readonly #blobs: Blobs;
+  /** Asked for with every session of a re-rank. */
+  #sessionTable: SessionTable | undefined;
   /** The block that was read last: the messages of a session lie side by side. */
   #lastFacts: { readonly number: number; readonly block: FactsBlock } | undefined;
 
@@ -155,10 +157,11 @@ export class SegmentReader implements Source {
 
   /** The sessions that have messages here, and where each begins. */
   sessionTable(): SessionTable | undefined {
-    return this.#record("sessions", this.header.messageSessions, 1, (bytes) => {
+    this.#sessionTable ??= this.#record("sessions", this.header.messageSessions, 1, (bytes) => {
       const count = bytes.length / 8;
       return { numbers: u32View(bytes, 0, count), starts: u32View(bytes, 4 * count, count) };
     });
+    return this.#sessionTable;
   }
 
   sessionKeys(): Uint32Array | undefined {

@@ -58,7 +58,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   about: 2,
   actor: 1,
   misspelt: 0.5,
-  candidates: 200,
+  candidates: 100,
   neighbours: 0.5,
   passage: { k1: 1.2, b: 0.6 },
   session: 0.5,
