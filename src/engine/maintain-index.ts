@@ -29,29 +29,31 @@ export async function maintainIndex(
   task: IndexTask,
   { onProgress }: MaintainOptions,
 ): Promise<IndexStatus> {
-  const piece = await pieceOf(scope, checkOneOf(task, TASKS, "task"));
+  checkOneOf(task, TASKS, "task");
+  const { store, tenant } = scope;
   let documents = 0;
-  let busySince: number | undefined;
-  for (;;) {
-    const report = await scope.store.maintain(scope.tenant, piece);
-    documents += report.documents;
-    onProgress?.({ documents });
-    if (report.busy) {
-      busySince ??= Date.now();
-      if (Date.now() - busySince > PATIENCE_MS) throw heldElsewhere();
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    } else {
-      busySince = undefined;
-      if (!report.more) return scope.store.indexStatus(scope.tenant);
+  const run = async (piece: MaintenanceTask, through = Number.POSITIVE_INFINITY) => {
+    let busySince: number | undefined;
+    for (let more = true; more; ) {
+      const report = await store.maintain(tenant, piece);
+      documents += report.documents;
+      onProgress?.({ documents });
+      more = report.more && report.through < through;
+      if (report.busy) {
+        busySince ??= Date.now();
+        if (Date.now() - busySince > PATIENCE_MS) throw heldElsewhere();
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      } else {
+        busySince = undefined;
+      }
     }
-  }
-}
-
-/** A rebuild takes what is there now: what others add meanwhile is new. */
-async function pieceOf(scope: Scope, task: IndexTask): Promise<MaintenanceTask> {
-  if (task !== "rebuild") return task;
-  const { version } = await scope.store.indexStatus(scope.tenant);
-  return { rebuildThrough: version };
+  };
+  // Up to what is there now, so that it ends while others go on writing.
+  const { version, head } = await store.indexStatus(tenant);
+  if (task !== "merge" && task !== "upkeep") await run("flush", head);
+  if (task === "rebuild") await run({ rebuildThrough: version });
+  else if (task !== "flush") await run(task);
+  return store.indexStatus(tenant);
 }
 
 function heldElsewhere(): BackscrollError {

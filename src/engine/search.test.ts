@@ -74,3 +74,20 @@ test("languages differ in how words are brought to one form", async () => {
   };
   expect([await found("english"), await found("simple")]).toEqual([1, 0]);
 });
+
+test.each(["flush", "rebuild", "purge"] as const)(
+  "a %s ends while somebody goes on writing",
+  async (task) => {
+    await using engine = await open(":memory:", { indexing: { flushAt: 0 } });
+    const session = await talk(engine, ["the first lock", "another lock"]);
+    let writing = true;
+    const writer = (async () => {
+      for (let i = 0; writing; i++) await session.append({ role: "user", content: `lock ${i}` });
+    })();
+    const status = await engine.maintainIndex(task);
+    writing = false;
+    await writer;
+    expect(status.through).toBeGreaterThanOrEqual(3);
+    expect(await snippetsOf(engine, "first")).toEqual(["the first lock"]);
+  },
+);

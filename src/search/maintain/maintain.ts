@@ -75,8 +75,7 @@ function nextStep(
   options: MaintenanceOptions,
 ): Step | undefined {
   const lag = head - manifest.through;
-  const isForced = task === "flush" || task === "purge" || typeof task === "object";
-  if (task !== "merge" && lag > 0 && (isForced || lag >= options.flushAt)) {
+  if (task !== "merge" && lag > 0 && (task === "flush" || lag >= options.flushAt)) {
     return flush(manifest, head, options);
   }
   if (task === "flush") return undefined;
