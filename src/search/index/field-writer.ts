@@ -11,6 +11,7 @@ import {
   WINDOW_DOCUMENTS,
   WINDOWED_LIST,
 } from "./layout.ts";
+import { packCounts } from "./packed-counts.ts";
 import { Competitive } from "./term-list.ts";
 
 /** What the bounds of a list need to know of a document. */
@@ -154,12 +155,17 @@ export class FieldWriter {
     while (windows.length <= CHUNK_WINDOWS) windows.push(to - from);
     while (isWindowed && tripleStarts.length <= CHUNK_WINDOWS) tripleStarts.push(triples.length);
 
-    record.u32(tripleStarts.length);
+    const packed = packCounts(counts, from, to);
+    record.u32(tripleStarts.length | (packed.large.size << 8));
     for (const start of windows) record.u32(start);
     for (const triple of triples) record.u32(triple);
     for (const start of tripleStarts) record.u16(start);
     for (let i = from; i < to; i++) record.u16((documents[i] as number) - base);
-    for (let i = from; i < to; i++) record.u8(counts[i] as number);
+    record.bytes(packed.counts);
+    for (const [place, count] of packed.large) {
+      record.u16(place);
+      record.u8(count);
+    }
     return record.take();
   }
 

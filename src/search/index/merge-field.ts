@@ -6,9 +6,11 @@ import { ByteWriter } from "./bytes.ts";
 import type { TermEntry } from "./dictionary.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { CHUNK_DOCUMENTS, type Field } from "./layout.ts";
+import { countAt } from "./packed-counts.ts";
 import { DROPPED, type Renumbering } from "./renumbering.ts";
 import type { SegmentReader } from "./segment-reader.ts";
 import { SegmentTerm } from "./segment-term.ts";
+import type { TermList } from "./term-list.ts";
 
 /** Terms between two moments at which memory is let go and others may run. */
 const STRIDE = 256;
@@ -189,7 +191,7 @@ class Joiner {
     if (table === undefined) return false;
     const chunks = table.map((part) => ({
       base: part.chunk * CHUNK_DOCUMENTS,
-      list: term.part(part),
+      list: unpacked(term.part(part)),
       bytes: term.positionBytes(part),
     }));
     const positions = chunks.length > 1 ? this.#long : undefined;
@@ -210,9 +212,21 @@ class Joiner {
   }
 }
 
+function unpacked(list: TermList | undefined): UnpackedList | undefined {
+  if (list === undefined) return undefined;
+  const counts = new Uint8Array(list.count);
+  for (let i = 0; i < list.count; i++) counts[i] = countAt(list, i);
+  return { documents: list.documents, counts };
+}
+
+interface UnpackedList {
+  readonly documents: ArrayLike<number>;
+  readonly counts: Uint8Array;
+}
+
 /** Adds the postings of a list to `into`, from place `count`. Gives the new count. */
 function renumber(
-  list: { readonly documents: ArrayLike<number>; readonly counts: Uint8Array },
+  list: UnpackedList,
   base: number,
   numbers: Uint32Array,
   bytes: Uint8Array,

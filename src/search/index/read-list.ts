@@ -4,6 +4,7 @@ import type { Address } from "./blob-packer.ts";
 import { ByteReader, u16View, u32View } from "./bytes.ts";
 import { readAddress } from "./field-writer.ts";
 import { CHUNK_WINDOWS } from "./layout.ts";
+import { NONE, packCounts } from "./packed-counts.ts";
 import { type TermList, windowStarts } from "./term-list.ts";
 
 /** All postings of a term that has few. */
@@ -33,7 +34,7 @@ export function chunkOfShort(list: ShortList, from: number, to: number, base: nu
   return {
     count: to - from,
     documents,
-    counts: list.counts.subarray(from, to),
+    ...packCounts(list.counts, from, to),
     windows: windowStarts(documents),
     bounds: undefined,
   };
@@ -59,19 +60,37 @@ export function readLongTable(bytes: Uint8Array): LongListChunk[] {
   return chunks;
 }
 
-/** A view of the record: nothing is decoded. */
+/** A view of the record: hardly anything is decoded. */
 export function readLongChunk(bytes: Uint8Array, count: number): TermList {
-  const startCount = u32View(bytes, 0, 1)[0] as number;
+  const head = u32View(bytes, 0, 1)[0] as number;
+  const startCount = head & 0xff;
+  const largeCount = head >>> 8;
   let at = 4;
   const windows = u32View(bytes, at, CHUNK_WINDOWS + 1);
   at += windows.byteLength;
-  const tripleCount = (bytes.length - at - 2 * startCount - 3 * count) / 4;
+  const countBytes = (count + 1) >>> 1;
+  const rest = 2 * startCount + 2 * count + countBytes + LARGE_BYTES * largeCount;
+  const tripleCount = (bytes.length - at - rest) / 4;
   const triples = u32View(bytes, at, tripleCount);
   at += triples.byteLength;
   const starts = u16View(bytes, at, startCount);
   at += starts.byteLength;
   const documents = u16View(bytes, at, count);
   at += documents.byteLength;
-  const counts = bytes.subarray(at, at + count);
-  return { count, documents, counts, windows, bounds: { starts, triples } };
+  const counts = bytes.subarray(at, at + countBytes);
+  const large = readLarge(bytes.subarray(at + countBytes), largeCount);
+  return { count, documents, counts, large, windows, bounds: { starts, triples } };
+}
+
+/** Place (two bytes) and count (one). */
+const LARGE_BYTES = 3;
+
+function readLarge(bytes: Uint8Array, count: number): ReadonlyMap<number, number> {
+  if (count === 0) return NONE;
+  const large = new Map<number, number>();
+  for (let at = 0; at < LARGE_BYTES * count; at += LARGE_BYTES) {
+    const place = (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
+    large.set(place, bytes[at + 2] as number);
+  }
+  return large;
 }

@@ -1,7 +1,7 @@
 /** Reads a stored segment, as far as it is asked for. */
 
 import type { Address } from "./blob-packer.ts";
-import type { Blobs } from "./blobs.ts";
+import { type Blobs, UnreadableSegment } from "./blobs.ts";
 import { ByteReader, u16View, u32View } from "./bytes.ts";
 import {
   blockOf,
@@ -16,6 +16,7 @@ import {
   FACTS_BLOCK,
   type Field,
   type FieldHeader,
+  FORMAT,
   type SegmentHeader,
   WINDOW_DOCUMENTS,
 } from "./layout.ts";
@@ -58,7 +59,10 @@ export class SegmentReader implements Source {
       const value = JSON.parse(new TextDecoder().decode(bytes)) as SegmentHeader;
       return { value, bytes: 2 * bytes.length };
     });
-    return header === undefined ? undefined : new SegmentReader(segment, header, blobs);
+    if (header === undefined) return undefined;
+    // Written by another version: it is built again, not misread.
+    if (header.format !== FORMAT) throw new UnreadableSegment(segment, "damaged");
+    return new SegmentReader(segment, header, blobs);
   }
 
   get slots(): number {

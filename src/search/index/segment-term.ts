@@ -4,6 +4,7 @@ import type { Blobs } from "./blobs.ts";
 import { ByteReader, u32View } from "./bytes.ts";
 import type { TermEntry } from "./dictionary.ts";
 import { CHUNK_DOCUMENTS, POSITIONS_STRIDE } from "./layout.ts";
+import { countAt } from "./packed-counts.ts";
 import {
   chunkOfShort,
   type LongListChunk,
@@ -53,7 +54,8 @@ export class SegmentTerm implements FoundTerm {
       const bytes = this.#blobs.record(this.#segment, this.entry.positions);
       if (list === undefined || bytes === undefined) return undefined;
       const at = lowerBound(list.documents, document, 0, list.documents.length);
-      return readPositions(new ByteReader(bytes), list.counts, 0, at);
+      const countOf = (place: number) => list.counts[place] as number;
+      return readPositions(new ByteReader(bytes), countOf, 0, at);
     }
     const chunk = Math.floor(document / CHUNK_DOCUMENTS);
     const part = this.table()?.find((each) => each.chunk === chunk);
@@ -65,7 +67,8 @@ export class SegmentTerm implements FoundTerm {
     const stride = Math.floor(at / POSITIONS_STRIDE);
     const entryPoint = u32View(bytes, 0, strides)[stride] as number;
     const reader = new ByteReader(bytes, 4 * strides + entryPoint);
-    return readPositions(reader, list.counts, stride * POSITIONS_STRIDE, at);
+    const countOf = (place: number) => countAt(list, place);
+    return readPositions(reader, countOf, stride * POSITIONS_STRIDE, at);
   }
 
   /** All postings of a short list. */
@@ -96,14 +99,14 @@ export class SegmentTerm implements FoundTerm {
 /** The positions of posting `at`, in a stream that begins with those of posting `from`. */
 function readPositions(
   reader: ByteReader,
-  counts: Uint8Array,
+  countOf: (place: number) => number,
   from: number,
   at: number,
 ): readonly number[] {
-  for (let i = from; i < at; i++) reader.skipVarints(counts[i] as number);
+  for (let i = from; i < at; i++) reader.skipVarints(countOf(i));
   const positions: number[] = [];
   let position = 0;
-  for (let i = 0; i < (counts[at] as number); i++) {
+  for (let left = countOf(at); left > 0; left--) {
     position += reader.varint();
     positions.push(position);
   }

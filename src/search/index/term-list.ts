@@ -1,12 +1,12 @@
 /** The postings of one term in one chunk, as the scorer wants them. */
 
 import { CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "./layout.ts";
+import type { PackedCounts } from "./packed-counts.ts";
 
-export interface TermList {
+export interface TermList extends PackedCounts {
   readonly count: number;
   /** Ascending, counted from the start of the chunk. */
   readonly documents: Uint16Array;
-  readonly counts: Uint8Array;
   /** Where each window begins in the two arrays; one more for the end. */
   readonly windows: Uint32Array;
   /**

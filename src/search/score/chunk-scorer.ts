@@ -13,6 +13,7 @@
 
 import { CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "../index/layout.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
+import { countAt } from "../index/packed-counts.ts";
 import { lowerBound, type TermList } from "../index/term-list.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 
@@ -86,7 +87,7 @@ export function exactScore(task: ChunkTask, document: number): number {
     const to = list.windows[window + 1] as number;
     const at = lowerBound(list.documents, document, list.windows[window] as number, to);
     if (at === to || list.documents[at] !== document) continue;
-    score += weight * termGain(norm, list.counts[at] as number, length);
+    score += weight * termGain(norm, countAt(list, at), length);
   }
   return score;
 }
@@ -130,14 +131,15 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
 
 /** Adds what each message of the window gains by a term. Gives the number of messages touched. */
 function addList(task: ChunkTask, active: ActiveList, base: number, first: number): number {
-  const { documents, counts } = active.scored.list;
+  const { list } = active.scored;
+  const { documents } = list;
   const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   let count = first;
   for (let i = active.from; i < active.to; i++) {
     const document = documents[i] as number;
-    const times = counts[i] as number;
+    const times = countAt(list, i);
     const slot = document - base;
     const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
     const sum = sums[slot] as number;
@@ -149,7 +151,8 @@ function addList(task: ChunkTask, active: ActiveList, base: number, first: numbe
 
 /** The same, for messages that are touched already. */
 function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
-  const { documents, counts } = active.scored.list;
+  const { list } = active.scored;
+  const { documents } = list;
   const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
@@ -157,7 +160,7 @@ function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
     const document = documents[i] as number;
     const sum = sums[document - base] as number;
     if (sum === 0) continue;
-    const times = counts[i] as number;
+    const times = countAt(list, i);
     const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
     sums[document - base] = sum + gain;
   }
@@ -165,7 +168,8 @@ function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
 
 /** The same, for the few candidates that are left. */
 function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number): void {
-  const { documents, counts } = active.scored.list;
+  const { list } = active.scored;
+  const { documents } = list;
   const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
@@ -174,7 +178,7 @@ function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number)
     const document = base + slot;
     const at = lowerBound(documents, document, active.from, active.to);
     if (at === active.to || documents[at] !== document) continue;
-    const times = counts[at] as number;
+    const times = countAt(list, at);
     const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
     sums[slot] = (sums[slot] as number) + gain;
   }
@@ -256,11 +260,11 @@ class ListBounds {
 
   #bestOf(from: number, to: number): number {
     const { norm, roleWeights, columns } = this.#task;
-    const { documents, counts } = this.#scored.list;
+    const { list } = this.#scored;
     let best = 0;
     for (let i = from; i < to; i++) {
-      const document = documents[i] as number;
-      const count = counts[i] as number;
+      const document = list.documents[i] as number;
+      const count = countAt(list, i);
       const role = roleWeights[columns.roles[document] as number] as number;
       const length = columns.lengths[document] as number;
       const gain = (role * count) / (count + norm.base + norm.slope * length);

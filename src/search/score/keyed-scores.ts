@@ -1,6 +1,7 @@
 /** BM25 of documents that have a key: the title, summary or surroundings of a session, or a note. */
 
 import { CHUNK_DOCUMENTS, type NoteField, type SessionField } from "../index/layout.ts";
+import { countAt } from "../index/packed-counts.ts";
 import type { TermList } from "../index/term-list.ts";
 import { sum, type View } from "../snapshot.ts";
 import { type Bm25, idf, lengthNorm, termGain } from "./bm25.ts";
@@ -61,7 +62,7 @@ function livePostings(
       const document = base + (list.documents[i] as number);
       if (live[document] !== 1) continue;
       result.documents.push(document);
-      result.counts.push(list.counts[i] as number);
+      result.counts.push(countAt(list, i));
       result.lengths.push(lengths[document] as number);
     }
   }

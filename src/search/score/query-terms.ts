@@ -1,6 +1,7 @@
 /** The terms of a query, found in every source of a snapshot. */
 
 import { CHUNK_DOCUMENTS, type Field, MAX_TERM_COUNT } from "../index/layout.ts";
+import { countAt, packCounts } from "../index/packed-counts.ts";
 import type { FoundTerm } from "../index/source.ts";
 import { type TermList, windowStarts } from "../index/term-list.ts";
 import type { View } from "../snapshot.ts";
@@ -100,7 +101,7 @@ export function joinLists(
   for (const list of present) {
     for (let i = 0; i < list.count; i++) {
       const document = list.documents[i] as number;
-      counts[document] = (counts[document] as number) + (list.counts[i] as number);
+      counts[document] = (counts[document] as number) + countAt(list, i);
     }
   }
   const documents: number[] = [];
@@ -109,7 +110,11 @@ export function joinLists(
   return {
     count: own.length,
     documents: own,
-    counts: Uint8Array.from(own, (each) => Math.min(counts[each] as number, MAX_TERM_COUNT)),
+    ...packCounts(
+      Uint8Array.from(own, (each) => Math.min(counts[each] as number, MAX_TERM_COUNT)),
+      0,
+      own.length,
+    ),
     windows: windowStarts(own),
     bounds: undefined,
   };

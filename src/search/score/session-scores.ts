@@ -7,6 +7,7 @@
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
+import { countAt } from "../index/packed-counts.ts";
 import type { MessageFacts } from "../index/source.ts";
 import { lowerBound, type TermList } from "../index/term-list.ts";
 import type { SessionPath } from "../port.ts";
@@ -98,7 +99,7 @@ export class SessionScorer {
           if (document >= end) break;
           const place = run.places[document - first] as number;
           if (place < 0) continue;
-          const count = list.counts[at] as number;
+          const count = countAt(list, at);
           const gain = weight * termGain(norm, count, lengths[place] as number);
           scores[place] = (scores[place] as number) + gain;
           counts[index] = (counts[index] as number) + count;
