@@ -36,6 +36,8 @@ export interface SegmentInfo {
 /** A session that was deleted, but whose documents some segment may still hold. */
 export interface DeadSession {
   readonly session: number;
+  /** When it was deleted. */
+  readonly at: number;
   /** The position of its deletion. */
   readonly position: number;
 }

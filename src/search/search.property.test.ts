@@ -7,6 +7,7 @@ import { runNow } from "./drive.ts";
 import { IndexCache } from "./index/index-cache.ts";
 import { maintainIndex } from "./maintain/maintain.ts";
 import { TenantMemory } from "./memory.ts";
+import type { MaintenanceReport } from "./port.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";
 import { type RankingProfile, SEED_PROFILE } from "./score/profile.ts";
 import { searchSessions } from "./search.ts";
@@ -133,16 +134,17 @@ class Fixture {
     }
   }
 
-  maintain(task: "flush" | "merge" | "purge" | "rebuild"): void {
+  maintain(task: "flush" | "merge" | "upkeep" | "purge" | "rebuild", now = 0): MaintenanceReport {
     const options = {
       indexing: INDEXING,
       newSegment: () => ++this.#lastSegment,
       flushAt: 1,
       unreadable: new Set<number>(),
+      now,
     };
     const { version } = this.model.manifest;
     const asked = task === "rebuild" ? { rebuildThrough: version } : task;
-    runNow(maintainIndex(asked, options), this.model.answer);
+    return runNow(maintainIndex(asked, options), this.model.answer);
   }
 
   search(query: string, more: Partial<SearchRequest> = {}): SearchAnswer {
@@ -288,5 +290,30 @@ describe("the index ranks as the plain formula does", () => {
     fixture.maintain("purge");
     for (let i = 0; i < 6; i++) expectSame(fixture, brute, words(1 + next(10)), { limit: 5 });
     expect(fixture.model.manifest.segments).toHaveLength(1);
+  });
+});
+
+describe("what was deleted", () => {
+  test("leaves the segments by itself when it is much, or old", () => {
+    const fixture = new Fixture();
+    const sessions = Array.from({ length: 40 }, () => fixture.model.createSession());
+    for (const session of sessions) fixture.model.append(session, "user", `word${session} cron`);
+    fixture.maintain("flush");
+    fixture.model.delete(sessions[0] as number);
+    fixture.maintain("flush");
+    fixture.maintain("upkeep");
+    expect(fixture.model.manifest.dead).toHaveLength(1);
+    fixture.model.delete(sessions[1] as number);
+    fixture.model.delete(sessions[2] as number);
+    fixture.maintain("flush");
+    while (fixture.maintain("upkeep").more);
+    expect(fixture.model.manifest.dead).toEqual([]);
+
+    fixture.model.delete(sessions[3] as number);
+    fixture.maintain("flush");
+    while (fixture.maintain("upkeep", 25 * 60 * 60 * 1000).more);
+    expect(fixture.model.manifest.dead).toEqual([]);
+    const found = fixture.search("word4").hits.map(({ sessionId }) => sessionId);
+    expect(found).not.toContain("s4");
   });
 });

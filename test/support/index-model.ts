@@ -164,7 +164,9 @@ export class IndexModel {
       memories: [],
       facts: [],
       deleted: events.flatMap((event, i) =>
-        event.kind === "deleted" ? [{ session: event.session, position: after + i + 1 }] : [],
+        event.kind === "deleted"
+          ? [{ session: event.session, at: 0, position: after + i + 1 }]
+          : [],
       ),
       touched: events.map((event) =>
         event.kind === "message" ? event.message.session : event.session,

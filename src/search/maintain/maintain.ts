@@ -29,7 +29,12 @@ export interface MaintenanceOptions {
   readonly flushAt: number;
   /** Segments that a search could not read. */
   readonly unreadable: ReadonlySet<number>;
+  readonly now: number;
 }
+
+/** What was deleted leaves the segments after a day, or when it is this part of all sessions. */
+const DEAD_KEPT_MS = 24 * 60 * 60 * 1000;
+const DEAD_PART = 0.05;
 
 /** Rows of the feed that one segment is built from. */
 const RANGE = 8_192;
@@ -41,14 +46,15 @@ export function* maintainIndex(
   task: MaintenanceTask,
   options: MaintenanceOptions,
 ): Asking<MaintenanceReport> {
-  const { manifest, head } = yield* readState();
-  const step = nextStep(task, manifest, head, options);
+  const state = yield* readState();
+  const { manifest, head } = state;
+  const step = nextStep(task, state, options);
   const report = { through: manifest.through, head, documents: 0 };
   if (step === undefined) return { ...report, busy: false, more: false };
   const documents = yield* step;
   if (documents === undefined) return { ...report, busy: true, more: true };
   const after = yield* readState();
-  const more = nextStep(task, after.manifest, after.head, options) !== undefined;
+  const more = nextStep(task, after, options) !== undefined;
   return { through: after.manifest.through, head: after.head, documents, busy: false, more };
 }
 
@@ -56,12 +62,16 @@ interface State {
   readonly manifest: Manifest;
   /** The end of the feed. */
   readonly head: number;
+  /** Sessions that are alive; 0 if nobody needs to know. */
+  readonly sessions: number;
 }
 
 function* readState(): Asking<State> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const { head } = yield* ask<"feed">({ need: "feed", after: manifest.through, limit: 0 });
-  return { manifest, head };
+  const hasDead = manifest.dead.length > 0;
+  const sessions = hasDead ? yield* ask<"sessionCount">({ need: "sessionCount" }) : 0;
+  return { manifest, head, sessions };
 }
 
 /** Gives the documents that were written, or undefined if somebody else was quicker. */
@@ -70,10 +80,10 @@ type Step = Asking<number | undefined>;
 /** Nothing has run yet when this returns: generators wait for their first step. */
 function nextStep(
   task: MaintenanceTask,
-  manifest: Manifest,
-  head: number,
+  state: State,
   options: MaintenanceOptions,
 ): Step | undefined {
+  const { manifest, head } = state;
   const lag = head - manifest.through;
   if (task !== "merge" && lag > 0 && (task === "flush" || lag >= options.flushAt)) {
     return flush(manifest, head, options);
@@ -92,7 +102,20 @@ function nextStep(
     return isClean ? undefined : merge(manifest, manifest.segments, options);
   }
   const joined = segmentsToMerge(manifest.segments);
-  return joined.length === 0 ? undefined : merge(manifest, joined, options);
+  if (joined.length > 0) return merge(manifest, joined, options);
+  const overdue = withOverdueDead(state, options.now);
+  return overdue === undefined ? undefined : merge(manifest, [overdue], options);
+}
+
+/** A segment that still holds what was deleted long ago, or much that was deleted. */
+function withOverdueDead(
+  { manifest: { dead, segments }, sessions }: State,
+  now: number,
+): SegmentInfo | undefined {
+  const isMuch = dead.length > DEAD_PART * (sessions + dead.length);
+  const due = dead.filter(({ at }) => isMuch || at < now - DEAD_KEPT_MS);
+  const last = Math.max(0, ...due.map(({ position }) => position));
+  return segments.find(({ builtAt }) => builtAt < last);
 }
 
 function* flush(manifest: Manifest, head: number, options: MaintenanceOptions): Step {

@@ -232,7 +232,11 @@ function toDead(deletion: Deletion, tombstones: readonly Row[]): DeadSession[] {
         Number(row["deleted_at"]) === deletion.at &&
         Buffer.from(row["digest"] as Uint8Array).toString("hex") === deletion.digest,
     )
-    .map((row) => ({ session: Number(row["session"]), position: deletion.position }));
+    .map((row) => ({
+      session: Number(row["session"]),
+      at: deletion.at,
+      position: deletion.position,
+    }));
 }
 
 function detailsOf(row: Row): Record<string, unknown> {

@@ -49,7 +49,12 @@ const INDEX_CODE: IndexCode<SearchMemory> = {
       ? searchNotes(request, memory.tenant(tenant))
       : searchSessions(request, memory.tenant(tenant)),
   maintain: (task, options) =>
-    maintainIndex(task, { ...options, indexing: analysisOf(options.indexing), newSegment }),
+    maintainIndex(task, {
+      ...options,
+      indexing: analysisOf(options.indexing),
+      newSegment,
+      now: Date.now(),
+    }),
 };
 
 function analysisOf({ language = "english", tools = "names" }: IndexingOptions): Analysis {
