@@ -9,7 +9,7 @@
 
 import type { Address } from "./blob-packer.ts";
 
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 export const FIELDS = ["message", "title", "summary", "about", "memory", "fact"] as const;
 export type Field = (typeof FIELDS)[number];
@@ -33,8 +33,8 @@ export const LONG_LIST = 512;
 export const WINDOWED_LIST = 1_024;
 /** Terms in a block of the dictionary. */
 export const DICTIONARY_BLOCK = 64;
-/** Messages in a block of the facts that only hits need. */
-export const FACTS_BLOCK = 1_024;
+/** Messages in a block of the facts that only hits need: a block is decoded for one of them. */
+export const FACTS_BLOCK = 128;
 /** Postings between two entry points into the positions of a long list. */
 export const POSITIONS_STRIDE = 128;
 /**

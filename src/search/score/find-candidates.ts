@@ -44,6 +44,8 @@ export interface Candidates {
 const MAX_TERMS = 64;
 /** Sessions with the largest boosts, which are scored first: they bound what the others can gain. */
 const BOOSTED_FIRST = 64;
+/** So few sessions in scope are scored one by one: all others need not be passed over. */
+const FEW_SESSIONS = 512;
 /** Where the words that a prefix stands for are looked up. */
 const PREFIX_FIELDS = ["message", ...SESSION_FIELDS] as const;
 /** Hits beyond the limit, in case some are copies. */
@@ -140,7 +142,8 @@ function* rankSessions(
   ranking: Ranking,
   blobs: Blobs,
 ): Asking<Ranked[]> {
-  const scorer = new SessionScorer({ ...pass, maxBoost: 0 }, ranking.passage);
+  const filter = { ...pass.filter, sessions: undefined };
+  const scorer = new SessionScorer({ ...pass, filter, maxBoost: 0 }, ranking.passage);
   return yield* blobs.complete(() =>
     top.list().flatMap(({ session }) => {
       const scored = scorer.score(session, pass.filter.path?.(session));
@@ -275,9 +278,14 @@ function* passOnce(
     return (x?.sequence ?? 0) < (y?.sequence ?? 0);
   };
   const byBoost = [...boosts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const first = byBoost.slice(0, BOOSTED_FIRST);
+  const few = filter.sessions !== undefined && filter.sessions.length <= FEW_SESSIONS;
+  const first: readonly (readonly [number, number])[] = few
+    ? Array.from(filter.sessions, (session) => [session, boosts.get(session) ?? 0])
+    : byBoost.slice(0, BOOSTED_FIRST);
   const maxBoost = byBoost[BOOSTED_FIRST]?.[1] ?? 0;
-  const scorer = new SessionScorer({ ...pass, maxBoost: 0 });
+  // These sessions are in scope: nobody has to look.
+  const open = { ...filter, sessions: undefined };
+  const scorer = new SessionScorer({ ...pass, filter: open, maxBoost: 0 });
   const top = yield* blobs.complete(() => {
     const attempt = new TopSessions(limit, isBefore);
     for (const [session, boost] of first) {
@@ -302,5 +310,6 @@ function* passOnce(
       top.offer(session, boost, -1, -1);
     }
   }
+  if (few) return { top, partial: false };
   return yield* passMessages({ ...pass, maxBoost }, top, blobs, isLate);
 }

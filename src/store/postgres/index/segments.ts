@@ -1,7 +1,7 @@
 /** The rows of segments: writing, reading, dropping. */
 
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
-import { blobName, checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
+import { blobName, CheckedBlobs, checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
@@ -42,7 +42,8 @@ export async function readBlobs(
       row,
     ]),
   );
-  return keys.map((key) => toBlobAnswer(found.get(blobName(key))));
+  const checked = new CheckedBlobs();
+  return keys.map((key) => toBlobAnswer(found.get(blobName(key)), key, checked));
 }
 
 export function writeBlobs(

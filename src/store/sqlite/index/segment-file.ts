@@ -8,6 +8,7 @@
 
 import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
+import { CheckedBlobs } from "../../index/blob-check.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { MEMORY } from "../sqlite-file.ts";
@@ -22,6 +23,7 @@ export class SegmentFile {
   readonly #readOnly: boolean;
   /** The epoch of the store that the segments belong to. */
   readonly #epoch: () => string;
+  readonly #checked = new CheckedBlobs();
   #db: SqliteConnection | undefined;
   /** The file that the connection was opened on: another process may have replaced it. */
   #identity = "";
@@ -86,7 +88,7 @@ export class SegmentFile {
   #readBlob(tenant: number, key: BlobKey): BlobAnswer {
     const db = this.#db ?? this.open();
     if (db === undefined) return "missing";
-    return quietly(() => readBlob(db, tenant, key)) ?? "damaged";
+    return quietly(() => readBlob(db, tenant, key, this.#checked)) ?? "damaged";
   }
 
   #connect(): SqliteConnection {

@@ -2,7 +2,7 @@
 
 import { BackscrollError } from "../../../model/errors.ts";
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
-import { checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
+import { type CheckedBlobs, checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -33,9 +33,10 @@ const DELETED_AT_ONCE = 16;
 export function readBlob(
   db: SqliteConnection,
   tenant: number,
-  { segment, blob }: BlobKey,
+  key: BlobKey,
+  checked: CheckedBlobs,
 ): BlobAnswer {
-  return toBlobAnswer(db.get(SQL.readBlob, tenant, segment, blob));
+  return toBlobAnswer(db.get(SQL.readBlob, tenant, key.segment, key.blob), key, checked);
 }
 
 /** Inside a transaction of the caller's. */
