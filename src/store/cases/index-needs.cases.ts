@@ -121,8 +121,8 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       }
       const slice = await feedOf(store(), name);
       expect(slice.deleted).toEqual([
-        { session: numbers[0], position: 4 },
-        { session: numbers[1], position: 7 },
+        { session: numbers[0], at: T0, position: 4 },
+        { session: numbers[1], at: T0, position: 7 },
       ]);
       expect(slice.entries.map(({ session }) => session)).toEqual([numbers[2]]);
       expect(slice.touched).toEqual([numbers[2]]);
