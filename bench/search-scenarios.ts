@@ -21,8 +21,15 @@ export async function fill(task: FillTask): Promise<Figures> {
   await using engine = await open(task.address, options);
   let textBytes = 0;
   let sessions = 0;
+  let madeMs = 0;
   const start = performance.now();
-  for (const { session, messages } of bySession(new SearchCorpus(1).messages(task.messages))) {
+  const corpus = bySession(new SearchCorpus(1).messages(task.messages));
+  for (;;) {
+    const before = performance.now();
+    const next = corpus.next();
+    madeMs += performance.now() - before;
+    if (next.done) break;
+    const { session, messages } = next.value;
     sessions++;
     const handle = await engine.createSession({
       agent: `agent-${session % 5}`,
@@ -38,7 +45,8 @@ export async function fill(task: FillTask): Promise<Figures> {
   }
   await engine.maintainIndex("flush");
   await engine.maintainIndex("merge");
-  const seconds = (performance.now() - start) / 1_000;
+  // Making the texts up is not our work.
+  const seconds = (performance.now() - start - madeMs) / 1_000;
   const { bytes, positionBytes, segments } = await engine.indexStatus();
   return {
     messages: task.messages,
