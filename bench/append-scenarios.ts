@@ -17,6 +17,8 @@ const PAGE = 50;
 export interface AppendTask {
   readonly address: string;
   readonly durability: Durability;
+  /** False: the index is left alone, and the store measured by itself. */
+  readonly indexing?: boolean;
   readonly warmUp: number;
   readonly count: number;
   /** Where the bare file is written. */
@@ -70,7 +72,11 @@ export async function appendBesideBareWrite(task: AppendTask): Promise<Figures> 
 
 /** One appender of batches of 100 that waits for each. */
 export async function appendBatches(task: AppendTask): Promise<Figures> {
-  await using engine = await open(task.address, { durability: task.durability });
+  const { durability, indexing } = task;
+  await using engine = await open(task.address, {
+    durability,
+    ...(indexing === false ? { indexing: { flushAt: 0 } } : {}),
+  });
   const session = await newSession(engine);
   const messages = messageSource();
   const batch = () => Array.from({ length: 100 }, messages);
