@@ -17,11 +17,12 @@ const SQL = statements("scope", {
     AND owner IN (SELECT value FROM json_each(?))`,
   participants: `SELECT DISTINCT session FROM participants WHERE tenant = ?
     AND actor IN (SELECT value FROM json_each(?))`,
-  /** By id, by the whole path, or by its last parts. */
-  projects: `SELECT s.session FROM sessions s WHERE s.tenant = ?
-    AND EXISTS (SELECT 1 FROM json_each(?) p WHERE p.value <> '' AND (s.project_id = p.value
-      OR s.project_path = p.value
-      OR substr(s.project_path, -length(p.value) - 1) IN ('/' || p.value, '\\' || p.value)))`,
+  /** By id, which has an index; or by the whole path or its last parts, which have none. */
+  projects: `SELECT session FROM sessions WHERE tenant = ?1 AND project_id IS NOT NULL
+      AND project_id IN (SELECT value FROM json_each(?2) WHERE value <> '')
+    UNION SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.project_path IS NOT NULL
+      AND EXISTS (SELECT 1 FROM json_each(?2) p WHERE p.value <> '' AND (s.project_path = p.value
+        OR substr(s.project_path, -length(p.value) - 1) IN ('/' || p.value, '\\' || p.value)))`,
   workstations: `SELECT session FROM sessions WHERE tenant = ?
     AND workstation IN (SELECT value FROM json_each(?))`,
   gitBranches: `SELECT session FROM sessions WHERE tenant = ?
