@@ -217,7 +217,11 @@ function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile
     if (!(name in preset)) {
       throw invalid("ranking", `ranking has no ${name}; it has ${Object.keys(preset).join(", ")}`);
     }
-    for (const value of typeof weight === "object" ? Object.values(weight) : [weight]) {
+    const isGroup = typeof preset[name as keyof RankingProfile] === "object";
+    const values = isGroup
+      ? Object.values(checkInput(weight as object, `ranking.${name}`))
+      : [weight];
+    for (const value of values) {
       if (typeof value !== "number" || !(value >= 0)) {
         throw invalid(`ranking.${name}`, `ranking.${name} must be a number of at least 0`);
       }

@@ -7,6 +7,7 @@
  */
 
 import { type IndexingOptions, indexVersion } from "../index/add-feed.ts";
+import { UnreadableSegment } from "../index/blobs.ts";
 import { IndexCache } from "../index/index-cache.ts";
 import { mergeSegments } from "../index/merge-segments.ts";
 import {
@@ -51,7 +52,16 @@ export function* maintainIndex(
   const step = nextStep(task, state, options);
   const report = { through: manifest.through, head, documents: 0 };
   if (step === undefined) return { ...report, busy: false, more: false };
-  const documents = yield* step;
+  let documents: number | undefined;
+  try {
+    documents = yield* step;
+  } catch (error) {
+    const isNew = error instanceof UnreadableSegment && !options.unreadable.has(error.segment);
+    if (!isNew) throw error;
+    // No search has met it yet. It is built again first: nothing can be joined with it.
+    const unreadable = new Set([...options.unreadable, error.segment]);
+    return yield* maintainIndex(task === "merge" ? "upkeep" : task, { ...options, unreadable });
+  }
   if (documents === undefined) return { ...report, busy: true, more: true };
   const after = yield* readState();
   const more = nextStep(task, after, options) !== undefined;
@@ -185,7 +195,7 @@ function* replace(old: readonly SegmentInfo[], info: SegmentInfo | undefined): A
 function* swap(before: Manifest, after: Manifest): Asking<boolean> {
   const version = before.version + 1;
   const segments = after.segments.map((info) =>
-    before.segments.includes(info) ? info : { ...info, namedIn: version },
+    before.segments.includes(info) ? info : { ...info, namedIn: info.namedIn ?? version },
   );
   return yield* ask<"swap">({
     need: "swap",
@@ -207,13 +217,18 @@ function* mergeAll(
   const sources = joined.map((info) => info.segment);
   const between = () => flushIfDue(options);
   const merged = yield* mergeSegments(sources, segment, numbers, cache, between);
+  const version = indexVersion(options.indexing);
+  const older = joined.find(({ analyzer }) => analyzer !== version);
+  // What is joined is as old as the oldest of its parts. Parts of a rebuild were never named.
+  const named = joined.flatMap(({ namedIn }) => (namedIn === undefined ? [] : [namedIn]));
   return {
     ...merged,
     segment,
     from: (joined[0] as SegmentInfo).from,
     to: (joined.at(-1) as SegmentInfo).to,
     builtAt: Math.max(through, Math.min(...joined.map(({ builtAt }) => builtAt))),
-    analyzer: (joined[0] as SegmentInfo).analyzer,
+    analyzer: older?.analyzer ?? version,
+    ...(named.length === 0 ? {} : { namedIn: Math.min(...named) }),
   };
 }
 

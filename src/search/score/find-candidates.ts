@@ -245,16 +245,20 @@ function* passUntilPathsAreKnown(
   paths: Paths,
   wanted: number,
 ): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
+  let whole: TopSessions | undefined;
   for (let limit = wanted; ; limit *= 2) {
     const found = yield* passOnce(search, pass, limit);
     if (search.request.branches === "all") return found;
     const unknown = found.top.list().filter(({ session }) => paths.known(session) === undefined);
-    if (unknown.length === 0) return found;
-    yield* paths.find(unknown.map(({ session }) => session));
-    const areActive = yield* search.blobs.complete(() =>
-      unknown.every((best) => isActive(pass.views, best, paths)),
+    if (unknown.length > 0) yield* paths.find(unknown.map(({ session }) => session));
+    // Time ran out: an earlier pass that came to its end knows more than this one.
+    const best = found.partial ? (whole ?? found.top) : found.top;
+    const active = yield* search.blobs.complete(() =>
+      best.filter((each) => isActive(pass.views, each, paths)),
     );
-    if (areActive || found.partial) return found;
+    if (found.partial) return { top: active, partial: true };
+    if (active.list().length === best.list().length) return found;
+    whole = found.top;
   }
 }
 

@@ -93,17 +93,20 @@ function bestPlaces(
     values[place] = (points[place] as number) * (roleWeights[roles[place] as number] as number);
     places.push(place);
   }
+  // Of equal ones the later: it is the newer one.
+  const isBetter = (a: number, b: number) => (values[a] as number) >= (values[b] as number);
+  const first = places.reduce(
+    (best, place) => (isBetter(place, best) ? place : best),
+    places[0] ?? -1,
+  );
+  if (first < 0) return [];
+  if (limit === 1 && scored.accepts(first)) return [first];
   const best: number[] = [];
-  while (best.length < limit) {
-    let first = -1;
-    for (const place of places) {
-      const value = values[place] as number;
-      // Of equal ones the later: it is the newer one.
-      if (value > 0 && (first < 0 || value >= (values[first] as number))) first = place;
-    }
-    if (first < 0) break;
-    values[first] = 0;
-    if (scored.accepts(first)) best.push(first);
+  for (const place of places.sort(
+    (a, b) => (values[b] as number) - (values[a] as number) || b - a,
+  )) {
+    if (best.length === limit) break;
+    if (scored.accepts(place)) best.push(place);
   }
   return best;
 }

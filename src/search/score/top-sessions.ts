@@ -57,12 +57,18 @@ export class TopSessions {
   }
 
   copy(): TopSessions {
-    const copy = new TopSessions(this.#limit, this.#isBefore);
+    return this.filter(() => true);
+  }
+
+  /** Only what `keeps` says. */
+  filter(keeps: (best: Best) => boolean): TopSessions {
+    const kept = new TopSessions(this.#limit, this.#isBefore);
     for (const best of this.#sorted) {
-      copy.#sorted.push(best);
-      copy.#bySession.set(best.session, best);
+      if (!keeps(best)) continue;
+      kept.#sorted.push(best);
+      kept.#bySession.set(best.session, best);
     }
-    return copy;
+    return kept;
   }
 
   /** The best first. */
