@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { IndexModel } from "../../../test/support/index-model.ts";
+import { runNow } from "../drive.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../port.ts";
+import { maintainIndex } from "./maintain.ts";
+
+let lastSegment = 0;
+
+function maintain(model: IndexModel, task: MaintenanceTask, unicode = "1"): MaintenanceReport {
+  const options = {
+    indexing: { language: "english", tools: "names", unicode },
+    newSegment: () => ++lastSegment,
+    flushAt: 1,
+    unreadable: new Set<number>(),
+    now: 0,
+  } as const;
+  return runNow(maintainIndex(task, options), model.answer);
+}
+
+/** A model whose index has this many segments. */
+function withSegments(count: number): IndexModel {
+  const model = new IndexModel();
+  const session = model.createSession();
+  for (let i = 0; i < count; i++) {
+    model.append(session, "user", `message ${i} of many`);
+    maintain(model, "flush");
+  }
+  return model;
+}
+
+test("a damaged segment is built again before anything is joined with it", () => {
+  const model = withSegments(17);
+  const damaged = model.manifest.segments[3]?.segment;
+  for (const key of [...model.blobs.keys()]) {
+    if (key.startsWith(`${damaged}/`)) model.blobs.delete(key);
+  }
+  while (maintain(model, "purge").more);
+  expect(model.manifest.segments).toHaveLength(1);
+  expect(model.manifest.segments[0]?.documents).toBe(17);
+});
+
+test("what is joined of old and new analysis is old, and built again", () => {
+  const model = withSegments(17);
+  maintain(model, "upkeep", "2");
+  maintain(model, "merge", "2");
+  expect(model.manifest.segments[0]?.analyzer).toContain("/1/");
+  while (maintain(model, "upkeep", "2").more);
+  for (const { analyzer } of model.manifest.segments) expect(analyzer).toContain("/2/");
+});
+
+test("a rebuild also builds what was joined meanwhile", () => {
+  const model = withSegments(17);
+  const rebuild = { rebuildThrough: model.manifest.version };
+  maintain(model, rebuild);
+  maintain(model, "upkeep");
+  const joined = new Set(model.manifest.segments.map(({ segment }) => segment));
+  while (maintain(model, rebuild).more);
+  expect(model.manifest.segments.filter(({ segment }) => joined.has(segment))).toEqual([]);
+  expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(17);
+});
