@@ -15,6 +15,9 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   search: { folders: ["model", "transcript"], packages: [] },
 
+  context: { folders: ["model", "transcript"], packages: [] },
+  compaction: { folders: ["model", "transcript", "context"], packages: [] },
+
   // Backends run the index: its computations ask, they answer.
   store: { folders: ["model", "transcript", "search"], packages: ["node:crypto", "node:zlib"] },
   "store/sqlite": {
@@ -30,7 +33,10 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   },
 
   // Of the store, only the port. Random ids are all that it asks of the machine.
-  engine: { folders: ["model", "transcript", "search", "store"], packages: ["node:crypto"] },
+  engine: {
+    folders: ["model", "transcript", "search", "context", "compaction", "store"],
+    packages: ["node:crypto"],
+  },
 
   // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
   // as they are in the index.

@@ -86,6 +86,15 @@ test("errors have these codes, and each an exit code", () => {
     unsupported_storage: 7,
     schema_too_new: 8,
     needs_migration: 8,
+    nothing_to_compact: 1,
+    compaction_conflict: 3,
+    compaction_cancelled: 3,
+    summary_rejected: 5,
+    budget_too_small: 2,
+    facts_disabled: 2,
+    model_unavailable: 5,
+    model_failed: 5,
+    unknown_format: 2,
   });
 });
 
@@ -128,6 +137,7 @@ describe("entries are of these kinds", () => {
     message: [yes, yes, yes, yes, yes],
     compaction: [yes, no, yes, no, yes],
     branch_summary: [yes, no, yes, no, yes],
+    summary: [no, no, yes, no, no],
     custom_message: [yes, no, yes, no, yes],
     custom: [no, no, no, no, no],
     label: [no, no, yes, no, no],

@@ -4,7 +4,7 @@ import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 
 export const EXIT = {
   ok: 0,
-  /** What was named is not there, a search found nothing, or `doctor` found problems. */
+  /** What was named is not there, there was nothing to do, or `doctor` found problems. */
   nothing: 1,
   usage: 2,
   conflict: 3,
@@ -23,11 +23,11 @@ export const EXIT = {
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: "It worked. An empty list is an answer, too.",
   nothing:
-    "No such session, entry, memory or fact; a search found nothing; or `doctor` found problems.",
+    "No such session, entry, memory or fact; a search found nothing; there is nothing to compact; or `doctor` found problems.",
   usage: "The command line or a value in it is wrong.",
   conflict: "Something else is in its place: read the new state, then decide.",
   noStore: "There is no store at this address.",
-  unavailable: "The store cannot be reached now; trying again later may help.",
+  unavailable: "The store or the language model cannot be used now; trying again later may help.",
   refused: "The store can be read, but not written.",
   damaged: "What is at this address cannot be used as a store.",
   version: "The store was written by another version of Backscroll.",
@@ -41,11 +41,15 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   too_large: EXIT.usage,
   invalid_cursor: EXIT.usage,
   invalid_address: EXIT.usage,
+  budget_too_small: EXIT.usage,
+  facts_disabled: EXIT.usage,
+  unknown_format: EXIT.usage,
 
   session_not_found: EXIT.nothing,
   entry_not_found: EXIT.nothing,
   memory_not_found: EXIT.nothing,
   fact_not_found: EXIT.nothing,
+  nothing_to_compact: EXIT.nothing,
 
   session_exists: EXIT.conflict,
   stale_leaf: EXIT.conflict,
@@ -53,12 +57,17 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   idempotency_conflict: EXIT.conflict,
   cursor_expired: EXIT.conflict,
   store_not_empty: EXIT.conflict,
+  compaction_conflict: EXIT.conflict,
+  compaction_cancelled: EXIT.conflict,
 
   store_not_found: EXIT.noStore,
 
   store_closed: EXIT.unavailable,
   store_busy: EXIT.unavailable,
   store_unavailable: EXIT.unavailable,
+  model_unavailable: EXIT.unavailable,
+  model_failed: EXIT.unavailable,
+  summary_rejected: EXIT.unavailable,
 
   store_read_only: EXIT.refused,
   store_full: EXIT.refused,

@@ -26,6 +26,7 @@ export type EntryKind =
   | "message"
   | "compaction"
   | "branch_summary"
+  | "summary"
   | "custom_message"
   | "custom"
   | "label"
@@ -44,6 +45,7 @@ export const ENTRY_KINDS: Readonly<Record<EntryKind, KindRules>> = {
     counted: false,
     movesLeaf: true,
   },
+  summary: { entersContext: false, indexed: false, shown: true, counted: false, movesLeaf: false },
   custom_message: {
     entersContext: true,
     indexed: false,

@@ -37,6 +37,25 @@ export const ERROR_CODES = [
   /** The tenant's quota would be exceeded. */
   "quota_exceeded",
 
+  /** Everything that could be summarised already is, or there is too little of it. */
+  "nothing_to_compact",
+  /** Another compaction came first, or the conversation went on from before the covered part. */
+  "compaction_conflict",
+  /** The host's hook called the compaction off. */
+  "compaction_cancelled",
+  /** The summary is empty, refused, cut off or leaves out what it must name. Nothing was changed. */
+  "summary_rejected",
+  /** The newest turn alone takes more than the budget. `details.needed` says how many tokens. */
+  "budget_too_small",
+  /** The session does not allow facts to be taken from it: `metadata.facts.enabled`. */
+  "facts_disabled",
+  /** No language model was given, or none under this name. */
+  "model_unavailable",
+  /** The language model did not answer, or its answer could not be used. */
+  "model_failed",
+  /** The file is no transcript of a format that can be read. */
+  "unknown_format",
+
   /** The store exists nowhere at this address, and the command does not create one. */
   "store_not_found",
   /** The store is closed, or was closed while the call waited. */

@@ -1,0 +1,96 @@
+/**
+ * What a summary is made of, and the port of whoever writes one.
+ *
+ * The structure is stored beside the text. A later summary is made from the structure of the one
+ * before and from new entries, never from its prose: text that is merged again and again compounds.
+ */
+
+import type { Entry } from "../model/entry.ts";
+
+/** A line of a summary, with the entry that it can be checked against. */
+export interface CitedText {
+  readonly text: string;
+  readonly entryId: string;
+}
+
+export interface TimelineLine extends CitedText {
+  readonly role: string;
+}
+
+/** Older lines of a timeline, folded: how many of whom, and between which entries. */
+export interface TimelineFold {
+  readonly from: string;
+  readonly through: string;
+  readonly messages: number;
+  readonly user: number;
+  readonly assistant: number;
+  readonly tool: number;
+}
+
+export interface LedgerCommand extends CitedText {
+  /** How it ended, if the result says so. */
+  readonly failed?: boolean;
+}
+
+export interface LedgerFile {
+  readonly path: string;
+  /** The newest entry that touched it. */
+  readonly entryId: string;
+  readonly times: number;
+}
+
+/** What was done, word for word: the part of a conversation that prose summaries lose first. */
+export interface Ledger {
+  readonly commands: readonly LedgerCommand[];
+  /** Commands that are older than the ones listed. */
+  readonly earlierCommands: number;
+  readonly filesRead: readonly LedgerFile[];
+  readonly filesChanged: readonly LedgerFile[];
+  readonly earlierFiles: number;
+}
+
+export interface SummaryStructure {
+  readonly version: 1;
+  readonly scope: {
+    readonly messages: number;
+    readonly user: number;
+    readonly assistant: number;
+    readonly tool: number;
+  };
+  /** Sorted, each once. */
+  readonly tools: readonly string[];
+  /** The last three, oldest first. */
+  readonly requests: readonly CitedText[];
+  readonly pending: readonly CitedText[];
+  readonly keyFiles: readonly string[];
+  readonly currentWork: CitedText | null;
+  readonly folded: readonly TimelineFold[];
+  readonly timeline: readonly TimelineLine[];
+  readonly ledger: Ledger;
+}
+
+export interface SummaryRequest {
+  /** What earlier entries were summarised to. A summary that leaves it out loses them. */
+  readonly previous: { readonly text: string; readonly structure: SummaryStructure | null } | null;
+  /** The entries to cover, in order, with their content. */
+  readonly entries: readonly Entry[];
+  /** The structure of `previous` and `entries` together. */
+  readonly structure: SummaryStructure;
+  /** `entries` end inside a turn. */
+  readonly splitTurn: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface SummaryAnswer {
+  readonly text: string;
+  /** The model that wrote it; null if none did. */
+  readonly model: string | null;
+  /** Why the writer stopped, in the AI SDK's words; `stop` is the only good one. */
+  readonly finishReason: string;
+}
+
+/** Writes summaries. What it throws fails the call that needed one, and changes nothing. */
+export interface Summarizer {
+  readonly name: string;
+  summarize(request: SummaryRequest): Promise<SummaryAnswer>;
+}

@@ -1,0 +1,21 @@
+/** A message of a context: what the model is given, in no provider's words. */
+
+import type { Block } from "../model/block.ts";
+import type { Role } from "../model/entry.ts";
+
+/** Why a message is in the context. */
+export type ContextPart = "pinned" | "summary" | "facts" | "recalled" | "recent";
+
+export interface ContextMessage {
+  readonly role: Role;
+  /** Who wrote it, where a single entry stands behind it. */
+  readonly actor: string | null;
+  readonly blocks: readonly Block[];
+  readonly part: ContextPart;
+  /** The entries that it was made from, so that every line can be opened. */
+  readonly entryIds: readonly string[];
+  /** The model that wrote it, if one did: what is signed for one means nothing to another. */
+  readonly model: string | null;
+  /** An assistant message that its writer did not finish: its open calls get no results. */
+  readonly aborted?: boolean;
+}
