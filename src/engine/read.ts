@@ -2,7 +2,7 @@
 
 import type { Entry } from "../model/entry.ts";
 import { MAX_PAGE } from "../model/limits.ts";
-import type { EntryPage } from "../store/records.ts";
+import type { EntryPage } from "../store/entry-query.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import { checkCount, checkKey, checkLimit } from "./check.ts";
 import { pendingEntry, toEntry } from "./entry-view.ts";
@@ -92,7 +92,7 @@ export async function readHistory(
     select: "history",
     sessionId,
     ...(input.before === undefined ? {} : { before: checkKey(input.before, "before") }),
-    summaries: input.includeSummaries ?? false,
+    include: input.includeSummaries ? "summaries" : "messages",
     limit: checkLimit(input.limit),
     payloads: true,
   });
@@ -161,10 +161,20 @@ export async function readBranches(scope: Scope, sessionId: string): Promise<Bra
   }));
 }
 
+/** A session with more labels than this shows the newest. */
+const MAX_LABELS = 10_000;
+
 /** The last label that each entry was given, unless that was taken away again. */
 export async function readLabels(scope: Scope, sessionId: string): Promise<Map<string, string>> {
   const labels = new Map<string, string>();
-  for (const record of await scope.store.listLabels(scope.tenant, sessionId)) {
+  const page = await scope.store.readEntries(scope.tenant, {
+    select: "marked",
+    sessionId,
+    mark: "label",
+    limit: MAX_LABELS,
+    payloads: false,
+  });
+  for (const record of page.entries) {
     const data = toEntry(record, new Map()).data as { targetId?: string; label?: string | null };
     if (typeof data?.targetId !== "string") continue;
     if (typeof data.label === "string") labels.set(data.targetId, data.label);

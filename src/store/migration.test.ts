@@ -8,8 +8,10 @@ import { SQLITE_MIGRATIONS } from "./sqlite/migrations/index.ts";
 const PINS: Readonly<Record<string, string>> = {
   "sqlite 1 initial": "a8a9af1b9975b730",
   "sqlite 2 index": "4c9a1716c57973db",
+  "sqlite 3 marks": "b6e751ab0a8a06d1",
   "postgres 1 initial": "9a11c4d9239c3f8d",
   "postgres 2 index": "b76e6a181fc1a24b",
+  "postgres 3 marks": "b6e751ab0a8a06d1",
 };
 
 test("migrations are what they were", () => {

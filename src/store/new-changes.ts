@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../model/json.ts";
 import type { NewChange } from "./plan-append.ts";
-import type { MoveLeafRequest, Quota, SessionPatch, Tombstone } from "./records.ts";
+import type { MoveLeafRequest, NewFact, Quota, SessionPatch, Tombstone } from "./records.ts";
 
 export function sessionCreated(sessionId: string, at: number): NewChange {
   return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };
@@ -85,4 +85,12 @@ export function noteChange(
   details: JsonObject,
 ): NewChange {
   return { kind, at, sessionId, entryId: null, entryHash: null, details: JSON.stringify(details) };
+}
+
+/** Every fact that was added, followed by those that it replaces. */
+export function factChanges(sessionId: string, facts: readonly NewFact[], at: number): NewChange[] {
+  return facts.flatMap(({ id, supersedes = [] }) => [
+    noteChange("fact_added", sessionId, at, { fact: id }),
+    ...supersedes.map((old) => noteChange("fact_superseded", sessionId, at, { fact: old, by: id })),
+  ]);
 }

@@ -122,10 +122,9 @@ export function planAppend(
       superseded.push({ id: entry.supersedes, by: entry.id });
       changes.push(supersededChange(entry.supersedes, entry.id, state.sessionId, request.now));
     }
-    if (entry.usage !== null) {
-      addUsage(usage, entry.usage);
-      changes.push(contextUsage(entry, entry.usage, state.sessionId, request.now));
-    }
+    if (entry.usage !== null) addUsage(usage, entry.usage);
+    const called = contextUsage(entry, state.sessionId, request.now);
+    if (called !== undefined) changes.push(called);
   }
 
   return {
@@ -209,7 +208,7 @@ function appended(row: EntryRow, sessionId: string, at: number): NewChange {
   const details =
     entry.kind === "message" && status === "committed"
       ? null
-      : JSON.stringify({ kind: entry.kind, status });
+      : JSON.stringify({ kind: entry.kind, status, ...entry.feedDetails });
   const kind = status === "aborted" ? "message_aborted" : "entry_appended";
   return { kind, at, sessionId, entryId: entry.id, entryHash: row.hash, details };
 }
@@ -219,20 +218,29 @@ function supersededChange(id: string, by: string, sessionId: string, at: number)
   return { kind: "entry_superseded", at, sessionId, entryId: id, entryHash: null, details };
 }
 
-function contextUsage(entry: NewEntry, usage: Usage, sessionId: string, at: number): NewChange {
+/** One for each model call: with the provider's figures, or with our estimate if it gave none. */
+function contextUsage(entry: NewEntry, sessionId: string, at: number): NewChange | undefined {
+  const { usage, estimatedContext, contextWindow } = entry;
+  if (usage === null && estimatedContext === undefined) return undefined;
+  const details = JSON.stringify({
+    ...(usage === null ? { contextTokens: estimatedContext } : reported(usage)),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    estimated: usage === null,
+  });
+  return { kind: "context_usage", at, sessionId, entryId: entry.id, entryHash: null, details };
+}
+
+function reported(usage: Usage): Readonly<Record<string, number>> {
   const promptTokens = usage.inputTokens + usage.cacheCreationTokens + usage.cacheReadTokens;
   const totalTokens = promptTokens + usage.outputTokens;
-  const details = JSON.stringify({
+  return {
     promptTokens,
     completionTokens: usage.outputTokens,
     totalTokens,
     cacheRead: usage.cacheReadTokens,
     cacheWrite: usage.cacheCreationTokens,
     contextTokens: totalTokens,
-    ...(entry.contextWindow === undefined ? {} : { contextWindow: entry.contextWindow }),
-    estimated: false,
-  });
-  return { kind: "context_usage", at, sessionId, entryId: entry.id, entryHash: null, details };
+  };
 }
 
 function addUsage(sum: { -readonly [K in keyof Usage]: number }, usage: Usage): void {

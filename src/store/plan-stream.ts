@@ -42,6 +42,9 @@ export function committedEntry(pending: PendingRecord, request: CommitStreamRequ
     ...(request.parentId === undefined ? {} : { parentId: request.parentId }),
     ...(request.supersedes === undefined ? {} : { supersedes: request.supersedes }),
     ...(request.contextWindow === undefined ? {} : { contextWindow: request.contextWindow }),
+    ...(request.estimatedContext === undefined
+      ? {}
+      : { estimatedContext: request.estimatedContext }),
   };
 }
 

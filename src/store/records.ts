@@ -99,6 +99,10 @@ export interface NewEntry {
   readonly supersedes?: string;
   /** Given with usage: what the `context_usage` change adds to the counts. */
   readonly contextWindow?: number;
+  /** What the context takes, for a model call whose provider reported nothing. */
+  readonly estimatedContext?: number;
+  /** Numbers that the `entry_appended` change shows beside the kind, such as what was compacted. */
+  readonly feedDetails?: JsonObject;
   readonly copiedFrom?: string;
   /** An aborted message is an annotation of the leaf: kept, but on no path as a message. */
   readonly status?: "committed" | "aborted";
@@ -113,7 +117,19 @@ export interface AppendRequest {
   readonly now: number;
   readonly idempotency?: Idempotency;
   /** What a compaction changes beside adding its entry, in the same transaction. */
-  readonly summary?: { readonly text: string; readonly through: string };
+  readonly summary?: NewSummary;
+}
+
+/** The copy of a compaction's summary, and what it covers. */
+export interface NewSummary {
+  readonly text: string;
+  /** The last entry that it covers. */
+  readonly through: string;
+  /**
+   * What the summary before covered when this one was begun. Given, the append fails with
+   * `compaction_conflict` if that has changed, or if the active path no longer has `through` on it.
+   */
+  readonly expectedThrough?: string | null;
 }
 
 /** What the store adds to an appended entry. */
@@ -163,56 +179,6 @@ export interface EntryRecord {
   readonly contentHash: Uint8Array | null;
   readonly hash: Uint8Array | null;
 }
-
-/** Entries and the payloads that were asked for along with them. */
-export interface EntryPage {
-  readonly entries: readonly EntryRecord[];
-  readonly payloads: ReadonlyMap<string, Uint8Array>;
-  /** For pages of a path: messages on it. For pages of a tree: entries in the session. */
-  readonly total: number;
-  /** For pages of a tree: the hash that the session's roots build upon. */
-  readonly rootHash?: Uint8Array;
-}
-
-/** Which entries to read. Payloads are read only when `payloads` is true. */
-export type EntryQuery =
-  /** Messages on the path to `leaf` (absent: the active leaf), by index. */
-  | {
-      readonly select: "messages";
-      readonly sessionId: string;
-      readonly leaf?: string;
-      readonly offset: number;
-      readonly limit: number;
-      readonly payloads: boolean;
-    }
-  /** The newest messages and, if asked, summaries of the path, in order, ending before an entry. */
-  | {
-      readonly select: "history";
-      readonly sessionId: string;
-      readonly leaf?: string;
-      readonly before?: string;
-      readonly summaries: boolean;
-      readonly limit: number;
-      readonly payloads: boolean;
-    }
-  /** Every entry of the path, root first; an annotation follows the entry it belongs to. */
-  | {
-      readonly select: "path";
-      readonly sessionId: string;
-      readonly leaf?: string;
-      /** The last entry of the page before. */
-      readonly after?: string;
-      readonly limit: number;
-      readonly payloads: boolean;
-    }
-  /** Every entry of every branch, by sequence. */
-  | {
-      readonly select: "tree";
-      readonly sessionId: string;
-      readonly afterSequence: number;
-      readonly limit: number;
-      readonly payloads: boolean;
-    };
 
 export interface MoveLeafRequest {
   readonly sessionId: string;
@@ -265,6 +231,7 @@ export interface CommitStreamRequest {
   /** Replaces what was given at the opening. */
   readonly metadata: string | null;
   readonly contextWindow?: number;
+  readonly estimatedContext?: number;
   readonly expectedLeaf?: string | null;
   readonly parentId?: string | null;
   readonly supersedes?: string;
@@ -299,7 +266,10 @@ export interface NewMemory extends Omit<Memory, "createdAt" | "updatedAt"> {
   readonly now: number;
 }
 
-export type NewFact = Omit<Fact, "supersededBy">;
+export interface NewFact extends Omit<Fact, "supersededBy"> {
+  /** Facts of the same tenant that this one replaces. */
+  readonly supersedes?: readonly string[];
+}
 
 export interface ChangeRecord {
   readonly position: number;

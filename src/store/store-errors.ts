@@ -2,6 +2,7 @@
 
 import { BackscrollError } from "../model/errors.ts";
 import type { Point } from "../transcript/place.ts";
+import type { NewSummary } from "./records.ts";
 
 export function sessionNotFound(id: string): BackscrollError {
   return new BackscrollError(
@@ -111,4 +112,19 @@ export function checkNode(point: Point, sessionId: string): Point {
     `entry ${point.id} of session ${sessionId} is an annotation (a label, a setting or an aborted message); name the message that it belongs to`,
     { details: { field: "entryId", entryId: point.id } },
   );
+}
+
+/** Throws `compaction_conflict` unless a summary still fits: see `NewSummary.expectedThrough`. */
+export function checkCompaction(
+  sessionId: string,
+  summary: NewSummary,
+  current: string | null,
+  onPath: boolean,
+): void {
+  if (current === summary.expectedThrough && onPath) return;
+  const details = { sessionId, through: summary.through };
+  const message = onPath
+    ? `session ${sessionId} was compacted by somebody else meanwhile; read it again and compact again`
+    : `session ${sessionId} went on from before entry ${summary.through} meanwhile; compact the new branch`;
+  throw new BackscrollError("compaction_conflict", message, { details });
 }

@@ -8,6 +8,7 @@
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { appendCases } from "./cases/append.cases.ts";
 import { changeSignalCases } from "./cases/change-signal.cases.ts";
+import { compactionCases } from "./cases/compaction.cases.ts";
 import { concurrencyCases } from "./cases/concurrency.cases.ts";
 import { contentCases } from "./cases/content.cases.ts";
 import { deleteCases } from "./cases/delete.cases.ts";
@@ -60,6 +61,7 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     forkCases(cases);
     streamCases(cases);
     noteCases(cases);
+    compactionCases(cases);
     contentCases(cases);
     feedCases(cases);
     quotaCases(cases);

@@ -18,6 +18,7 @@ import type {
   SearchAnswer,
   SearchRequest,
 } from "../search/request.ts";
+import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type {
   AbortStreamRequest,
@@ -25,8 +26,6 @@ import type {
   AppendResult,
   ChangePage,
   CommitStreamRequest,
-  EntryPage,
-  EntryQuery,
   EntryRecord,
   FeedHead,
   ForkRequest,
@@ -117,8 +116,6 @@ export interface StoreReads {
   findPending(tenant: string, id: string): Promise<PendingRecord | undefined>;
   /** The last entries of the session's branches, the newest branch first. */
   listLeaves(tenant: string, sessionId: string, limit: number): Promise<readonly EntryRecord[]>;
-  /** Every label that was given or taken away, in order. */
-  listLabels(tenant: string, sessionId: string): Promise<readonly EntryRecord[]>;
 
   findMemory(tenant: string, agent: string, name: string): Promise<Memory | undefined>;
   /** By agent and name, after the given pair. */

@@ -7,6 +7,7 @@ import {
   expectCode,
   feedOf,
   label,
+  marked,
   message,
   messagesOf,
   nextId,
@@ -230,7 +231,7 @@ export function appendCases({ store, tenant }: Cases): void {
       ]);
       expect(await messagesOf(store(), acme, id)).toEqual(["1", "2"]);
       expect(await store().findSession(acme, id)).toMatchObject({ messageCount: 2, entryCount: 5 });
-      expect((await store().listLabels(acme, id)).map((entry) => entry.id)).toEqual([
+      expect((await marked(store(), acme, id, "label")).map((entry) => entry.id)).toEqual([
         early.id,
         mark.id,
       ]);

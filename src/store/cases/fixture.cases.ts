@@ -6,6 +6,7 @@ import type { ErrorCode } from "../../model/errors.ts";
 import { createUlids } from "../../model/ids.ts";
 import type { Session } from "../../model/session.ts";
 import { encodeContent } from "../../transcript/content.ts";
+import type { EntryMark } from "../entry-query.ts";
 import type {
   AppendResult,
   ChangeRecord,
@@ -115,6 +116,25 @@ export async function append(
 export function textOf(entry: EntryRecord | undefined): string {
   const [block] = JSON.parse(entry?.content ?? "[]") as { text: string }[];
   return block?.text ?? "";
+}
+
+/** The entries that bear a mark: anywhere, or on a path. */
+export async function marked(
+  store: Store,
+  tenant: string,
+  sessionId: string,
+  mark: EntryMark,
+  leaf?: string | null,
+): Promise<readonly EntryRecord[]> {
+  const page = await store.readEntries(tenant, {
+    select: "marked",
+    sessionId,
+    mark,
+    ...(leaf === undefined ? {} : { leaf }),
+    limit: 500,
+    payloads: false,
+  });
+  return page.entries;
 }
 
 export async function messagesOf(

@@ -117,8 +117,6 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect(await store.findPending(tenant, id)).toBeUndefined(),
   listLeaves: (store, tenant, { session }) =>
     expectCode(store.listLeaves(tenant, session, 10), "session_not_found"),
-  listLabels: (store, tenant, { session }) =>
-    expectCode(store.listLabels(tenant, session), "session_not_found"),
   findMemory: async (store, tenant) =>
     expect(await store.findMemory(tenant, "coder", "secret")).toBeUndefined(),
   listMemories: async (store, tenant) => {

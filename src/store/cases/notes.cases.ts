@@ -125,6 +125,40 @@ export function noteCases({ store, tenant }: Cases): void {
       ]);
     });
 
+    test("replace others in the same transaction, also ones that were added with them", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      const old = fact(id, { id: "old" });
+      await store().addFacts(acme, id, [old], T0);
+      const [one, two] = [fact(id, { id: "one" }), fact(id, { id: "two" })];
+      const added = await store().addFacts(
+        acme,
+        id,
+        [
+          { ...one, supersedes: ["old"] },
+          { ...two, supersedes: ["one"] },
+        ],
+        T0,
+      );
+      expect(added).toEqual([
+        { ...one, supersededBy: "two" },
+        { ...two, supersededBy: null },
+      ]);
+      expect(await store().listFacts(acme, id, undefined, 10, true)).toEqual([
+        { ...old, supersededBy: "one" },
+        ...added,
+      ]);
+      expect(await feedOf(store(), acme, 2)).toEqual([
+        ["fact_added", { fact: "one" }],
+        ["fact_superseded", { fact: "old", by: "one" }],
+        ["fact_added", { fact: "two" }],
+        ["fact_superseded", { fact: "one", by: "two" }],
+      ]);
+      const wrong = store().addFacts(acme, id, [{ ...fact(id), supersedes: ["none"] }], T0);
+      await expectCode(wrong, "fact_not_found", { factId: "none" });
+      expect(await store().listFacts(acme, id, undefined, 10, true)).toHaveLength(3);
+    });
+
     test("are added all or none", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);

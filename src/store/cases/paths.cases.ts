@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kindRules } from "../../model/entry.ts";
-import type { EntryPage, EntryQuery, EntryRecord, NewEntry } from "../records.ts";
+import type { EntryPage, EntryQuery } from "../entry-query.ts";
+import type { EntryRecord, NewEntry } from "../records.ts";
 import {
   append,
   type Cases,
@@ -101,10 +102,10 @@ export function pathCases({ store, tenant }: Cases): void {
       const history = (over: Partial<Select<"history">>) =>
         page(acme, { ...HISTORY, sessionId: id, ...over });
       expect(await history({})).toEqual(["1", "2", "3"]);
-      expect(await history({ summaries: true })).toEqual(["1", "2", "sum", "3"]);
-      expect(await history({ summaries: true, limit: 2 })).toEqual(["sum", "3"]);
-      expect(await history({ summaries: true, before: summary.id })).toEqual(["1", "2"]);
-      expect(await history({ before: info.id, summaries: true })).toEqual(["1", "2", "sum"]);
+      expect(await history({ include: "summaries" })).toEqual(["1", "2", "sum", "3"]);
+      expect(await history({ include: "summaries", limit: 2 })).toEqual(["sum", "3"]);
+      expect(await history({ include: "summaries", before: summary.id })).toEqual(["1", "2"]);
+      expect(await history({ before: info.id, include: "summaries" })).toEqual(["1", "2", "sum"]);
     });
   });
 
@@ -159,7 +160,7 @@ export function pathCases({ store, tenant }: Cases): void {
       const all = await Promise.all([
         page(acme, { ...MESSAGES, ...base }),
         page(acme, { ...MESSAGES, ...base, offset, limit: 3 }),
-        page(acme, { ...HISTORY, ...base, limit: 4, summaries: true }),
+        page(acme, { ...HISTORY, ...base, limit: 4, include: "summaries" }),
         page(acme, { ...HISTORY, ...base, limit: 3, before: path[path.length >> 1]?.id ?? "" }),
         pathPages(acme, { ...PATH, ...base, limit: 7 }),
       ]);
@@ -190,7 +191,7 @@ export function pathCases({ store, tenant }: Cases): void {
 }
 
 const MESSAGES = { select: "messages", offset: 0, limit: 100, payloads: false } as const;
-const HISTORY = { select: "history", summaries: false, limit: 100, payloads: false } as const;
+const HISTORY = { select: "history", include: "messages", limit: 100, payloads: false } as const;
 const PATH = { select: "path", limit: 100, payloads: false } as const;
 const TREE = { select: "tree", payloads: false } as const;
 

@@ -31,7 +31,7 @@ import {
   putMemory,
   retireFact,
 } from "./operations/notes.ts";
-import { findEntries, listLabels, listLeaves, readEntries } from "./operations/read-entries.ts";
+import { findEntries, listLeaves, readEntries } from "./operations/read-entries.ts";
 import {
   createSession,
   findSession,
@@ -180,9 +180,6 @@ class PostgresStore implements Store {
 
   listLeaves: Store["listLeaves"] = (tenant, sessionId, limit) =>
     this.#db.read(tenant, (tx) => listLeaves(tx, sessionId, limit));
-
-  listLabels: Store["listLabels"] = (tenant, sessionId) =>
-    this.#db.read(tenant, (tx) => listLabels(tx, sessionId));
 
   findMemory: Store["findMemory"] = (tenant, agent, name) =>
     this.#db.read(tenant, (tx) => findMemory(tx, agent, name));

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import type { Fact, Memory } from "../../model/note.ts";
-import type { Row } from "../records.ts";
+import type { NewFact, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
 /** From `facts` (f) and the session (s) that the fact was taken from. */
@@ -32,4 +32,16 @@ export function toFact(row: Row): Fact {
     createdAt: Number(row["created_at"]),
     supersededBy: row["superseded_by"] as string | null,
   };
+}
+
+/** What an addition of facts comes to: one may replace another that was added with it. */
+export function addedFacts(sessionId: string, facts: readonly NewFact[]): Fact[] {
+  const by = new Map(
+    facts.flatMap(({ id, supersedes = [] }) => supersedes.map((old) => [old, id])),
+  );
+  return facts.map(({ supersedes: _, ...fact }) => ({
+    ...fact,
+    sessionId,
+    supersededBy: by.get(fact.id) ?? null,
+  }));
 }

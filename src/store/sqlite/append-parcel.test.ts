@@ -28,6 +28,8 @@ const full: Required<NewEntry> = {
   parentId: null,
   supersedes: "c",
   contextWindow: 200_000,
+  estimatedContext: 7_000,
+  feedDetails: { tokensBefore: 9 },
   copiedFrom: "d",
   status: "aborted",
 };
@@ -39,7 +41,7 @@ test("a request arrives as it was sent", () => {
     expectedLeaf: null,
     now: 9,
     idempotency: { key: "k", requestHash: "00" },
-    summary: { text: "so far", through: "a" },
+    summary: { text: "so far", through: "a", expectedThrough: null },
   };
   const parcel = structuredClone(packAppend("default", request));
   expect(unpackAppend(parcel)).toStrictEqual(["default", request]);

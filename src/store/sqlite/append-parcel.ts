@@ -8,9 +8,18 @@
 
 import type { AppendRequest, AppendResult, NewEntry, PlacedEntry } from "../records.ts";
 
-type Rare = Partial<
-  Pick<NewEntry, "payloads" | "parentId" | "supersedes" | "contextWindow" | "copiedFrom" | "status">
->;
+/** What most entries do not have. A field that is missing here does not arrive: a test has them all. */
+const RARE = [
+  "parentId",
+  "supersedes",
+  "contextWindow",
+  "estimatedContext",
+  "feedDetails",
+  "copiedFrom",
+  "status",
+] as const;
+
+type Rare = Partial<Pick<NewEntry, "payloads" | (typeof RARE)[number]>>;
 
 export interface AppendParcel {
   readonly tenant: string;
@@ -73,26 +82,13 @@ function unpackEntry(values: readonly unknown[], at: number): NewEntry {
   return rare === null ? entry : { ...entry, ...rare };
 }
 
-/** What most entries do not have; null if this one has none of it. */
+/** Null if this one has none of it. */
 function rareOf(entry: NewEntry): Rare | null {
-  const { payloads, parentId, supersedes, contextWindow, copiedFrom, status } = entry;
-  if (
-    payloads.length === 0 &&
-    parentId === undefined &&
-    supersedes === undefined &&
-    contextWindow === undefined &&
-    copiedFrom === undefined &&
-    status === undefined
-  ) {
-    return null;
-  }
+  if (entry.payloads.length === 0 && RARE.every((field) => entry[field] === undefined)) return null;
+  const present = RARE.filter((field) => entry[field] !== undefined);
   return {
-    payloads,
-    ...(parentId === undefined ? {} : { parentId }),
-    ...(supersedes === undefined ? {} : { supersedes }),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(copiedFrom === undefined ? {} : { copiedFrom }),
-    ...(status === undefined ? {} : { status }),
+    payloads: entry.payloads,
+    ...Object.fromEntries(present.map((field) => [field, entry[field]])),
   };
 }
 

@@ -3,6 +3,7 @@
  * the plan says and commit.
  */
 
+import { isOnPath, pathRanges } from "../../../transcript/path.ts";
 import {
   type AppendPlan,
   type EntryRow,
@@ -13,11 +14,13 @@ import {
 } from "../../plan-append.ts";
 import type { AppendRequest, AppendResult } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
-import { entryNotFound } from "../../store-errors.ts";
+import { checkCompaction, entryNotFound } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
+import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { payloadsQuestion, storePayloads, toHashes } from "./blobs.ts";
+import { chainsQuestion, toChains } from "./chains.ts";
 import { writeFeed } from "./feed.ts";
 import { replayed, sessionKeyQuestion, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./participants.ts";
@@ -46,6 +49,9 @@ const SQL = statements("append", {
       cache_creation_tokens = cache_creation_tokens + $19,
       cache_read_tokens = cache_read_tokens + $20
     WHERE tenant = $1 AND session = $2`,
+  summarized: `SELECT t.summarized_through FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.id = $2`,
   setSummary: `UPDATE sessions SET summary = $3 WHERE tenant = $1 AND session = $2`,
   setSummarized: `UPDATE session_state SET summarized_through = $3
     WHERE tenant = $1 AND session = $2`,
@@ -57,11 +63,14 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
   const { sessionId, entries, summary, idempotency, now } = request;
   const named = namedEntries(entries);
   const asked = summary === undefined ? named : [...named, summary.through];
-  const [state, points, key, payloads] = await tx.together([
+  const checked = summary?.expectedThrough !== undefined;
+  const [state, points, key, payloads, chains, summarized] = await tx.together([
     lockQuestion(tx, sessionId),
     pointsQuestion(tx, sessionId, asked),
     sessionKeyQuestion(tx, sessionId, idempotency),
     payloadsQuestion(tx, entries),
+    checked ? chainsQuestion(tx, sessionId, undefined) : undefined,
+    checked ? query(SQL.summarized, tx.tenant, sessionId) : undefined,
   ]);
   const session = toState(state, sessionId);
   const earlier = replayed(key, idempotency);
@@ -70,7 +79,13 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
   const known = toPoints(points);
   const plan = planAppend(session.state, request, known);
   if (summary !== undefined) {
-    if (!known.has(summary.through)) throw entryNotFound(summary.through, sessionId);
+    const through = known.get(summary.through);
+    if (through === undefined) throw entryNotFound(summary.through, sessionId);
+    if (checked) {
+      const onPath = isOnPath(through, pathRanges(session.state.leaf, toChains(chains)));
+      const current = summarized?.[0]?.["summarized_through"] as string | null;
+      checkCompaction(sessionId, summary, current, onPath);
+    }
     tx.defer(SQL.setSummary, tx.tenant, session.number, summary.text);
     tx.defer(SQL.setSummarized, tx.tenant, session.number, summary.through);
   }

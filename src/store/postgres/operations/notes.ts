@@ -1,9 +1,9 @@
 /** Memories and facts. */
 
 import type { Fact, Memory } from "../../../model/note.ts";
-import { noteChange } from "../../new-changes.ts";
+import { factChanges, noteChange } from "../../new-changes.ts";
 import type { NewFact, NewMemory, Row } from "../../records.ts";
-import { FACT_COLUMNS, toFact, toMemory } from "../../rows/note-row.ts";
+import { addedFacts, FACT_COLUMNS, toFact, toMemory } from "../../rows/note-row.ts";
 import { factNotFound, memoryNotFound } from "../../store-errors.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
@@ -109,6 +109,7 @@ export async function addFacts(
   now: number,
 ): Promise<Fact[]> {
   const { number } = await lockSession(tx, sessionId);
+  await lockSuperseded(tx, facts);
   tx.defer(
     SQL.addFacts,
     tx.tenant,
@@ -121,11 +122,22 @@ export async function addFacts(
     facts.map((fact) => fact.confidence),
     facts.map((fact) => fact.createdAt),
   );
-  writeFeed(
-    tx,
-    facts.map((fact) => noteChange("fact_added", sessionId, now, { fact: fact.id })),
-  );
-  return facts.map((fact) => ({ ...fact, sessionId, supersededBy: null }));
+  for (const { id, supersedes = [] } of facts) {
+    for (const old of supersedes) tx.defer(SQL.supersedeFact, tx.tenant, old, id);
+  }
+  writeFeed(tx, factChanges(sessionId, facts, now));
+  return addedFacts(sessionId, facts);
+}
+
+/** Throws `fact_not_found` if a fact that is to be replaced is not there. */
+async function lockSuperseded(tx: Transaction, facts: readonly NewFact[]): Promise<void> {
+  const own = new Set(facts.map((fact) => fact.id));
+  const old = facts.flatMap((fact) => fact.supersedes ?? []).filter((id) => !own.has(id));
+  if (old.length === 0) return;
+  const rows = await tx.all(SQL.lockFacts, tx.tenant, old);
+  const found = new Set(rows.map((row) => row["id"]));
+  const missing = old.find((id) => !found.has(id));
+  if (missing !== undefined) throw factNotFound(missing);
 }
 
 export async function retireFact(

@@ -2,34 +2,29 @@
 
 import {
   isOnPath,
+  type PathEnd,
   type PathRange,
   pathRanges,
   rangesWithOrdinals,
 } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
-import type { EntryPage, EntryQuery, EntryRecord, Row } from "../../records.ts";
+import {
+  type EntryPage,
+  type EntryQuery,
+  HISTORY_KINDS,
+  type HistoryKinds,
+} from "../../entry-query.ts";
+import type { EntryRecord, Row } from "../../records.ts";
 import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
-import { toChain } from "../../rows/state-row.ts";
 import { entryNotFound } from "../../store-errors.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readPayloads } from "./blobs.ts";
+import { chainsQuestion, toChains } from "./chains.ts";
 import { pointsQuestion, stateQuestion, toPoints, toState } from "./session-state.ts";
 
 const SQL = statements("read_entries", {
-  /** The chains from that of an entry, or else of the leaf, to the root. */
-  chainsToRoot: `WITH RECURSIVE up (session, chain, parent_chain, fork_depth, fork_ordinal) AS (
-      SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM sessions s
-        JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
-        JOIN chains c ON c.tenant = s.tenant AND c.session = s.session AND c.chain = coalesce(
-          (SELECT e.chain FROM entries e WHERE e.tenant = $1 AND e.session = s.session
-            AND e.id = $3), t.leaf_chain)
-        WHERE s.tenant = $1 AND s.id = $2
-      UNION ALL
-      SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
-        JOIN up ON c.session = up.session AND c.chain = up.parent_chain WHERE c.tenant = $1)
-    SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
   messages: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal BETWEEN $4 AND $5
       AND e.depth <= $6 AND e.kind = 'message' AND e.status = 'committed'
@@ -37,8 +32,8 @@ const SQL = statements("read_entries", {
   /** Backwards: the newest of a range first. */
   history: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
-      AND e.status = 'committed' AND (e.kind = 'message' OR ($6::int = 1 AND e.kind = 'compaction'))
-    ORDER BY e.ordinal DESC, e.depth DESC LIMIT $7`,
+      AND e.status = 'committed' AND e.kind IN ($6, $7, $8, $9)
+    ORDER BY e.ordinal DESC, e.depth DESC LIMIT $10`,
   path: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
       AND (e.ordinal, e.depth, e.sequence) > ($6::bigint, $7::bigint, $8::bigint)
@@ -56,21 +51,30 @@ const SQL = statements("read_entries", {
       AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
       ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1) e
     WHERE s.tenant = $1 AND s.id = $2 ORDER BY c.chain DESC LIMIT $3`,
-  labels: `SELECT ${ENTRY_COLUMNS} FROM sessions s
-    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session AND e.kind = 'label'
-    WHERE s.tenant = $1 AND s.id = $2 ORDER BY e.sequence`,
+  label: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.session = $2 AND e.kind = 'label'
+    ORDER BY e.sequence DESC LIMIT $3`,
+  pinned: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.session = $2 AND e.pinned = 1
+    ORDER BY e.sequence DESC LIMIT $3`,
+  superseded: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.session = $2 AND e.superseded_by IS NOT NULL
+    ORDER BY e.sequence DESC LIMIT $3`,
+  summary: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.session = $2 AND e.kind IN ('compaction', 'summary')
+    ORDER BY e.sequence DESC LIMIT $3`,
 });
 
 export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<EntryPage> {
   const { sessionId } = wanted;
-  const leaf = wanted.select === "tree" ? undefined : wanted.leaf;
+  const leaf = wanted.select === "tree" ? undefined : (wanted.leaf ?? undefined);
+  const anywhere =
+    wanted.select === "tree" || (wanted.select === "marked" && wanted.leaf === undefined);
   const named = [leaf, boundOf(wanted)].filter((id) => id !== undefined);
   const [stateRows, pointRows, chainRows] = await tx.together([
     stateQuestion(tx, sessionId),
     pointsQuestion(tx, sessionId, named),
-    wanted.select === "tree"
-      ? undefined
-      : query(SQL.chainsToRoot, tx.tenant, sessionId, leaf ?? null),
+    anywhere ? undefined : chainsQuestion(tx, sessionId, leaf),
   ]);
   const { number, state } = toState(stateRows, sessionId);
   if (wanted.select === "tree") {
@@ -78,12 +82,20 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
     const page = await toPage(tx, rows, sessionId, state.lastSequence, wanted.payloads);
     return { ...page, rootHash: state.rootHash };
   }
+  if (wanted.select === "marked" && wanted.leaf === undefined) {
+    const rows = await tx.all(SQL[wanted.mark], tx.tenant, number, wanted.limit);
+    return toPage(tx, rows.toReversed(), sessionId, rows.length, wanted.payloads);
+  }
 
   const points = toPoints(pointRows);
   const end = leaf === undefined ? state.leaf : points.get(leaf);
   if (end === undefined) throw entryNotFound(leaf ?? "", sessionId);
-  const chains = new Map((chainRows ?? []).map(toChain).map((chain) => [chain.chain, chain]));
-  const ranges = pathRanges(end, chains);
+  const ranges = pathRanges(end, toChains(chainRows));
+  if (wanted.select === "marked") {
+    const all = await tx.all(SQL[wanted.mark], tx.tenant, number, null);
+    const rows = all.filter((row) => isOnPath(place(row), ranges)).slice(0, wanted.limit);
+    return toPage(tx, rows.toReversed(), sessionId, rows.length, wanted.payloads);
+  }
   const bound = pathPoint(boundOf(wanted), points, ranges, sessionId);
   const rows = await readRanges(tx, number, wanted, ranges, bound);
   return toPage(tx, rows, sessionId, end?.ordinal ?? 0, wanted.payloads);
@@ -114,13 +126,10 @@ export async function listLeaves(
   return rows.map((row) => toEntry(row, sessionId));
 }
 
-export async function listLabels(tx: Transaction, sessionId: string): Promise<EntryRecord[]> {
-  const [state, rows = []] = await tx.together([
-    stateQuestion(tx, sessionId),
-    query(SQL.labels, tx.tenant, sessionId),
-  ]);
-  toState(state, sessionId);
-  return rows.map((row) => toEntry(row, sessionId));
+/** Where an entry stands, of a row of it. */
+function place(row: Row): PathEnd {
+  const { chain, depth, ordinal } = row;
+  return { chain: Number(chain), depth: Number(depth), ordinal: Number(ordinal) };
 }
 
 /** The entry that a page ends before, or starts after. */
@@ -145,7 +154,7 @@ function pathPoint(
 function readRanges(
   tx: Transaction,
   session: number,
-  wanted: Exclude<EntryQuery, { select: "tree" }>,
+  wanted: Exclude<EntryQuery, { select: "tree" | "marked" }>,
   ranges: readonly PathRange[],
   bound: Point | undefined,
 ): Promise<Row[]> {
@@ -153,7 +162,7 @@ function readRanges(
     case "messages":
       return readMessages(tx, session, ranges, wanted.offset, wanted.limit);
     case "history":
-      return readHistory(tx, session, ranges, bound, wanted.summaries, wanted.limit);
+      return readHistory(tx, session, ranges, bound, wanted.include, wanted.limit);
     case "path":
       return readPath(tx, session, ranges, bound, wanted.limit);
   }
@@ -190,7 +199,7 @@ async function readHistory(
   session: number,
   ranges: readonly PathRange[],
   stop: Point | undefined,
-  summaries: boolean,
+  include: HistoryKinds,
   limit: number,
 ): Promise<Row[]> {
   const pages = await tx.together(
@@ -202,7 +211,7 @@ async function readHistory(
         range.chain,
         range.maxOrdinal,
         stop === undefined ? range.maxDepth : Math.min(range.maxDepth, stop.depth - 1),
-        summaries ? 1 : 0,
+        ...HISTORY_KINDS[include],
         limit,
       ),
     ),

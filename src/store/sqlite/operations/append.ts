@@ -1,5 +1,6 @@
 /** Appending entries: read the state, plan, carry out, all in one transaction. */
 
+import { isOnPath, pathRanges } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
 import { entryPinned, leafMoved } from "../../new-changes.ts";
 import {
@@ -10,7 +11,7 @@ import {
   planAppend,
   type SessionState,
 } from "../../plan-append.ts";
-import type { AppendRequest, AppendResult, MoveLeafRequest } from "../../records.ts";
+import type { AppendRequest, AppendResult, MoveLeafRequest, NewSummary } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import {
   type NumberedSession,
@@ -19,6 +20,7 @@ import {
   toPoint,
 } from "../../rows/state-row.ts";
 import {
+  checkCompaction,
   checkExpectedLeaf,
   checkNode,
   entryNotFound,
@@ -29,6 +31,7 @@ import { insertRows, runInTens } from "../insert-rows.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
+import { readChains } from "./chains.ts";
 import { findTenant, writeFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./sessions.ts";
@@ -72,6 +75,7 @@ const SQL = statements("append", {
   moveLeaf: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?,
       leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_write_at = max(last_write_at, ?)
     WHERE tenant = ? AND session = ?`,
+  summarized: `SELECT summarized_through FROM session_state WHERE tenant = ? AND session = ?`,
   setSummary: `UPDATE sessions SET summary = ? WHERE tenant = ? AND session = ?`,
   setSummarized: `UPDATE session_state SET summarized_through = ? WHERE tenant = ? AND session = ?`,
   setPinned: `UPDATE entries SET pinned = ? WHERE tenant = ? AND session = ? AND id = ?`,
@@ -89,15 +93,7 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   const points = findPoints(db, tenant, session.number, namedEntries(request.entries));
   const plan = planAppend(session.state, request, points);
   if (request.summary !== undefined) {
-    const { text, through } = request.summary;
-    if (
-      points.get(through) === undefined &&
-      findPoint(db, tenant, session.number, through) === undefined
-    ) {
-      throw entryNotFound(through, request.sessionId);
-    }
-    db.run(SQL.setSummary, text, tenant, session.number);
-    db.run(SQL.setSummarized, through, tenant, session.number);
+    keepSummary(db, tenant, session, request.summary);
   }
   carryOut(db, tenant, session.number, plan, request.now);
   const ids = plan.rows.map((row) => row.entry.id);
@@ -109,6 +105,24 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
     state: { ...session.state, leaf, lastSequence, lastChain, updatedAt, lastInteractionAt },
   });
   return { entries: plan.rows.map(placedEntry), leaf: leaf?.id ?? null, replayed: false };
+}
+
+/** Copies a compaction's summary, unless another one or another branch came between. */
+function keepSummary(
+  db: SqliteConnection,
+  tenant: number,
+  { number, state }: NumberedSession,
+  summary: NewSummary,
+): void {
+  const through = findPoint(db, tenant, number, summary.through);
+  if (through === undefined) throw entryNotFound(summary.through, state.sessionId);
+  if (summary.expectedThrough !== undefined) {
+    const ranges = pathRanges(state.leaf, readChains(db, tenant, number, state.leaf?.chain ?? 0));
+    const current = db.get(SQL.summarized, tenant, number)?.["summarized_through"] as string | null;
+    checkCompaction(state.sessionId, summary, current, isOnPath(through, ranges));
+  }
+  db.run(SQL.setSummary, summary.text, tenant, number);
+  db.run(SQL.setSummarized, summary.through, tenant, number);
 }
 
 /** Writes all that a plan says, the feed aside. */

@@ -22,7 +22,7 @@ import {
   putMemory,
   retireFact,
 } from "./notes.ts";
-import { findEntries, listLabels, listLeaves, readEntries } from "./read-entries.ts";
+import { findEntries, listLeaves, readEntries } from "./read-entries.ts";
 import { createSession, findSession, findSessionByOrigin, updateSession } from "./sessions.ts";
 import { checkIntegrity, dataVersion, status } from "./status.ts";
 import { abortStream, commitStream, findPending, openStream, writeStream } from "./streams.ts";
@@ -67,7 +67,6 @@ export const READS: Operations<StoreReads> & {
   findEntries,
   findPending,
   listLeaves,
-  listLabels,
   findMemory,
   listMemories,
   findFact,

@@ -1,9 +1,9 @@
 /** Memories and facts. */
 
 import type { Fact, Memory } from "../../../model/note.ts";
-import { noteChange } from "../../new-changes.ts";
+import { factChanges, noteChange } from "../../new-changes.ts";
 import type { NewFact, NewMemory } from "../../records.ts";
-import { FACT_COLUMNS, toFact, toMemory } from "../../rows/note-row.ts";
+import { addedFacts, FACT_COLUMNS, toFact, toMemory } from "../../rows/note-row.ts";
 import { factNotFound, memoryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -123,9 +123,13 @@ export function addFacts(
       createdAt,
     );
   }
-  const changes = facts.map((fact) => noteChange("fact_added", sessionId, now, { fact: fact.id }));
-  writeFeed(db, tenant, changes);
-  return facts.map((fact) => ({ ...fact, sessionId, supersededBy: null }));
+  for (const { id, supersedes = [] } of facts) {
+    for (const old of supersedes) {
+      if (db.run(SQL.supersedeFact, id, tenant, old) === 0) throw factNotFound(old);
+    }
+  }
+  writeFeed(db, tenant, factChanges(sessionId, facts, now));
+  return addedFacts(sessionId, facts);
 }
 
 export function retireFact(

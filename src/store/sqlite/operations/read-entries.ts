@@ -2,30 +2,29 @@
 
 import {
   isOnPath,
+  type PathEnd,
   type PathRange,
   pathRanges,
   rangesWithOrdinals,
 } from "../../../transcript/path.ts";
-import type { Chain, Point } from "../../../transcript/place.ts";
-import type { EntryPage, EntryQuery, EntryRecord } from "../../records.ts";
+import type { Point } from "../../../transcript/place.ts";
+import {
+  type EntryPage,
+  type EntryQuery,
+  HISTORY_KINDS,
+  type HistoryKinds,
+} from "../../entry-query.ts";
+import type { EntryRecord } from "../../records.ts";
 import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
-import { toChain } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findPoint, readState } from "./append.ts";
 import { readPayloads } from "./blobs.ts";
+import { readChains } from "./chains.ts";
 import { findTenant } from "./feed.ts";
 
 const SQL = statements("read_entries", {
-  /** The chains from one to the root. */
-  chainsToRoot: `WITH RECURSIVE up (chain, parent_chain, fork_depth, fork_ordinal) AS (
-      SELECT chain, parent_chain, fork_depth, fork_ordinal FROM chains
-        WHERE tenant = ?1 AND session = ?2 AND chain = ?3
-      UNION ALL
-      SELECT c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
-        JOIN up ON c.chain = up.parent_chain WHERE c.tenant = ?1 AND c.session = ?2)
-    SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
   messages: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal BETWEEN ? AND ?
       AND e.depth <= ? AND e.kind = 'message' AND e.status = 'committed'
@@ -33,7 +32,7 @@ const SQL = statements("read_entries", {
   /** Backwards: the newest of a range first. */
   history: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
-      AND e.status = 'committed' AND (e.kind = 'message' OR (? AND e.kind = 'compaction'))
+      AND e.status = 'committed' AND e.kind IN (?, ?, ?, ?)
     ORDER BY e.ordinal DESC, e.depth DESC LIMIT ?`,
   path: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
@@ -51,8 +50,16 @@ const SQL = statements("read_entries", {
         AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
         ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1)
     WHERE c.tenant = ? AND c.session = ? ORDER BY c.chain DESC LIMIT ?`,
-  labels: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_labels
-    WHERE e.tenant = ? AND e.session = ? AND e.kind = 'label' ORDER BY e.sequence`,
+  label: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_labels
+    WHERE e.tenant = ? AND e.session = ? AND e.kind = 'label' ORDER BY e.sequence DESC LIMIT ?`,
+  pinned: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_pinned
+    WHERE e.tenant = ? AND e.session = ? AND e.pinned = 1 ORDER BY e.sequence DESC LIMIT ?`,
+  superseded: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_superseded
+    WHERE e.tenant = ? AND e.session = ? AND e.superseded_by IS NOT NULL
+    ORDER BY e.sequence DESC LIMIT ?`,
+  summary: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_summaries
+    WHERE e.tenant = ? AND e.session = ? AND e.kind IN ('compaction', 'summary')
+    ORDER BY e.sequence DESC LIMIT ?`,
 });
 
 export function readEntries(db: SqliteConnection, name: string, query: EntryQuery): EntryPage {
@@ -66,14 +73,27 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
     const page = toPage(scope, rows, state.lastSequence, query.payloads);
     return { ...page, rootHash: state.rootHash };
   }
-  const end = query.leaf === undefined ? state.leaf : findPoint(db, tenant, number, query.leaf);
-  if (end === undefined) throw entryNotFound(query.leaf ?? "", query.sessionId);
-  const ranges = pathRanges(end, readChains(scope, end?.chain ?? 0));
+  if (query.select === "marked" && query.leaf === undefined) {
+    const rows = db.all(SQL[query.mark], tenant, number, query.limit).reverse();
+    return toPage(scope, rows, rows.length, query.payloads);
+  }
+  const leaf = query.leaf ?? undefined;
+  const end = leaf === undefined ? state.leaf : findPoint(db, tenant, number, leaf);
+  if (end === undefined) throw entryNotFound(leaf ?? "", query.sessionId);
+  const ranges = pathRanges(end, readChains(db, tenant, number, end?.chain ?? 0));
+  if (query.select === "marked") {
+    const all = db
+      .all(SQL[query.mark], tenant, number, -1)
+      .map((row) => ({ row, point: place(row) }));
+    const rows = all.filter(({ point }) => isOnPath(point, ranges)).map(({ row }) => row);
+    const newest = rows.slice(0, query.limit).reverse();
+    return toPage(scope, newest, newest.length, query.payloads);
+  }
   const rows =
     query.select === "messages"
       ? readMessages(scope, ranges, query.offset, query.limit)
       : query.select === "history"
-        ? readHistory(scope, ranges, query.before, query.summaries, query.limit)
+        ? readHistory(scope, ranges, query.before, query.include, query.limit)
         : readPath(scope, ranges, query.after, query.limit);
   return toPage(scope, rows, end?.ordinal ?? 0, query.payloads);
 }
@@ -106,13 +126,6 @@ export function listLeaves(
   return db.all(SQL.leaves, tenant, number, limit).map((row) => toEntry(row, sessionId));
 }
 
-export function listLabels(db: SqliteConnection, name: string, sessionId: string): EntryRecord[] {
-  const tenant = findTenant(db, name);
-  const { number } = readState(db, tenant, sessionId);
-  if (tenant === undefined) return [];
-  return db.all(SQL.labels, tenant, number).map((row) => toEntry(row, sessionId));
-}
-
 interface Scope {
   readonly db: SqliteConnection;
   readonly tenant: number;
@@ -120,9 +133,10 @@ interface Scope {
   readonly sessionId: string;
 }
 
-function readChains({ db, tenant, session }: Scope, chain: number): Map<number, Chain> {
-  const rows = chain === 0 ? [] : db.all(SQL.chainsToRoot, tenant, session, chain);
-  return new Map(rows.map(toChain).map((each) => [each.chain, each]));
+/** Where an entry stands, of a row of it. */
+function place(row: SqlRow): PathEnd {
+  const { chain, depth, ordinal } = row;
+  return { chain: Number(chain), depth: Number(depth), ordinal: Number(ordinal) };
 }
 
 function readMessages(
@@ -152,7 +166,7 @@ function readHistory(
   scope: Scope,
   ranges: readonly PathRange[],
   before: string | undefined,
-  summaries: boolean,
+  include: HistoryKinds,
   limit: number,
 ): SqlRow[] {
   const { db, tenant, session } = scope;
@@ -170,7 +184,7 @@ function readHistory(
         range.chain,
         range.maxOrdinal,
         maxDepth,
-        summaries ? 1 : 0,
+        ...HISTORY_KINDS[include],
         room,
       ),
     );

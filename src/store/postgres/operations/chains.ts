@@ -1,0 +1,37 @@
+/** The chains that a path goes through. */
+
+import type { Chain } from "../../../transcript/place.ts";
+import type { Row } from "../../records.ts";
+import { toChain } from "../../rows/state-row.ts";
+import { type Query, query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+
+const SQL = statements("chains", {
+  /** The chains from that of an entry, or else of the leaf, to the root. */
+  chainsToRoot: `WITH RECURSIVE up (session, chain, parent_chain, fork_depth, fork_ordinal) AS (
+      SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM sessions s
+        JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+        JOIN chains c ON c.tenant = s.tenant AND c.session = s.session AND c.chain = coalesce(
+          (SELECT e.chain FROM entries e WHERE e.tenant = $1 AND e.session = s.session
+            AND e.id = $3), t.leaf_chain)
+        WHERE s.tenant = $1 AND s.id = $2
+      UNION ALL
+      SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
+        JOIN up ON c.session = up.session AND c.chain = up.parent_chain WHERE c.tenant = $1)
+    SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
+});
+
+/** Asks for the chains from that of `entry`, or else of the active leaf, to the root. */
+export function chainsQuestion(
+  tx: Transaction,
+  sessionId: string,
+  entry: string | undefined,
+): Query {
+  return query(SQL.chainsToRoot, tx.tenant, sessionId, entry ?? null);
+}
+
+/** The answer to `chainsQuestion`, by number. */
+export function toChains(rows: readonly Row[] | undefined): Map<number, Chain> {
+  return new Map((rows ?? []).map(toChain).map((chain) => [chain.chain, chain]));
+}

@@ -1,0 +1,28 @@
+/** The chains that a path goes through. */
+
+import type { Chain } from "../../../transcript/place.ts";
+import { toChain } from "../../rows/state-row.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const SQL = statements("chains", {
+  /** The chains from one to the root. */
+  chainsToRoot: `WITH RECURSIVE up (chain, parent_chain, fork_depth, fork_ordinal) AS (
+      SELECT chain, parent_chain, fork_depth, fork_ordinal FROM chains
+        WHERE tenant = ?1 AND session = ?2 AND chain = ?3
+      UNION ALL
+      SELECT c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
+        JOIN up ON c.chain = up.parent_chain WHERE c.tenant = ?1 AND c.session = ?2)
+    SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
+});
+
+/** The chains from `chain` to the root, by their numbers; none for chain 0. */
+export function readChains(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  chain: number,
+): Map<number, Chain> {
+  const rows = chain === 0 ? [] : db.all(SQL.chainsToRoot, tenant, session, chain);
+  return new Map(rows.map(toChain).map((each) => [each.chain, each]));
+}
