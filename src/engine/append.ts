@@ -32,16 +32,17 @@ export async function appendDrafts(
       ? { ...draft, entry: { ...draft.entry, parentId: parent } }
       : draft,
   );
-  const entries = placed.map((draft) => draft.entry);
-  checkBatch(entries);
+  checkBatch(placed.map((draft) => draft.entry));
   const leaf = expectedLeaf === undefined ? "any" : expectedLeaf;
-  const result = await scope.store.append(scope.tenant, {
-    sessionId,
-    entries,
-    now: scope.now(),
-    ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
-    ...idempotency(idempotencyKey, () => ["append", placed.map(requestOf), leaf]),
-  });
+  const store = (ready: readonly Draft[]) =>
+    scope.store.append(scope.tenant, {
+      sessionId,
+      entries: ready.map((draft) => draft.entry),
+      now: scope.now(),
+      ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
+      ...idempotency(idempotencyKey, () => ["append", placed.map(requestOf), leaf]),
+    });
+  const result = await scope.estimates.append(scope, sessionId, placed, parent, store);
   if (result.replayed) {
     const ids = result.entries.map((place) => place.id);
     const page = await scope.store.findEntries(scope.tenant, ids, true);

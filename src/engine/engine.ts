@@ -1,10 +1,12 @@
 /** The engine: a store, and the tenants in it. */
 
 import { randomFillSync } from "node:crypto";
+import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import { createUlids, type IdSource } from "../model/ids.ts";
 import type { StoreStatus, SweepResult } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { invalid } from "./check.ts";
+import { ContextEstimates } from "./context/estimate-calls.ts";
 import type { Scope } from "./scope.ts";
 import { checkTenantName, sweepAll, TenantEngine } from "./tenant-engine.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify.ts";
@@ -18,6 +20,8 @@ export interface EngineOptions {
   readonly flushMs?: number;
   /** How long an open message outlives its writer's last sign of life: 30 s if left out. */
   readonly leaseMs?: number;
+  /** How tokens are counted where no provider did: a quarter of the bytes if left out. */
+  readonly tokenCounter?: TokenCounter;
   /** Where time and randomness come from. */
   readonly source?: IdSource;
 }
@@ -45,11 +49,13 @@ export class Engine extends TenantEngine {
     super({
       store,
       tenant: checkTenantName(options.tenant ?? DEFAULT_TENANT),
+      counter: options.tokenCounter ?? TOKEN_ESTIMATE,
       now: () => source.now(),
       newId: createUlids(source),
       flushMs: checkDuration(options.flushMs ?? 250, "flushMs", 0),
       leaseMs: checkDuration(options.leaseMs ?? 30_000, "leaseMs", 100),
       openMessages: new Set(),
+      estimates: new ContextEstimates(),
     });
   }
 

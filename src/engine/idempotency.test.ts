@@ -58,7 +58,7 @@ describe("a subscription", () => {
   test("begins with its call, and ends while it waits", async () => {
     const changes = engine.subscribe();
     await engine.status();
-    await session.append(MESSAGE);
+    await session.append({ role: "user", content: "1" });
     expect((await changes.next()).value).toMatchObject({ kind: "entry_appended" });
     const waiting = changes.next();
     await changes.return();

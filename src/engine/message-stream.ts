@@ -82,7 +82,7 @@ export async function openMessage(
     now: scope.now(),
     ...idempotency(input.idempotencyKey, () => ["open", request]),
   });
-  return new MessageStream(scope, sessionId, id, holder);
+  return new MessageStream(scope, sessionId, id, holder, request);
 }
 
 export class MessageStream {
@@ -91,6 +91,7 @@ export class MessageStream {
   readonly sessionId: string;
   readonly #scope: Scope;
   readonly #holder: string;
+  readonly #opened: { readonly role: Role; readonly model: string | null };
   #buffer: Chunk[] = [];
   #buffered = 0;
   #flushTimer: NodeJS.Timeout | undefined;
@@ -101,15 +102,24 @@ export class MessageStream {
   #failure: unknown;
   /** Why the last flush could not be stored; it is tried again. */
   #setback: unknown;
+  /** About what the message takes, should nobody report it. */
+  #writtenTokens = 1;
   /** A commit or an abort is under way. */
   #ending = false;
   #ended = false;
 
-  constructor(scope: Scope, sessionId: string, id: string, holder: string) {
+  constructor(
+    scope: Scope,
+    sessionId: string,
+    id: string,
+    holder: string,
+    opened: { readonly role: Role; readonly model: string | null },
+  ) {
     this.id = id;
     this.sessionId = sessionId;
     this.#scope = scope;
     this.#holder = holder;
+    this.#opened = opened;
     // A model may think for minutes before its first word: the lease is renewed meanwhile.
     this.#leaseTimer = setInterval(() => this.#send(null), scope.leaseMs / 3);
     this.#leaseTimer.unref();
@@ -125,6 +135,9 @@ export class MessageStream {
     const piece = typeof chunk === "string" ? chunk : normalizeBlock(chunk, "chunk");
     if (piece === "") return;
     this.#buffer.push(piece);
+    const { counter } = this.#scope;
+    this.#writtenTokens +=
+      typeof piece === "string" ? counter.countText(piece) - 1 : counter.countBlock(piece);
     this.#buffered += typeof piece === "string" ? piece.length : FLUSH_CHARACTERS / 16;
     if (this.#buffered >= FLUSH_CHARACTERS) return this.flush();
     this.#flushLater();
@@ -162,17 +175,24 @@ export class MessageStream {
     const { store, tenant } = this.#scope;
     const { sessionId, id } = this;
     const key = idempotency(input.idempotencyKey, () => ["commit", id, request]);
-    return this.#endWith((chunks) =>
-      store.commitStream(tenant, {
-        ...request,
-        sessionId,
-        id,
-        holder: this.#holder,
-        chunks,
-        now: this.#scope.now(),
-        ...key,
-      }),
-    );
+    const isCall = this.#opened.role === "assistant" && request.usage === null;
+    const isUnmeasured = isCall && (request.model ?? this.#opened.model) !== null;
+    return this.#endWith((chunks) => {
+      const commit = (estimatedContext?: number) =>
+        store.commitStream(tenant, {
+          ...request,
+          ...(estimatedContext === undefined ? {} : { estimatedContext }),
+          sessionId,
+          id,
+          holder: this.#holder,
+          chunks,
+          now: this.#scope.now(),
+          ...key,
+        });
+      if (!isUnmeasured) return commit();
+      const { estimates } = this.#scope;
+      return estimates.commit(this.#scope, sessionId, parent, this.#writtenTokens, commit);
+    });
   }
 
   /** Ends the message without making it part of the conversation. What had arrived is kept. */

@@ -1,16 +1,22 @@
 /** What every part of the engine needs: a store, one tenant, a clock and new ids. */
 
+import type { TokenCounter } from "../context/tokens.ts";
 import type { Store } from "../store/store.ts";
+import type { ContextEstimates } from "./context/estimate-calls.ts";
 
 export interface Scope {
   readonly store: Store;
   readonly tenant: string;
+  /** How tokens are counted where no provider did. */
+  readonly counter: TokenCounter;
   now(): number;
   newId(): string;
   /** How long chunks of an open message may wait before they are stored. */
   readonly flushMs: number;
   /** The messages that are being written in this process, of every tenant: closing stores them. */
   readonly openMessages: Set<{ flush(): Promise<void> }>;
+  /** What contexts take whose providers report nothing, of every tenant. */
+  readonly estimates: ContextEstimates;
   /** How long an open message outlives its writer's last sign of life. */
   readonly leaseMs: number;
 }

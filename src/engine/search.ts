@@ -13,6 +13,7 @@ import type { Fact, Memory } from "../model/note.ts";
 import { memoryKey } from "../search/index/add-feed.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionScope } from "../search/port.ts";
+import type { QueryMatch } from "../search/query/parse-query.ts";
 import type { SearchAnswer } from "../search/request.ts";
 import { PROFILES, type RankingProfile } from "../search/score/profile.ts";
 import {
@@ -49,8 +50,11 @@ export interface SearchInput {
   readonly since?: number | Date;
   /** Messages before this time. */
   readonly until?: number | Date;
-  /** `all`: every word must be there. `any` (the default): the more the better. */
-  readonly match?: "any" | "all";
+  /**
+   * `all`: every word must be there. `any` (the default): the more the better. `words`: as `any`, but
+   * nothing in the query is an operator or a filter, as when it is somebody's message.
+   */
+  readonly match?: QueryMatch;
   /** `all` also finds what was edited, regenerated or left behind on another branch. */
   readonly branches?: "active" | "all";
   /** Hits: at most 20; 10 if left out. */
@@ -87,7 +91,7 @@ export async function searchSessions(
     ...result
   } = await scope.store.search(scope.tenant, {
     query: checkQuery(query),
-    match: checkOneOf(input.match ?? "any", ["any", "all"], "match"),
+    match: checkOneOf(input.match ?? "any", ["any", "all", "words"], "match"),
     now: scope.now(),
     limit: checkHits(input.limit, "limit", DEFAULT_HITS),
     perSession: checkHits(input.perSession, "perSession", 1),
@@ -145,18 +149,49 @@ export async function searchFacts(
   return found.filter((fact) => fact !== undefined);
 }
 
-async function searchNotes(
+/** How many facts are looked through for those of one session or owner. */
+const FACT_CANDIDATES = 500;
+
+/** The best facts of which `belongs` is true, at most `limit`. */
+export async function searchFactsOf(
+  scope: Scope,
+  query: string,
+  limit: number,
+  belongs: (fact: Fact) => Promise<boolean>,
+): Promise<readonly Fact[]> {
+  const ids = await findNotes(scope, "fact", query, FACT_CANDIDATES, "");
+  const found: Fact[] = [];
+  for (const id of ids) {
+    if (found.length === limit) break;
+    const fact = await scope.store.findFact(scope.tenant, id);
+    if (fact !== undefined && (await belongs(fact))) found.push(fact);
+  }
+  return found;
+}
+
+function searchNotes(
   scope: Scope,
   field: NoteField,
   query: string,
   input: SearchNotesInput,
   keyPrefix: string,
 ): Promise<readonly string[]> {
+  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
+  return findNotes(scope, field, query, limit, keyPrefix);
+}
+
+async function findNotes(
+  scope: Scope,
+  field: NoteField,
+  query: string,
+  limit: number,
+  keyPrefix: string,
+): Promise<readonly string[]> {
   const { notes } = await scope.store.searchNotes(scope.tenant, {
     field,
     query: checkQuery(query),
     now: scope.now(),
-    limit: checkHits(input.limit, "limit", DEFAULT_HITS),
+    limit,
     keyPrefix,
   });
   return notes.map(({ key }) => key);

@@ -19,6 +19,13 @@ import { sessionNotFound } from "../store/store-errors.ts";
 import { type ContentInput, normalizeContent } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
 import { checkFlag, checkInput, checkKey, checkKeyOrNull } from "./check.ts";
+import {
+  type BuildContextInput,
+  type BuiltContext,
+  buildContext,
+} from "./context/build-context.ts";
+import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
+import { type ContextUsage, readUsage } from "./context/usage.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, deleteSession } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
@@ -250,6 +257,21 @@ export class SessionHandle {
   async update(input: UpdateSessionInput): Promise<Session> {
     const { store, tenant } = this.#scope;
     return store.updateSession(tenant, this.id, toSessionPatch(input), this.#scope.now());
+  }
+
+  /** A model-ready list of messages under a token budget, and what was left out of it. */
+  buildContext(input: BuildContextInput): Promise<BuiltContext> {
+    return buildContext(this.#scope, this.id, input);
+  }
+
+  /** How full the context is, and what the session has cost so far. */
+  usage(leaf?: string): Promise<ContextUsage> {
+    return readUsage(this.#scope, this.id, leaf);
+  }
+
+  /** Messages and facts that bear on a question, the best first. Any text is a valid question. */
+  recall(query: string, options: RecallOptions = {}): AsyncGenerator<Recalled, void> {
+    return recall(this.#scope, this.id, query, options);
   }
 
   /** As `searchSessions` of the tenant, without this session: what was said here is known here. */

@@ -3,13 +3,14 @@
 import type { Role } from "../model/entry.ts";
 import type { NoteField } from "./index/layout.ts";
 import type { SessionScope } from "./port.ts";
+import type { QueryMatch } from "./query/parse-query.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import type { ScoreParts } from "./score/rank.ts";
 
 /** Plain data: it may cross to another thread. Every number is within its limits already. */
 export interface SearchRequest {
   readonly query: string;
-  readonly match: "any" | "all";
+  readonly match: QueryMatch;
   /** For `since:7d` and the like. */
   readonly now: number;
   /** Hits at most. */

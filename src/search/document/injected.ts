@@ -28,6 +28,8 @@ const INJECTED_ELEMENTS: readonly string[] = [
   ...["current_datetime", "system_notification"],
   // Recalled memories, of this product and of others
   ...["recalled-context", "recalled-memories", "relevant-memories", "memory-context"],
+  // What else this product puts into a context
+  ...["known-facts", "conversation-summary", "branch-summary"],
 ];
 
 /** Elements round what the user did type: a slash command, a shell command. Only the tags go. */

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseQuery } from "./parse-query.ts";
+import { parseQuery, type QueryMatch } from "./parse-query.ts";
 import type { Leaf, ParsedQuery } from "./query.ts";
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 
-function parse(text: string, match: "any" | "all" = "any"): ParsedQuery {
+function parse(text: string, match: QueryMatch = "any"): ParsedQuery {
   return parseQuery(text, { now: NOW, match });
 }
 
@@ -15,7 +15,7 @@ function typed({ kind, text }: Leaf): string {
 }
 
 /** Compares with `required groups / optional / -excluded`, groups in brackets. */
-function check(text: string, expected: string, match: "any" | "all" = "any"): void {
+function check(text: string, expected: string, match: QueryMatch = "any"): void {
   const { required, optional, excluded } = parse(text, match);
   const groups = required.map((group) => `[${group.map(typed).join("|")}]`);
   const rest = [...optional.map(typed), ...excluded.map((leaf) => `-${typed(leaf)}`)];
@@ -49,6 +49,12 @@ describe("words", () => {
 
   test("`and` and `not` in a sentence are words", () => {
     check("it does not start and fails", "it does not start and fails");
+  });
+
+  test("alone: then nothing is an operator or a filter", () => {
+    const text = 'role:tool -v "not this" +x OR a* since:7d';
+    check(text, text, "words");
+    expect(parse(text, "words")).toMatchObject({ required: [], excluded: [], filters: {} });
   });
 
   test("with a star are prefixes", () => {

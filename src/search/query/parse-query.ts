@@ -22,20 +22,37 @@ import { resolveDate } from "./resolve-date.ts";
 export interface ParseOptions {
   /** What `today` and `7d` count from, epoch milliseconds. */
   readonly now: number;
-  /** Whether plain words are all required. Default `any`. */
-  readonly match?: "any" | "all";
+  readonly match?: QueryMatch;
 }
+
+/**
+ * `any` (the default): the more words the better. `all`: plain words are all required. `words`: as
+ * `any`, and nothing in the text is an operator, a phrase or a filter, as when it is somebody's
+ * message rather than a query.
+ */
+export type QueryMatch = "any" | "all" | "words";
 
 /** What is read of a query, in code units: a pasted log is cut here, and the user is told. */
 export const MAX_QUERY_LENGTH = 16_384;
 
 export function parseQuery(text: string, options: ParseOptions): ParsedQuery {
-  const parser = new Parser(options);
-  for (const item of readItems(text.slice(0, MAX_QUERY_LENGTH))) parser.add(item);
-  const parsed = parser.finish();
+  const read = text.slice(0, MAX_QUERY_LENGTH);
+  const parsed = options.match === "words" ? wordsOnly(read) : parseOperators(read, options);
   if (text.length <= MAX_QUERY_LENGTH) return parsed;
   const note = `Only the first ${MAX_QUERY_LENGTH} characters of the query were used.`;
   return { ...parsed, notes: [...parsed.notes, note] };
+}
+
+function parseOperators(text: string, options: ParseOptions): ParsedQuery {
+  const parser = new Parser(options);
+  for (const item of readItems(text)) parser.add(item);
+  return parser.finish();
+}
+
+function wordsOnly(text: string): ParsedQuery {
+  const words = text.split(/\s+/).filter((word) => word !== "");
+  const optional = words.map((word) => ({ kind: "word" as const, text: word }));
+  return { required: [], optional, excluded: [], filters: {}, notes: [] };
 }
 
 /** Words that OR joined, and whether one of them must occur. */

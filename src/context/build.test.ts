@@ -1,0 +1,198 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Entry } from "../model/entry.ts";
+import { type AssembledContext, assembleContext, type ContextSources } from "./build.ts";
+import { calls, pathOf, results, says } from "./entries.cases.ts";
+import { countBlocks, TOKEN_ESTIMATE } from "./tokens.ts";
+
+const NO_SOURCES: ContextSources = {
+  ...{ pinned: [], summary: null, facts: [], recalled: [], entries: [], unread: 0 },
+};
+
+function assemble(
+  sources: Partial<ContextSources>,
+  tokenBudget: number,
+  recentTurns = 20,
+): AssembledContext {
+  const limits = { tokenBudget, recentTurns, counter: TOKEN_ESTIMATE };
+  const assembled = assembleContext({ ...NO_SOURCES, ...sources }, limits);
+  if ("needed" in assembled) throw new Error(`needs ${assembled.needed}`);
+  return assembled;
+}
+
+/** Each part as it stands in the context: `recent:e1`. */
+function parts({ messages }: AssembledContext): string[] {
+  return messages.map(({ part, entryIds }) => `${part}:${entryIds.join("+")}`);
+}
+
+/** `count` turns of a question and an answer, each of `tokens` tokens. */
+function turns(count: number, tokens = 100): Entry[] {
+  const text = "x".repeat((tokens - 1) * 4);
+  return pathOf(
+    ...Array.from({ length: count }, () => [says("user", text), says("assistant", text)]).flat(),
+  );
+}
+
+const FACTS = ["f1", "f2", "f3"].map((id) => ({
+  ...{ id, sessionId: "s", subject: "the build", predicate: "uses", object: "x".repeat(200) },
+  ...{ sourceEntry: "e1", confidence: 1, createdAt: 0, supersededBy: null },
+}));
+
+const RECALLED = ["r1", "r2"].map((entryId) => ({
+  ...{ entryId, sessionId: "s", role: "user" as const, actor: "ana", createdAt: 0, own: true },
+  text: "y".repeat(400),
+}));
+
+const SUMMARY = { entryId: "c1", text: "z".repeat(400) };
+
+describe("the order", () => {
+  test("is what changes least first, and what was recalled right before the newest turn", () => {
+    const sources = {
+      ...{ pinned: pathOf(says("system", "be kind", { id: "p1" })), summary: SUMMARY },
+      ...{ facts: FACTS, recalled: RECALLED, entries: turns(2) },
+    };
+    expect(parts(assemble(sources, 10_000))).toEqual([
+      "pinned:p1",
+      "summary:c1",
+      "facts:f1+f2+f3",
+      "recent:e1",
+      "recent:e2",
+      "recalled:r1+r2",
+      "recent:e3",
+      "recent:e4",
+    ]);
+  });
+});
+
+describe("over budget", () => {
+  const all = { summary: SUMMARY, facts: FACTS, recalled: RECALLED, entries: turns(3) };
+  const whole = assemble(all, 100_000).tokens;
+
+  test("recalled messages yield first, then facts, then older turns, then the summary", () => {
+    const seen: string[] = [];
+    for (let budget = whole; ; budget--) {
+      const limits = { tokenBudget: budget, recentTurns: 20, counter: TOKEN_ESTIMATE };
+      const context = assembleContext({ ...NO_SOURCES, ...all }, limits);
+      if ("needed" in context) {
+        expect(context.needed).toBe(200);
+        break;
+      }
+      expect(context.tokens).toBeLessThanOrEqual(budget);
+      const shape = parts(context).join(" ");
+      if (seen.at(-1) !== shape) seen.push(shape);
+    }
+    expect(seen).toEqual([
+      "summary:c1 facts:f1+f2+f3 recent:e1 recent:e2 recent:e3 recent:e4 recalled:r1+r2 recent:e5 recent:e6",
+      "summary:c1 facts:f1+f2+f3 recent:e1 recent:e2 recent:e3 recent:e4 recalled:r1 recent:e5 recent:e6",
+      "summary:c1 facts:f1+f2+f3 recent:e1 recent:e2 recent:e3 recent:e4 recent:e5 recent:e6",
+      "summary:c1 facts:f2+f3 recent:e1 recent:e2 recent:e3 recent:e4 recent:e5 recent:e6",
+      "summary:c1 facts:f3 recent:e1 recent:e2 recent:e3 recent:e4 recent:e5 recent:e6",
+      "summary:c1 recent:e1 recent:e2 recent:e3 recent:e4 recent:e5 recent:e6",
+      "summary:c1 recent:e3 recent:e4 recent:e5 recent:e6",
+      "summary:c1 recent:e5 recent:e6",
+      "recent:e5 recent:e6",
+    ]);
+  });
+
+  test("what was left out is listed with the reason", () => {
+    const context = assemble({ ...all, unread: 7 }, 570, 2);
+    expect(context.omitted).toEqual([
+      { part: "facts", reason: "budget", count: 3, tokens: null, ids: ["f1", "f2", "f3"] },
+      { part: "recent", reason: "recent_turns", count: 7, tokens: null, ids: [] },
+      { part: "recent", reason: "recent_turns", count: 2, tokens: 200, ids: ["e1", "e2"] },
+      { part: "recalled", reason: "budget", count: 2, tokens: null, ids: ["r1", "r2"] },
+    ]);
+  });
+
+  test("long results of the newest turn are shortened, its words never", () => {
+    const entries = pathOf(
+      says("user", "read both"),
+      calls("a", "b"),
+      results({ a: "A".repeat(40_000), b: "B".repeat(400) }),
+      says("assistant", "done"),
+    );
+    const context = assemble({ entries }, 1_000);
+    expect(context.shortened).toBe(1);
+    expect(context.tokens).toBeLessThanOrEqual(1_000);
+    expect(context.tokens).toBeGreaterThan(900);
+    const output = context.messages[2]?.blocks.map((block) =>
+      block.type === "tool_result" ? block.output : "",
+    );
+    expect(output?.[0]).toMatch(/^A+\n\[… \d+ of 40000 characters left out …]\nA+$/);
+    expect(output?.[1]).toBe("B".repeat(400));
+  });
+});
+
+describe("the window over the past", () => {
+  test("moves in hops, so that the beginning of the prompt stays for many turns", () => {
+    const path = turns(200);
+    const begins: (string | undefined)[] = [];
+    for (let length = 100; length <= 200; length++) {
+      const entries = path.slice(Math.max(0, 2 * length - 60), 2 * length);
+      const context = assemble({ entries, unread: 1 }, 100_000);
+      expect(context.messages.filter(({ role }) => role === "user").length).toBeLessThanOrEqual(20);
+      begins.push(context.messages[0]?.entryIds[0]);
+    }
+    // 8 turns make 16 messages: of a hundred turns, about every eighth moves the window.
+    expect(new Set(begins).size).toBeLessThanOrEqual(14);
+  });
+
+  test("begins with a user's message and splits no tool pair", () => {
+    const turn = (n: number) => [
+      says("user", `question ${n} `.repeat(40)),
+      calls(`a${n}`, `b${n}`),
+      results({ [`a${n}`]: "1" }),
+      results({ [`b${n}`]: "2" }),
+      says("assistant", "answer"),
+    ];
+    const entries = pathOf(...[1, 2, 3, 4, 5, 6].flatMap(turn));
+    for (let budget = 160; budget < 1_200; budget += 17) {
+      const { messages } = assemble({ entries }, budget);
+      expect(messages[0]?.role).toBe("user");
+      expect(messages.length % 5).toBe(0);
+    }
+  });
+});
+
+test("any budget is kept to, and the newest turn is always whole", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(800), fc.nat(800)), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 3_000 }),
+      fc.integer({ min: 1, max: 8 }),
+      (sizes, budget, recentTurns) => {
+        const entries = pathOf(
+          ...sizes.flatMap(([a, b]) => [
+            says("user", "q".repeat(a)),
+            says("assistant", "a".repeat(b)),
+          ]),
+        );
+        const sources = {
+          ...NO_SOURCES,
+          entries,
+          summary: SUMMARY,
+          facts: FACTS,
+          recalled: RECALLED,
+        };
+        const limits = { tokenBudget: budget, recentTurns, counter: TOKEN_ESTIMATE };
+        const context = assembleContext(sources, limits);
+        const newest = entries.slice(-2);
+        const least = newest.reduce((sum, e) => sum + countBlocks(e.blocks, TOKEN_ESTIMATE), 0);
+        if ("needed" in context) {
+          expect(context.needed).toBe(least);
+          expect(least).toBeGreaterThan(budget);
+          return;
+        }
+        const { messages, tokens } = context;
+        expect(tokens).toBeLessThanOrEqual(budget);
+        expect(messages.reduce((sum, m) => sum + countBlocks(m.blocks, TOKEN_ESTIMATE), 0)).toBe(
+          tokens,
+        );
+        expect(messages.slice(-2).map((m) => m.entryIds[0])).toEqual(newest.map((e) => e.id));
+        expect(
+          messages.filter(({ part, role }) => part === "recent" && role === "user").length,
+        ).toBeLessThanOrEqual(recentTurns);
+      },
+    ),
+  );
+});

@@ -1,0 +1,85 @@
+/**
+ * Shortening tool results: what is left when a conversation does not fit and nothing may be dropped.
+ *
+ * Head and tail stay, because errors stand at either end; a note says what is missing and where it
+ * can be read. Only what the model is shown changes: the log keeps every result whole.
+ */
+
+import type { Block, ToolResultBlock } from "../model/block.ts";
+import { countBlocks, type TokenCounter } from "./tokens.ts";
+
+/** A result is never cut below this many tokens: less says nothing. */
+export const LEAST_RESULT_TOKENS = 200;
+
+/** A tool result to be shown with at most `keepTokens` tokens. */
+export interface ResultCut {
+  readonly entryId: string;
+  readonly toolUseId: string;
+  readonly keepTokens: number;
+}
+
+/** The message's blocks with the results that `cuts` name shortened; the same list if none is. */
+export function cutResults(
+  blocks: readonly Block[],
+  cuts: ReadonlyMap<string, number>,
+  counter: TokenCounter,
+): readonly Block[] {
+  if (cuts.size === 0) return blocks;
+  return blocks.map((block) => {
+    const keep = block.type === "tool_result" ? cuts.get(block.toolUseId) : undefined;
+    return keep === undefined ? block : shortenResult(block as ToolResultBlock, keep, counter);
+  });
+}
+
+/** Images go first, then the middle of the text. What is short enough stays as it is. */
+export function shortenResult(
+  block: ToolResultBlock,
+  keepTokens: number,
+  counter: TokenCounter,
+): ToolResultBlock {
+  const tokens = counter.countBlock(block);
+  if (tokens <= keepTokens) return block;
+  const text = typeof block.output === "string" ? block.output : textOfOutput(block.output);
+  const points = [...text];
+  // The counter is asked rather than computed with: it may be any tokenizer.
+  let share = keepTokens / tokens;
+  for (let attempt = 0; attempt < 8; attempt++) {
+    const kept = Math.max(0, Math.floor((points.length * share) / 2));
+    const output = `${points.slice(0, kept).join("")}\n[… ${points.length - 2 * kept} of ${points.length} characters left out …]\n${kept === 0 ? "" : points.slice(-kept).join("")}`;
+    const shorter: ToolResultBlock = { ...block, output };
+    if (counter.countBlock(shorter) <= keepTokens || kept === 0) return shorter;
+    share *= 0.8;
+  }
+  return { ...block, output: `[${points.length} characters left out]` };
+}
+
+/** Every tool result of a message and its tokens, by the id of its call. */
+export function resultTokens(
+  blocks: readonly Block[],
+  counter: TokenCounter,
+): ReadonlyMap<string, number> {
+  const tokens = new Map<string, number>();
+  for (const block of blocks) {
+    if (block.type !== "tool_result") continue;
+    tokens.set(block.toolUseId, (tokens.get(block.toolUseId) ?? 0) + counter.countBlock(block));
+  }
+  return tokens;
+}
+
+/** What a message takes beside its tool results. */
+export function otherTokens(blocks: readonly Block[], counter: TokenCounter): number {
+  return countBlocks(
+    blocks.filter((block) => block.type !== "tool_result"),
+    counter,
+  );
+}
+
+function textOfOutput(output: readonly Block[]): string {
+  return output
+    .map((block) => {
+      if (block.type === "text") return block.text;
+      return block.type === "image" ? "[image left out]" : "";
+    })
+    .filter((text) => text !== "")
+    .join("\n");
+}

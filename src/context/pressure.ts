@@ -1,0 +1,53 @@
+/**
+ * How full a context is.
+ *
+ * What a provider reported for the last call, cache reads and writes included, plus an estimate of
+ * what was added since. Figures from before a compaction say nothing about what stands there now, so
+ * only calls that came after it count. Cumulative counters are for billing, and never used here.
+ */
+
+import type { Usage } from "../model/entry.ts";
+
+export interface Pressure {
+  readonly contextTokens: number;
+  /** The part of it that came after the last report, by our own estimate. */
+  readonly estimatedTokens: number;
+  /** No provider reported anything for what stands there now: all of the figure is ours. */
+  readonly estimated: boolean;
+  /** The message whose reported usage the figure builds upon. */
+  readonly reportedBy: string | null;
+}
+
+/** An entry of the context, oldest first, without the compactions. */
+export interface PressureItem {
+  readonly id: string;
+  readonly sequence: number;
+  readonly usage: Usage | null;
+  readonly tokens: number;
+}
+
+/** All that a call took: what was sent, in whatever way it is billed, and what came back. */
+export function totalTokens(usage: Usage): number {
+  return usage.inputTokens + usage.cacheCreationTokens + usage.cacheReadTokens + usage.outputTokens;
+}
+
+/**
+ * `compactedAt` is the sequence of the newest compaction on the path (0: none); `standing` the tokens
+ * of its summary and of what is pinned.
+ */
+export function contextPressure(
+  items: readonly PressureItem[],
+  compactedAt: number,
+  standing: number,
+): Pressure {
+  let later = 0;
+  for (const item of items.toReversed()) {
+    if (item.usage !== null && item.sequence > compactedAt) {
+      const contextTokens = totalTokens(item.usage) + later;
+      return { contextTokens, estimatedTokens: later, estimated: false, reportedBy: item.id };
+    }
+    later += item.tokens;
+  }
+  const contextTokens = standing + later;
+  return { contextTokens, estimatedTokens: contextTokens, estimated: true, reportedBy: null };
+}

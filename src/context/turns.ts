@@ -1,0 +1,40 @@
+/**
+ * Turns: a user's message and all that followed from it.
+ *
+ * Where a context is cut, it is cut between turns: a model that is shown an answer without its
+ * question has to guess the question.
+ */
+
+import type { Entry } from "../model/entry.ts";
+import { legalCuts, toolTraffic } from "../transcript/tool-pairs.ts";
+
+/** A message of a user, tool results aside: some agents store those under the user's role. */
+export function startsTurn(entry: Pick<Entry, "kind" | "role" | "blocks">): boolean {
+  if (entry.kind !== "message" || entry.role !== "user") return false;
+  return entry.blocks.length === 0 || entry.blocks.some((block) => block.type !== "tool_result");
+}
+
+/** The indices at which a turn starts and the list may be cut, in order. */
+export function turnStarts(entries: readonly Entry[]): number[] {
+  const legal = legalCuts(entries.map(({ blocks }) => toolTraffic(blocks)));
+  return entries.flatMap((entry, i) => (startsTurn(entry) && legal[i] ? [i] : []));
+}
+
+/** How many messages lie between two places where the window over the past may begin. */
+const HOP_MESSAGES = 16;
+
+/**
+ * The places where the window may begin so that it moves in hops: the first turn in each run of 16
+ * messages of the path. A window that moved with each turn would change the beginning of every
+ * prompt, and no provider's prompt cache would ever hit. It depends on the path alone, so that no
+ * state is needed to find the same place again.
+ */
+export function hopStarts(entries: readonly Entry[], starts: readonly number[]): number[] {
+  let last = -1;
+  return starts.filter((start) => {
+    const run = Math.floor((entries[start]?.index ?? 0) / HOP_MESSAGES);
+    const first = run !== last;
+    last = run;
+    return first;
+  });
+}

@@ -1,0 +1,249 @@
+/**
+ * A model-ready context under a token budget.
+ *
+ * Reads from the leaf backwards only as much as can be used. What no longer fits, or was summarised
+ * away, is searched for what bears on the newest message, and quoted: a model that is merely offered
+ * a search tool does not use it when it should.
+ */
+
+import { type AssembledContext, assembleContext, type Omission } from "../../context/build.ts";
+import { liftPinned } from "../../context/lift-pinned.ts";
+import type { ContextMessage } from "../../context/message.ts";
+import type { Excerpt } from "../../context/quote.ts";
+import { startsTurn, turnStarts } from "../../context/turns.ts";
+import { textOf } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_HITS, MAX_PAGE } from "../../model/limits.ts";
+import type { Fact } from "../../model/note.ts";
+import {
+  checkCount,
+  checkFlag,
+  checkInput,
+  checkKey,
+  checkLimit,
+  checkList,
+  invalid,
+} from "../check.ts";
+import { toEntry } from "../entry-view.ts";
+import type { Scope } from "../scope.ts";
+import { searchSessions } from "../search.ts";
+import { keepParticipants } from "./participants.ts";
+import { type ContextEntries, readContext } from "./read-context.ts";
+import { readStanding } from "./standing.ts";
+
+export interface BuildContextInput {
+  /** What all messages together may take. */
+  readonly tokenBudget: number;
+  /** At most so many turns as they were said, the newest included; 20 if left out. */
+  readonly recentTurns?: number;
+  /** What is recalled of earlier turns: up to `k` (4) that score at least `threshold`; false: nothing. */
+  readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
+  /** Adds the session's facts. */
+  readonly includeFacts?: boolean;
+  /** Only what these actors wrote, and the results of their tools. */
+  readonly filterParticipants?: readonly string[];
+  /** What to recall for, in place of the newest user message. */
+  readonly query?: string;
+  /** Another leaf than the active one. */
+  readonly leaf?: string;
+}
+
+export interface BuiltContext {
+  readonly messages: readonly ContextMessage[];
+  /** What was left out, and why. */
+  readonly omitted: readonly Omission[];
+  readonly tokens: number;
+  /** Tool results that were shortened to make the newest turn fit. */
+  readonly shortened: number;
+}
+
+const DEFAULT_TURNS = 20;
+const DEFAULT_RECALLED = 4;
+/** What is used of a message to search by: a pasted log would drown the question in it. */
+const QUERY_LENGTH = 2_000;
+/** What is quoted of one message. */
+const EXCERPT_LENGTH = 2_000;
+
+export async function buildContext(
+  scope: Scope,
+  sessionId: string,
+  input: BuildContextInput,
+): Promise<BuiltContext> {
+  const options = checkOptions(input);
+  const { counter } = scope;
+  const { leaf, recentTurns, tokenBudget } = options;
+  const context = await readContext(scope, sessionId, {
+    counter,
+    ...(leaf === undefined ? {} : { leaf }),
+    isEnough: enough(recentTurns, tokenBudget, scope),
+  });
+  const standing = await readStanding(scope, sessionId, context, leaf);
+  const kept = keepParticipants(context.entries, options.participants);
+  const newestAt = turnStarts(kept).at(-1) ?? 0;
+  const lifted = liftPinned(kept, newestAt);
+  const { compaction } = context;
+  const sources = {
+    pinned: [...standing, ...lifted.pinned],
+    entries: lifted.entries,
+    unread: context.unread,
+    summary: compaction === null ? null : { entryId: compaction.entry.id, text: compaction.text },
+    facts: options.includeFacts ? await readFacts(scope, sessionId) : [],
+    recalled: await recallEvicted(
+      scope,
+      sessionId,
+      { ...context, entries: kept },
+      standing,
+      options,
+    ),
+  };
+  const assembled = assembleContext(sources, { tokenBudget, recentTurns, counter });
+  return checkFits(assembled, tokenBudget);
+}
+
+interface CheckedOptions {
+  readonly tokenBudget: number;
+  readonly recentTurns: number;
+  readonly recall: { readonly k: number; readonly threshold: number } | null;
+  readonly includeFacts: boolean;
+  readonly participants: ReadonlySet<string> | null;
+  readonly query: string | undefined;
+  readonly leaf: string | undefined;
+}
+
+function checkOptions(input: BuildContextInput): CheckedOptions {
+  const {
+    tokenBudget,
+    semanticRecall = {},
+    filterParticipants,
+    query,
+    leaf,
+  } = checkInput(input, "options");
+  return {
+    tokenBudget: checkPositive(tokenBudget, "tokenBudget"),
+    recentTurns: checkPositive(input.recentTurns ?? DEFAULT_TURNS, "recentTurns"),
+    recall:
+      semanticRecall === false
+        ? null
+        : {
+            k: Math.min(
+              MAX_HITS,
+              checkLimit(
+                checkInput(semanticRecall, "semanticRecall").k,
+                "semanticRecall.k",
+                DEFAULT_RECALLED,
+              ),
+            ),
+            threshold: checkScore(semanticRecall.threshold ?? 0),
+          },
+    includeFacts: checkFlag(input.includeFacts ?? false, "includeFacts"),
+    participants:
+      filterParticipants === undefined
+        ? null
+        : new Set(
+            checkList(filterParticipants, "filterParticipants").map((actor) =>
+              checkKey(actor, "filterParticipants"),
+            ),
+          ),
+    query: query === undefined ? undefined : checkKey(query, "query"),
+    leaf: leaf === undefined ? undefined : checkKey(leaf, "leaf"),
+  };
+}
+
+/** Nothing older is needed once there are more turns than wanted, or more tokens than there is room. */
+function enough(
+  recentTurns: number,
+  tokenBudget: number,
+  { counter }: Scope,
+): (entry: Entry) => boolean {
+  let turns = 0;
+  let tokens = 0;
+  return (entry) => {
+    for (const block of entry.blocks) tokens += counter.countBlock(block);
+    if (startsTurn(entry)) turns++;
+    return turns > recentTurns || (turns > 0 && tokens > tokenBudget && startsTurn(entry));
+  };
+}
+
+/** Messages of the path that are in the context no more and bear on the newest user message. */
+async function recallEvicted(
+  scope: Scope,
+  sessionId: string,
+  context: ContextEntries,
+  standing: readonly Entry[],
+  { recall, query, leaf, recentTurns }: CheckedOptions,
+): Promise<readonly Excerpt[]> {
+  const { entries } = context;
+  const starts = turnStarts(entries);
+  const newest = entries[starts.at(-1) ?? 0];
+  const evicted = context.compaction !== null || context.unread > 0 || starts.length > recentTurns;
+  if (recall === null || newest === undefined || !evicted || leaf !== undefined) return [];
+  const words = query ?? textOf(newest.blocks).slice(0, QUERY_LENGTH);
+  if (words.trim() === "") return [];
+  const window = entries.slice(starts.at(-recentTurns) ?? 0);
+  const [oldest] = window;
+  const present = new Set([...standing, ...window].map((entry) => entry.id));
+  const { hits } = await searchSessions(scope, words, {
+    match: "words",
+    session: sessionId,
+    // Of what is in the window nothing is to be found; a clock that stepped back is caught below.
+    ...(oldest === undefined ? {} : { until: oldest.createdAt }),
+    limit: recall.k,
+    perSession: recall.k,
+    contextBefore: 0,
+    contextAfter: 0,
+  });
+  const ids = hits
+    .filter(({ score }) => score >= recall.threshold)
+    .flatMap(({ entryId }) => (entryId === null || present.has(entryId) ? [] : [entryId]));
+  const page = await scope.store.findEntries(scope.tenant, ids, true);
+  return page.entries.map((record) => toExcerpt(toEntry(record, page.payloads)));
+}
+
+function toExcerpt(entry: Entry): Excerpt {
+  const { sessionId, role, actor, createdAt } = entry;
+  const text = textOf(entry.blocks);
+  const points = [...text];
+  const cut =
+    points.length <= EXCERPT_LENGTH ? text : `${points.slice(0, EXCERPT_LENGTH).join("")}…`;
+  return { sessionId, entryId: entry.id, role, actor, createdAt, text: cut, own: true };
+}
+
+/** In the order in which they were learned: at most 500, the newest. */
+async function readFacts(scope: Scope, sessionId: string): Promise<readonly Fact[]> {
+  const facts: Fact[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const page = await scope.store.listFacts(scope.tenant, sessionId, after, MAX_PAGE, false);
+    facts.push(...page);
+    after = page.at(-1)?.id;
+    if (page.length < MAX_PAGE) return facts.slice(-MAX_PAGE);
+  }
+}
+
+function checkFits(
+  assembled: AssembledContext | { readonly needed: number },
+  tokenBudget: number,
+): BuiltContext {
+  if (!("needed" in assembled)) return assembled;
+  const { needed } = assembled;
+  throw new BackscrollError(
+    "budget_too_small",
+    `tokenBudget is ${tokenBudget}, but the pinned entries and the newest turn alone take ${needed} tokens; raise it to ${needed} at least, or unpin entries`,
+    { details: { field: "tokenBudget", limit: tokenBudget, needed } },
+  );
+}
+
+function checkPositive(value: unknown, field: string): number {
+  const count = checkCount(value, field);
+  if (count < 1) throw invalid(field, `${field} must be a whole number of at least 1`);
+  return count;
+}
+
+function checkScore(value: unknown): number {
+  if (typeof value === "number" && value >= 0) return value;
+  throw invalid(
+    "semanticRecall.threshold",
+    "semanticRecall.threshold must be a number of at least 0",
+  );
+}

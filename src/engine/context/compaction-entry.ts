@@ -1,0 +1,85 @@
+/** What a compaction's entry holds: the contract between who writes one and who builds a context. */
+
+import type { ResultCut } from "../../context/cut-results.ts";
+import { textOf } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+
+/** The `data` of an entry of the kind `compaction`. Imported ones may have the first field alone. */
+export interface CompactionData {
+  /** Null: nothing was kept. */
+  readonly firstKeptEntryId: string | null;
+  /** The first and the last entry that the summary covers. */
+  readonly from: string;
+  readonly through: string;
+  /** The summary covers up to this sequence; what has a greater one was kept or came later. */
+  readonly throughSequence: number;
+  /** Messages that the summary covers, earlier summaries' included not. */
+  readonly covered: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** The cut lies inside a turn. */
+  readonly splitTurn: boolean;
+  /** Entries before the first kept one that stay as they are, by their pins. */
+  readonly pinned: readonly string[];
+  /** Tool results of the kept part that are shown shortened. */
+  readonly cuts: readonly ResultCut[];
+  readonly profile: "rich" | "seed";
+  /** Who wrote the summary: `mechanical`, `model` or `hook`. */
+  readonly summarizer: string;
+  readonly model: string | null;
+  readonly fromHook: boolean;
+  /** The compaction before, which this one builds upon. */
+  readonly previous: string | null;
+  readonly strategy: "rolling" | "hierarchical";
+  /** Hierarchical: the summaries that the text consists of, oldest first. */
+  readonly summaries: readonly string[];
+  /** The structure of the summary: `SummaryStructure`. */
+  readonly structure: JsonObject | null;
+}
+
+export interface CompactionView {
+  readonly entry: Entry;
+  readonly text: string;
+  readonly firstKeptEntryId: string | null;
+  readonly pinned: readonly string[];
+  readonly cuts: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly profile: "rich" | "seed";
+  readonly structure: JsonObject | null;
+  readonly summaries: readonly string[];
+}
+
+/** Reads a compaction leniently: it may have been written by another version, or imported. */
+export function viewCompaction(entry: Entry): CompactionView {
+  const data: Record<string, unknown> = isPlainObject(entry.data) ? entry.data : {};
+  const first = data["firstKeptEntryId"];
+  const structure = data["structure"];
+  return {
+    entry,
+    text: textOf(entry.blocks),
+    firstKeptEntryId: typeof first === "string" ? first : null,
+    pinned: strings(data["pinned"]),
+    cuts: toCuts(data["cuts"]),
+    profile: data["profile"] === "seed" ? "seed" : "rich",
+    structure: isPlainObject(structure) ? (structure as JsonObject) : null,
+    summaries: strings(data["summaries"]),
+  };
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+/** By entry, then by call. */
+function toCuts(value: unknown): Map<string, Map<string, number>> {
+  const cuts = new Map<string, Map<string, number>>();
+  for (const cut of Array.isArray(value) ? value : []) {
+    if (!isPlainObject(cut)) continue;
+    const { entryId, toolUseId, keepTokens } = cut;
+    if (typeof entryId !== "string" || typeof toolUseId !== "string") continue;
+    if (typeof keepTokens !== "number") continue;
+    const ofEntry = cuts.get(entryId) ?? new Map<string, number>();
+    cuts.set(entryId, ofEntry.set(toolUseId, keepTokens));
+  }
+  return cuts;
+}

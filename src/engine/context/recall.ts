@@ -1,0 +1,91 @@
+/** Recall: messages and facts that bear on a question, each with where it comes from. */
+
+import type { Entry } from "../../model/entry.ts";
+import { MAX_HITS } from "../../model/limits.ts";
+import type { Fact } from "../../model/note.ts";
+import type { Session } from "../../model/session.ts";
+import type { WindowItem } from "../../search/request.ts";
+import { sessionNotFound } from "../../store/store-errors.ts";
+import { checkInput, checkLimit, checkOneOf, tooLarge } from "../check.ts";
+import { toEntry } from "../entry-view.ts";
+import type { Scope } from "../scope.ts";
+import { searchFactsOf, searchSessions } from "../search.ts";
+
+export const RECALL_SCOPES = ["session", "owner", "tenant"] as const;
+export type RecallScope = (typeof RECALL_SCOPES)[number];
+
+export interface RecallOptions {
+  /** Messages and facts together: at most 20; 8 if left out. */
+  readonly k?: number;
+  /** This session, all of its owner's, or all of the tenant's. */
+  readonly scope?: RecallScope;
+}
+
+export type Recalled =
+  | {
+      readonly type: "message";
+      readonly entry: Entry;
+      readonly score: number;
+      /** What stands round it, at most 16 messages with snippets. */
+      readonly window: readonly WindowItem[];
+    }
+  | { readonly type: "fact"; readonly fact: Fact };
+
+const DEFAULT_RECALLED = 8;
+
+/** The best first: messages by their score, then facts. Any text is a valid query. */
+export async function* recall(
+  scope: Scope,
+  sessionId: string,
+  query: string,
+  input: RecallOptions,
+): AsyncGenerator<Recalled, void> {
+  const { k, scope: within = "session" } = checkInput(input, "options");
+  const limit = checkLimit(k, "k", DEFAULT_RECALLED);
+  if (limit > MAX_HITS) throw tooLarge("k", MAX_HITS, limit, "narrow the question down");
+  checkOneOf(within, RECALL_SCOPES, "scope");
+  const { store, tenant } = scope;
+  const session = await store.findSession(tenant, sessionId);
+  if (session === undefined) throw sessionNotFound(sessionId);
+
+  const facts = await factsWithin(scope, query, limit, within, session);
+  // Facts are short and sure: they get up to a quarter of the places.
+  const places = Math.max(1, limit - Math.min(facts.length, Math.ceil(limit / 4)));
+  const { hits } = await searchSessions(scope, query, {
+    limit: places,
+    perSession: places,
+    ...(within === "session" ? { session: sessionId } : {}),
+    ...(within === "owner" ? { owner: session.owner } : {}),
+  });
+  const found = hits.flatMap((hit) => (hit.entryId === null ? [] : [{ ...hit, id: hit.entryId }]));
+  const page = await store.findEntries(
+    tenant,
+    found.map(({ id }) => id),
+    true,
+  );
+  const entries = new Map(page.entries.map((record) => [record.id, record]));
+  let count = 0;
+  for (const { id, score, window } of found) {
+    const record = entries.get(id);
+    // Deleted since it was found.
+    if (record === undefined) continue;
+    count++;
+    yield { type: "message", entry: toEntry(record, page.payloads), score, window };
+  }
+  for (const fact of facts.slice(0, limit - count)) yield { type: "fact", fact };
+}
+
+function factsWithin(
+  scope: Scope,
+  query: string,
+  limit: number,
+  within: RecallScope,
+  session: Session,
+): Promise<readonly Fact[]> {
+  return searchFactsOf(scope, query, limit, async (fact) => {
+    if (within === "tenant" || fact.sessionId === session.id) return true;
+    if (within === "session") return false;
+    const other = await scope.store.findSession(scope.tenant, fact.sessionId);
+    return other?.owner === session.owner;
+  });
+}

@@ -1,0 +1,70 @@
+/** How full a session's context is, and what the session has cost so far. */
+
+import { contextPressure, type Pressure } from "../../context/pressure.ts";
+import { quoteSummary } from "../../context/quote.ts";
+import { fromEntry, fromText, sumTokens } from "../../context/sized.ts";
+import type { Usage } from "../../model/entry.ts";
+import { sessionNotFound } from "../../store/store-errors.ts";
+import type { Scope } from "../scope.ts";
+import { readContext } from "./read-context.ts";
+import { readStanding } from "./standing.ts";
+
+export interface ContextUsage extends Pressure {
+  /** Everything that was ever reported, all branches and calls together: for billing, not for pressure. */
+  readonly billed: Usage;
+  /** The newest compaction on the path. */
+  readonly compaction: string | null;
+}
+
+/** What the model is given at the leaf takes so many tokens. */
+export async function readPressure(
+  scope: Scope,
+  sessionId: string,
+  leaf?: string,
+): Promise<Pressure & { readonly compaction: string | null }> {
+  const { counter } = scope;
+  const context = await readContext(scope, sessionId, {
+    counter,
+    ...(leaf === undefined ? {} : { leaf }),
+    // The first report that is met is the newest: nothing older matters.
+    isEnough: (entry) => entry.usage !== null,
+  });
+  const items = context.entries.map((entry) => ({
+    id: entry.id,
+    sequence: entry.sequence,
+    usage: entry.usage,
+    tokens: fromEntry(entry, "recent", counter).tokens,
+  }));
+  const { compaction } = context;
+  const compactedAt = compaction?.entry.sequence ?? 0;
+  const reported = items.some((item) => item.usage !== null && item.sequence > compactedAt);
+  const standing = reported ? 0 : await standingTokens(scope, sessionId, context, leaf);
+  return {
+    ...contextPressure(items, compactedAt, standing),
+    compaction: compaction?.entry.id ?? null,
+  };
+}
+
+export async function readUsage(
+  scope: Scope,
+  sessionId: string,
+  leaf?: string,
+): Promise<ContextUsage> {
+  const session = await scope.store.findSession(scope.tenant, sessionId);
+  if (session === undefined) throw sessionNotFound(sessionId);
+  return { ...(await readPressure(scope, sessionId, leaf)), billed: session.tokens };
+}
+
+async function standingTokens(
+  scope: Scope,
+  sessionId: string,
+  context: Awaited<ReturnType<typeof readContext>>,
+  leaf: string | undefined,
+): Promise<number> {
+  const pinned = await readStanding(scope, sessionId, context, leaf);
+  const messages = pinned.map((entry) => fromEntry(entry, "pinned", scope.counter));
+  const { compaction } = context;
+  if (compaction === null) return sumTokens(messages);
+  const summary = fromText(quoteSummary(compaction.text), "summary", [], scope.counter);
+  return sumTokens([...messages, summary]);
+}
