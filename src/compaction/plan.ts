@@ -1,7 +1,17 @@
-/** Where a compaction cuts. To be written: this file holds the contract. */
+/**
+ * Where a compaction cuts: what a summary will cover, what stays word for word.
+ *
+ * The cut is where compactions go wrong: a tool call is parted from its result, a question is
+ * summarised before it is answered, or nothing is ever cut because the newest result alone is too
+ * large. So it is planned here, over plain figures, and carried out elsewhere.
+ */
 
 import type { EntryKind, Role } from "../model/entry.ts";
 import type { ToolTraffic } from "../transcript/tool-pairs.ts";
+import { chooseCut } from "./boundary.ts";
+import { fitLimit } from "./fit-limit.ts";
+import { covers, type Ground, survey } from "./ground.ts";
+import { splitsTurn } from "./turns.ts";
 
 /** An entry of the path as the planner sees it: no content, only what decides. */
 export interface PlanItem extends ToolTraffic {
@@ -18,21 +28,24 @@ export interface PlanItem extends ToolTraffic {
 
 /** How much stays as it was said. */
 export type KeepStrategy =
-  /** The last n messages; seed 001 keeps 4, and only if there is enough to compact. */
+  /** The last n messages; claw-code keeps 4, and only if there is enough to compact. */
   | { readonly keep: "messages"; readonly count: number }
   /** The newest messages that together reach this many tokens. */
   | { readonly keep: "tokens"; readonly tokens: number }
-  /** The newer half of what no summary covers. */
+  /** The newer half of the messages that no summary covers; at least one message is covered. */
   | { readonly keep: "half" }
   | { readonly keep: "none" };
 
 export interface PlanOptions {
   readonly strategy: KeepStrategy;
-  /** Do nothing unless there are more messages than this … */
+  /** Do nothing unless there are more messages than this, pinned ones aside … */
   readonly minMessages?: number;
-  /** … and at least this many tokens (seed 001: 10,000). */
+  /** … and at least this many tokens in what is not pinned. */
   readonly minTokens?: number;
-  /** What the kept part and the summary may take together; what is over is cut from tool results. */
+  /**
+   * What the summary, the pinned and the kept part may take together. What is over is cut from the
+   * largest tool results; if that is not enough, less is kept.
+   */
   readonly limitTokens?: number;
   /** The tokens that the new summary is expected to take. */
   readonly summaryTokens: number;
@@ -50,9 +63,10 @@ export interface ResultCut {
 export interface CompactionPlan {
   /** The entries that the new summary covers, in order, pinned ones left out: they stay as they are. */
   readonly covered: readonly string[];
+  /** What lies before the cut and stays all the same: pinned entries and their tool groups. */
   readonly pinned: readonly string[];
   readonly from: string;
-  /** The last covered entry: the summary covers up to its sequence. */
+  /** The last covered entry: the summary covers up to its sequence, pinned entries aside. */
   readonly through: string;
   readonly throughSequence: number;
   /** The first entry that stays; null: none does. */
@@ -61,9 +75,68 @@ export interface CompactionPlan {
   readonly splitTurn: boolean;
   readonly cuts: readonly ResultCut[];
   readonly tokensBefore: number;
-  /** As estimated; the summary's own size is known only once it is written. */
+  /**
+   * As estimated; the summary's own size is known only once it is written. Above the limit, if there
+   * is one, only where the pinned part and the pending turn alone are.
+   */
   readonly tokensAfter: number;
 }
 
-/** Why there is no plan. */
+/**
+ * Why there is no plan: there is nothing at all; less than the caller's minimum; or all that there is
+ * is to be kept, pinned or pending.
+ */
 export type NoPlan = "empty" | "below_threshold" | "nothing_before_cut";
+
+/**
+ * Plans a compaction of `items`: the entries of the active path that enter the context, in order,
+ * from the first entry that the previous compaction kept (with what it left pinned before that), not
+ * from the compaction itself: what it kept would be lost. Compactions are left out.
+ *
+ * No call is parted from its result, nothing pinned is covered, and neither is a pending turn: a user
+ * message that nobody has answered, or a call that still waits for results. Linear in `items` but for
+ * the sorting of results that have to be shortened.
+ */
+export function planCompaction(
+  items: readonly PlanItem[],
+  options: PlanOptions,
+): { readonly plan: CompactionPlan } | { readonly none: NoPlan } {
+  if (items.length === 0) return { none: "empty" };
+  const ground = survey(items);
+  if (isBelowThreshold(ground, options)) return { none: "below_threshold" };
+
+  const wanted = chooseCut(ground, options.strategy);
+  const { cut, cuts, tokensAfter } = fitLimit(ground, wanted, options);
+  if (covers(ground, cut) === 0) return { none: "nothing_before_cut" };
+
+  const before = items.slice(0, cut);
+  const covered = before.filter((_, i) => ground.pinned[i] === false);
+  const first = covered[0] as PlanItem;
+  const last = covered.at(-1) as PlanItem;
+  return {
+    plan: {
+      covered: covered.map(({ id }) => id),
+      pinned: before.filter((_, i) => ground.pinned[i] === true).map(({ id }) => id),
+      from: first.id,
+      through: last.id,
+      throughSequence: last.sequence,
+      firstKeptEntryId: items[cut]?.id ?? null,
+      splitTurn: splitsTurn(items, cut),
+      cuts,
+      tokensBefore: options.previousSummaryTokens + ground.totalTokens,
+      tokensAfter,
+    },
+  };
+}
+
+function isBelowThreshold(ground: Ground, { minMessages, minTokens }: PlanOptions): boolean {
+  let messages = 0;
+  let tokens = 0;
+  ground.items.forEach((item, i) => {
+    if (ground.pinned[i] === true) return;
+    if (item.kind === "message") messages++;
+    tokens += item.tokens;
+  });
+  if (minMessages !== undefined && messages <= minMessages) return true;
+  return minTokens !== undefined && tokens < minTokens;
+}

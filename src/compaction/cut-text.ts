@@ -1,0 +1,28 @@
+/** Cutting text to a number of characters that a person would count: code points, never half of one. */
+
+/** The first `max` code points of `text`, with "…" if something is missing. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text.toWellFormed();
+  let end = 0;
+  for (let count = 0; count < max && end < text.length; count++) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  const head = text.slice(0, end).toWellFormed();
+  return end < text.length ? `${head}…` : head;
+}
+
+/** Of a text that becomes a line no more than this is looked at, however long it is. */
+const HEAD_LENGTH = 8_192;
+
+/**
+ * `text` as one line of at most `max` code points. White space with a line break in it becomes one
+ * space: lines have a meaning in a summary, and what somebody wrote must not add any.
+ */
+export function oneLine(text: string, max: number): string {
+  const head = text.slice(0, HEAD_LENGTH);
+  const joined = head.replace(/\s+/g, (run) => (LINE_BREAK.test(run) ? " " : run));
+  const line = cutText(joined === head ? head : joined.trim(), max);
+  return head.length < text.length && !line.endsWith("…") ? `${line}…` : line;
+}
+
+const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;

@@ -1,0 +1,69 @@
+/** Entries for tests, in as few words as possible. */
+
+import type { Block } from "../model/block.ts";
+import type { Entry, EntryKind, Role } from "../model/entry.ts";
+import { addEntry, finishDigest, startDigest } from "./digest.ts";
+import type { SummaryStructure } from "./summary.ts";
+
+export function entry(id: string, role: Role, ...content: (string | Block)[]): Entry {
+  return {
+    id,
+    sessionId: "session",
+    sequence: 1,
+    parentId: null,
+    kind: "message",
+    role,
+    actor: null,
+    status: "committed",
+    blocks: content.map((part) => (typeof part === "string" ? { type: "text", text: part } : part)),
+    data: null,
+    index: null,
+    usage: null,
+    model: null,
+    adapter: null,
+    supersededBy: null,
+    copiedFrom: null,
+    pinned: false,
+    metadata: {},
+    createdAt: 0,
+    hash: null,
+    truncated: false,
+  };
+}
+
+export function ofKind(kind: EntryKind, of: Entry): Entry {
+  return { ...of, kind };
+}
+
+/** A tool call; arguments that are not a string become JSON. */
+export function call(id: string, name: string, input: unknown): Block {
+  return {
+    type: "tool_use",
+    id,
+    name,
+    input: typeof input === "string" ? input : JSON.stringify(input),
+  };
+}
+
+export function result(
+  toolUseId: string,
+  output: string,
+  more: { error?: boolean; name?: string } = {},
+): Block {
+  return {
+    type: "tool_result",
+    toolUseId,
+    ...(more.name === undefined ? {} : { toolName: more.name }),
+    output,
+    isError: more.error ?? false,
+  };
+}
+
+export function digest(
+  entries: readonly Entry[],
+  previous: SummaryStructure | null = null,
+): SummaryStructure {
+  const started = startDigest(previous);
+  for (const one of entries) addEntry(started, one);
+  return finishDigest(started);
+}

@@ -1,0 +1,155 @@
+/**
+ * The digest: the structure of a summary, made entry by entry without keeping the entries.
+ *
+ * What it extracts is what claw-code's summary extracts, and the ledger. The structure is all of its
+ * state: going on from a stored one gives the same as if all entries had come in one go. So repeated
+ * compactions neither lose nor repeat anything but what the bounds cut off.
+ */
+
+import type { Block, ToolResultBlock } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
+import { cutText, oneLine } from "./cut-text.ts";
+import { addSorted, findFiles } from "./key-files.ts";
+import {
+  finishLedger,
+  type LedgerDraft,
+  openToolName,
+  recordCall,
+  recordResult,
+  startLedger,
+} from "./ledger.ts";
+import type { CitedText, SummaryStructure } from "./summary.ts";
+import { addLine, lineOf, startTimeline, type Timeline } from "./timeline.ts";
+
+/** As claw-code has them: three requests, three lines of pending work, eight files. */
+const MAX_CITED = 3;
+const CITED_CHARACTERS = 160;
+const CURRENT_WORK_CHARACTERS = 200;
+const MAX_KEY_FILES = 8;
+/** Our own bounds; an agent has some tens of tools. */
+const MAX_TOOLS = 100;
+const TOOL_NAME_CHARACTERS = 80;
+
+/** What speaks of work that is left. Parts of words count too: "nextjs" is found by "next". */
+const PENDING_WORDS = ["todo", "next", "pending", "follow up", "remaining"];
+
+/** A digest under way: an accumulator that `addEntry` changes. */
+export interface Digest {
+  readonly scope: { messages: number; user: number; assistant: number; tool: number };
+  readonly tools: string[];
+  readonly requests: CitedText[];
+  readonly pending: CitedText[];
+  readonly keyFiles: string[];
+  currentWork: CitedText | null;
+  readonly timeline: Timeline;
+  readonly ledger: LedgerDraft;
+}
+
+/** Begins with what an earlier summary was made of, or with nothing. */
+export function startDigest(previous: SummaryStructure | null): Digest {
+  return {
+    scope: { messages: 0, user: 0, assistant: 0, tool: 0, ...previous?.scope },
+    tools: [...(previous?.tools ?? [])],
+    requests: [...(previous?.requests ?? [])],
+    pending: [...(previous?.pending ?? [])],
+    keyFiles: [...(previous?.keyFiles ?? [])],
+    currentWork: previous?.currentWork ?? null,
+    timeline: startTimeline(previous?.folded ?? [], previous?.timeline ?? []),
+    ledger: startLedger(previous?.ledger ?? null),
+  };
+}
+
+/**
+ * Takes in the next entry. Messages count in full; injected messages and summaries of branches count
+ * and have a line, but nobody said them: they are no requests. Other kinds are passed over.
+ */
+export function addEntry(digest: Digest, entry: Entry): void {
+  const role = roleOf(entry);
+  if (role === null) return;
+  digest.scope.messages++;
+  if (role === "user" || role === "assistant" || role === "tool") digest.scope[role]++;
+
+  // The line comes first: it names tools by calls that their results are about to close.
+  const text = lineOf(entry.blocks, (result) => toolNameOf(digest, result));
+  addLine(digest.timeline, { role, text, entryId: entry.id });
+  for (const block of entry.blocks) addBlock(digest, entry.id, block);
+  if (entry.kind === "message") addSaid(digest, entry, role);
+}
+
+export function finishDigest(digest: Digest): SummaryStructure {
+  return {
+    version: 1,
+    scope: { ...digest.scope },
+    tools: [...digest.tools],
+    requests: [...digest.requests],
+    pending: [...digest.pending],
+    keyFiles: [...digest.keyFiles],
+    currentWork: digest.currentWork,
+    folded: [...digest.timeline.folded],
+    timeline: [...digest.timeline.lines],
+    ledger: finishLedger(digest.ledger),
+  };
+}
+
+/** The role on the timeline; null for what does not belong there. */
+function roleOf({ kind, role, blocks }: Entry): string | null {
+  if (kind === "custom_message") return "note";
+  if (kind === "branch_summary") return "branch";
+  if (kind !== "message") return null;
+  // Some providers hand tool results over as the user's message.
+  const isTool = blocks.length > 0 && blocks.every(({ type }) => type === "tool_result");
+  return isTool ? "tool" : (role ?? "system");
+}
+
+function addBlock(digest: Digest, entryId: string, block: Block): void {
+  const found = (path: string) => addSorted(digest.keyFiles, path, MAX_KEY_FILES);
+  switch (block.type) {
+    case "text":
+    case "thinking":
+      findFiles(block.text, found);
+      return;
+    case "tool_use":
+      findFiles(block.input, found);
+      addTool(digest, block.name);
+      recordCall(digest.ledger, entryId, block);
+      return;
+    case "tool_result": {
+      const texts = typeof block.output === "string" ? [block.output] : block.output.map(textIn);
+      for (const text of texts) findFiles(text, found);
+      if (block.toolName !== undefined) addTool(digest, block.toolName);
+      recordResult(digest.ledger, block);
+      return;
+    }
+    case "image":
+    case "opaque":
+      return;
+  }
+}
+
+/** What somebody said: the first text of a message that is not blank. */
+function addSaid(digest: Digest, { id, blocks }: Entry, role: string): void {
+  const first = blocks.find((block) => block.type === "text" && block.text.trim() !== "");
+  if (first?.type !== "text") return;
+  const cited: CitedText = { text: oneLine(first.text, CITED_CHARACTERS), entryId: id };
+  if (role === "user") addNewest(digest.requests, cited);
+  const lowered = first.text.toLowerCase();
+  if (PENDING_WORDS.some((word) => lowered.includes(word))) addNewest(digest.pending, cited);
+  digest.currentWork = { text: oneLine(first.text, CURRENT_WORK_CHARACTERS), entryId: id };
+}
+
+function addTool(digest: Digest, name: string): void {
+  if (name.trim() !== "") addSorted(digest.tools, cutText(name, TOOL_NAME_CHARACTERS), MAX_TOOLS);
+}
+
+function addNewest(list: CitedText[], cited: CitedText): void {
+  list.push(cited);
+  if (list.length > MAX_CITED) list.shift();
+}
+
+function toolNameOf(digest: Digest, result: ToolResultBlock): string {
+  return result.toolName ?? openToolName(digest.ledger, result.toolUseId) ?? "tool";
+}
+
+function textIn(block: Block): string {
+  return block.type === "text" ? block.text : "";
+}

@@ -1,0 +1,122 @@
+/**
+ * The ledger: which commands were run and which files were read and changed, word for word.
+ *
+ * It is bounded. What falls out at the old end is counted, so that nobody takes the list for all.
+ */
+
+import type { ToolResultBlock, ToolUseBlock } from "../model/block.ts";
+import { cutText } from "./cut-text.ts";
+import type { Ledger, LedgerCommand, LedgerFile } from "./summary.ts";
+import { type ToolEffects, toolEffects } from "./tool-effects.ts";
+
+export const MAX_COMMANDS = 200;
+export const MAX_COMMAND_CHARACTERS = 500;
+/** Read and changed together. */
+export const MAX_FILES = 300;
+/** Files that were only read make room first, as long as this many of them are left. */
+const MIN_FILES_READ = 100;
+/** Calls that wait for their results. More at once is no real transcript. */
+const MAX_OPEN_CALLS = 1_000;
+
+/** A ledger that is being written. */
+export interface LedgerDraft {
+  readonly commands: CommandDraft[];
+  earlierCommands: number;
+  /** By path, the one touched last at the end. */
+  readonly read: Map<string, LedgerFile>;
+  readonly changed: Map<string, LedgerFile>;
+  earlierFiles: number;
+  /** Calls without results yet, by id. */
+  readonly open: Map<string, OpenCall>;
+}
+
+interface OpenCall {
+  readonly name: string;
+  readonly entryId: string;
+  readonly effects: ToolEffects;
+  readonly commands: readonly CommandDraft[];
+}
+
+interface CommandDraft {
+  readonly text: string;
+  readonly entryId: string;
+  failed?: boolean;
+}
+
+export function startLedger(previous: Ledger | null): LedgerDraft {
+  const byPath = (files: readonly LedgerFile[] = []) =>
+    new Map(files.map((file) => [file.path, file]));
+  return {
+    commands: previous?.commands.map((command) => ({ ...command })) ?? [],
+    earlierCommands: previous?.earlierCommands ?? 0,
+    read: byPath(previous?.filesRead),
+    changed: byPath(previous?.filesChanged),
+    earlierFiles: previous?.earlierFiles ?? 0,
+    open: new Map(),
+  };
+}
+
+export function recordCall(draft: LedgerDraft, entryId: string, call: ToolUseBlock): void {
+  const effects = toolEffects(call.name, call.input);
+  const commands = effects.commands.map(
+    (command): CommandDraft => ({
+      text: cutText(command, MAX_COMMAND_CHARACTERS),
+      entryId,
+    }),
+  );
+  draft.commands.push(...commands);
+  while (draft.commands.length > MAX_COMMANDS) {
+    draft.commands.shift();
+    draft.earlierCommands++;
+  }
+  settle(draft, call.id);
+  draft.open.set(call.id, { name: call.name, entryId, effects, commands });
+  const [oldest] = draft.open.keys();
+  if (draft.open.size > MAX_OPEN_CALLS && oldest !== undefined) settle(draft, oldest);
+}
+
+/** A command ended well or badly; a file was touched only if the call did not fail. */
+export function recordResult(draft: LedgerDraft, result: ToolResultBlock): void {
+  const call = draft.open.get(result.toolUseId);
+  if (call === undefined) return;
+  for (const command of call.commands) command.failed = result.isError;
+  if (result.isError) draft.open.delete(result.toolUseId);
+  else settle(draft, result.toolUseId);
+}
+
+/** The name of the tool that a call still waits for. */
+export function openToolName(draft: LedgerDraft, toolUseId: string): string | undefined {
+  return draft.open.get(toolUseId)?.name;
+}
+
+/** A call that never got a result may have had its effect: its files count as touched. */
+export function finishLedger(draft: LedgerDraft): Ledger {
+  for (const id of [...draft.open.keys()]) settle(draft, id);
+  return {
+    commands: draft.commands.map((command): LedgerCommand => ({ ...command })),
+    earlierCommands: draft.earlierCommands,
+    filesRead: [...draft.read.values()],
+    filesChanged: [...draft.changed.values()],
+    earlierFiles: draft.earlierFiles,
+  };
+}
+
+function settle(draft: LedgerDraft, id: string): void {
+  const call = draft.open.get(id);
+  if (call === undefined) return;
+  draft.open.delete(id);
+  for (const path of call.effects.read) touch(draft.read, path, call.entryId);
+  for (const path of call.effects.changed) touch(draft.changed, path, call.entryId);
+  while (draft.read.size + draft.changed.size > MAX_FILES) {
+    const files = draft.read.size > MIN_FILES_READ ? draft.read : draft.changed;
+    const [oldest] = files.keys();
+    files.delete(oldest as string);
+    draft.earlierFiles++;
+  }
+}
+
+function touch(files: Map<string, LedgerFile>, path: string, entryId: string): void {
+  const times = (files.get(path)?.times ?? 0) + 1;
+  files.delete(path);
+  files.set(path, { path: path.toWellFormed(), entryId, times });
+}

@@ -1,0 +1,262 @@
+import { describe, expect, test } from "vitest";
+import { type KeepStrategy, type PlanItem, type PlanOptions, planCompaction } from "./plan.ts";
+import { HALF_KEEP, NONE_KEEP, SEED_KEEP, TOKENS_KEEP } from "./presets.ts";
+
+/**
+ * A transcript in one line. `u`, `a` and `s` are messages of user, assistant and system, `n` is an
+ * injected note, `c1,2` calls tools with these ids, `r1,2` is one message with their results. `!` pins,
+ * `:500` is the size in tokens (100 if not said); of a result, all of it can be shortened.
+ */
+function items(line: string): PlanItem[] {
+  return line.split(" ").map((word, i) => {
+    const [, letter = "", ids = "", pin = "", size = "100"] =
+      /^([uasncr])([\d,]*)(!?)(?::(\d+))?$/.exec(word) ?? [];
+    const list = ids === "" ? [] : ids.split(",");
+    const results = letter === "r" ? list : [];
+    return {
+      id: `${i}`,
+      sequence: i + 1,
+      kind: letter === "n" ? "custom_message" : "message",
+      role: ({ u: "user", s: "system", n: "user", r: "tool" } as const)[letter] ?? "assistant",
+      tokens: Number(size),
+      pinned: pin === "!",
+      calls: letter === "c" ? list : [],
+      results,
+      resultTokens: new Map(results.map((id) => [id, Number(size) / results.length])),
+    };
+  });
+}
+
+function plan(line: string, strategy: KeepStrategy, more: Partial<PlanOptions> = {}) {
+  return planCompaction(items(line), {
+    strategy,
+    summaryTokens: 50,
+    previousSummaryTokens: 0,
+    ...more,
+  });
+}
+
+/** The plan as `covered | kept`, pinned ones in brackets, `~` before what a split turn keeps. */
+function check(
+  line: string,
+  strategy: KeepStrategy,
+  expected: string,
+  more: Partial<PlanOptions> = {},
+): void {
+  const made = plan(line, strategy, more);
+  if ("none" in made) {
+    expect(made.none).toBe(expected);
+    return;
+  }
+  const { covered, pinned, firstKeptEntryId, splitTurn } = made.plan;
+  const kept = firstKeptEntryId === null ? [] : items(line).slice(Number(firstKeptEntryId));
+  const parts = [
+    covered.join(" "),
+    pinned.length > 0 ? `[${pinned.join(" ")}]` : "",
+    splitTurn ? "|~" : "|",
+    kept.map(({ id }) => id).join(" "),
+  ];
+  expect(parts.filter((part) => part !== "").join(" ")).toBe(expected);
+}
+
+const messages = (count: number): KeepStrategy => ({ keep: "messages", count });
+const tokens = (count: number): KeepStrategy => ({ keep: "tokens", tokens: count });
+const HALF = HALF_KEEP.strategy;
+const NONE = NONE_KEEP.strategy;
+
+describe("keeping messages", () => {
+  test("keeps the last ones", () => {
+    check("u a u a u a", messages(4), "0 1 | 2 3 4 5");
+    check("u a u a u a", messages(3), "0 1 2 |~ 3 4 5");
+  });
+
+  test("moves back rather than part a call from its result", () => {
+    check("u a u c1 r1 a", messages(2), "0 1 2 |~ 3 4 5");
+    check("u c1,2 r1 r2 a u a", messages(4), "0 |~ 1 2 3 4 5 6");
+    check("u c1,2 r1,2 a", messages(2), "0 |~ 1 2 3");
+  });
+
+  test("moves forward where moving back would leave nothing to cover", () => {
+    check("c1,2,3 r1 r2 r3 a u a", messages(5), "0 1 2 3 |~ 4 5 6");
+    check("c1 r1 c2 r2", messages(3), "0 1 |~ 2 3");
+    check("c1,2 r1 r2", messages(1), "0 1 2 |");
+  });
+
+  test("does not count what is not a message", () => {
+    check("u a n u n a", messages(2), "0 1 2 | 3 4 5");
+    check("u a n u a", messages(2), "0 1 2 | 3 4");
+    check("u a u n a", messages(1), "0 1 2 3 |~ 4");
+  });
+
+  test("has nothing to do if all are to be kept", () => {
+    check("u a u a", messages(4), "nothing_before_cut");
+    check("u a u a", messages(9), "nothing_before_cut");
+  });
+});
+
+describe("keeping tokens", () => {
+  test("keeps the newest that reach the budget", () => {
+    check("u a u a u a", tokens(400), "0 1 | 2 3 4 5");
+    check("u a u a u a", tokens(301), "0 1 | 2 3 4 5");
+  });
+
+  test("splits a turn that is too long to be kept whole", () => {
+    check("u a u:900 a a a", tokens(300), "0 1 2 |~ 3 4 5");
+    check("u a u c1 r1 c2 r2 c3 r3 a", tokens(300), "0 1 2 3 4 5 6 |~ 7 8 9");
+  });
+
+  test("keeps a turn whole if that takes a quarter of the budget more", () => {
+    check("u a u a u a u a u a", tokens(500), "0 1 2 3 | 4 5 6 7 8 9");
+    check("u a u a u:126 a u a u a", tokens(500), "0 1 2 3 4 |~ 5 6 7 8 9");
+  });
+
+  test("takes the next legal cut behind the budget, else the one before", () => {
+    check("u a u c1 r1:400 a u a", tokens(500), "0 1 2 3 4 |~ 5 6 7");
+    check("u a u c1,2 r1:9000 r2:9000", tokens(500), "0 1 2 |~ 3 4 5");
+  });
+
+  test("never keeps all because the newest results are larger than the budget", () => {
+    check("u c1,2,3 r1:9000 r2:9000 r3:9000", tokens(500), "0 |~ 1 2 3 4");
+    check("c1 r1:9000", tokens(500), "0 1 |");
+  });
+
+  test("has nothing to do if all fits", () => {
+    check("u a u a", tokens(400), "nothing_before_cut");
+    check("u a u a", tokens(20_000), "nothing_before_cut");
+    check("a:9000", tokens(500), "nothing_before_cut");
+  });
+});
+
+describe("keeping half, or nothing", () => {
+  test("half is rounded in favour of what is kept, but covers one", () => {
+    check("u a u a u", HALF, "0 1 | 2 3 4");
+    check("u a u", HALF, "0 |~ 1 2");
+    check("a", HALF, "0 |");
+    check("u c1 r1 a u a", HALF, "0 1 2 |~ 3 4 5");
+    check("u c1,2 r1 r2 a u", HALF, "0 |~ 1 2 3 4 5");
+  });
+
+  test("half is of what can be covered", () => {
+    check("u! u! u! u! u a u a", HALF, "4 5 [0 1 2 3] | 6 7");
+  });
+
+  test("nothing is nothing", () => {
+    check("u a u a", NONE, "0 1 2 3 |");
+    check("u a u a", messages(0), "0 1 2 3 |");
+    check("u a u a", tokens(0), "0 1 2 3 |");
+  });
+});
+
+describe("a pending turn", () => {
+  test("stays: a user message without an answer", () => {
+    check("u a u", NONE, "0 1 | 2");
+    check("u a u n", NONE, "0 1 | 2 3");
+    check("u a u s", messages(0), "0 1 | 2 3");
+    check("u c1 u r1", NONE, "0 |~ 1 2 3");
+  });
+
+  test("stays: calls that wait for results", () => {
+    check("u a u c1", NONE, "0 1 2 |~ 3");
+    check("u c1,2 r2", NONE, "0 |~ 1 2");
+    check("u c1,2,3 r2 r1", HALF, "0 |~ 1 2 3");
+  });
+
+  test("is over once it is answered, or the user went on", () => {
+    check("u c1 r1", NONE, "0 1 2 |");
+    check("u c1 u a", NONE, "0 1 2 3 |");
+    check("u c1 u", NONE, "0 1 | 2");
+  });
+
+  test("alone leaves nothing to do", () => {
+    check("u", NONE, "nothing_before_cut");
+    check("c1 r1 u", messages(9), "nothing_before_cut");
+    check("c1,2 r1", HALF, "nothing_before_cut");
+  });
+});
+
+describe("what is pinned", () => {
+  test("stays, wherever it is", () => {
+    check("u! a u a u a", messages(2), "1 2 3 [0] | 4 5");
+    check("u a u a! u a", messages(2), "0 1 2 [3] | 4 5");
+    check("u a u a u! a", messages(2), "0 1 2 3 | 4 5");
+  });
+
+  test("keeps its tool group with it, and no bystander", () => {
+    check("u c1,2 r1! r2 a u a", messages(2), "0 4 [1 2 3] | 5 6");
+    check("u c1! r1 c2 r2 a u a", messages(2), "0 3 4 5 [1 2] | 6 7");
+    check("c1 u! r1 a u a", messages(2), "0 2 3 [1] | 4 5");
+    check("c1! u r1 a u a", messages(2), "1 3 [0 2] | 4 5");
+  });
+
+  test("can leave nothing to do", () => {
+    check("u! a! u! a!", NONE, "nothing_before_cut");
+    check("u! a! u a", messages(2), "nothing_before_cut");
+  });
+});
+
+describe("odd transcripts", () => {
+  test("are planned like any other", () => {
+    expect(
+      planCompaction([], { strategy: NONE, summaryTokens: 0, previousSummaryTokens: 0 }),
+    ).toEqual({
+      none: "empty",
+    });
+    check("r1 r2 u a", messages(2), "0 1 | 2 3");
+    check("r1 r2 r3 r4", messages(2), "0 1 |~ 2 3");
+    check("c1 r1 c1 r1 c1 r1", messages(3), "0 1 |~ 2 3 4 5");
+    check("u c1 a r1 r1 a", messages(2), "0 1 2 3 |~ 4 5");
+  });
+});
+
+describe("thresholds", () => {
+  const seed = { minMessages: 4, minTokens: 10_000 };
+
+  test("need more messages, and at least as many tokens", () => {
+    expect(SEED_KEEP).toEqual({ strategy: messages(4), ...seed });
+    expect(TOKENS_KEEP).toEqual({ strategy: tokens(20_000) });
+    check("u a u a:10000", messages(4), "below_threshold", seed);
+    check("u a u a u:9599", messages(4), "below_threshold", seed);
+    check("u a u a u:9600", messages(4), "0 |~ 1 2 3 4", seed);
+  });
+
+  test("do not count what is pinned", () => {
+    check("u! a u a u:9600", messages(4), "below_threshold", seed);
+  });
+});
+
+describe("figures", () => {
+  test("state the gain", () => {
+    const made = plan("u! a u a:300 u a", messages(2), { previousSummaryTokens: 70 });
+    expect(made).toEqual({
+      plan: {
+        covered: ["1", "2", "3"],
+        pinned: ["0"],
+        from: "1",
+        through: "3",
+        throughSequence: 4,
+        firstKeptEntryId: "4",
+        splitTurn: false,
+        cuts: [],
+        tokensBefore: 870,
+        tokensAfter: 350,
+      },
+    });
+  });
+
+  test("ten thousand items are planned in well under 20 ms", () => {
+    const line = items(Array.from({ length: 2_500 }, () => "u c1,2 r1:900 r2").join(" "));
+    const options = {
+      strategy: tokens(20_000),
+      limitTokens: 9_000,
+      summaryTokens: 500,
+      previousSummaryTokens: 0,
+    };
+    const times = Array.from({ length: 7 }, () => {
+      const start = performance.now();
+      planCompaction(line, options);
+      return performance.now() - start;
+    });
+    // The best of a few: the machine may be busy with other tests.
+    expect(Math.min(...times)).toBeLessThan(20);
+  });
+});

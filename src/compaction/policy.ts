@@ -1,0 +1,96 @@
+/**
+ * When a session wants to be compacted, as its own metadata says.
+ *
+ * Metadata is written by many hands, so it is read leniently: what is not understood gets its default
+ * and is reported. Nothing here compacts; whoever asks decides.
+ */
+
+import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
+
+/**
+ * `rolling` folds the previous summary into the next one, `hierarchical` keeps summaries of summaries;
+ * `never` disables the trigger only: whoever asks for a compaction still gets one.
+ */
+export const COMPACTION_STRATEGIES = ["rolling", "hierarchical", "never"] as const;
+export type CompactionStrategy = (typeof COMPACTION_STRATEGIES)[number];
+
+export interface CompactionPolicy {
+  /** Due above this many turns … */
+  readonly triggerTurns: number;
+  /** … or above this many tokens. */
+  readonly triggerTokens: number;
+  /** A logical name: the host's configuration says which model that is. */
+  readonly summarizerModel: string;
+  readonly strategy: CompactionStrategy;
+}
+
+export const DEFAULT_COMPACTION_POLICY: CompactionPolicy = {
+  triggerTurns: 50,
+  triggerTokens: 8_000,
+  summarizerModel: "default",
+  strategy: "rolling",
+};
+
+/** Reads `metadata.compaction`. `problems` says, field by field, what was ignored and why. */
+export function readCompactionPolicy(metadata: JsonObject): {
+  readonly policy: CompactionPolicy;
+  readonly problems: readonly string[];
+} {
+  const value = metadata["compaction"] ?? {};
+  if (!isPlainObject(value)) {
+    const problem = `compaction is ${describe(value)}, not an object: the defaults apply`;
+    return { policy: DEFAULT_COMPACTION_POLICY, problems: [problem] };
+  }
+  const problems = Object.keys(value)
+    .filter((name) => !Object.hasOwn(DEFAULT_COMPACTION_POLICY, name))
+    .map((name) => `compaction.${name} is not known`);
+
+  const field = <T extends number | string>(
+    name: keyof CompactionPolicy & string,
+    fallback: T,
+    parse: (given: unknown) => T | undefined,
+    want: string,
+  ): T => {
+    const parsed = parse(value[name] ?? fallback);
+    if (parsed === undefined) {
+      problems.push(`compaction.${name} must be ${want}; ${fallback} applies`);
+    }
+    return parsed ?? fallback;
+  };
+  const { triggerTurns, triggerTokens, summarizerModel, strategy } = DEFAULT_COMPACTION_POLICY;
+  const policy: CompactionPolicy = {
+    triggerTurns: field("triggerTurns", triggerTurns, asCount, "a number that is not negative"),
+    triggerTokens: field("triggerTokens", triggerTokens, asCount, "a number that is not negative"),
+    summarizerModel: field("summarizerModel", summarizerModel, asName, "a name"),
+    strategy: field("strategy", strategy, asStrategy, `one of ${COMPACTION_STRATEGIES.join(", ")}`),
+  };
+  return { policy, problems };
+}
+
+/** Turns and tokens of what no summary covers yet: committed messages that no edit superseded. */
+export interface UnsummarizedCounts {
+  readonly turns: number;
+  readonly tokens: number;
+}
+
+/** Whether one of the triggers is exceeded; reaching it is not enough. */
+export function isCompactionDue(policy: CompactionPolicy, counts: UnsummarizedCounts): boolean {
+  if (policy.strategy === "never") return false;
+  return counts.turns > policy.triggerTurns || counts.tokens > policy.triggerTokens;
+}
+
+/** A number, also one that was written as text. */
+function asCount(value: unknown): number | undefined {
+  const isText = typeof value === "string" && value.trim() !== "";
+  const count = isText ? Number(value) : value;
+  return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : undefined;
+}
+
+function asName(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}
+
+function asStrategy(value: unknown): CompactionStrategy | undefined {
+  const name = asName(value)?.toLowerCase();
+  return COMPACTION_STRATEGIES.find((strategy) => strategy === name);
+}

@@ -1,0 +1,23 @@
+/** A summary as text, and the summarizer that needs no model: it writes down the structure. */
+
+import { renderRich } from "./render-rich.ts";
+import { renderSeed } from "./render-seed.ts";
+import type { Summarizer, SummaryStructure } from "./summary.ts";
+
+/** `seed` is claw-code's text in its `<summary>` tags; `rich` is Markdown with ledger and citations. */
+export type SummaryProfile = "seed" | "rich";
+
+export function renderSummary(structure: SummaryStructure, profile: SummaryProfile): string {
+  return profile === "seed" ? renderSeed(structure) : renderRich(structure);
+}
+
+/** Always the same answer for the same structure, at once and without a model. */
+export function mechanicalSummarizer(profile: SummaryProfile): Summarizer {
+  return {
+    name: `mechanical-${profile}`,
+    summarize: async ({ structure, signal }) => {
+      signal?.throwIfAborted();
+      return { text: renderSummary(structure, profile), model: null, finishReason: "stop" };
+    },
+  };
+}

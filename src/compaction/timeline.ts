@@ -1,0 +1,135 @@
+/**
+ * The timeline of a summary: a line for each message, and counts in place of the oldest.
+ *
+ * A timeline of every message would grow without end. Lines that no longer fit are folded into ranges
+ * that say how many messages of whom lay between which two entries, so that they can still be opened.
+ */
+
+import type { Block, ToolResultBlock } from "../model/block.ts";
+import { oneLine } from "./cut-text.ts";
+import type { TimelineFold, TimelineLine } from "./summary.ts";
+
+export const MAX_TIMELINE_LINES = 200;
+/** All lines together. Only messages with many blocks come near: a usual line has 160 characters. */
+export const MAX_TIMELINE_CHARACTERS = 60_000;
+export const MAX_FOLDS = 20;
+
+const BLOCK_CHARACTERS = 160;
+/** Blocks that a line shows; the rest is counted. */
+const BLOCKS_A_LINE = 20;
+/** A range of this many messages is full, and the next line begins another. */
+const FOLD_MESSAGES = 100;
+
+export interface Timeline {
+  readonly folded: TimelineFold[];
+  readonly lines: TimelineLine[];
+  characters: number;
+}
+
+export function startTimeline(
+  folded: readonly TimelineFold[],
+  lines: readonly TimelineLine[],
+): Timeline {
+  const characters = lines.reduce((sum, { text }) => sum + text.length, 0);
+  return { folded: [...folded], lines: [...lines], characters };
+}
+
+export function addLine(timeline: Timeline, line: TimelineLine): void {
+  timeline.lines.push(line);
+  timeline.characters += line.text.length;
+  while (
+    timeline.lines.length > MAX_TIMELINE_LINES ||
+    timeline.characters > MAX_TIMELINE_CHARACTERS
+  ) {
+    const oldest = timeline.lines.shift() as TimelineLine;
+    timeline.characters -= oldest.text.length;
+    fold(timeline.folded, oldest);
+  }
+}
+
+/** `folded` with `lines`, which follow it, folded as well. */
+export function joinFolds(
+  folded: readonly TimelineFold[],
+  lines: readonly TimelineLine[],
+): TimelineFold[] {
+  const all = [...folded];
+  for (const line of lines) fold(all, line);
+  return all;
+}
+
+/** What a message comes to on its line. Thinking is left out: it was not said. */
+export function lineOf(
+  blocks: readonly Block[],
+  toolName: (result: ToolResultBlock) => string,
+): string {
+  const parts: string[] = [];
+  let more = 0;
+  for (const block of blocks) {
+    if (block.type === "thinking" || (block.type === "text" && block.text.trim() === "")) continue;
+    if (parts.length < BLOCKS_A_LINE) parts.push(partOf(block, toolName));
+    else more++;
+  }
+  if (more > 0) parts.push(`${more} more blocks`);
+  return parts.join(" | ");
+}
+
+/** The text of a tool's result, as far as it is text. */
+export function outputText({ output }: ToolResultBlock): string {
+  if (typeof output === "string") return output;
+  return output.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
+}
+
+function partOf(block: Block, toolName: (result: ToolResultBlock) => string): string {
+  switch (block.type) {
+    case "text":
+      return oneLine(block.text, BLOCK_CHARACTERS);
+    case "tool_use":
+      return oneLine(`tool_use ${block.name}(${block.input})`, BLOCK_CHARACTERS);
+    case "tool_result": {
+      const error = block.isError ? "error " : "";
+      const text = `tool_result ${toolName(block)}: ${error}${outputText(block)}`;
+      return oneLine(text, BLOCK_CHARACTERS);
+    }
+    default:
+      return `[${block.type}]`;
+  }
+}
+
+function fold(folded: TimelineFold[], { role, entryId }: TimelineLine): void {
+  const one: TimelineFold = {
+    from: entryId,
+    through: entryId,
+    messages: 1,
+    user: role === "user" ? 1 : 0,
+    assistant: role === "assistant" ? 1 : 0,
+    tool: role === "tool" ? 1 : 0,
+  };
+  const last = folded.at(-1);
+  if (last !== undefined && last.messages < FOLD_MESSAGES)
+    folded[folded.length - 1] = join(last, one);
+  else folded.push(one);
+  if (folded.length > MAX_FOLDS) joinSmallest(folded);
+}
+
+/** Joins the two neighbours that are smallest together, so that recent ranges stay fine. */
+function joinSmallest(folded: TimelineFold[]): void {
+  let at = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i + 1 < folded.length; i++) {
+    const messages = (folded[i]?.messages ?? 0) + (folded[i + 1]?.messages ?? 0);
+    // The last one is still being filled.
+    if (messages < least && i + 2 < folded.length) [at, least] = [i, messages];
+  }
+  folded.splice(at, 2, join(folded[at] as TimelineFold, folded[at + 1] as TimelineFold));
+}
+
+function join(a: TimelineFold, b: TimelineFold): TimelineFold {
+  return {
+    from: a.from,
+    through: b.through,
+    messages: a.messages + b.messages,
+    user: a.user + b.user,
+    assistant: a.assistant + b.assistant,
+    tool: a.tool + b.tool,
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * Which messages belong together because tool calls tie them: what is pinned drags its group along.
+ *
+ * A stretch between two legal cuts may also hold bystanders, such as a user who spoke while a tool
+ * ran. They are not part of the group.
+ */
+
+import type { ToolTraffic } from "../transcript/tool-pairs.ts";
+
+/**
+ * The group of each message, named by the index of its first one. Pairs are matched as `legalCuts`
+ * does: a result belongs to the nearest earlier call of its id, a call to its first result.
+ */
+export function toolGroups(messages: readonly ToolTraffic[]): Int32Array {
+  const parent = Int32Array.from(messages, (_, i) => i);
+  const root = (start: number): number => {
+    let i = start;
+    while (parent[i] !== i) {
+      // Halving the way keeps later walks short.
+      parent[i] = parent[parent[i] as number] as number;
+      i = parent[i] as number;
+    }
+    return i;
+  };
+  const callers = new Map<string, number>();
+  messages.forEach(({ calls, results }, i) => {
+    for (const id of results) {
+      const caller = callers.get(id);
+      if (caller === undefined) continue;
+      const [low, high] = [root(caller), root(i)].sort((a, b) => a - b) as [number, number];
+      parent[high] = low;
+      callers.delete(id);
+    }
+    for (const id of calls) callers.set(id, i);
+  });
+  return parent.map((_, i) => root(i));
+}

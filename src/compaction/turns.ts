@@ -1,0 +1,48 @@
+/** What a turn is, where one begins, and which one is not finished. */
+
+import type { EntryKind, Role } from "../model/entry.ts";
+import { type ToolTraffic, unansweredCalls } from "../transcript/tool-pairs.ts";
+
+/** What of an entry says which part of a turn it is. */
+export interface TurnItem extends ToolTraffic {
+  readonly kind: EntryKind;
+  readonly role: Role | null;
+}
+
+/** A message of the user begins a turn. One that carries tool results does not: some providers put them there. */
+export function startsTurn(item: TurnItem): boolean {
+  return item.kind === "message" && item.role === "user" && item.results.length === 0;
+}
+
+/**
+ * Where the pending turn begins; `items.length` if there is none. Pending is the newest user message
+ * if no assistant message follows it, or the last assistant message if some of its calls wait for
+ * results and nothing but results follows.
+ */
+export function pendingFrom(items: readonly TurnItem[]): number {
+  let last = items.length - 1;
+  while (last >= 0 && isAnswerOfTool(items[last] as TurnItem)) last--;
+  const open = (items[last]?.calls.length ?? 0) > 0 && unansweredCalls(items).has(last);
+  if (open) return last;
+
+  for (let i = items.length - 1; i >= 0; i--) {
+    const item = items[i] as TurnItem;
+    if (item.kind === "message" && item.role === "assistant") break;
+    if (startsTurn(item)) return i;
+  }
+  return items.length;
+}
+
+/** Whether a cut before `cut` parts a turn: what follows up to the next user message began earlier. */
+export function splitsTurn(items: readonly TurnItem[], cut: number): boolean {
+  for (let i = cut; i < items.length; i++) {
+    const item = items[i] as TurnItem;
+    if (startsTurn(item)) return false;
+    if (item.kind === "message" && item.role !== "system") return cut > 0;
+  }
+  return false;
+}
+
+function isAnswerOfTool({ calls, results }: TurnItem): boolean {
+  return results.length > 0 && calls.length === 0;
+}
