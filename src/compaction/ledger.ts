@@ -65,10 +65,7 @@ export function recordCall(draft: LedgerDraft, entryId: string, call: ToolUseBlo
     }),
   );
   draft.commands.push(...commands);
-  while (draft.commands.length > MAX_COMMANDS) {
-    draft.commands.shift();
-    draft.earlierCommands++;
-  }
+  dropOldest(draft);
   settle(draft, call.id);
   draft.open.set(call.id, { name: call.name, entryId, effects, commands });
   const [oldest] = draft.open.keys();
@@ -101,12 +98,33 @@ export function finishLedger(draft: LedgerDraft): Ledger {
   };
 }
 
+/** Two ledgers, one after the other. */
+export function joinLedgers(earlier: Ledger, later: Ledger): Ledger {
+  const draft = startLedger(earlier);
+  draft.commands.push(...later.commands.map((command) => ({ ...command })));
+  draft.earlierCommands += later.earlierCommands;
+  draft.earlierFiles += later.earlierFiles;
+  for (const file of later.filesRead) touch(draft.read, file.path, file.entryId, file.times);
+  for (const file of later.filesChanged) touch(draft.changed, file.path, file.entryId, file.times);
+  dropOldest(draft);
+  return finishLedger(draft);
+}
+
 function settle(draft: LedgerDraft, id: string): void {
   const call = draft.open.get(id);
   if (call === undefined) return;
   draft.open.delete(id);
   for (const path of call.effects.read) touch(draft.read, path, call.entryId);
   for (const path of call.effects.changed) touch(draft.changed, path, call.entryId);
+  dropOldest(draft);
+}
+
+/** What is over the bounds is counted and goes. */
+function dropOldest(draft: LedgerDraft): void {
+  while (draft.commands.length > MAX_COMMANDS) {
+    draft.commands.shift();
+    draft.earlierCommands++;
+  }
   while (draft.read.size + draft.changed.size > MAX_FILES) {
     const files = draft.read.size > MIN_FILES_READ ? draft.read : draft.changed;
     const [oldest] = files.keys();
@@ -115,8 +133,8 @@ function settle(draft: LedgerDraft, id: string): void {
   }
 }
 
-function touch(files: Map<string, LedgerFile>, path: string, entryId: string): void {
-  const times = (files.get(path)?.times ?? 0) + 1;
+function touch(files: Map<string, LedgerFile>, path: string, entryId: string, more = 1): void {
+  const times = (files.get(path)?.times ?? 0) + more;
   files.delete(path);
   files.set(path, { path: path.toWellFormed(), entryId, times });
 }

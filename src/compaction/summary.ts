@@ -78,6 +78,8 @@ export interface SummaryRequest {
   readonly structure: SummaryStructure;
   /** `entries` end inside a turn. */
   readonly splitTurn: boolean;
+  /** About what the text may take, in tokens. */
+  readonly maxTokens?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -92,5 +94,11 @@ export interface SummaryAnswer {
 /** Writes summaries. What it throws fails the call that needed one, and changes nothing. */
 export interface Summarizer {
   readonly name: string;
+  /** It reads the entries, not only the structure: a long range is handed over in parts. */
+  readonly needsEntries?: boolean;
+  /** What it can take at once, in tokens. */
+  readonly maxInputTokens?: number;
   summarize(request: SummaryRequest): Promise<SummaryAnswer>;
+  /** Why an answer cannot be used; none if it can. What is empty or too long is refused anyway. */
+  check?(answer: SummaryAnswer, request: SummaryRequest): readonly string[];
 }

@@ -57,6 +57,26 @@ export function joinFolds(
   return all;
 }
 
+/** Two timelines, one after the other. Lines before a range of the later one are folded, too. */
+export function joinTimelines(
+  earlier: TimelineParts,
+  later: TimelineParts,
+): { readonly folded: readonly TimelineFold[]; readonly timeline: readonly TimelineLine[] } {
+  const isFolded = later.folded.length > 0;
+  const folded = isFolded
+    ? [...joinFolds(earlier.folded, earlier.timeline), ...later.folded]
+    : earlier.folded;
+  const joined = startTimeline(folded, isFolded ? [] : earlier.timeline);
+  for (const line of later.timeline) addLine(joined, line);
+  while (joined.folded.length > MAX_FOLDS) joinSmallest(joined.folded);
+  return { folded: joined.folded, timeline: joined.lines };
+}
+
+interface TimelineParts {
+  readonly folded: readonly TimelineFold[];
+  readonly timeline: readonly TimelineLine[];
+}
+
 /** What a message comes to on its line. Thinking is left out: it was not said. */
 export function lineOf(
   blocks: readonly Block[],

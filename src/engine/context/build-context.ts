@@ -29,7 +29,7 @@ import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
 import { searchSessions } from "../search.ts";
 import { keepParticipants } from "./participants.ts";
-import { type ContextEntries, readContext } from "./read-context.ts";
+import { type ContextEntries, idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
 
 export interface BuildContextInput {
@@ -78,7 +78,13 @@ export async function buildContext(
     ...(leaf === undefined ? {} : { leaf }),
     isEnough: enough(recentTurns, tokenBudget, scope),
   });
-  const standing = await readStanding(scope, sessionId, context, leaf);
+  const standing = await readStanding(
+    scope,
+    sessionId,
+    context.compaction,
+    idsOf(context.entries),
+    leaf,
+  );
   const kept = keepParticipants(context.entries, options.participants);
   const newestAt = turnStarts(kept).at(-1) ?? 0;
   const lifted = liftPinned(kept, newestAt);

@@ -1,9 +1,10 @@
 /** What a compaction's entry holds: the contract between who writes one and who builds a context. */
 
+import type { SummaryStructure } from "../../compaction/summary.ts";
 import type { ResultCut } from "../../context/cut-results.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isPlainObject } from "../../model/json.ts";
 
 /** The `data` of an entry of the kind `compaction`. Imported ones may have the first field alone. */
 export interface CompactionData {
@@ -34,8 +35,7 @@ export interface CompactionData {
   readonly strategy: "rolling" | "hierarchical";
   /** Hierarchical: the summaries that the text consists of, oldest first. */
   readonly summaries: readonly string[];
-  /** The structure of the summary: `SummaryStructure`. */
-  readonly structure: JsonObject | null;
+  readonly structure: SummaryStructure | null;
 }
 
 export interface CompactionView {
@@ -45,7 +45,7 @@ export interface CompactionView {
   readonly pinned: readonly string[];
   readonly cuts: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly profile: "rich" | "seed";
-  readonly structure: JsonObject | null;
+  readonly structure: SummaryStructure | null;
   readonly summaries: readonly string[];
 }
 
@@ -53,7 +53,6 @@ export interface CompactionView {
 export function viewCompaction(entry: Entry): CompactionView {
   const data: Record<string, unknown> = isPlainObject(entry.data) ? entry.data : {};
   const first = data["firstKeptEntryId"];
-  const structure = data["structure"];
   return {
     entry,
     text: textOf(entry.blocks),
@@ -61,9 +60,16 @@ export function viewCompaction(entry: Entry): CompactionView {
     pinned: strings(data["pinned"]),
     cuts: toCuts(data["cuts"]),
     profile: data["profile"] === "seed" ? "seed" : "rich",
-    structure: isPlainObject(structure) ? (structure as JsonObject) : null,
+    structure: structureOf(data),
     summaries: strings(data["summaries"]),
   };
+}
+
+/** The structure that the next summary builds upon; null if there is none, or of another version. */
+export function structureOf(data: unknown): SummaryStructure | null {
+  if (!isPlainObject(data) || !isPlainObject(data["structure"])) return null;
+  const structure = data["structure"] as unknown as SummaryStructure;
+  return structure.version === 1 && isPlainObject(structure.ledger) ? structure : null;
 }
 
 function strings(value: unknown): string[] {

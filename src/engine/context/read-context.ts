@@ -8,77 +8,90 @@
 import { cutResults } from "../../context/cut-results.ts";
 import type { TokenCounter } from "../../context/tokens.ts";
 import type { Entry } from "../../model/entry.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
 import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
 import { type CompactionView, viewCompaction } from "./compaction-entry.ts";
 
-export interface ContextEntries {
+export interface ContextEntries<Item = Entry> {
   /** The newest compaction on the path. */
   readonly compaction: CompactionView | null;
   /** What enters the context, in order, compactions left out; long results cut as it says. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly Item[];
   /** Messages between the first kept entry and `entries[0]` that were not read. */
   readonly unread: number;
 }
 
 export interface ReadContextOptions {
-  readonly leaf?: string;
+  readonly leaf?: string | undefined;
   readonly counter: TokenCounter;
   /** Called with each entry, newest first; true once nothing older is needed. */
   readonly isEnough?: (entry: Entry) => boolean;
+  /** False: the compaction is not looked for if what was read does not reach it. */
+  readonly summary?: boolean;
 }
 
 /** The first page is small: most callers need little, and a message may be large. */
 const FIRST_PAGE = 32;
 const NEXT_PAGE = 128;
 
-export async function readContext(
+export function readContext(
   scope: Scope,
   sessionId: string,
   options: ReadContextOptions,
 ): Promise<ContextEntries> {
-  const newestFirst: Entry[] = [];
+  return readContextAs(scope, sessionId, options, (entry) => entry);
+}
+
+/** As `readContext`, keeping only what `toItem` makes of each entry: content is not held. */
+export async function readContextAs<Item>(
+  scope: Scope,
+  sessionId: string,
+  options: ReadContextOptions,
+  toItem: (entry: Entry) => Item,
+): Promise<ContextEntries<Item>> {
+  const newestFirst: Item[] = [];
   let compaction: CompactionView | null = null;
   let firstKept: Entry | undefined;
-  let unread = 0;
   let limit = FIRST_PAGE;
+  const done = (unread: number) => {
+    return { compaction, entries: newestFirst.reverse(), unread: Math.max(0, unread) };
+  };
   for await (const page of pagesBackwards(scope, sessionId, options.leaf, () => limit)) {
     limit = NEXT_PAGE;
-    let done = false;
     for (const entry of page) {
-      if (firstKept !== undefined && entry.sequence < firstKept.sequence) {
-        done = true;
-        break;
-      }
+      // Sequences grow along a path, so this also ends where the first kept entry is on another one.
+      if (firstKept !== undefined && entry.sequence < firstKept.sequence) return done(0);
       if (entry.kind === "compaction") {
-        // An older one is part of what this one summarised.
+        // An older one is part of what the newest has summarised.
         if (compaction !== null) continue;
         compaction = viewCompaction(entry);
-        const { firstKeptEntryId } = compaction;
-        firstKept = firstKeptEntryId === null ? undefined : await find(scope, firstKeptEntryId);
-        // Nothing was kept, or what was kept is not known here: only what came after it is left.
-        if (firstKept === undefined || firstKept.sequence > entry.sequence) {
-          done = true;
-          break;
-        }
+        firstKept = await findFirstKept(scope, compaction);
+        // Nothing was kept, or it is not known here: only what came after it is left.
+        if (firstKept === undefined) return done(0);
         continue;
       }
-      newestFirst.push(entry);
-      if (options.isEnough?.(entry)) {
-        unread = (entry.index ?? 0) - (firstKept?.index ?? 0);
-        done = true;
-        break;
+      newestFirst.push(toItem(shown(entry, compaction, options.counter)));
+      if (!options.isEnough?.(entry)) continue;
+      if (compaction === null && options.summary !== false) {
+        compaction = await findCompaction(scope, sessionId, options.leaf);
+        if (compaction !== null) firstKept = await findFirstKept(scope, compaction);
       }
+      return done((entry.index ?? 0) - (firstKept?.index ?? 0));
     }
-    if (done) break;
   }
-  const cuts = compaction?.cuts;
-  const entries = newestFirst.reverse().map((entry) => {
-    const ofEntry = cuts?.get(entry.id);
-    if (ofEntry === undefined) return entry;
-    return { ...entry, blocks: cutResults(entry.blocks, ofEntry, options.counter) };
-  });
-  return { compaction, entries, unread: Math.max(0, unread) };
+  return done(0);
+}
+
+/** The entry as the context shows it: results that the compaction cut are cut. */
+function shown(entry: Entry, compaction: CompactionView | null, counter: TokenCounter): Entry {
+  const cuts = compaction?.cuts.get(entry.id);
+  if (cuts === undefined) return entry;
+  return { ...entry, blocks: cutResults(entry.blocks, cuts, counter) };
+}
+
+export function idsOf(entries: readonly Entry[]): ReadonlySet<string> {
+  return new Set(entries.map((entry) => entry.id));
 }
 
 /** Pages of what enters the context, the newest first, each with its newest entry first. */
@@ -107,8 +120,35 @@ export async function* pagesBackwards(
   }
 }
 
-async function find(scope: Scope, id: string): Promise<Entry | undefined> {
-  const page = await scope.store.findEntries(scope.tenant, [id], false);
+/** The newest compaction on the path, found without reading the path. */
+export async function findCompaction(
+  scope: Scope,
+  sessionId: string,
+  leaf: string | undefined,
+): Promise<CompactionView | null> {
+  const { store, tenant } = scope;
+  const marked = await store.readEntries(tenant, {
+    select: "marked",
+    sessionId,
+    mark: "summary",
+    leaf: leaf ?? null,
+    limit: MAX_PAGE,
+    payloads: false,
+  });
+  const newest = marked.entries.findLast(({ kind }) => kind === "compaction");
+  if (newest === undefined) return null;
+  const page = await store.findEntries(tenant, [newest.id], true);
   const record = page.entries[0];
-  return record === undefined ? undefined : toEntry(record, page.payloads);
+  return record === undefined ? null : viewCompaction(toEntry(record, page.payloads));
+}
+
+async function findFirstKept(
+  scope: Scope,
+  { firstKeptEntryId, entry }: CompactionView,
+): Promise<Entry | undefined> {
+  if (firstKeptEntryId === null) return undefined;
+  const page = await scope.store.findEntries(scope.tenant, [firstKeptEntryId], false);
+  const record = page.entries[0];
+  const known = record?.sessionId === entry.sessionId && record.sequence < entry.sequence;
+  return record === undefined || !known ? undefined : toEntry(record, page.payloads);
 }

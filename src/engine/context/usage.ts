@@ -6,7 +6,7 @@ import { fromEntry, fromText, sumTokens } from "../../context/sized.ts";
 import type { Usage } from "../../model/entry.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import type { Scope } from "../scope.ts";
-import { readContext } from "./read-context.ts";
+import { type ContextEntries, findCompaction, idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
 
 export interface ContextUsage extends Pressure {
@@ -21,13 +21,14 @@ export async function readPressure(
   scope: Scope,
   sessionId: string,
   leaf?: string,
-): Promise<Pressure & { readonly compaction: string | null }> {
+): Promise<Pressure> {
   const { counter } = scope;
   const context = await readContext(scope, sessionId, {
     counter,
     ...(leaf === undefined ? {} : { leaf }),
     // The first report that is met is the newest: nothing older matters.
     isEnough: (entry) => entry.usage !== null,
+    summary: false,
   });
   const items = context.entries.map((entry) => ({
     id: entry.id,
@@ -39,10 +40,7 @@ export async function readPressure(
   const compactedAt = compaction?.entry.sequence ?? 0;
   const reported = items.some((item) => item.usage !== null && item.sequence > compactedAt);
   const standing = reported ? 0 : await standingTokens(scope, sessionId, context, leaf);
-  return {
-    ...contextPressure(items, compactedAt, standing),
-    compaction: compaction?.entry.id ?? null,
-  };
+  return contextPressure(items, compactedAt, standing);
 }
 
 export async function readUsage(
@@ -52,16 +50,24 @@ export async function readUsage(
 ): Promise<ContextUsage> {
   const session = await scope.store.findSession(scope.tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
-  return { ...(await readPressure(scope, sessionId, leaf)), billed: session.tokens };
+  const pressure = await readPressure(scope, sessionId, leaf);
+  const compaction = await findCompaction(scope, sessionId, leaf);
+  return { ...pressure, compaction: compaction?.entry.id ?? null, billed: session.tokens };
 }
 
 async function standingTokens(
   scope: Scope,
   sessionId: string,
-  context: Awaited<ReturnType<typeof readContext>>,
+  context: ContextEntries,
   leaf: string | undefined,
 ): Promise<number> {
-  const pinned = await readStanding(scope, sessionId, context, leaf);
+  const pinned = await readStanding(
+    scope,
+    sessionId,
+    context.compaction,
+    idsOf(context.entries),
+    leaf,
+  );
   const messages = pinned.map((entry) => fromEntry(entry, "pinned", scope.counter));
   const { compaction } = context;
   if (compaction === null) return sumTokens(messages);

@@ -1,0 +1,145 @@
+/** How a compaction is done: what the caller says, what the session says, what holds otherwise. */
+
+import { modelSummarizer } from "../../compaction/model-summarizer.ts";
+import type { CompactionPlan, KeepStrategy } from "../../compaction/plan.ts";
+import { readCompactionPolicy } from "../../compaction/policy.ts";
+import {
+  HALF_KEEP,
+  NONE_KEEP,
+  type PlanPreset,
+  SEED_KEEP,
+  TOKENS_KEEP,
+} from "../../compaction/presets.ts";
+import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render.ts";
+import type { Summarizer } from "../../compaction/summary.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Session } from "../../model/session.ts";
+import { checkCount, checkInput, checkOneOf, invalid } from "../check.ts";
+import type { Scope } from "../scope.ts";
+
+/** What stays as it was said. */
+export type KeepInput =
+  /** The last 4 messages, and only if there are more and they take 10,000 tokens: as claw-code does. */
+  | "seed"
+  /** The newer half of what no summary covers. */
+  | "half"
+  | "none"
+  | { readonly messages: number }
+  /** The newest messages that together take so many tokens. */
+  | { readonly tokens: number };
+
+export interface CompactInput {
+  /** 20,000 tokens if left out; `half` if the session's metadata asks for compaction. */
+  readonly keep?: KeepInput;
+  /** What the context may take afterwards: tool results are shown shortened to get there. */
+  readonly limitTokens?: number;
+  /** `mechanical` needs no model; `model` uses one of those that the store was opened with. */
+  readonly summarizer?: "mechanical" | "model" | Summarizer;
+  /** The name of the model; `default` if left out. */
+  readonly model?: string;
+  /** `mechanical`: used if the model's answer is of no use. Otherwise the call fails. */
+  readonly fallback?: "mechanical" | "none";
+  /** How a mechanical summary is written: `rich` has ledger and citations, `seed` is claw-code's. */
+  readonly profile?: SummaryProfile;
+  /** `rolling` writes one summary anew; `hierarchical` keeps the old ones and summarises those. */
+  readonly strategy?: "rolling" | "hierarchical";
+  /** Sees the plan before anything is written; may call it off, or hand in the summary. */
+  readonly before?: CompactionHook;
+  readonly signal?: AbortSignal;
+}
+
+export type CompactionHook = (
+  plan: CompactionPlan,
+) => HookAnswer | undefined | Promise<HookAnswer | undefined>;
+
+export type HookAnswer =
+  | { readonly cancel: true; readonly reason?: string }
+  | { readonly summary: string };
+
+export interface CheckedCompaction {
+  readonly preset: PlanPreset;
+  /** With too little to compact the call succeeds and changes nothing. */
+  readonly quiet: boolean;
+  readonly limitTokens: number | undefined;
+  readonly summarizer: Summarizer;
+  readonly fallback: Summarizer | undefined;
+  readonly profile: SummaryProfile;
+  readonly strategy: "rolling" | "hierarchical";
+  readonly before: CompactionHook | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export function checkCompaction(
+  scope: Scope,
+  session: Session,
+  input: CompactInput,
+): CheckedCompaction {
+  checkInput(input, "options");
+  const asked = session.metadata["compaction"] !== undefined;
+  const { policy } = readCompactionPolicy(session.metadata);
+  const keep = input.keep ?? (asked ? "half" : undefined);
+  const profile = checkOneOf(input.profile ?? "rich", ["rich", "seed"], "profile");
+  const fallback = checkOneOf(input.fallback ?? "none", ["mechanical", "none"], "fallback");
+  const strategy = policy.strategy === "never" ? "rolling" : policy.strategy;
+  return {
+    preset: toPreset(keep),
+    quiet: keep === "seed",
+    limitTokens:
+      input.limitTokens === undefined ? undefined : checkCount(input.limitTokens, "limitTokens"),
+    summarizer: toSummarizer(scope, session, input, profile),
+    fallback: fallback === "mechanical" ? mechanicalSummarizer(profile) : undefined,
+    profile,
+    strategy: checkOneOf(input.strategy ?? strategy, ["rolling", "hierarchical"], "strategy"),
+    before: input.before,
+    signal: input.signal,
+  };
+}
+
+/** A summariser of the caller's, a model by its name, or the mechanical one. */
+export function toSummarizer(
+  scope: Scope,
+  session: Session,
+  input: Pick<CompactInput, "summarizer" | "model">,
+  profile: SummaryProfile,
+): Summarizer {
+  const { summarizer, model } = input;
+  if (typeof summarizer === "object") return checkInput(summarizer, "summarizer");
+  // A session that names a model wants that one to write its summaries.
+  const compaction = session.metadata["compaction"] as { summarizerModel?: unknown } | undefined;
+  const named =
+    model ??
+    (typeof compaction?.summarizerModel === "string" ? compaction.summarizerModel : undefined);
+  const kind = summarizer ?? (named === undefined ? "mechanical" : "model");
+  checkOneOf(kind, ["mechanical", "model"], "summarizer");
+  if (kind === "mechanical") return mechanicalSummarizer(profile);
+  return modelSummarizer(findModel(scope, named ?? "default"));
+}
+
+export function findModel(scope: Scope, name: string): Scope["models"][string] & object {
+  const model = Object.hasOwn(scope.models, name) ? scope.models[name] : undefined;
+  if (model !== undefined) return model;
+  const known = Object.keys(scope.models);
+  const way =
+    known.length === 0
+      ? "open the store with `models`, or leave the work to the mechanical summariser"
+      : `known are ${known.join(", ")}`;
+  throw new BackscrollError("model_unavailable", `there is no model ${name}; ${way}`, {
+    details: { model: name },
+  });
+}
+
+function toPreset(keep: KeepInput | undefined): PlanPreset {
+  if (keep === undefined) return TOKENS_KEEP;
+  if (keep === "seed") return SEED_KEEP;
+  if (keep === "half") return HALF_KEEP;
+  if (keep === "none") return NONE_KEEP;
+  if (typeof keep === "object" && keep !== null) return { strategy: toStrategy(keep) };
+  throw invalid("keep", 'keep must be "seed", "half", "none", { messages } or { tokens }');
+}
+
+function toStrategy(keep: { readonly messages?: number; readonly tokens?: number }): KeepStrategy {
+  if (keep.messages !== undefined) {
+    return { keep: "messages", count: checkCount(keep.messages, "keep.messages") };
+  }
+  return { keep: "tokens", tokens: checkCount(keep.tokens, "keep.tokens") };
+}

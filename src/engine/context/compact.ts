@@ -1,0 +1,174 @@
+/**
+ * Compaction: an entry that stands for what precedes the first entry that it keeps.
+ *
+ * Nothing is removed. The summary may take its time: what is appended meanwhile stays, because the
+ * entry says up to which sequence it covers. If another compaction or an edit of the covered part came
+ * between, the call fails and nothing has changed.
+ */
+
+import type { CompactionPlan, NoPlan } from "../../compaction/plan.ts";
+import { mechanicalSummarizer } from "../../compaction/render.ts";
+import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { checkName } from "../../model/ids.ts";
+import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
+import { sessionNotFound } from "../../store/store-errors.ts";
+import type { Scope } from "../scope.ts";
+import { type CheckedCompaction, type CompactInput, checkCompaction } from "./compact-options.ts";
+import {
+  type CompactionGround,
+  planOn,
+  summaryTokens,
+  surveyContext,
+} from "./compaction-ground.ts";
+import { writeHierarchy } from "./hierarchy.ts";
+import { storeCompaction } from "./store-compaction.ts";
+import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
+
+export interface CompactionResult {
+  /** The entry that was added; null if there was too little to compact (`keep: "seed"` only). */
+  readonly entry: Entry | null;
+  /** Entries that the new summary stands for, beside those of the one before. */
+  readonly removed: number;
+  readonly firstKeptEntryId: string | null;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** What a summary is taken to be before it is written. */
+const EXPECTED_SUMMARY_TOKENS = 1_500;
+/** How often a summary that came out too long for the limit is made again, with more to cover. */
+const MAX_ROUNDS = 3;
+
+export async function compactSession(
+  scope: Scope,
+  sessionId: string,
+  input: CompactInput,
+): Promise<CompactionResult> {
+  const session = await scope.store.findSession(scope.tenant, sessionId);
+  if (session === undefined) throw sessionNotFound(sessionId);
+  const options = checkCompaction(scope, session, input);
+  const ground = await surveyContext(scope, session);
+  const planned = planOn(ground, options, expectedTokens(options));
+  if ("none" in planned) {
+    if (options.quiet) return unchanged(ground);
+    throw nothingToCompact(sessionId, planned.none);
+  }
+  const answer = await options.before?.(planned.plan);
+  if (answer !== undefined && "cancel" in answer) throw cancelled(sessionId, answer.reason);
+  const { plan, written } =
+    answer === undefined
+      ? await writeWithin(scope, ground, options, planned.plan)
+      : await fromHook(scope, ground, options, planned.plan, answer.summary);
+  const entry = await storeCompaction(scope, ground, options, plan, written);
+  const { firstKeptEntryId, tokensBefore, tokensAfter } = plan;
+  return { entry, removed: plan.covered.length, firstKeptEntryId, tokensBefore, tokensAfter };
+}
+
+/** A summary, and the plan that it belongs to, with the summary's real size. */
+interface Outcome {
+  readonly plan: CompactionPlan;
+  readonly written: WrittenSummary;
+}
+
+/** Writes the summary; again, with a plan that allows for its size, if it came out too long. */
+async function writeWithin(
+  scope: Scope,
+  ground: CompactionGround,
+  options: CheckedCompaction,
+  first: CompactionPlan,
+): Promise<Outcome> {
+  const { limitTokens = Number.POSITIVE_INFINITY } = options;
+  let plan = first;
+  let plannedFor = expectedTokens(options);
+  for (let round = 1; ; round++) {
+    const written = await write(scope, ground, options, plan);
+    const actual = summaryTokens(scope, written.text);
+    const sized = resized(plan, plannedFor, actual);
+    if (sized.tokensAfter <= limitTokens || round === MAX_ROUNDS) return { plan: sized, written };
+    const again = planOn(ground, options, actual);
+    if ("none" in again) return { plan: sized, written };
+    // The same entries, with shorter results: the summary still fits.
+    if (again.plan.through === plan.through) return { plan: again.plan, written };
+    plan = again.plan;
+    plannedFor = actual;
+  }
+}
+
+function resized(plan: CompactionPlan, plannedFor: number, actual: number): CompactionPlan {
+  return { ...plan, tokensAfter: plan.tokensAfter - plannedFor + actual };
+}
+
+function write(
+  scope: Scope,
+  ground: CompactionGround,
+  options: CheckedCompaction,
+  plan: CompactionPlan,
+): Promise<WrittenSummary> {
+  const task = toTask(ground, options, plan);
+  return options.strategy === "hierarchical"
+    ? writeHierarchy(scope, ground, task, plan)
+    : writeSummary(scope, task);
+}
+
+/** The hook's words, with the structure that later summaries build upon. */
+async function fromHook(
+  scope: Scope,
+  ground: CompactionGround,
+  options: CheckedCompaction,
+  plan: CompactionPlan,
+  summary: string,
+): Promise<Outcome> {
+  const text = checkName(summary, "summary", MAX_SUMMARY_BYTES);
+  const task = { ...toTask(ground, options, plan), summarizer: mechanicalSummarizer("rich") };
+  const { structure } = await writeSummary(scope, task);
+  return {
+    plan: resized(plan, expectedTokens(options), summaryTokens(scope, text)),
+    written: { text, structure, summarizer: "hook", model: null },
+  };
+}
+
+function toTask(
+  { previous }: CompactionGround,
+  { summarizer, fallback, signal, limitTokens }: CheckedCompaction,
+  plan: CompactionPlan,
+): SummaryTask {
+  return {
+    ids: plan.covered,
+    previous: previous === null ? null : { text: previous.text, structure: previous.structure },
+    splitTurn: plan.splitTurn,
+    summarizer,
+    fallback,
+    signal,
+    maxTokens: limitTokens === undefined ? undefined : Math.floor(limitTokens / 3),
+  };
+}
+
+function expectedTokens({ limitTokens }: CheckedCompaction): number {
+  return Math.min(EXPECTED_SUMMARY_TOKENS, Math.floor((limitTokens ?? 10 ** 9) / 3));
+}
+
+function unchanged({ items, previousTokens }: CompactionGround): CompactionResult {
+  const tokens = items.reduce((sum, item) => sum + item.tokens, previousTokens);
+  const firstKeptEntryId = items[0]?.id ?? null;
+  return { entry: null, removed: 0, firstKeptEntryId, tokensBefore: tokens, tokensAfter: tokens };
+}
+
+const WHY_NOTHING: Readonly<Record<NoPlan, string>> = {
+  empty: "it has no messages",
+  below_threshold: "there are too few messages or tokens",
+  nothing_before_cut: "all that is left is to be kept, pinned or not answered yet; keep less",
+};
+
+function nothingToCompact(sessionId: string, why: NoPlan): BackscrollError {
+  const message = `there is nothing to compact in session ${sessionId}: ${WHY_NOTHING[why]}`;
+  return new BackscrollError("nothing_to_compact", message, {
+    details: { sessionId, reason: why },
+  });
+}
+
+function cancelled(sessionId: string, reason: string | undefined): BackscrollError {
+  const why = reason === undefined ? "" : `: ${reason}`;
+  const message = `the compaction of session ${sessionId} was called off${why}`;
+  return new BackscrollError("compaction_cancelled", message, { details: { sessionId } });
+}

@@ -1,0 +1,64 @@
+/** What a compaction starts from: the context as it stands, without its content. */
+
+import { type PlanItem, planCompaction } from "../../compaction/plan.ts";
+import { quoteSummary } from "../../context/quote.ts";
+import { fromText } from "../../context/sized.ts";
+import type { Session } from "../../model/session.ts";
+import type { Scope } from "../scope.ts";
+import type { CheckedCompaction } from "./compact-options.ts";
+import type { CompactionView } from "./compaction-entry.ts";
+import { toPlanItem } from "./plan-items.ts";
+import { readContextAs } from "./read-context.ts";
+import { readStanding } from "./standing.ts";
+
+export interface CompactionGround {
+  readonly session: Session;
+  /** The newest compaction on the path. */
+  readonly previous: CompactionView | null;
+  readonly previousTokens: number;
+  /** What the context holds beside the summary, in order: what stayed by its pins comes first. */
+  readonly items: readonly PlanItem[];
+}
+
+/** Reads the path to the leaf that the session has now, whatever is appended meanwhile. */
+export async function surveyContext(scope: Scope, session: Session): Promise<CompactionGround> {
+  const { id, leaf } = session;
+  if (leaf === null) return { session, previous: null, previousTokens: 0, items: [] };
+  const { counter } = scope;
+  const context = await readContextAs(scope, id, { leaf, counter }, (entry) => ({
+    id: entry.id,
+    item: toPlanItem(entry, counter),
+  }));
+  const { compaction: previous, entries } = context;
+  const present = new Set(entries.map((entry) => entry.id));
+  const standing = await readStanding(scope, id, previous, present, leaf);
+  const items = [
+    ...standing.map((entry) => toPlanItem(entry, counter)),
+    ...entries.map(({ item }) => item),
+  ];
+  return {
+    session,
+    previous,
+    previousTokens: previous === null ? 0 : summaryTokens(scope, previous.text),
+    items,
+  };
+}
+
+export function planOn(
+  ground: CompactionGround,
+  options: CheckedCompaction,
+  expectedTokens: number,
+): ReturnType<typeof planCompaction> {
+  const { limitTokens, preset } = options;
+  return planCompaction(ground.items, {
+    ...preset,
+    ...(limitTokens === undefined ? {} : { limitTokens }),
+    summaryTokens: expectedTokens,
+    previousSummaryTokens: ground.previousTokens,
+  });
+}
+
+/** What a summary takes in a context, with the words round it. */
+export function summaryTokens(scope: Scope, text: string): number {
+  return fromText(quoteSummary(text), "summary", [], scope.counter).tokens;
+}

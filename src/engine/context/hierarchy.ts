@@ -1,0 +1,171 @@
+/**
+ * Summaries of summaries.
+ *
+ * Each compaction summarises only what is new, and leaves the summaries before it as they are. Once
+ * four of one level stand side by side, one of the next level takes their place in the context: they
+ * stay in the log as what it was made from. So old detail fades slowly, and every step can be opened.
+ */
+
+import { finishDigest, startDigest } from "../../compaction/digest.ts";
+import { mergeStructures } from "../../compaction/merge-structures.ts";
+import type { CompactionPlan } from "../../compaction/plan.ts";
+import type { SummaryStructure } from "../../compaction/summary.ts";
+import { textOf } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import { appendedEntry, toEntry } from "../entry-view.ts";
+import { type Draft, draftEntry } from "../message-input.ts";
+import type { Scope } from "../scope.ts";
+import { structureOf } from "./compaction-entry.ts";
+import type { CompactionGround } from "./compaction-ground.ts";
+import {
+  askWithFallback,
+  limitsOf,
+  type SummaryTask,
+  type WrittenSummary,
+  writeSummary,
+} from "./write-summary.ts";
+
+/** So many summaries of one level become one of the next. */
+const FAN_IN = 4;
+
+/** A summary that stands in the context: stored already, or about to be. */
+interface Node {
+  readonly id: string;
+  readonly level: number;
+  readonly from: string;
+  readonly through: string;
+  readonly text: string;
+  readonly structure: SummaryStructure;
+}
+
+/** The `data` of an entry of the kind `summary`. */
+export interface SummaryData {
+  readonly from: string;
+  readonly through: string;
+  readonly throughSequence: number;
+  readonly level: number;
+  /** The summaries that it was made from; empty if it was made from messages. */
+  readonly children: readonly string[];
+  /** The summary that it goes on from, if it repeats what that says. */
+  readonly previous: string | null;
+  readonly tokens: number;
+  readonly summarizer: string;
+  readonly structure: SummaryStructure | null;
+}
+
+export async function writeHierarchy(
+  scope: Scope,
+  ground: CompactionGround,
+  task: SummaryTask,
+  plan: CompactionPlan,
+): Promise<WrittenSummary> {
+  const drafts: Draft[] = [];
+  const store = (
+    written: WrittenSummary,
+    node: Omit<Node, "id" | "text" | "structure">,
+    children: readonly string[],
+  ): Node => {
+    const { text, structure, summarizer, model } = written;
+    const data: SummaryData = {
+      ...node,
+      ...{ throughSequence: plan.throughSequence, children, previous: null },
+      ...{ tokens: scope.counter.countText(text), summarizer, structure },
+    };
+    const draft = draftSummary(scope, text, data, model);
+    drafts.push(draft);
+    return { ...node, id: draft.entry.id, text, structure };
+  };
+
+  const fresh = await writeSummary(scope, { ...task, previous: null });
+  const standing = await readNodes(scope, ground);
+  let nodes = [...standing, store(fresh, { level: 1, from: plan.from, through: plan.through }, [])];
+  for (let group = fullGroup(nodes); group !== undefined; group = fullGroup(nodes)) {
+    const folded = await fold(scope, task, group);
+    const [first, last] = [group[0] as Node, group.at(-1) as Node];
+    const place = { level: first.level + 1, from: first.from, through: last.through };
+    const parent = store(
+      folded,
+      place,
+      group.map(({ id }) => id),
+    );
+    const at = nodes.indexOf(first);
+    nodes = [...nodes.slice(0, at), parent, ...nodes.slice(at + group.length)];
+  }
+  return {
+    ...fresh,
+    text: nodes.length === 1 ? fresh.text : nodes.map(partText).join("\n\n"),
+    structure: nodes.map(({ structure }) => structure).reduce(mergeStructures),
+    nodes: drafts,
+    summaries: nodes.map(({ id }) => id),
+  };
+}
+
+export function draftSummary(
+  scope: Scope,
+  text: string,
+  data: SummaryData,
+  model: string | null,
+): Draft {
+  const draft = draftEntry(
+    { kind: "summary", blocks: [{ type: "text", text }], data: data as unknown as JsonValue },
+    scope.newId(),
+    scope.now(),
+  );
+  return { ...draft, entry: { ...draft.entry, model } };
+}
+
+/** The summaries that stand in the context now; a rolling one before them counts as one. */
+async function readNodes(scope: Scope, { previous }: CompactionGround): Promise<Node[]> {
+  if (previous === null) return [];
+  if (previous.summaries.length === 0) return [toNode(previous.entry)];
+  const page = await scope.store.findEntries(scope.tenant, previous.summaries, true);
+  return page.entries.map((record) => toNode(toEntry(record, page.payloads)));
+}
+
+function toNode(entry: Entry): Node {
+  const data: Record<string, unknown> = isPlainObject(entry.data) ? entry.data : {};
+  const { level, from, through } = data;
+  return {
+    id: entry.id,
+    level: typeof level === "number" ? level : 1,
+    from: typeof from === "string" ? from : entry.id,
+    through: typeof through === "string" ? through : entry.id,
+    text: textOf(entry.blocks),
+    // One that was imported is known by its text alone.
+    structure: structureOf(data) ?? finishDigest(startDigest(null)),
+  };
+}
+
+/** The oldest run of summaries of one level that is long enough to be folded. */
+function fullGroup(nodes: readonly Node[]): readonly Node[] | undefined {
+  for (let at = 0; at + FAN_IN <= nodes.length; at++) {
+    const group = nodes.slice(at, at + FAN_IN);
+    if (group.every(({ level }) => level === group[0]?.level)) return group;
+  }
+  return undefined;
+}
+
+/** One summary of several: a model reads their texts, what they are made of is merged. */
+async function fold(
+  scope: Scope,
+  task: SummaryTask,
+  group: readonly Node[],
+): Promise<WrittenSummary> {
+  const structure = group.map((node) => node.structure).reduce(mergeStructures);
+  const entries = group.map(({ id, text }): Entry => {
+    const draft = draftEntry(
+      { kind: "message", role: "assistant", blocks: [{ type: "text", text }] },
+      id,
+      scope.now(),
+    );
+    return appendedEntry("", draft, { id, sequence: 0, parentId: null, ordinal: 1, hash: "" });
+  });
+  const request = { previous: null, entries, structure, splitTurn: false, ...limitsOf(task) };
+  const { answer, writer } = await askWithFallback(task, task.summarizer, request);
+  return { text: answer.text, structure, summarizer: writer.name, model: answer.model };
+}
+
+function partText({ from, through, text }: Node): string {
+  return `[${from}] to [${through}]\n${text}`;
+}

@@ -1,0 +1,18 @@
+/** From the entries of a context to what the planner of a compaction looks at. */
+
+import type { PlanItem } from "../../compaction/plan.ts";
+import { resultTokens } from "../../context/cut-results.ts";
+import { fromEntry } from "../../context/sized.ts";
+import type { TokenCounter } from "../../context/tokens.ts";
+import type { Entry } from "../../model/entry.ts";
+import { toolTraffic } from "../../transcript/tool-pairs.ts";
+
+export function toPlanItem(entry: Entry, counter: TokenCounter): PlanItem {
+  const { id, sequence, kind, role, pinned, blocks } = entry;
+  return {
+    ...{ id, sequence, kind, role, pinned },
+    ...toolTraffic(blocks),
+    tokens: fromEntry(entry, "recent", counter).tokens,
+    resultTokens: resultTokens(blocks, counter),
+  };
+}

@@ -1,0 +1,82 @@
+/** Storing a compaction: its entry, the summaries that it is made of, and the session's copy. */
+
+import type { CompactionPlan, ResultCut } from "../../compaction/plan.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { JsonValue } from "../../model/json.ts";
+import { appendedEntry } from "../entry-view.ts";
+import { type Draft, draftEntry } from "../message-input.ts";
+import type { Scope } from "../scope.ts";
+import type { CheckedCompaction } from "./compact-options.ts";
+import type { CompactionData, CompactionView } from "./compaction-entry.ts";
+import type { CompactionGround } from "./compaction-ground.ts";
+import type { WrittenSummary } from "./write-summary.ts";
+
+/** Throws `compaction_conflict` if what the summary was made from is no longer what there is. */
+export async function storeCompaction(
+  scope: Scope,
+  { session, previous }: CompactionGround,
+  { profile, strategy }: CheckedCompaction,
+  plan: CompactionPlan,
+  written: WrittenSummary,
+): Promise<Entry> {
+  const { text, structure, summarizer, model, nodes = [] } = written;
+  const data: CompactionData = {
+    firstKeptEntryId: plan.firstKeptEntryId,
+    from: plan.from,
+    through: plan.through,
+    throughSequence: plan.throughSequence,
+    covered: plan.covered.length,
+    tokensBefore: plan.tokensBefore,
+    tokensAfter: plan.tokensAfter,
+    splitTurn: plan.splitTurn,
+    pinned: plan.pinned,
+    cuts: joinCuts(previous, plan),
+    profile,
+    summarizer,
+    model,
+    fromHook: summarizer === "hook",
+    previous: previous?.entry.id ?? null,
+    strategy,
+    summaries: written.summaries ?? [],
+    structure,
+  };
+  const draft = draftEntry(
+    {
+      kind: "compaction",
+      blocks: [{ type: "text", text }],
+      data: data as unknown as JsonValue,
+    },
+    scope.newId(),
+    scope.now(),
+  );
+  const { covered, tokensBefore, tokensAfter, throughSequence } = data;
+  const told = { covered, tokensBefore, tokensAfter, throughSequence, summarizer };
+  const drafts: Draft[] = [
+    ...nodes,
+    { ...draft, entry: { ...draft.entry, model, feedDetails: told } },
+  ];
+  const result = await scope.store.append(scope.tenant, {
+    sessionId: session.id,
+    entries: drafts.map(({ entry }) => entry),
+    now: scope.now(),
+    summary: { text, through: plan.through, expectedThrough: session.summarizedThrough },
+  });
+  const placed = result.entries.map((place, i) =>
+    appendedEntry(session.id, drafts[i] as Draft, place),
+  );
+  return placed.at(-1) as Entry;
+}
+
+/** Results that an earlier compaction cut stay cut while they are kept. */
+function joinCuts(previous: CompactionView | null, plan: CompactionPlan): readonly ResultCut[] {
+  const gone = new Set([...plan.covered, ...plan.pinned]);
+  const cuts = new Map(plan.cuts.map((cut) => [`${cut.entryId} ${cut.toolUseId}`, cut]));
+  for (const [entryId, ofEntry] of previous?.cuts ?? []) {
+    if (gone.has(entryId)) continue;
+    for (const [toolUseId, keepTokens] of ofEntry) {
+      const key = `${entryId} ${toolUseId}`;
+      if (!cuts.has(key)) cuts.set(key, { entryId, toolUseId, keepTokens });
+    }
+  }
+  return [...cuts.values()];
+}
