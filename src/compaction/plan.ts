@@ -8,10 +8,10 @@
 
 import type { EntryKind, Role } from "../model/entry.ts";
 import type { ToolTraffic } from "../transcript/tool-pairs.ts";
-import { chooseCut } from "./boundary.ts";
-import { fitLimit } from "./fit-limit.ts";
-import { covers, type Ground, survey } from "./ground.ts";
-import { splitsTurn } from "./turns.ts";
+import { chooseCut } from "./cut/choose-cut.ts";
+import { fitLimit } from "./cut/fit-limit.ts";
+import { covers, type Ground, survey } from "./cut/ground.ts";
+import { splitsTurn } from "./cut/turns.ts";
 
 /** An entry of the path as the planner sees it: no content, only what decides. */
 export interface PlanItem extends ToolTraffic {

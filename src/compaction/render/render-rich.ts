@@ -5,16 +5,16 @@
  * It goes into a context, so it shows the newest part of each list; the structure holds the rest.
  */
 
-import { cutText, oneLine } from "./cut-text.ts";
-import { withoutBullet, withoutTags } from "./render-seed.ts";
+import { cutText, oneLine } from "../digest/cut-text.ts";
+import { joinFolds } from "../digest/timeline.ts";
 import type {
   CitedText,
   LedgerCommand,
   LedgerFile,
   SummaryStructure,
   TimelineFold,
-} from "./summary.ts";
-import { joinFolds } from "./timeline.ts";
+} from "../summary.ts";
+import { withoutBullet, withoutTags } from "./render-seed.ts";
 
 const SHOWN_COMMANDS = 40;
 const COMMAND_CHARACTERS = 300;

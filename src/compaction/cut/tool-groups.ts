@@ -5,7 +5,7 @@
  * ran. They are not part of the group.
  */
 
-import type { ToolTraffic } from "../transcript/tool-pairs.ts";
+import type { ToolTraffic } from "../../transcript/tool-pairs.ts";
 
 /**
  * The group of each message, named by the index of its first one. Pairs are matched as `legalCuts`

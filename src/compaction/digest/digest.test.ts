@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Entry } from "../model/entry.ts";
+import type { Entry } from "../../model/entry.ts";
+import { renderSummary } from "../render/render.ts";
+import type { SummaryStructure } from "../summary.ts";
 import { call, digest, entry, ofKind, result } from "./digest.cases.ts";
-import { renderSummary } from "./render.ts";
-import type { SummaryStructure } from "./summary.ts";
 
 const texts = (cited: readonly { readonly text: string }[]) => cited.map(({ text }) => text);
 

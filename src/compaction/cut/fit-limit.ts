@@ -1,7 +1,7 @@
 /** Making what stays fit a limit: shorter tool results first, then less that is kept. */
 
+import type { PlanItem, PlanOptions, ResultCut } from "../plan.ts";
 import { type Ground, isUsable } from "./ground.ts";
-import type { PlanItem, PlanOptions, ResultCut } from "./plan.ts";
 
 /** No tool result is shortened to less: its head still says what it was. */
 export const SHORTEST_RESULT_TOKENS = 200;

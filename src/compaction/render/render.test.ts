@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { call, digest, entry, result } from "../digest/digest.cases.ts";
 import { continuationMessage } from "./continuation.ts";
-import { call, digest, entry, result } from "./digest.cases.ts";
 import { mechanicalSummarizer, renderSummary } from "./render.ts";
 
 const FIRST = [
@@ -41,7 +41,7 @@ const SECOND = [
   entry("01JB05", "user", "Now TODO: write src/queue/README.md"),
 ];
 
-const golden = (name: string) => `./golden/${name}`;
+const golden = (name: string) => `../golden/${name}`;
 
 test("a first summary is claw-code's, line by line", async () => {
   const text = renderSummary(digest(FIRST), "seed");

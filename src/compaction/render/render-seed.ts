@@ -5,7 +5,7 @@
  * those of a first one and nothing nests. And a timeline of more than 200 lines begins with counts.
  */
 
-import type { CitedText, SummaryStructure } from "./summary.ts";
+import type { CitedText, SummaryStructure } from "../summary.ts";
 
 export function renderSeed(structure: SummaryStructure): string {
   const { scope, tools, requests, pending, keyFiles, currentWork, folded, timeline } = structure;

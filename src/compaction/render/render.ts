@@ -1,8 +1,8 @@
 /** A summary as text, and the summarizer that needs no model: it writes down the structure. */
 
+import type { Summarizer, SummaryStructure } from "../summary.ts";
 import { renderRich } from "./render-rich.ts";
 import { renderSeed } from "./render-seed.ts";
-import type { Summarizer, SummaryStructure } from "./summary.ts";
 
 /** `seed` is claw-code's text in its `<summary>` tags; `rich` is Markdown with ledger and citations. */
 export type SummaryProfile = "seed" | "rich";

@@ -1,9 +1,9 @@
 /** Entries for tests, in as few words as possible. */
 
-import type { Block } from "../model/block.ts";
-import type { Entry, EntryKind, Role } from "../model/entry.ts";
+import type { Block } from "../../model/block.ts";
+import type { Entry, EntryKind, Role } from "../../model/entry.ts";
+import type { SummaryStructure } from "../summary.ts";
 import { addEntry, finishDigest, startDigest } from "./digest.ts";
-import type { SummaryStructure } from "./summary.ts";
 
 export function entry(id: string, role: Role, ...content: (string | Block)[]): Entry {
   return {

@@ -5,9 +5,9 @@
  * that say how many messages of whom lay between which two entries, so that they can still be opened.
  */
 
-import type { Block, ToolResultBlock } from "../model/block.ts";
+import type { Block, ToolResultBlock } from "../../model/block.ts";
+import type { TimelineFold, TimelineLine } from "../summary.ts";
 import { oneLine } from "./cut-text.ts";
-import type { TimelineFold, TimelineLine } from "./summary.ts";
 
 export const MAX_TIMELINE_LINES = 200;
 /** All lines together. Only messages with many blocks come near: a usual line has 160 characters. */

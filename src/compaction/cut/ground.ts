@@ -1,7 +1,7 @@
 /** What the planner knows of a list before it looks for a cut: where it may cut, and what that costs. */
 
-import { legalCuts } from "../transcript/tool-pairs.ts";
-import type { PlanItem } from "./plan.ts";
+import { legalCuts } from "../../transcript/tool-pairs.ts";
+import type { PlanItem } from "../plan.ts";
 import { toolGroups } from "./tool-groups.ts";
 import { pendingFrom } from "./turns.ts";
 

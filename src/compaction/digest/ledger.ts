@@ -4,9 +4,9 @@
  * It is bounded. What falls out at the old end is counted, so that nobody takes the list for all.
  */
 
-import type { ToolResultBlock, ToolUseBlock } from "../model/block.ts";
+import type { ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
+import type { Ledger, LedgerCommand, LedgerFile } from "../summary.ts";
 import { cutText } from "./cut-text.ts";
-import type { Ledger, LedgerCommand, LedgerFile } from "./summary.ts";
 import { type ToolEffects, toolEffects } from "./tool-effects.ts";
 
 export const MAX_COMMANDS = 200;

@@ -6,8 +6,9 @@
  * compactions neither lose nor repeat anything but what the bounds cut off.
  */
 
-import type { Block, ToolResultBlock } from "../model/block.ts";
-import type { Entry } from "../model/entry.ts";
+import type { Block, ToolResultBlock } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { CitedText, SummaryStructure } from "../summary.ts";
 import { cutText, oneLine } from "./cut-text.ts";
 import { addSorted, findFiles } from "./key-files.ts";
 import {
@@ -18,7 +19,6 @@ import {
   recordResult,
   startLedger,
 } from "./ledger.ts";
-import type { CitedText, SummaryStructure } from "./summary.ts";
 import { addLine, lineOf, startTimeline, type Timeline } from "./timeline.ts";
 
 /** As claw-code has them: three requests, three lines of pending work, eight files. */

@@ -1,7 +1,7 @@
 /** What a turn is, where one begins, and which one is not finished. */
 
-import type { EntryKind, Role } from "../model/entry.ts";
-import { type ToolTraffic, unansweredCalls } from "../transcript/tool-pairs.ts";
+import type { EntryKind, Role } from "../../model/entry.ts";
+import { type ToolTraffic, unansweredCalls } from "../../transcript/tool-pairs.ts";
 
 /** What of an entry says which part of a turn it is. */
 export interface TurnItem extends ToolTraffic {

@@ -1,0 +1,113 @@
+/**
+ * Whether a summary that a model wrote may take the place of what it summarises.
+ *
+ * A bad one is worse than none: it replaces history. Each check has a code, and each is made so that an
+ * ordinary good summary passes, in any language; a summary that fails is thrown away, and the caller
+ * falls back to one that needs no model.
+ */
+
+import type { SummaryAnswer, SummaryRequest } from "../summary.ts";
+import { controlTextIn, isRefusal, withoutQuotes } from "./control-text.ts";
+import { frequentIdentifiers, identifiersOfText } from "./identifiers.ts";
+import { namesRequest } from "./names-request.ts";
+import { serializeEntry } from "./serialize-entry.ts";
+import type { SummaryDemands } from "./summary-prompt.ts";
+
+/** The reasons to reject `answer`, each a code, a colon and words; none if it is good. */
+export function checkSummary(
+  answer: SummaryAnswer,
+  request: SummaryRequest,
+  demands: SummaryDemands,
+): string[] {
+  const text = withoutWrapper(answer.text);
+  if (text === "") return ["empty: the summary has no text"];
+  const prose = withoutQuotes(text);
+  const record = request.entries.map(serializeEntry).join("\n");
+  return [
+    ...checkEnd(text, answer.finishReason),
+    ...(isRefusal(prose) ? ["refusal: the model declined to write it"] : []),
+    ...controlTextIn(prose, text).map((what) => `control_text: it holds ${what}`),
+    ...checkSize(text, record, request.previous?.text ?? ""),
+    ...checkCopy(text, record),
+    ...demands.pending
+      .filter((pending) => !namesRequest(text, pending))
+      .map(({ entryId }) => `pending_missing: it does not name the open request [${entryId}]`),
+    ...checkNames(text, identifiersOfText(request.previous?.text ?? ""), "earlier summary"),
+    ...checkNames(text, frequentIdentifiers(request.entries), "conversation"),
+  ];
+}
+
+/** Tags round the whole are a habit of models, and harmless. */
+function withoutWrapper(text: string): string {
+  const trimmed = text.trim();
+  return (/^<summary>([\s\S]*)<\/summary>$/.exec(trimmed)?.[1] ?? trimmed).trim();
+}
+
+/** What a sentence does not end with. */
+const OPEN_END =
+  /[,;:([{–—-]$|\s(?:and|or|but|the|an?|of|to|with|for|in|on|at|by|from|because|that)$/i;
+
+function checkEnd(text: string, finishReason: string): string[] {
+  if (finishReason === "length") return ["cut_off: the model reached its output limit"];
+  if (finishReason !== "stop") return [`not_finished: the model stopped with "${finishReason}"`];
+  const fences = text.match(/^(?:```|~~~)/gm)?.length ?? 0;
+  const isOpen = fences % 2 === 1 || OPEN_END.test(text);
+  return isOpen ? ["cut_off: it ends in the middle of a sentence or a block"] : [];
+}
+
+/** A large input needs some words; no input needs more words than it has. */
+const LARGE_INPUT = 8_000;
+const MOST_REQUIRED = 400;
+const REQUIRED_SHARE = 1 / 50;
+/** Below this, a summary with headings may well be longer than what it summarises. */
+const ALWAYS_ALLOWED = 2_000;
+
+function checkSize(text: string, record: string, previous: string): string[] {
+  const input = sizeOf(record) + sizeOf(previous);
+  const size = sizeOf(text);
+  const least = input < LARGE_INPUT ? 0 : Math.min(MOST_REQUIRED, input * REQUIRED_SHARE);
+  if (size < least) return [`too_short: ${size} characters for an input of ${input}`];
+  if (size > Math.max(ALWAYS_ALLOWED, input)) {
+    return [`too_long: ${size} characters for an input of ${input}`];
+  }
+  return [];
+}
+
+/** In characters, where one of a script without spaces says as much as three of others. */
+function sizeOf(text: string): number {
+  const dense =
+    text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu)?.length ?? 0;
+  return text.length + 2 * dense;
+}
+
+/** A stretch of this length is not repeated by chance. */
+const STRETCH = 60;
+const COPIED_SHARE = 0.6;
+/** A short summary of a short conversation may quote most of it. */
+const SHORTEST_COPY = 600;
+
+function checkCopy(text: string, record: string): string[] {
+  const said = text.replace(/\s+/g, " ");
+  if (said.length < SHORTEST_COPY) return [];
+  const source = record.replace(/\s+/g, " ");
+  let copied = 0;
+  let stretches = 0;
+  for (let start = 0; start + STRETCH <= said.length; start += STRETCH) {
+    stretches++;
+    if (source.includes(said.slice(start, start + STRETCH))) copied++;
+  }
+  if (copied < stretches * COPIED_SHARE) return [];
+  return [`copied: ${copied} of ${stretches} stretches stand in the conversation word for word`];
+}
+
+/** Fewer names say nothing about a summary. */
+const FEWEST_NAMES = 3;
+
+function checkNames(text: string, names: readonly string[], where: string): string[] {
+  if (names.length < FEWEST_NAMES) return [];
+  const lost = names.filter((name) => !text.includes(name));
+  if (lost.length * 2 <= names.length) return [];
+  return [
+    `identifiers_lost: ${lost.length} of the ${names.length} most frequent names of the ${where} are missing, such as ${lost[0]}`,
+  ];
+}

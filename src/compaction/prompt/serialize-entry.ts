@@ -1,0 +1,39 @@
+/** An entry as text for whoever writes a summary: id, role, what was said, and what tools did, cut. */
+
+import type { Block } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { outputText } from "../digest/timeline.ts";
+
+/** Of a tool's arguments or result: enough to see what happened, and no file in full. */
+export const MAX_TOOL_CHARACTERS = 2_000;
+
+/** Thinking and foreign blocks are left out: they were not said, or nobody can read them. */
+export function serializeEntry({ id, kind, role, blocks }: Entry): string {
+  const who = kind === "message" ? (role ?? "system") : kind;
+  const parts = blocks.map(serializeBlock).filter((part) => part.trim() !== "");
+  return `[${id}] ${who}:\n${parts.join("\n")}`.toWellFormed();
+}
+
+function serializeBlock(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "tool_use":
+      return `(calls ${block.name}: ${cut(block.input)})`;
+    case "tool_result": {
+      const name = block.toolName === undefined ? "" : ` of ${block.toolName}`;
+      return `(${block.isError ? "error" : "result"}${name}: ${cut(outputText(block))})`;
+    }
+    case "image":
+      return "(an image)";
+    case "thinking":
+    case "opaque":
+      return "";
+  }
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_TOOL_CHARACTERS) return text;
+  const head = text.slice(0, MAX_TOOL_CHARACTERS).toWellFormed();
+  return `${head} … ${text.length - MAX_TOOL_CHARACTERS} more characters`;
+}
