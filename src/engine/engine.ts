@@ -3,6 +3,7 @@
 import { randomFillSync } from "node:crypto";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import { createUlids, type IdSource } from "../model/ids.ts";
+import type { TextModel } from "../model/text-model.ts";
 import type { StoreStatus, SweepResult } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { invalid } from "./check.ts";
@@ -20,6 +21,8 @@ export interface EngineOptions {
   readonly flushMs?: number;
   /** How long an open message outlives its writer's last sign of life: 30 s if left out. */
   readonly leaseMs?: number;
+  /** Language models by name, such as `default` and `fast`; none is needed. */
+  readonly models?: Readonly<Record<string, TextModel>>;
   /** How tokens are counted where no provider did: a quarter of the bytes if left out. */
   readonly tokenCounter?: TokenCounter;
   /** Where time and randomness come from. */
@@ -49,6 +52,7 @@ export class Engine extends TenantEngine {
     super({
       store,
       tenant: checkTenantName(options.tenant ?? DEFAULT_TENANT),
+      models: options.models ?? {},
       counter: options.tokenCounter ?? TOKEN_ESTIMATE,
       now: () => source.now(),
       newId: createUlids(source),

@@ -1,6 +1,7 @@
 /** What every part of the engine needs: a store, one tenant, a clock and new ids. */
 
 import type { TokenCounter } from "../context/tokens.ts";
+import type { TextModel } from "../model/text-model.ts";
 import type { Store } from "../store/store.ts";
 import type { ContextEstimates } from "./context/estimate-calls.ts";
 
@@ -9,6 +10,8 @@ export interface Scope {
   readonly tenant: string;
   /** How tokens are counted where no provider did. */
   readonly counter: TokenCounter;
+  /** Language models by the names that sessions know them under. */
+  readonly models: Readonly<Record<string, TextModel>>;
   now(): number;
   newId(): string;
   /** How long chunks of an open message may wait before they are stored. */

@@ -24,6 +24,8 @@ import {
   type BuiltContext,
   buildContext,
 } from "./context/build-context.ts";
+import { type CompactionResult, compactSession } from "./context/compact.ts";
+import type { CompactInput } from "./context/compact-options.ts";
 import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
 import { type ContextUsage, readUsage } from "./context/usage.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
@@ -262,6 +264,11 @@ export class SessionHandle {
   /** A model-ready list of messages under a token budget, and what was left out of it. */
   buildContext(input: BuildContextInput): Promise<BuiltContext> {
     return buildContext(this.#scope, this.id, input);
+  }
+
+  /** Summarises what is older into an entry that stands for it. Nothing is removed. */
+  compact(input: CompactInput = {}): Promise<CompactionResult> {
+    return compactSession(this.#scope, this.id, input);
   }
 
   /** How full the context is, and what the session has cost so far. */

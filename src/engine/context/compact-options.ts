@@ -1,6 +1,5 @@
 /** How a compaction is done: what the caller says, what the session says, what holds otherwise. */
 
-import { modelSummarizer } from "../../compaction/model-summarizer.ts";
 import type { CompactionPlan, KeepStrategy } from "../../compaction/plan.ts";
 import { readCompactionPolicy } from "../../compaction/policy.ts";
 import {
@@ -10,10 +9,12 @@ import {
   SEED_KEEP,
   TOKENS_KEEP,
 } from "../../compaction/presets.ts";
-import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render.ts";
+import { modelSummarizer } from "../../compaction/prompt/model-summarizer.ts";
+import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render/render.ts";
 import type { Summarizer } from "../../compaction/summary.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Session } from "../../model/session.ts";
+import type { TextModel } from "../../model/text-model.ts";
 import { checkCount, checkInput, checkOneOf, invalid } from "../check.ts";
 import type { Scope } from "../scope.ts";
 
@@ -115,7 +116,7 @@ export function toSummarizer(
   return modelSummarizer(findModel(scope, named ?? "default"));
 }
 
-export function findModel(scope: Scope, name: string): Scope["models"][string] & object {
+export function findModel(scope: Scope, name: string): TextModel {
   const model = Object.hasOwn(scope.models, name) ? scope.models[name] : undefined;
   if (model !== undefined) return model;
   const known = Object.keys(scope.models);

@@ -7,7 +7,7 @@
  */
 
 import type { CompactionPlan, NoPlan } from "../../compaction/plan.ts";
-import { mechanicalSummarizer } from "../../compaction/render.ts";
+import { mechanicalSummarizer } from "../../compaction/render/render.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkName } from "../../model/ids.ts";

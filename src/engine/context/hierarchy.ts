@@ -6,8 +6,8 @@
  * stay in the log as what it was made from. So old detail fades slowly, and every step can be opened.
  */
 
-import { finishDigest, startDigest } from "../../compaction/digest.ts";
-import { mergeStructures } from "../../compaction/merge-structures.ts";
+import { finishDigest, startDigest } from "../../compaction/digest/digest.ts";
+import { mergeStructures } from "../../compaction/digest/merge-structures.ts";
 import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { SummaryStructure } from "../../compaction/summary.ts";
 import { textOf } from "../../model/block.ts";

@@ -6,7 +6,7 @@
  * chunk.
  */
 
-import { addEntry, finishDigest, startDigest } from "../../compaction/digest.ts";
+import { addEntry, finishDigest, startDigest } from "../../compaction/digest/digest.ts";
 import type {
   Summarizer,
   SummaryAnswer,

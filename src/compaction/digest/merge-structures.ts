@@ -1,8 +1,8 @@
 /** Two structures as one: the summary of two summaries, without reading what they stand for. */
 
+import type { SummaryStructure } from "../summary.ts";
 import { addSorted } from "./key-files.ts";
 import { joinLedgers } from "./ledger.ts";
-import type { SummaryStructure } from "./summary.ts";
 import { joinTimelines } from "./timeline.ts";
 
 /** How many lines of each kind a structure keeps: see `digest.ts`. */

@@ -1,0 +1,24 @@
+/** Context and compaction through the engine: the same cases on both databases. */
+
+import { afterAll, beforeAll, describe } from "vitest";
+import { createDatabase } from "../../../test/support/postgres.ts";
+import { open } from "../../open.ts";
+import type { Engine } from "../engine.ts";
+import { compactCases } from "./cases/compact.cases.ts";
+
+let tenants = 0;
+
+function contextCases(name: string, address: () => Promise<string>): void {
+  describe(name, () => {
+    let engine: Engine;
+    beforeAll(async () => {
+      engine = await open(await address());
+    });
+    afterAll(() => engine.close());
+    const cases = { tenant: () => engine.forTenant(`tenant-${++tenants}`) };
+    compactCases(cases);
+  });
+}
+
+contextCases("on SQLite", async () => ":memory:");
+contextCases("on PostgreSQL", createDatabase);
