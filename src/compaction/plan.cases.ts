@@ -11,7 +11,9 @@ type Event =
 
 const toolIds = fc.constantFrom("a", "b", "c", "d", "e");
 
-/** A call with its results: in one message or several, in any order, some missing, a user between. */
+/**
+ * A call with its results: in one message or several, in any order, some missing, a user between.
+ */
 const toolRound: fc.Arbitrary<Event[]> = fc
   .record({
     ids: fc.uniqueArray(toolIds, { minLength: 1, maxLength: 3 }),

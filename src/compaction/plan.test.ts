@@ -4,8 +4,8 @@ import { HALF_KEEP, NONE_KEEP, SEED_KEEP, TOKENS_KEEP } from "./presets.ts";
 
 /**
  * A transcript in one line. `u`, `a` and `s` are messages of user, assistant and system, `n` is an
- * injected note, `c1,2` calls tools with these ids, `r1,2` is one message with their results. `!` pins,
- * `:500` is the size in tokens (100 if not said); of a result, all of it can be shortened.
+ * injected note, `c1,2` calls tools with these ids, `r1,2` is one message with their results. `!`
+ * pins, `:500` is the size in tokens (100 if not said); of a result, all of it can be shortened.
  */
 function items(line: string): PlanItem[] {
   return line.split(" ").map((word, i) => {

@@ -61,7 +61,9 @@ export interface ResultCut {
 }
 
 export interface CompactionPlan {
-  /** The entries that the new summary covers, in order, pinned ones left out: they stay as they are. */
+  /**
+   * The entries that the new summary covers, in order, pinned ones left out: they stay as they are.
+   */
   readonly covered: readonly string[];
   /** What lies before the cut and stays all the same: pinned entries and their tool groups. */
   readonly pinned: readonly string[];
@@ -76,26 +78,26 @@ export interface CompactionPlan {
   readonly cuts: readonly ResultCut[];
   readonly tokensBefore: number;
   /**
-   * As estimated; the summary's own size is known only once it is written. Above the limit, if there
-   * is one, only where the pinned part and the pending turn alone are.
+   * As estimated; the summary's own size is known only once it is written. Above the limit, if
+   * there is one, only where the pinned part and the pending turn alone are.
    */
   readonly tokensAfter: number;
 }
 
 /**
- * Why there is no plan: there is nothing at all; less than the caller's minimum; or all that there is
- * is to be kept, pinned or pending.
+ * Why there is no plan: there is nothing at all; less than the caller's minimum; or all that there
+ * is is to be kept, pinned or pending.
  */
 export type NoPlan = "empty" | "below_threshold" | "nothing_before_cut";
 
 /**
  * Plans a compaction of `items`: the entries of the active path that enter the context, in order,
- * from the first entry that the previous compaction kept (with what it left pinned before that), not
- * from the compaction itself: what it kept would be lost. Compactions are left out.
+ * from the first entry that the previous compaction kept (with what it left pinned before that),
+ * not from the compaction itself: what it kept would be lost. Compactions are left out.
  *
- * No call is parted from its result, nothing pinned is covered, and neither is a pending turn: a user
- * message that nobody has answered, or a call that still waits for results. Linear in `items` but for
- * the sorting of results that have to be shortened.
+ * No call is parted from its result, nothing pinned is covered, and neither is a pending turn: a
+ * user message that nobody has answered, or a call that still waits for results. Linear in `items`
+ * but for the sorting of results that have to be shortened.
  */
 export function planCompaction(
   items: readonly PlanItem[],

@@ -1,15 +1,15 @@
 /**
  * When a session wants to be compacted, as its own metadata says.
  *
- * Metadata is written by many hands, so it is read leniently: what is not understood gets its default
- * and is reported. Nothing here compacts; whoever asks decides.
+ * Metadata is written by many hands, so it is read leniently: what is not understood gets its
+ * default and is reported. Nothing here compacts; whoever asks decides.
  */
 
 import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
 
 /**
- * `rolling` folds the previous summary into the next one, `hierarchical` keeps summaries of summaries;
- * `never` disables the trigger only: whoever asks for a compaction still gets one.
+ * `rolling` folds the previous summary into the next one, `hierarchical` keeps summaries of
+ * summaries; `never` disables the trigger only: whoever asks for a compaction still gets one.
  */
 export const COMPACTION_STRATEGIES = ["rolling", "hierarchical", "never"] as const;
 export type CompactionStrategy = (typeof COMPACTION_STRATEGIES)[number];

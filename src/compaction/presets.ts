@@ -4,7 +4,9 @@ import type { PlanOptions } from "./plan.ts";
 
 export type PlanPreset = Pick<PlanOptions, "strategy" | "minMessages" | "minTokens">;
 
-/** What claw-code does: the last four messages stay, if there are more and they take 10,000 tokens. */
+/**
+ * What claw-code does: the last four messages stay, if there are more and they take 10,000 tokens.
+ */
 export const SEED_KEEP: PlanPreset = {
   strategy: { keep: "messages", count: 4 },
   minMessages: 4,

@@ -5,9 +5,9 @@ import { type Ground, isUsable } from "./ground.ts";
 import { startsTurn } from "./turns.ts";
 
 /**
- * The cut that `strategy` leads to; 0 if it leaves nothing to cover. If there is something before the
- * wanted cut but no legal place to part it from the rest, less is kept than was asked for: else a
- * single huge tool result would stop every compaction.
+ * The cut that `strategy` leads to; 0 if it leaves nothing to cover. If there is something before
+ * the wanted cut but no legal place to part it from the rest, less is kept than was asked for: else
+ * a single huge tool result would stop every compaction.
  */
 export function chooseCut(ground: Ground, strategy: KeepStrategy): number {
   const wanted = Math.min(wantedCut(ground, strategy), ground.lastCut);
@@ -52,7 +52,9 @@ function beforeTokens(items: readonly PlanItem[], tokens: number): number {
   return cut;
 }
 
-/** After the older half of the messages that can be covered, rounded down, but after one at least. */
+/**
+ * After the older half of the messages that can be covered, rounded down, but after one at least.
+ */
 function afterOlderHalf({ items, pinned }: Ground): number {
   const isCounted = (item: PlanItem, i: number) => item.kind === "message" && pinned[i] === false;
   const half = Math.max(1, Math.floor(items.filter(isCounted).length / 2));

@@ -13,9 +13,9 @@ export interface Fit {
 }
 
 /**
- * The first cut from `wanted` on whose kept part fits, with the results that have to be shortened for
- * it. If none does, the last possible one with everything shortened. `wanted` may be 0: then it stays
- * 0 unless what there is now exceeds the limit.
+ * The first cut from `wanted` on whose kept part fits, with the results that have to be shortened
+ * for it. If none does, the last possible one with everything shortened. `wanted` may be 0: then it
+ * stays 0 unless what there is now exceeds the limit.
  */
 export function fitLimit(ground: Ground, wanted: number, options: PlanOptions): Fit {
   const limit = options.limitTokens ?? Number.POSITIVE_INFINITY;
@@ -41,7 +41,9 @@ export function fitLimit(ground: Ground, wanted: number, options: PlanOptions): 
   return { cut, cuts: cuts.map(({ result }) => result), tokensAfter: tokens - saved };
 }
 
-/** By cut: the tokens that can be taken from the results that are kept. What is pinned stays whole. */
+/**
+ * By cut: the tokens that can be taken from the results that are kept. What is pinned stays whole.
+ */
 function spareTokens({ items, pinned }: Ground): Float64Array {
   const spare = new Float64Array(items.length + 1);
   for (let i = items.length - 1; i >= 0; i--) {
@@ -56,7 +58,10 @@ function spareTokens({ items, pinned }: Ground): Float64Array {
   return spare;
 }
 
-/** Takes `excess` tokens from the results behind `cut`, the largest first, older ones first if equal. */
+/**
+ * Takes `excess` tokens from the results behind `cut`, the largest first, older ones first if
+ * equal.
+ */
 function shorten(
   ground: Ground,
   cut: number,

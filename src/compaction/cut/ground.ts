@@ -1,4 +1,7 @@
-/** What the planner knows of a list before it looks for a cut: where it may cut, and what that costs. */
+/**
+ * What the planner knows of a list before it looks for a cut: where it may cut, and what that
+ * costs.
+ */
 
 import { legalCuts } from "../../transcript/tool-pairs.ts";
 import type { PlanItem } from "../plan.ts";
@@ -49,6 +52,7 @@ export function isUsable(ground: Ground, cut: number): boolean {
 }
 
 function pinnedGroups(items: readonly PlanItem[]): boolean[] {
+  if (!items.some((item) => item.pinned)) return items.map(() => false);
   const groups = toolGroups(items);
   const pinned = new Set<number>();
   items.forEach((item, i) => {

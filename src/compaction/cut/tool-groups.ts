@@ -27,8 +27,8 @@ export function toolGroups(messages: readonly ToolTraffic[]): Int32Array {
     for (const id of results) {
       const caller = callers.get(id);
       if (caller === undefined) continue;
-      const [low, high] = [root(caller), root(i)].sort((a, b) => a - b) as [number, number];
-      parent[high] = low;
+      const [a, b] = [root(caller), root(i)];
+      parent[Math.max(a, b)] = Math.min(a, b);
       callers.delete(id);
     }
     for (const id of calls) callers.set(id, i);

@@ -9,15 +9,18 @@ export interface TurnItem extends ToolTraffic {
   readonly role: Role | null;
 }
 
-/** A message of the user begins a turn. One that carries tool results does not: some providers put them there. */
+/**
+ * A message of the user begins a turn. One that carries tool results does not: some providers put
+ * them there.
+ */
 export function startsTurn(item: TurnItem): boolean {
   return item.kind === "message" && item.role === "user" && item.results.length === 0;
 }
 
 /**
- * Where the pending turn begins; `items.length` if there is none. Pending is the newest user message
- * if no assistant message follows it, or the last assistant message if some of its calls wait for
- * results and nothing but results follows.
+ * Where the pending turn begins; `items.length` if there is none. Pending is the newest user
+ * message if no assistant message follows it, or the last assistant message if some of its calls
+ * wait for results and nothing but results follows.
  */
 export function pendingFrom(items: readonly TurnItem[]): number {
   let last = items.length - 1;
@@ -33,7 +36,9 @@ export function pendingFrom(items: readonly TurnItem[]): number {
   return items.length;
 }
 
-/** Whether a cut before `cut` parts a turn: what follows up to the next user message began earlier. */
+/**
+ * Whether a cut before `cut` parts a turn: what follows up to the next user message began earlier.
+ */
 export function splitsTurn(items: readonly TurnItem[], cut: number): boolean {
   for (let i = cut; i < items.length; i++) {
     const item = items[i] as TurnItem;

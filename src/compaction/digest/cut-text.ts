@@ -1,4 +1,6 @@
-/** Cutting text to a number of characters that a person would count: code points, never half of one. */
+/**
+ * Cutting text to a number of characters that a person would count: code points, never half of one.
+ */
 
 /** The first `max` code points of `text`, with "…" if something is missing. */
 export function cutText(text: string, max: number): string {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../../model/entry.ts";
+import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
 import { renderSummary } from "../render/render.ts";
 import type { SummaryStructure } from "../summary.ts";
 import { call, digest, entry, ofKind, result } from "./digest.cases.ts";
@@ -163,27 +164,24 @@ describe("going on from an earlier structure", () => {
   });
 });
 
+const LONG = "漢".repeat(400);
+
 describe("over fifty rounds", () => {
-  /** Many blocks, long lines, new tools, files and commands all the time. */
+  /** Many blocks, long lines, new tools, files and commands all the time, in three bytes a letter. */
   function round(n: number): Entry[] {
     return Array.from({ length: 60 }, (_, i) => {
       const key = `${n}.${i}`;
-      if (i % 3 === 0)
-        return entry(key, "user", `- todo ${key}\n- - next src/${n}/${i}.ts ${"😀".repeat(400)}`);
-      if (i % 3 === 1) {
-        const calls = Array.from({ length: 30 }, (_, j) =>
-          call(`${key}.${j}`, `tool${key}`, { x: "y".repeat(400) }),
-        );
-        const shell = call(key, "Bash", { command: `echo ${key} ${"z".repeat(900)}` });
-        return entry(
-          key,
-          "assistant",
-          shell,
-          ...calls,
-          call(`${key}e`, "Edit", { path: `f/${key}${"p".repeat(300)}` }),
-        );
+      if (i % 3 === 0) {
+        return entry(key, "user", `- todo ${key}\n- - next ${LONG}/${n}/${i}.ts ${LONG.repeat(4)}`);
       }
-      return entry(key, "tool", result(`${n}.${i - 1}`, "w".repeat(10_000)));
+      if (i % 3 === 2) return entry(key, "tool", result(`${n}.${i - 1}`, LONG.repeat(25)));
+      const calls = Array.from({ length: 30 }, (_, j) =>
+        call(`${key}.${j}`, `${LONG}${key}`, { x: LONG }),
+      );
+      const shell = call(key, "Bash", { command: `echo ${key} ${LONG.repeat(3)}` });
+      const edit = call(`${key}e`, "Edit", { path: `${key}/${LONG}` });
+      const read = call(`${key}r`, "Read", { path: `${key}/${LONG}` });
+      return entry(key, "assistant", shell, ...calls, edit, read);
     });
   }
   const structures: SummaryStructure[] = [];
@@ -194,8 +192,10 @@ describe("over fifty rounds", () => {
     expect(last.scope.messages).toBe(3_000);
     for (const structure of structures) {
       expect(JSON.stringify(structure).length).toBeLessThan(500_000);
-      expect(renderSummary(structure, "seed").length).toBeLessThan(100_000);
-      expect(renderSummary(structure, "rich").length).toBeLessThan(80_000);
+      for (const profile of ["seed", "rich"] as const) {
+        const text = renderSummary(structure, profile);
+        expect(Buffer.byteLength(text)).toBeLessThan(MAX_SUMMARY_BYTES);
+      }
     }
   });
 

@@ -1,9 +1,12 @@
 /**
  * The digest: the structure of a summary, made entry by entry without keeping the entries.
  *
- * What it extracts is what claw-code's summary extracts, and the ledger. The structure is all of its
- * state: going on from a stored one gives the same as if all entries had come in one go. So repeated
- * compactions neither lose nor repeat anything but what the bounds cut off.
+ * What it extracts is what claw-code's summary extracts, and the ledger. The structure is all of
+ * its state: going on from a stored one gives the same as if all entries had come in one go, as
+ * long as no tool call is parted from its result. So repeated compactions lose nothing but what the
+ * bounds cut off.
+ *
+ * It is bounded: the longest commands, paths, lines and ids that fit come to some 600,000 characters.
  */
 
 import type { Block, ToolResultBlock } from "../../model/block.ts";
@@ -60,8 +63,8 @@ export function startDigest(previous: SummaryStructure | null): Digest {
 }
 
 /**
- * Takes in the next entry. Messages count in full; injected messages and summaries of branches count
- * and have a line, but nobody said them: they are no requests. Other kinds are passed over.
+ * Takes in the next entry. Messages count in full; injected messages and summaries of branches
+ * count and have a line, but nobody said them: they are no requests. Other kinds are passed over.
  */
 export function addEntry(digest: Digest, entry: Entry): void {
   const role = roleOf(entry);

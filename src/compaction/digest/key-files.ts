@@ -1,6 +1,6 @@
 /**
- * The files that a conversation speaks of, as claw-code finds them: words with a slash and one of six
- * extensions. They are sorted and then cut, so the list does not say which mattered most.
+ * The files that a conversation speaks of, as claw-code finds them: words with a slash and one of
+ * six extensions. They are sorted and then cut, so the list does not say which mattered most.
  */
 
 const EXTENSIONS = new Set(["rs", "ts", "tsx", "js", "json", "md"]);

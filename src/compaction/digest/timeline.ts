@@ -1,8 +1,9 @@
 /**
  * The timeline of a summary: a line for each message, and counts in place of the oldest.
  *
- * A timeline of every message would grow without end. Lines that no longer fit are folded into ranges
- * that say how many messages of whom lay between which two entries, so that they can still be opened.
+ * A timeline of every message would grow without end. Lines that no longer fit are folded into
+ * ranges that say how many messages of whom lay between which two entries, so that they can still
+ * be opened.
  */
 
 import type { Block, ToolResultBlock } from "../../model/block.ts";
@@ -10,7 +11,9 @@ import type { TimelineFold, TimelineLine } from "../summary.ts";
 import { oneLine } from "./cut-text.ts";
 
 export const MAX_TIMELINE_LINES = 200;
-/** All lines together. Only messages with many blocks come near: a usual line has 160 characters. */
+/**
+ * All lines together. Only messages with many blocks come near: a usual line has 160 characters.
+ */
 export const MAX_TIMELINE_CHARACTERS = 60_000;
 export const MAX_FOLDS = 20;
 

@@ -1,8 +1,8 @@
 /**
  * What a tool call does, read from its name and its arguments: commands run, files read or changed.
  *
- * Agents name the same few tools in many ways, and arguments are text that a model wrote: often JSON,
- * sometimes half of it. What is not understood has no effects; nothing here throws.
+ * Agents name the same few tools in many ways, and arguments are text that a model wrote: often
+ * JSON, sometimes half of it. What is not understood has no effects; nothing here throws.
  */
 
 import { patchedFiles } from "./patched-files.ts";
@@ -107,7 +107,9 @@ function fromWords(words: readonly unknown[]): string | undefined {
     .join(" ");
 }
 
-/** Arguments that are no JSON and do not look as if they were meant to be are the command itself. */
+/**
+ * Arguments that are no JSON and do not look as if they were meant to be are the command itself.
+ */
 function bareText(input: string): string | undefined {
   return /^\s*[{["]/.test(input) ? undefined : input.trim();
 }

@@ -1,9 +1,9 @@
 /**
  * Whether a summary that a model wrote may take the place of what it summarises.
  *
- * A bad one is worse than none: it replaces history. Each check has a code, and each is made so that an
- * ordinary good summary passes, in any language; a summary that fails is thrown away, and the caller
- * falls back to one that needs no model.
+ * A bad one is worse than none: it replaces history. Each check has a code, and each is made so
+ * that an ordinary good summary passes, in any language; a summary that fails is thrown away, and
+ * the caller falls back to one that needs no model.
  */
 
 import type { SummaryAnswer, SummaryRequest } from "../summary.ts";

@@ -1,6 +1,6 @@
 /**
- * Text that does not belong into a summary: refusals, and what steers a conversation rather than tells
- * of it. A summary is put before a model; an instruction in it would be followed.
+ * Text that does not belong into a summary: refusals, and what steers a conversation rather than
+ * tells of it. A summary is put before a model; an instruction in it would be followed.
  *
  * Conversations are also *about* such text, so what stands in quotes or code is not looked at.
  */
@@ -61,7 +61,9 @@ const PROMPT_SENTENCES = [...SUMMARY_SYSTEM_PROMPT.split(/\n|(?<=\.) /), ...SUMM
   .map(normalize)
   .filter((sentence) => sentence.length >= 30);
 
-/** What steering text there is in `prose`; empty if none. `quoted` is the same text with its quotes. */
+/**
+ * What steering text there is in `prose`; empty if none. `quoted` is the same text with its quotes.
+ */
 export function controlTextIn(prose: string, quoted: string): string[] {
   const found = CONTROL.filter(([what, pattern]) =>
     // A tool call in JSON is made of quotes.

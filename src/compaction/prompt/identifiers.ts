@@ -74,7 +74,9 @@ function identifiersIn(text: string): string[] {
   });
 }
 
-/** "And/or" is none: a path has a dot, a digit or an underscore, is absolute, or has more slashes. */
+/**
+ * "And/or" is none: a path has a dot, a digit or an underscore, is absolute, or has more slashes.
+ */
 const LIKE_A_PATH = /[.~_\d]|^\/|\/.*\//;
 
 /** Our own citations are not names that anybody used. */

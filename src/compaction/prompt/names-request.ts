@@ -4,7 +4,10 @@ import type { CitedText } from "../summary.ts";
 
 /** The share of a request's words that must occur. People paraphrase; half is not by chance. */
 const WORD_SHARE = 0.5;
-/** Two neighbouring characters stand for a word where words are not separated, and change more easily. */
+/**
+ * Two neighbouring characters stand for a word where words are not separated, and change more
+ * easily.
+ */
 const PAIR_SHARE = 0.35;
 const MAX_WORDS = 40;
 

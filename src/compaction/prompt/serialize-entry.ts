@@ -1,4 +1,6 @@
-/** An entry as text for whoever writes a summary: id, role, what was said, and what tools did, cut. */
+/**
+ * An entry as text for whoever writes a summary: id, role, what was said, and what tools did, cut.
+ */
 
 import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";

@@ -1,8 +1,9 @@
 /**
  * What a language model is asked when it is to write a summary.
  *
- * The record is data: it was written by users, models and tools, and may well say "ignore the above".
- * It stands between markers that do not occur in it. What the prompt demands, `checkSummary` checks.
+ * The record is data: it was written by users, models and tools, and may well say "ignore the
+ * above". It stands between markers that do not occur in it. What the prompt demands,
+ * `checkSummary` checks.
  */
 
 import { oneLine } from "../digest/cut-text.ts";
@@ -75,7 +76,9 @@ export function summaryPrompt(
   return { system: SUMMARY_SYSTEM_PROMPT, prompt: parts.join("\n\n") };
 }
 
-/** A number that makes markers which do not occur in `text`, so that nothing in it can close them. */
+/**
+ * A number that makes markers which do not occur in `text`, so that nothing in it can close them.
+ */
 function unusedMark(text: string): number {
   const used = new Set(
     [...text.matchAll(/<\/?(?:record|earlier-summary)-(\d+)/g)].map(([, mark]) => Number(mark)),

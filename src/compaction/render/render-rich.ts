@@ -16,11 +16,13 @@ import type {
 } from "../summary.ts";
 import { withoutBullet, withoutTags } from "./render-seed.ts";
 
-const SHOWN_COMMANDS = 40;
-const COMMAND_CHARACTERS = 300;
-const SHOWN_FILES = 40;
-const SHOWN_LINES = 40;
-const LINE_CHARACTERS = 240;
+const SHOWN_COMMANDS = 30;
+const COMMAND_CHARACTERS = 200;
+const SHOWN_FILES = 30;
+const PATH_CHARACTERS = 200;
+const SHOWN_LINES = 30;
+const LINE_CHARACTERS = 200;
+const TOOLS_CHARACTERS = 2_000;
 
 export function renderRich(structure: SummaryStructure): string {
   const { scope, tools, requests, pending, keyFiles, currentWork, ledger } = structure;
@@ -42,7 +44,10 @@ export function renderRich(structure: SummaryStructure): string {
       "Files mentioned",
       mentioned.map((path) => `- ${code(path)}`),
     ),
-    ...section("Tools used", tools.length === 0 ? [] : [tools.join(", ")]),
+    ...section(
+      "Tools used",
+      tools.length === 0 ? [] : [cutText(tools.join(", "), TOOLS_CHARACTERS)],
+    ),
     ...section("Timeline", timelineLines(structure)),
   ];
   return withoutTags(parts.join("\n\n"));
@@ -71,7 +76,7 @@ function commandLines(commands: readonly LedgerCommand[], earlier: number): stri
 function fileLines(files: readonly LedgerFile[]): string[] {
   const shown = files.slice(-SHOWN_FILES);
   const lines = shown.map(({ path, entryId, times }) => {
-    return `- ${code(path)}${times > 1 ? ` (${times} times)` : ""} [${entryId}]`;
+    return `- ${code(cutText(path, PATH_CHARACTERS))}${times > 1 ? ` (${times} times)` : ""} [${entryId}]`;
   });
   return withRest(lines, files.length - shown.length, "earlier files");
 }

@@ -1,8 +1,9 @@
 /**
  * A summary in claw-code's words: the same lines in the same order, so that its sessions read on.
  *
- * Two things differ, both on purpose. A second summary is made from merged structure, so its lines are
- * those of a first one and nothing nests. And a timeline of more than 200 lines begins with counts.
+ * Two things differ, both on purpose. A second summary is made from merged structure, so its lines
+ * are those of a first one and nothing nests. And a timeline of more than 200 lines begins with
+ * counts.
  */
 
 import type { CitedText, SummaryStructure } from "../summary.ts";

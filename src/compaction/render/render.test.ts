@@ -90,9 +90,9 @@ test("what is older than the lines shown is counted", () => {
   expect(timeline.slice(0, 3)).toEqual([
     "- 100 messages (user 50, assistant 50, tool 0) [e0] to [e99]",
     "- 100 messages (user 50, assistant 50, tool 0) [e100] to [e199]",
-    "- 20 messages (user 10, assistant 10, tool 0) [e200] to [e219]",
+    "- 30 messages (user 15, assistant 15, tool 0) [e200] to [e229]",
   ]);
-  expect(timeline.length).toBe(43);
+  expect(timeline.length).toBe(33);
 });
 
 test("the mechanical summarizer writes the structure down", async () => {

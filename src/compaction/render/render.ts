@@ -4,9 +4,12 @@ import type { Summarizer, SummaryStructure } from "../summary.ts";
 import { renderRich } from "./render-rich.ts";
 import { renderSeed } from "./render-seed.ts";
 
-/** `seed` is claw-code's text in its `<summary>` tags; `rich` is Markdown with ledger and citations. */
+/**
+ * `seed` is claw-code's text in its `<summary>` tags; `rich` is Markdown with ledger and citations.
+ */
 export type SummaryProfile = "seed" | "rich";
 
+/** The text of any structure that a digest made stays below `MAX_SUMMARY_BYTES`. */
 export function renderSummary(structure: SummaryStructure, profile: SummaryProfile): string {
   return profile === "seed" ? renderSeed(structure) : renderRich(structure);
 }
