@@ -27,6 +27,12 @@ import {
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
 import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
+import {
+  listSummaries,
+  type SummarizeOptions,
+  type Summary,
+  summarizeSession,
+} from "./context/summarize.ts";
 import { type ContextUsage, readUsage } from "./context/usage.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, deleteSession } from "./forget.ts";
@@ -269,6 +275,16 @@ export class SessionHandle {
   /** Summarises what is older into an entry that stands for it. Nothing is removed. */
   compact(input: CompactInput = {}): Promise<CompactionResult> {
     return compactSession(this.#scope, this.id, input);
+  }
+
+  /** Writes a summary of what no compaction covers, up to `through`. The context stays as it is. */
+  summarize(through?: string, options: SummarizeOptions = {}): Promise<Summary> {
+    return summarizeSession(this.#scope, this.id, through, options);
+  }
+
+  /** Every summary that was written, of all branches: at most 500, the newest. */
+  summaries(): Promise<Summary[]> {
+    return listSummaries(this.#scope, this.id);
   }
 
   /** How full the context is, and what the session has cost so far. */

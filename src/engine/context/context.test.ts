@@ -5,6 +5,7 @@ import { createDatabase } from "../../../test/support/postgres.ts";
 import { open } from "../../open.ts";
 import type { Engine } from "../engine.ts";
 import { compactCases } from "./cases/compact.cases.ts";
+import { summarizeCases } from "./cases/summarize.cases.ts";
 
 let tenants = 0;
 
@@ -17,6 +18,7 @@ function contextCases(name: string, address: () => Promise<string>): void {
     afterAll(() => engine.close());
     const cases = { tenant: () => engine.forTenant(`tenant-${++tenants}`) };
     compactCases(cases);
+    summarizeCases(cases);
   });
 }
 

@@ -1,0 +1,162 @@
+/**
+ * Summaries that change nothing: what a conversation came to so far, kept beside it.
+ *
+ * `compact` moves the boundary of the context, `summarize` does not. Both leave their summaries in the
+ * log, so that every one of them can be listed, opened and checked against what it covers.
+ */
+
+import { textOf } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { isPlainObject } from "../../model/json.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import { entryNotFound, sessionNotFound } from "../../store/store-errors.ts";
+import { checkKey } from "../check.ts";
+import { appendedEntry, toEntry } from "../entry-view.ts";
+import type { Scope } from "../scope.ts";
+import { type CompactInput, checkCompaction } from "./compact-options.ts";
+import { draftSummary, type SummaryData } from "./hierarchy.ts";
+import { readContextAs } from "./read-context.ts";
+import { writeSummary } from "./write-summary.ts";
+
+export interface Summary {
+  readonly id: string;
+  /** The first and the last entry that it covers. */
+  readonly from: string;
+  readonly through: string;
+  readonly text: string;
+  /** The model that wrote it; null if none did. */
+  readonly model: string | null;
+  readonly tokens: number;
+  /** The summary that took its place, or that it goes on from. */
+  readonly parent: string | null;
+  /** `compaction` if the context begins with it, else `summary`. */
+  readonly kind: "summary" | "compaction";
+  /** 1: of messages; 2 and more: of summaries. */
+  readonly level: number;
+  /** Something that it covers was edited or regenerated since. */
+  readonly stale: boolean;
+  readonly createdAt: number;
+}
+
+export type SummarizeOptions = Pick<
+  CompactInput,
+  "summarizer" | "model" | "fallback" | "profile" | "signal"
+>;
+
+/** Covers what no compaction of the path covers, up to `through`, and carries the last summary. */
+export async function summarizeSession(
+  scope: Scope,
+  sessionId: string,
+  through: string | undefined,
+  input: SummarizeOptions,
+): Promise<Summary> {
+  const session = await scope.store.findSession(scope.tenant, sessionId);
+  if (session === undefined) throw sessionNotFound(sessionId);
+  const options = checkCompaction(scope, session, input);
+  const leaf = through === undefined ? session.leaf : checkKey(through, "through");
+  if (leaf === null) throw nothingToSummarize(sessionId);
+  const { counter } = scope;
+  const context = await readContextAs(scope, sessionId, { leaf, counter }, ({ id, sequence }) => {
+    return { id, sequence };
+  });
+  const [first] = context.entries;
+  const last = context.entries.at(-1);
+  if (first === undefined || last === undefined) throw nothingToSummarize(sessionId);
+  const previous = context.compaction;
+  const written = await writeSummary(scope, {
+    ids: context.entries.map(({ id }) => id),
+    previous: previous === null ? null : { text: previous.text, structure: previous.structure },
+    splitTurn: false,
+    summarizer: options.summarizer,
+    fallback: options.fallback,
+    signal: options.signal,
+    maxTokens: undefined,
+  });
+  const { text, model, structure, summarizer } = written;
+  const data: SummaryData = {
+    ...{ from: first.id, through: last.id, throughSequence: last.sequence, level: 1, children: [] },
+    ...{ previous: previous?.entry.id ?? null, tokens: counter.countText(text), summarizer },
+    structure,
+  };
+  const draft = draftSummary(scope, text, data, model);
+  // It belongs to the entry that it ends with, on whatever path that is.
+  const result = await scope.store.append(scope.tenant, {
+    sessionId,
+    entries: [{ ...draft.entry, parentId: last.id }],
+    now: scope.now(),
+  });
+  const [place] = result.entries;
+  if (place === undefined) throw entryNotFound(last.id, sessionId);
+  return toSummary(appendedEntry(sessionId, draft, place), new Map(), new Set());
+}
+
+/** Every summary of the session, of all branches, in the order of writing: at most 500, the newest. */
+export async function listSummaries(scope: Scope, sessionId: string): Promise<Summary[]> {
+  const marked = async (mark: "summary" | "superseded", leaf?: string) => {
+    const page = await scope.store.readEntries(scope.tenant, {
+      ...{ select: "marked", sessionId, mark, limit: MAX_PAGE, payloads: mark === "summary" },
+      ...(leaf === undefined ? {} : { leaf }),
+    });
+    return page.entries.map((record) => toEntry(record, page.payloads));
+  };
+  const summaries = await marked("summary");
+  const parents = parentsOf(summaries);
+  const edited = (await marked("superseded")).length > 0;
+  const stale = new Set<string>();
+  for (const summary of edited ? summaries : []) {
+    const superseded = await marked("superseded", summary.id);
+    if (superseded.some((entry) => covers(summary, entry))) stale.add(summary.id);
+  }
+  return summaries.map((entry) => toSummary(entry, parents, stale));
+}
+
+/** By id, the summaries that took the place of others. */
+function parentsOf(summaries: readonly Entry[]): ReadonlyMap<string, string> {
+  return new Map(
+    summaries.flatMap(({ id, data }) => {
+      const { children } = read(data);
+      return Array.isArray(children) ? children.map((child) => [String(child), id] as const) : [];
+    }),
+  );
+}
+
+/** A summary that builds upon another one covers what that covers, so only the end matters. */
+function covers(summary: Entry, entry: Entry): boolean {
+  const { throughSequence } = read(summary.data);
+  return entry.sequence <= Number(throughSequence ?? summary.sequence);
+}
+
+function toSummary(
+  entry: Entry,
+  parents: ReadonlyMap<string, string>,
+  stale: ReadonlySet<string>,
+): Summary {
+  const { from, through, firstKeptEntryId, tokens, level, previous } = read(entry.data);
+  const text = textOf(entry.blocks);
+  return {
+    id: entry.id,
+    from: String(from ?? firstKeptEntryId ?? entry.id),
+    through: String(through ?? firstKeptEntryId ?? entry.id),
+    text,
+    model: entry.model,
+    tokens: typeof tokens === "number" ? tokens : Math.floor(Buffer.byteLength(text) / 4) + 1,
+    parent: parents.get(entry.id) ?? (typeof previous === "string" ? previous : null),
+    kind: entry.kind === "compaction" ? "compaction" : "summary",
+    level: typeof level === "number" ? level : 1,
+    stale: stale.has(entry.id),
+    createdAt: entry.createdAt,
+  };
+}
+
+function read(data: unknown): Record<string, unknown> {
+  return isPlainObject(data) ? data : {};
+}
+
+function nothingToSummarize(sessionId: string): BackscrollError {
+  return new BackscrollError(
+    "nothing_to_compact",
+    `there is nothing to summarise in session ${sessionId}: no message follows the last compaction`,
+    { details: { sessionId, reason: "empty" } },
+  );
+}
