@@ -50,6 +50,8 @@ export interface SearchInput {
   readonly since?: number | Date;
   /** Messages before this time. */
   readonly until?: number | Date;
+  /** Messages before the one with this sequence: for searches within one session. */
+  readonly beforeSequence?: number;
   /**
    * `all`: every word must be there. `any` (the default): the more the better. `words`: as `any`, but
    * nothing in the query is an operator or a filter, as when it is somebody's message.
@@ -101,6 +103,9 @@ export async function searchSessions(
     ...(tools === undefined ? {} : { tools }),
     ...(since === undefined ? {} : { since: checkTime(since, "since") }),
     ...(until === undefined ? {} : { until: checkTime(until, "until") - 1 }),
+    ...(input.beforeSequence === undefined
+      ? {}
+      : { beforeSequence: checkCount(input.beforeSequence, "beforeSequence") }),
     branches: checkOneOf(input.branches ?? "active", ["active", "all"], "branches"),
     profile: toProfile(input.ranking ?? "default"),
     explain: checkFlag(input.explain ?? false, "explain"),

@@ -26,6 +26,8 @@ export interface SearchRequest {
   /** The first and the last millisecond that count. */
   readonly since?: number;
   readonly until?: number;
+  /** Only messages that came before this one in their session, by its sequence. */
+  readonly beforeSequence?: number;
   /** `active`: only messages on the active path of their session. */
   readonly branches: "active" | "all";
   readonly profile: RankingProfile;

@@ -192,8 +192,7 @@ async function recallEvicted(
   const { hits } = await searchSessions(scope, words, {
     match: "words",
     session: sessionId,
-    // Of what is in the window nothing is to be found; a clock that stepped back is caught below.
-    ...(oldest === undefined ? {} : { until: oldest.createdAt }),
+    ...(oldest === undefined ? {} : { beforeSequence: oldest.sequence }),
     limit: recall.k,
     perSession: recall.k,
     contextBefore: 0,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import { open } from "../../open.ts";
 import type { Engine } from "../engine.ts";
+import { buildContextCases } from "./cases/build-context.cases.ts";
 import { compactCases } from "./cases/compact.cases.ts";
 import { summarizeCases } from "./cases/summarize.cases.ts";
 
@@ -17,6 +18,7 @@ function contextCases(name: string, address: () => Promise<string>): void {
     });
     afterAll(() => engine.close());
     const cases = { tenant: () => engine.forTenant(`tenant-${++tenants}`) };
+    buildContextCases(cases);
     compactCases(cases);
     summarizeCases(cases);
   });

@@ -18,6 +18,8 @@ export interface MessageFilter {
   readonly roles: Uint8Array;
   readonly since: number;
   readonly until: number;
+  /** Only messages whose sequence in their session is less. */
+  readonly before: number;
   /** The active path of a session, if it is known. Undefined: any message counts. */
   readonly path: ((session: number) => SessionPath | undefined) | undefined;
 }
@@ -64,6 +66,10 @@ export function chunkFilter(
       if (facts === undefined || facts.time < filter.since || facts.time > filter.until) {
         return false;
       }
+    }
+    if (filter.before < Number.POSITIVE_INFINITY) {
+      const facts = view.source.facts(base + document);
+      if (facts === undefined || facts.sequence >= filter.before) return false;
     }
     const known = path?.(columns.sessions[document] as number);
     if (known === undefined || known.isWhole) return true;

@@ -307,7 +307,8 @@ function* passOnce(
     filter.excluded.length === 0 &&
     filter.roles.every((role) => role === 1) &&
     filter.since === Number.NEGATIVE_INFINITY &&
-    filter.until === Number.POSITIVE_INFINITY;
+    filter.until === Number.POSITIVE_INFINITY &&
+    filter.before === Number.POSITIVE_INFINITY;
   if (isOpen) {
     for (const [session, boost] of byBoost) {
       if (boost < top.threshold) break;

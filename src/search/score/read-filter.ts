@@ -26,6 +26,7 @@ export function* readMessageFilter(
     roles: roleMask([request.roles, filters.role]),
     since: Math.max(request.since ?? Number.NEGATIVE_INFINITY, filters.since ?? -Infinity),
     until: Math.min(request.until ?? Number.POSITIVE_INFINITY, filters.until ?? Infinity),
+    before: request.beforeSequence ?? Number.POSITIVE_INFINITY,
   };
 }
 
