@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { benchAppend } from "./append.ts";
 import { benchBlobs } from "./blobs.ts";
+import { benchContext } from "./context.ts";
 import type { BenchOptions } from "./measure.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
@@ -10,6 +11,7 @@ import { benchSearch } from "./search.ts";
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
   append: benchAppend,
   blobs: benchBlobs,
+  context: benchContext,
   recall: benchRecall,
   search: benchSearch,
 };
@@ -18,6 +20,7 @@ const HELP = `Usage: npm run bench -- NAME [options]
 
   append   one append, batches, pages of sessions and messages, event-loop delay
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
+  context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
 
