@@ -1,13 +1,13 @@
 /**
  * An assistant between a tool and a user.
  *
- * A user who speaks right behind a tool's result has interrupted the assistant. Mistral refuses that
- * order; a few words of the assistant make it legal and change nothing.
+ * A user speaks right behind a tool's result who interrupts the assistant, or to whom an image was
+ * lifted. Mistral refuses that order; a word of the assistant makes it legal and changes nothing.
  */
 
 import type { Turn } from "./turn.ts";
 
-export const BRIDGE_TEXT = "(Interrupted.)";
+export const BRIDGE_TEXT = "(Received.)";
 
 export function bridgeTools(turns: readonly Turn[]): Turn[] {
   return turns.flatMap((turn, i): Turn[] => {

@@ -75,7 +75,8 @@ export function readAssistantBlock(
     case "opaque":
       // It names its provider itself; another model of the same provider may still not read it.
       return isOfOtherModel(writer, to) ? [] : readOpaque(block, "assistant", to.rules);
-    case "tool_result":
+    // Results are read apart; what only a newer version knows is nothing that we could send.
+    default:
       return [];
   }
 }
@@ -90,11 +91,18 @@ export function readOutput(
     output.flatMap((block) => {
       if (block.type === "text") return readText(block.text);
       if (block.type === "image") return [readImage(block, rules.images)];
-      if (block.type === "opaque" && block.provider === undefined) return readText(block.json);
-      return [];
+      if (block.type !== "opaque" || block.provider !== undefined) return [];
+      return readText(
+        block.json.length <= MAX_SHOWN
+          ? block.json
+          : `[${block.json.length} characters of data left out]`,
+      );
     }),
   );
 }
+
+/** Longer data is a file in base64, which is words to nobody. */
+const MAX_SHOWN = 20_000;
 
 /** An error without a word is refused by some. */
 function orNothing(parts: (SentText | SentImage)[]): (SentText | SentImage)[] {

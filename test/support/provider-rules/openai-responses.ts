@@ -33,9 +33,9 @@ export function openAiResponsesViolations(rendered: unknown): string[] {
           checkOutput(item["output"], expect);
           break;
         case "reasoning": {
-          const next = items[i + 1];
-          const follows = next?.["role"] === "assistant" || next?.["type"] === "function_call";
-          expect(follows || next?.["type"] === "reasoning", "reasoning without its following item");
+          const { role, type } = items[i + 1] ?? {};
+          const follows = role === "assistant" || /^reasoning$|_call$/.test(string(type));
+          expect(follows, "reasoning without its following item");
           break;
         }
         default:
