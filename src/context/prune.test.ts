@@ -87,6 +87,12 @@ describe("pruneToolResults", () => {
     check(context("u", ...some(13), ...LATER), full, Array(13).fill(CLEARED));
   });
 
+  test("leaves a result that is shorter than the words for its absence", () => {
+    const many = Array.from({ length: 13 }, () => ["a", "t4000"]).flat();
+    const cleared = [2, ...Array(13).fill(CLEARED)];
+    check(context("u", "a", "t2", ...many, ...LATER), { windowTokens: 100 }, cleared);
+  });
+
   test("counts what could go after shortening", () => {
     const long = Array.from({ length: 16 }, () => ["a", "t60000"]).flat();
     check(context("u", ...long, ...LATER), { windowTokens: 100 }, Array(16).fill(TRIMMED));

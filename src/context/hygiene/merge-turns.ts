@@ -9,30 +9,25 @@ import type { Turn } from "./turn.ts";
 
 /** Joins neighbours of the same role. Every block is kept, in order, as a block of its own. */
 export function mergeTurns(turns: readonly Turn[]): Turn[] {
-  const merged: Turn[] = [];
+  const runs: Turn[][] = [];
   for (const turn of turns) {
-    const last = merged.at(-1);
-    const joined = last === undefined ? null : join(last, turn);
-    if (joined === null) merged.push(turn);
-    else merged[merged.length - 1] = joined;
+    const run = runs.at(-1);
+    if (run?.[0]?.role === turn.role) run.push(turn);
+    else runs.push([turn]);
   }
-  return merged;
+  return runs.flatMap((run) => (run.length === 1 ? run : [join(run)]));
 }
 
-/** Both as one turn; null if they are not of the same role. */
-function join(a: Turn, b: Turn): Turn | null {
-  if (a.role === "user" && b.role === "user") {
-    return { role: "user", blocks: [...a.blocks, ...b.blocks] };
-  }
-  if (a.role === "assistant" && b.role === "assistant") {
-    return {
-      role: "assistant",
-      blocks: [...a.blocks, ...b.blocks],
-      aborted: a.aborted || b.aborted,
-    };
-  }
-  if (a.role === "tool" && b.role === "tool") {
-    return { role: "tool", results: [...a.results, ...b.results] };
-  }
-  return null;
+/** Turns of one role as one. */
+function join(run: readonly Turn[]): Turn {
+  const users = run.filter((turn) => turn.role === "user");
+  if (users.length > 0) return { role: "user", blocks: users.flatMap(({ blocks }) => blocks) };
+  const tools = run.filter((turn) => turn.role === "tool");
+  if (tools.length > 0) return { role: "tool", results: tools.flatMap(({ results }) => results) };
+  const assistants = run.filter((turn) => turn.role === "assistant");
+  return {
+    role: "assistant",
+    blocks: assistants.flatMap(({ blocks }) => blocks),
+    aborted: assistants.some(({ aborted }) => aborted),
+  };
 }

@@ -82,7 +82,7 @@ export function renderAnthropic(
   turns.forEach((turn, i) => {
     const content = renderTurn(turn, i === turns.length - 1);
     const last = rendered.at(-1);
-    if (turn.role === "user" && last?.role === "user") last.content.push(...content);
+    if (turn.role === "user" && last?.role === "user") last.content = last.content.concat(content);
     else rendered.push({ role: turn.role === "assistant" ? "assistant" : "user", content });
   });
   return { ...(system === null ? {} : { system }), messages: rendered };

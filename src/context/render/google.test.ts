@@ -81,6 +81,15 @@ test("signatures go back on the parts that they came with", () => {
   ]);
 });
 
+test("a signed text keeps its signature, unless it had to be mended", () => {
+  const textOf = (text: string) => {
+    const signedText = { type: "text", text, thought_signature: "c2lnbmVk" } as const;
+    return partsOf({ ...said("assistant", ""), blocks: [signedText], model: "gemini-2.5-pro" });
+  };
+  expect(textOf("Yes.")).toEqual([{ text: "Yes.", thoughtSignature: "c2lnbmVk" }]);
+  expect(textOf("Yes\ud800")).toEqual([{ text: "Yes\ufffd" }]);
+});
+
 test("signatures that are not base64, or another house's, are left out", () => {
   expect(partsOf(signed("not base64!", "gemini-2.5-pro"))).toEqual([CALL]);
   expect(partsOf(signed("c2lnbmVk", "claude-sonnet-4-5"))).toEqual([CALL]);

@@ -84,3 +84,21 @@ test("reasoning whose call was dropped is dropped as well", () => {
     { type: "message", role: "user", content: [{ type: "input_text", text: "Go." }] },
   ]);
 });
+
+test("an error with an image says that it is one", () => {
+  const image = { type: "image", data: PNG } as const;
+  const messages: ContextMessage[] = [
+    {
+      ...said("assistant", ""),
+      blocks: [{ type: "tool_use", id: "x", name: "look", input: "{}" }],
+    },
+    {
+      ...said("tool", ""),
+      blocks: [{ type: "tool_result", toolUseId: "x", output: [image], isError: true }],
+    },
+  ];
+  const { input } = renderContext(messages, "openai-responses");
+  expect(input[1]).toMatchObject({
+    output: [{ type: "input_text", text: "Error:" }, { type: "input_image" }],
+  });
+});
