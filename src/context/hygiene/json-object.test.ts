@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { parseArguments } from "./json-object.ts";
+
+describe("parseArguments", () => {
+  test("reads an object", () => {
+    expect(parseArguments('{"path":"a","lines":[1,2]}')).toEqual({ path: "a", lines: [1, 2] });
+  });
+
+  test("takes no text, and null, as no arguments", () => {
+    expect([parseArguments(""), parseArguments(" \n"), parseArguments("null")]).toEqual([
+      {},
+      {},
+      {},
+    ]);
+  });
+
+  test.each(['{"path":', "[1,2]", '"text"', "7", "undefined", '{"a":1} trailing'])(
+    "wraps %s, which is no object",
+    (text) => {
+      expect(parseArguments(text)).toEqual({ _raw: text });
+    },
+  );
+
+  test("wraps what could not be written again: half pairs, infinities, endless nesting", () => {
+    const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+    for (const text of ['{"a":"\\ud800"}', '{"\\udc00":1}', '{"a":1e999}', deep]) {
+      expect(parseArguments(text)).toEqual({ _raw: text });
+    }
+  });
+
+  test("reads whole pairs and escaped backslashes, which only look like half ones", () => {
+    expect(parseArguments('{"a":"\\ud83d\\ude00"}')).toEqual({ a: "😀" });
+    expect(parseArguments('{"a":"\\\\ud800"}')).toEqual({ a: "\\ud800" });
+  });
+
+  test("a key named __proto__ is a key", () => {
+    const parsed = parseArguments('{"__proto__":{"x":1}}');
+    expect(JSON.stringify(parsed)).toBe('{"__proto__":{"x":1}}');
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+  });
+});

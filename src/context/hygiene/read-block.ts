@@ -1,0 +1,172 @@
+/**
+ * What of a stored block a provider may be sent.
+ *
+ * Signatures and opaque blocks are never altered: they are sent whole to whom they belong, or not at
+ * all. A thought that is left out costs little, one that another house signed is refused for good.
+ */
+
+import type { Block, OpaqueBlock, ThinkingBlock } from "../../model/block.ts";
+import { cleanText, isBlank } from "./clean-text.ts";
+import { type Family, familyOf } from "./family.ts";
+import { parseObject } from "./json-object.ts";
+import { imageNote, isBase64, readImage } from "./read-image.ts";
+import type { ProviderRules } from "./rules.ts";
+import { fitName } from "./tool-names.ts";
+import type {
+  AssistantTurn,
+  SentImage,
+  SentOpaque,
+  SentText,
+  SentThinking,
+  UserTurn,
+} from "./turn.ts";
+
+/** Who is asked, and for which model. */
+export interface Addressee {
+  readonly rules: ProviderRules;
+  /** The model that will read it; null if the caller did not say. */
+  readonly model: string | null;
+}
+
+export function readUserBlock(block: Block, to: Addressee): UserTurn["blocks"] {
+  switch (block.type) {
+    case "text":
+      return readText(block.text);
+    case "image":
+      return [readImage(block, to.rules.images)];
+    case "opaque":
+      return readOpaque(block, "user", to.rules);
+    default:
+      return [];
+  }
+}
+
+/** `writer` is the model that wrote the block, if the message says so. */
+export function readAssistantBlock(
+  block: Block,
+  writer: string | null,
+  to: Addressee,
+): AssistantTurn["blocks"] {
+  switch (block.type) {
+    case "text":
+      return readText(block.text).map((text) => ({
+        ...text,
+        ...(text.text === block.text ? thoughtSignature(block, writer, to) : {}),
+      }));
+    case "thinking":
+      return readThinking(block, writer, to);
+    case "tool_use":
+      if (isBlank(block.id) || isBlank(block.name)) return [];
+      return [
+        {
+          type: "tool_use",
+          id: block.id,
+          name: fitName(block.name, to.rules.toolName),
+          input: block.input.toWellFormed(),
+          ...thoughtSignature(block, writer, to),
+        },
+      ];
+    case "image":
+      return [
+        to.rules.images.fromAssistant
+          ? readImage(block, to.rules.images)
+          : imageNote(block.data === undefined ? block.url : undefined),
+      ];
+    case "opaque":
+      // It names its provider itself; another model of the same provider may still not read it.
+      return isOfOtherModel(writer, to) ? [] : readOpaque(block, "assistant", to.rules);
+    // Results are read apart; what only a newer version knows is nothing that we could send.
+    default:
+      return [];
+  }
+}
+
+/** What a tool gave back. A block that no provider claims is data, and is shown as it is. */
+export function readOutput(
+  output: string | readonly Block[],
+  rules: ProviderRules,
+): (SentText | SentImage)[] {
+  if (typeof output === "string") return orNothing(readText(output));
+  return orNothing(
+    output.flatMap((block) => {
+      if (block.type === "text") return readText(block.text);
+      if (block.type === "image") return [readImage(block, rules.images)];
+      if (block.type !== "opaque" || block.provider !== undefined) return [];
+      return readText(
+        block.json.length <= MAX_SHOWN
+          ? block.json
+          : `[${block.json.length} characters of data left out]`,
+      );
+    }),
+  );
+}
+
+/** Longer data is a file in base64, which is words to nobody. */
+const MAX_SHOWN = 20_000;
+
+/** An error without a word is refused by some. */
+function orNothing(parts: (SentText | SentImage)[]): (SentText | SentImage)[] {
+  return parts.length > 0 ? parts : [{ type: "text", text: "(no output)" }];
+}
+
+function readText(text: string): SentText[] {
+  const clean = cleanText(text);
+  return clean === null ? [] : [{ type: "text", text: clean }];
+}
+
+function readThinking(
+  { text, signature = "" }: ThinkingBlock,
+  writer: string | null,
+  to: Addressee,
+): SentThinking[] {
+  const house = houseOf(writer, to);
+  // Only Anthropic's thoughts have this shape by themselves, so they need not name their model.
+  const family = house === "unknown" ? "anthropic" : house;
+  if (family === "another" || !to.rules.thoughts.includes(family)) return [];
+  if (signature === "" || !signature.isWellFormed() || !text.isWellFormed()) return [];
+  if (family === "google" && !isBase64(signature)) return [];
+  return [{ type: "thinking", text, signature, family }];
+}
+
+/** Google signs calls and text as well; the signature is kept in a field of the block. */
+function thoughtSignature(
+  block: Block,
+  writer: string | null,
+  to: Addressee,
+): { thoughtSignature?: string } {
+  const { thoughtSignature: camel, thought_signature: snake } = block as {
+    readonly thoughtSignature?: unknown;
+    readonly thought_signature?: unknown;
+  };
+  const signature = camel ?? snake;
+  const house = houseOf(writer, to);
+  if (house !== "google" && house !== "unknown") return {};
+  if (!to.rules.thoughts.includes("google")) return {};
+  if (typeof signature !== "string" || !isBase64(signature)) return {};
+  return { thoughtSignature: signature };
+}
+
+function readOpaque(
+  block: OpaqueBlock,
+  role: "user" | "assistant",
+  rules: ProviderRules,
+): SentOpaque[] {
+  // Some name the way as well: "openai.responses".
+  const [name = ""] = (block.provider ?? "").toLowerCase().split(".");
+  if (!rules.opaqueNames.includes(name)) return [];
+  const value = parseObject(block.json);
+  return value !== null && rules.takesOpaque(value, role) ? [{ type: "opaque", value }] : [];
+}
+
+/** The house whose signatures `writer` makes, as far as the addressee is concerned. */
+function houseOf(writer: string | null, to: Addressee): Family | "another" | "unknown" {
+  if (writer === null) return "unknown";
+  if (isOfOtherModel(writer, to)) return "another";
+  // What the same model wrote is its own, whatever its name tells.
+  const own = to.model === writer ? to.rules.thoughts[0] : undefined;
+  return familyOf(writer) ?? own ?? "another";
+}
+
+function isOfOtherModel(writer: string | null, to: Addressee): boolean {
+  return writer !== null && to.model !== null && writer !== to.model;
+}

@@ -1,0 +1,101 @@
+/**
+ * From the messages of a context to turns.
+ *
+ * Any role may hold any block once it is stored, and a list may have system messages anywhere. A
+ * system message that leads the list goes to the provider's own place for it. A later one becomes a
+ * user turn that says what it is: many providers refuse it there, or move it to the front.
+ */
+
+import type { Block, ToolResultBlock } from "../../model/block.ts";
+import type { ContextMessage } from "../message.ts";
+import { cleanText } from "./clean-text.ts";
+import { type Addressee, readAssistantBlock, readOutput, readUserBlock } from "./read-block.ts";
+import type { SentResult, Turn, UserTurn } from "./turn.ts";
+
+export interface Reading {
+  /** What the leading system messages say together; null if nothing. */
+  readonly system: string | null;
+  readonly turns: readonly Turn[];
+}
+
+/** Reads `messages` in order. No turn is empty, and none holds what the addressee refuses. */
+export function readTurns(messages: readonly ContextMessage[], to: Addressee): Reading {
+  const system: string[] = [];
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    if (message.role === "system" && turns.length === 0) {
+      system.push(...message.blocks.flatMap(systemText));
+      const rest = message.blocks.filter((block) => block.type !== "text");
+      turns.push(...turnsOf({ ...message, blocks: rest }, to));
+    } else {
+      turns.push(...turnsOf(message, to));
+    }
+  }
+  return { system: system.length === 0 ? null : system.join("\n\n"), turns };
+}
+
+function systemText(block: Block): string[] {
+  const text = block.type === "text" ? cleanText(block.text) : null;
+  return text === null ? [] : [text];
+}
+
+/** Results are turns of their own, whoever's message they stood in. */
+function turnsOf(message: ContextMessage, to: Addressee): Turn[] {
+  return runsOf(message.blocks).flatMap(({ results, others }): Turn[] => {
+    if (results.length > 0) {
+      return [{ role: "tool", results: results.map((result) => readResult(result, to)) }];
+    }
+    if (message.role === "assistant") {
+      const blocks = others.flatMap((block) => readAssistantBlock(block, message.model, to));
+      const aborted = message.aborted ?? false;
+      return blocks.length > 0 ? [{ role: "assistant", blocks, aborted }] : [];
+    }
+    const blocks = others.flatMap((block) => readUserBlock(block, to));
+    return blocks.length > 0 ? [{ role: "user", blocks: mark(blocks, message.role) }] : [];
+  });
+}
+
+interface Run {
+  readonly results: ToolResultBlock[];
+  readonly others: Block[];
+}
+
+/** The blocks in order, in runs of either results or others. */
+function runsOf(blocks: readonly Block[]): Run[] {
+  const runs: Run[] = [];
+  for (const block of blocks) {
+    const isResult = block.type === "tool_result";
+    let run = runs.at(-1);
+    if (run === undefined || run.results.length > 0 !== isResult) {
+      run = { results: [], others: [] };
+      runs.push(run);
+    }
+    if (isResult) run.results.push(block);
+    else run.others.push(block);
+  }
+  return runs;
+}
+
+/** The name is the call's; it is known once the result is matched to one. */
+function readResult(block: ToolResultBlock, to: Addressee): SentResult {
+  return {
+    type: "tool_result",
+    toolUseId: block.toolUseId,
+    toolName: block.toolName ?? "",
+    output: readOutput(block.output, to.rules),
+    isError: block.isError,
+  };
+}
+
+/**
+ * Text of the system or of a tool that is sent as a user's says so, with an end as well as a
+ * beginning: it may be merged with what a user really said.
+ */
+function mark(blocks: UserTurn["blocks"], role: ContextMessage["role"]): UserTurn["blocks"] {
+  if (role === "user") return blocks;
+  return blocks.map((block) =>
+    block.type === "text"
+      ? { type: "text", text: `<${role}_note>\n${block.text}\n</${role}_note>` }
+      : block,
+  );
+}

@@ -1,0 +1,25 @@
+/**
+ * Thoughts that lead to nothing.
+ *
+ * An assistant that was stopped while it thought leaves a turn that ends in a thought. Providers who
+ * sign thoughts want to see what came of them and refuse such a turn.
+ */
+
+import type { AssistantTurn, Turn } from "./turn.ts";
+
+/** Drops the thoughts at the end of assistant turns, and turns that had nothing else. */
+export function trimThoughts(turns: readonly Turn[]): Turn[] {
+  return turns.flatMap((turn): Turn[] => {
+    if (turn.role !== "assistant") return [turn];
+    const end = turn.blocks.findLastIndex((block) => !isThought(block)) + 1;
+    if (end === turn.blocks.length) return [turn];
+    return end === 0 ? [] : [{ ...turn, blocks: turn.blocks.slice(0, end) }];
+  });
+}
+
+function isThought(block: AssistantTurn["blocks"][number]): boolean {
+  if (block.type === "thinking") return true;
+  if (block.type !== "opaque") return false;
+  // Anthropic's and OpenAI's names for a thought that nobody else can read.
+  return block.value["type"] === "redacted_thinking" || block.value["type"] === "reasoning";
+}

@@ -1,0 +1,174 @@
+/**
+ * Old tool results, shortened in what the model sees.
+ *
+ * Most of a long context is output of tools that nobody will read again. Pruning gives that room back
+ * before a compaction has to: first the middle of long results goes, then whole old ones. Only the
+ * context changes; the log keeps every word. The numbers are openclaw's.
+ */
+
+import type { Block, ToolResultBlock } from "../model/block.ts";
+import { cutMiddle, lengthOf } from "./cut-middle.ts";
+import type { ContextMessage } from "./message.ts";
+import { type ToolFilter, toolNames, toolPicker } from "./tool-filter.ts";
+
+export interface PruneOptions {
+  /** What the model can take in all. A token is reckoned as four characters. */
+  readonly windowTokens: number;
+  /** What it is given, where somebody has counted; else the characters of the messages are. */
+  readonly usedTokens?: number;
+  /** The tools whose results may be pruned; without it, all. */
+  readonly tools?: ToolFilter;
+  readonly limits?: Partial<PruneLimits>;
+}
+
+export interface PruneLimits {
+  /** From this share of the window on, long results are shortened … */
+  readonly trimRatio: number;
+  /** … to a head and a tail, if they are longer than this. */
+  readonly trimAbove: number;
+  readonly headCharacters: number;
+  readonly tailCharacters: number;
+  /** From this share on, old results are cleared, oldest first, until less is used … */
+  readonly clearRatio: number;
+  /** … but only if at least this much could go: small gains are not worth a cold cache. */
+  readonly clearAbove: number;
+  /** Results behind the last so many assistant messages stay as they are. */
+  readonly protectedAssistants: number;
+}
+
+export const PRUNE_LIMITS: PruneLimits = {
+  trimRatio: 0.3,
+  trimAbove: 4_000,
+  headCharacters: 1_500,
+  tailCharacters: 1_500,
+  clearRatio: 0.5,
+  clearAbove: 50_000,
+  protectedAssistants: 3,
+};
+
+export const CLEARED_RESULT = "[Old tool result content cleared]";
+
+/** What an image counts, whatever its size. */
+const IMAGE_CHARACTERS = 8_000;
+const CHARACTERS_PER_TOKEN = 4;
+
+/**
+ * Returns `messages` with old tool results shortened or cleared, if the window is full enough.
+ *
+ * Nothing is touched before the first thing a user says, in the protected end, in pinned messages, and
+ * in results that hold an image. Results keep their place, id and error flag. A context with fewer
+ * assistant messages than are protected stays as it is.
+ */
+export function pruneToolResults(
+  messages: readonly ContextMessage[],
+  options: PruneOptions,
+): ContextMessage[] {
+  const limits = { ...PRUNE_LIMITS, ...options.limits };
+  const window = options.windowTokens * CHARACTERS_PER_TOKEN;
+  let used = (options.usedTokens ?? 0) * CHARACTERS_PER_TOKEN;
+  if (options.usedTokens === undefined) used = sum(messages, ({ blocks }) => sizeOf(blocks));
+
+  const pruned = new Map<ToolResultBlock, string>();
+  const replace = (result: ToolResultBlock, before: string, after: string) => {
+    pruned.set(result, after);
+    used -= lengthOf(before) - lengthOf(after);
+  };
+
+  if (used < window * limits.trimRatio) return [...messages];
+  const prunable = prunableResults(messages, limits.protectedAssistants, options.tools);
+  for (const [result, text] of prunable) {
+    if (lengthOf(text) > limits.trimAbove) replace(result, text, shorten(text, limits));
+  }
+  const textNow = (result: ToolResultBlock, text: string) => pruned.get(result) ?? text;
+  const left = sum(prunable, ([result, text]) => lengthOf(textNow(result, text)));
+  for (const [result, text] of left < limits.clearAbove ? [] : prunable) {
+    if (used < window * limits.clearRatio) break;
+    replace(result, textNow(result, text), CLEARED_RESULT);
+  }
+  return messages.map((message) => withOutputs(message, pruned));
+}
+
+/** The results that may be pruned with their texts, oldest first. */
+function prunableResults(
+  messages: readonly ContextMessage[],
+  protectedAssistants: number,
+  filter: ToolFilter | undefined,
+): [ToolResultBlock, string][] {
+  const assistants = messages.flatMap(({ role }, i) => (role === "assistant" ? [i] : []));
+  if (assistants.length < protectedAssistants) return [];
+  const start = messages.findIndex(isUserSpeaking);
+  if (start < 0) return [];
+  const end = protectedAssistants === 0 ? messages.length : assistants.at(-protectedAssistants);
+  const mayPrune = toolPicker(filter);
+  const nameOf = toolNames(messages);
+  return messages.slice(start, end).flatMap(({ part, blocks }) =>
+    part === "pinned"
+      ? []
+      : blocks.flatMap((block): [ToolResultBlock, string][] => {
+          if (block.type !== "tool_result" || !mayPrune(nameOf(block))) return [];
+          const text = textOfOutput(block.output);
+          // What is no longer than the words that would stand for it stays.
+          if (text === null || text.length <= CLEARED_RESULT.length) return [];
+          return [[block, text]];
+        }),
+  );
+}
+
+/** Some send results as a user's message; that is nobody speaking. */
+function isUserSpeaking({ role, blocks }: ContextMessage): boolean {
+  return role === "user" && blocks.some((block) => block.type !== "tool_result");
+}
+
+/** All that a tool said; null if it showed an image, which cannot be shortened. */
+function textOfOutput(output: ToolResultBlock["output"]): string | null {
+  if (typeof output === "string") return output;
+  if (output.some((block) => block.type === "image")) return null;
+  return output
+    .flatMap((block) => {
+      if (block.type === "text") return [block.text];
+      return block.type === "opaque" ? [block.json] : [];
+    })
+    .join("\n");
+}
+
+function shorten(text: string, limits: PruneLimits): string {
+  const { headCharacters: head, tailCharacters: tail } = limits;
+  const note = `[Tool result shortened: its first ${head} and last ${tail} of ${lengthOf(text)} characters.]`;
+  return `${cutMiddle(text, head, tail)}\n\n${note}`;
+}
+
+function withOutputs(
+  message: ContextMessage,
+  outputs: ReadonlyMap<ToolResultBlock, string>,
+): ContextMessage {
+  if (!message.blocks.some((block) => block.type === "tool_result" && outputs.has(block))) {
+    return message;
+  }
+  const blocks = message.blocks.map((block) => {
+    const output = block.type === "tool_result" ? outputs.get(block) : undefined;
+    return output === undefined ? block : { ...block, output };
+  });
+  return { ...message, blocks };
+}
+
+function sizeOf(blocks: readonly Block[]): number {
+  return sum(blocks, (block) => {
+    switch (block.type) {
+      case "text":
+      case "thinking":
+        return lengthOf(block.text);
+      case "tool_use":
+        return lengthOf(block.input);
+      case "tool_result":
+        return typeof block.output === "string" ? lengthOf(block.output) : sizeOf(block.output);
+      case "image":
+        return IMAGE_CHARACTERS;
+      case "opaque":
+        return lengthOf(block.json);
+    }
+  });
+}
+
+function sum<T>(items: readonly T[], size: (item: T) => number): number {
+  return items.reduce((total, item) => total + size(item), 0);
+}

@@ -1,0 +1,147 @@
+/**
+ * Anthropic's Messages API.
+ *
+ * Roles alternate, a user begins. Results stand first in the user message right behind their calls,
+ * so a user turn behind a tool turn becomes part of the same message. Signed thoughts go back where
+ * they were, never changed and never last.
+ */
+
+import type { JsonObject } from "../../model/json.ts";
+import { parseArguments } from "../hygiene/json-object.ts";
+import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
+import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
+import type { AssistantTurn, SentImage, SentResult, Turn, UserTurn } from "../hygiene/turn.ts";
+import type { ContextMessage } from "../message.ts";
+
+export interface AnthropicText {
+  type: "text";
+  text: string;
+}
+
+export interface AnthropicImage {
+  type: "image";
+  source: { type: "base64"; media_type: string; data: string } | { type: "url"; url: string };
+}
+
+export type AnthropicBlock =
+  | AnthropicText
+  | AnthropicImage
+  | { type: "thinking"; thinking: string; signature: string }
+  | { type: "tool_use"; id: string; name: string; input: JsonObject }
+  | {
+      type: "tool_result";
+      tool_use_id: string;
+      content: string | (AnthropicText | AnthropicImage)[];
+      is_error?: true;
+    }
+  /** As Anthropic sent it. */
+  | JsonObject;
+
+export interface AnthropicMessage {
+  role: "user" | "assistant";
+  content: AnthropicBlock[];
+}
+
+/** Fits into a request as it is: `{ model, max_tokens, ...context }`. */
+export interface AnthropicContext {
+  system?: string;
+  messages: AnthropicMessage[];
+}
+
+/** Only what a user may send; the rest of what Anthropic makes, an assistant says. */
+const USER_BLOCKS: readonly unknown[] = ["document", "search_result"];
+/** They have a form of their own here: as opaque blocks they would escape the pairing. */
+const OWN_FORMS: readonly unknown[] = ["text", "thinking", "image", "tool_use", "tool_result"];
+
+const RULES: ProviderRules = {
+  thoughts: ["anthropic"],
+  thoughtMayEnd: false,
+  opaqueNames: ["anthropic"],
+  takesOpaque: ({ type }, role) =>
+    typeof type === "string" &&
+    !OWN_FORMS.includes(type) &&
+    USER_BLOCKS.includes(type) === (role === "user"),
+  images: {
+    mediaTypes: COMMON_MEDIA_TYPES,
+    url: /^https:\/\//i,
+    fromAssistant: false,
+    inResults: "all",
+  },
+  toolId: { characters: "word", maxLength: 64, exactLength: false },
+  toolName: { refused: /[^a-zA-Z0-9_-]/gu, startsWithLetter: false, maxLength: 128 },
+  startsWithUser: true,
+  assistantAfterTool: false,
+};
+
+export function renderAnthropic(
+  messages: readonly ContextMessage[],
+  options: RenderOptions,
+): AnthropicContext {
+  const { system, turns } = prepareTurns(messages, RULES, options);
+  const rendered: AnthropicMessage[] = [];
+  turns.forEach((turn, i) => {
+    const content = renderTurn(turn, i === turns.length - 1);
+    const last = rendered.at(-1);
+    if (turn.role === "user" && last?.role === "user") last.content = last.content.concat(content);
+    else rendered.push({ role: turn.role === "assistant" ? "assistant" : "user", content });
+  });
+  return { ...(system === null ? {} : { system }), messages: rendered };
+}
+
+function renderTurn(turn: Turn, isLast: boolean): AnthropicBlock[] {
+  if (turn.role === "tool") return turn.results.map(renderResult);
+  if (turn.role === "user") return turn.blocks.map(renderUser);
+  const content = turn.blocks.map(renderAssistant);
+  const end = turn.blocks.at(-1);
+  // The model would continue these words, and refuses to do so behind white space.
+  if (isLast && end?.type === "text") content.splice(-1, 1, text(end.text.trimEnd()));
+  return content;
+}
+
+function renderUser(block: UserTurn["blocks"][number]): AnthropicBlock {
+  if (block.type === "text") return text(block.text);
+  return block.type === "image" ? renderImage(block) : block.value;
+}
+
+function renderAssistant(block: AssistantTurn["blocks"][number]): AnthropicBlock {
+  switch (block.type) {
+    case "text":
+      return text(block.text);
+    case "thinking":
+      return { type: "thinking", thinking: block.text, signature: block.signature };
+    case "tool_use":
+      return {
+        type: "tool_use",
+        id: block.id,
+        name: block.name,
+        input: parseArguments(block.input),
+      };
+    case "image":
+      return renderImage(block);
+    case "opaque":
+      return block.value;
+  }
+}
+
+function renderResult(result: SentResult): AnthropicBlock {
+  const parts = result.output.map((part) =>
+    part.type === "text" ? text(part.text) : renderImage(part),
+  );
+  const [first] = parts;
+  return {
+    type: "tool_result",
+    tool_use_id: result.toolUseId,
+    content: parts.length === 1 && first?.type === "text" ? first.text : parts,
+    ...(result.isError ? { is_error: true } : {}),
+  };
+}
+
+function renderImage(image: SentImage): AnthropicImage {
+  return "url" in image
+    ? { type: "image", source: { type: "url", url: image.url } }
+    : { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.data } };
+}
+
+function text(words: string): AnthropicText {
+  return { type: "text", text: words };
+}

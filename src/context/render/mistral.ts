@@ -1,0 +1,104 @@
+/**
+ * Mistral's chat API.
+ *
+ * Close to OpenAI's, with rules of its own: ids of calls have exactly nine letters and digits, and an
+ * assistant speaks between a tool and a user.
+ */
+
+import type { JsonObject } from "../../model/json.ts";
+import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
+import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
+import { type AssistantTurn, callsOf, type Turn, type UserTurn } from "../hygiene/turn.ts";
+import type { ContextMessage } from "../message.ts";
+import { dataUrl, joinTexts, outputTextWithError } from "./output-text.ts";
+
+export type MistralPart =
+  | { type: "text"; text: string }
+  | { type: "image_url"; image_url: string }
+  /** As it came from Mistral. */
+  | JsonObject;
+
+export interface MistralCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+export type MistralMessage =
+  | { role: "system"; content: string }
+  | { role: "user"; content: string | MistralPart[] }
+  | { role: "assistant"; content: string; tool_calls?: MistralCall[] }
+  | { role: "tool"; tool_call_id: string; name: string; content: string };
+
+/** Fits into a request as it is: `{ model, ...context }`. */
+export interface MistralContext {
+  messages: MistralMessage[];
+}
+
+const USER_PARTS: readonly unknown[] = ["document_url", "input_audio"];
+
+const RULES: ProviderRules = {
+  thoughts: [],
+  thoughtMayEnd: true,
+  opaqueNames: ["mistral"],
+  takesOpaque: ({ type }, role) => role === "user" && USER_PARTS.includes(type),
+  images: {
+    mediaTypes: COMMON_MEDIA_TYPES,
+    url: /^https?:\/\//i,
+    fromAssistant: false,
+    inResults: "none",
+  },
+  toolId: { characters: "alphanumeric", maxLength: 9, exactLength: true },
+  toolName: { refused: /[^a-zA-Z0-9_-]/gu, startsWithLetter: false, maxLength: 64 },
+  startsWithUser: true,
+  assistantAfterTool: true,
+};
+
+export function renderMistral(
+  messages: readonly ContextMessage[],
+  options: RenderOptions,
+): MistralContext {
+  const { system, turns } = prepareTurns(messages, RULES, options);
+  return {
+    messages: [
+      ...(system === null ? [] : [{ role: "system" as const, content: system }]),
+      ...turns.flatMap(renderTurn),
+    ],
+  };
+}
+
+function renderTurn(turn: Turn): MistralMessage[] {
+  if (turn.role === "user") return [{ role: "user", content: renderUser(turn) }];
+  if (turn.role === "assistant") return [renderAssistant(turn)];
+  return turn.results.map((result) => ({
+    role: "tool",
+    tool_call_id: result.toolUseId,
+    name: result.toolName,
+    content: outputTextWithError(result),
+  }));
+}
+
+function renderUser({ blocks }: UserTurn): string | MistralPart[] {
+  const texts = blocks.filter((block) => block.type === "text");
+  if (texts.length === blocks.length) return joinTexts(texts);
+  return blocks.map((block): MistralPart => {
+    if (block.type === "text") return { type: "text", text: block.text };
+    if (block.type === "opaque") return block.value;
+    return { type: "image_url", image_url: "url" in block ? block.url : dataUrl(block) };
+  });
+}
+
+function renderAssistant(turn: AssistantTurn): MistralMessage {
+  const calls = callsOf(turn).map(
+    (call): MistralCall => ({
+      id: call.id,
+      type: "function",
+      function: { name: call.name, arguments: call.input },
+    }),
+  );
+  return {
+    role: "assistant",
+    content: joinTexts(turn.blocks.filter((block) => block.type === "text")),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+}

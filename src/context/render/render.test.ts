@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { PROVIDERS, renderContext } from "./render.ts";
+import { said } from "./story.cases.ts";
+
+test("no messages make an empty list everywhere", () => {
+  expect(PROVIDERS.map((provider) => renderContext([], provider))).toEqual([
+    { messages: [] },
+    { messages: [] },
+    { messages: [] },
+    { input: [] },
+    { contents: [] },
+    { messages: [] },
+  ]);
+});
+
+test("the answer's type is the provider's", () => {
+  const { contents } = renderContext([said("user", "hi")], "google");
+  const { input } = renderContext([said("user", "hi")], "openai-responses");
+  expect([contents.length, input.length]).toEqual([1, 1]);
+});

@@ -1,0 +1,64 @@
+/**
+ * The one way from a context to what a provider is sent.
+ *
+ * Every shape is made of plain objects, without the provider's package, and is valid JSON. What was
+ * handed in is not changed, and the same messages always give the same answer: a provider's cache
+ * depends on it.
+ */
+
+import type { RenderOptions } from "../hygiene/prepare-turns.ts";
+import type { ContextMessage } from "../message.ts";
+import { type AiSdkContext, renderAiSdk } from "./ai-sdk.ts";
+import { type AnthropicContext, renderAnthropic } from "./anthropic.ts";
+import { type GoogleContext, renderGoogle } from "./google.ts";
+import { type MistralContext, renderMistral } from "./mistral.ts";
+import { type OpenAiChatContext, renderOpenAiChat } from "./openai-chat.ts";
+import { type OpenAiResponsesContext, renderOpenAiResponses } from "./openai-responses.ts";
+
+export const PROVIDERS = [
+  "ai-sdk",
+  "anthropic",
+  "openai-chat",
+  "openai-responses",
+  "google",
+  "mistral",
+] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+/** What each provider is sent. */
+export interface RenderedContexts {
+  "ai-sdk": AiSdkContext;
+  anthropic: AnthropicContext;
+  "openai-chat": OpenAiChatContext;
+  "openai-responses": OpenAiResponsesContext;
+  google: GoogleContext;
+  mistral: MistralContext;
+}
+
+export type RenderedContext<P extends Provider> = RenderedContexts[P];
+
+/**
+ * Renders `messages` for `provider`. Never throws: what cannot be sent is repaired, replaced by a note
+ * or left out. The list ends where the context ends; most providers want that to be a user or a tool.
+ */
+export function renderContext<P extends Provider>(
+  messages: readonly ContextMessage[],
+  provider: P,
+  options: RenderOptions = {},
+): RenderedContext<P> {
+  return RENDERERS[provider](messages, options);
+}
+
+const RENDERERS: {
+  readonly [P in Provider]: (
+    messages: readonly ContextMessage[],
+    options: RenderOptions,
+  ) => RenderedContexts[P];
+} = {
+  "ai-sdk": renderAiSdk,
+  anthropic: renderAnthropic,
+  "openai-chat": renderOpenAiChat,
+  "openai-responses": renderOpenAiResponses,
+  google: renderGoogle,
+  mistral: renderMistral,
+};

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import type { ContextMessage } from "./message.ts";
+import { type ToolFilter, toolNames, toolPicker } from "./tool-filter.ts";
+
+function check(filter: ToolFilter | undefined, names: string): void {
+  const picked = ["read", "Read_File", "shell.run", "a+b", ""].filter(toolPicker(filter));
+  expect(picked.join(" ")).toBe(names);
+}
+
+test("without patterns every tool is meant", () => {
+  check(undefined, "read Read_File shell.run a+b ");
+  check({ allow: [], deny: [] }, "read Read_File shell.run a+b ");
+});
+
+test("a star stands for anything, every other sign for itself", () => {
+  check({ allow: ["read*"] }, "read Read_File");
+  check({ allow: ["*.run", "a+b"] }, "shell.run a+b");
+  check({ allow: ["shell?run", "a.b", "re"] }, "");
+  check({ allow: ["*"] }, "read Read_File shell.run a+b ");
+});
+
+test("what is denied is denied, also if it is allowed", () => {
+  check({ deny: ["*_file"] }, "read shell.run a+b ");
+  check({ allow: ["read*"], deny: ["READ"] }, "Read_File");
+});
+
+test("a result names its tool, or its call does", () => {
+  const messages: ContextMessage[] = [
+    {
+      role: "assistant",
+      actor: null,
+      blocks: [{ type: "tool_use", id: "x", name: "read", input: "{}" }],
+      part: "recent",
+      entryIds: [],
+      model: null,
+    },
+  ];
+  const nameOf = toolNames(messages);
+  const result = { type: "tool_result", toolUseId: "x", output: "", isError: false } as const;
+  expect(nameOf(result)).toBe("read");
+  expect(nameOf({ ...result, toolName: "write" })).toBe("write");
+  expect(nameOf({ ...result, toolUseId: "y" })).toBe("");
+});

@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ContextMessage } from "../src/context/message.ts";
+import { PROVIDERS, type Provider, renderContext } from "../src/context/render/render.ts";
+import { aiSdkViolations } from "./support/provider-rules/ai-sdk.ts";
+import { anthropicViolations } from "./support/provider-rules/anthropic.ts";
+import { googleViolations } from "./support/provider-rules/google.ts";
+import { mistralViolations } from "./support/provider-rules/mistral.ts";
+import { openAiChatViolations } from "./support/provider-rules/openai-chat.ts";
+import { openAiResponsesViolations } from "./support/provider-rules/openai-responses.ts";
+import { stringsIn } from "./support/provider-rules/wire.ts";
+import { randomContext } from "./support/random-context.ts";
+
+const VIOLATIONS: Readonly<Record<Provider, (rendered: unknown) => string[]>> = {
+  "ai-sdk": aiSdkViolations,
+  anthropic: anthropicViolations,
+  "openai-chat": openAiChatViolations,
+  "openai-responses": openAiResponsesViolations,
+  google: googleViolations,
+  mistral: mistralViolations,
+};
+
+const RUNS = { numRuns: 1_000 };
+
+describe.each(PROVIDERS)("any context, rendered for %s", (provider) => {
+  test("breaks none of its rules", () => {
+    fc.assert(
+      fc.property(randomContext(), fc.constantFrom(undefined, "gpt-5", "llama-3"), (all, model) => {
+        const options = model === undefined ? {} : { model };
+        expect(VIOLATIONS[provider](renderContext(all, provider, options))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  test("says every text that was said, in order", () => {
+    fc.assert(
+      fc.property(randomContext(), (all) => {
+        const said = stringsIn(renderContext(all, provider)).join("\n");
+        let from = 0;
+        for (const text of textsOf(all)) {
+          // The end of the last words may lose its white space.
+          const at = said.indexOf(text.toWellFormed().trimEnd(), from);
+          expect(at, `${JSON.stringify(text)} in ${said}`).toBeGreaterThanOrEqual(from);
+          from = at + 1;
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test("is the same each time, and leaves the context as it was", () => {
+    fc.assert(
+      fc.property(randomContext(), (all) => {
+        const copy = structuredClone(all);
+        const rendered = renderContext(freeze(all), provider);
+        expect(all).toEqual(copy);
+        expect(JSON.stringify(renderContext(copy, provider))).toBe(JSON.stringify(rendered));
+      }),
+      RUNS,
+    );
+  });
+
+  test("shares nothing with it that a caller could change", () => {
+    fc.assert(
+      fc.property(randomContext(), (all) => {
+        const rendered = renderContext(freeze(all), provider);
+        expect(isFrozenAnywhere(rendered)).toBe(false);
+      }),
+      RUNS,
+    );
+  });
+});
+
+function textsOf(messages: readonly ContextMessage[]): string[] {
+  return messages.flatMap(({ blocks }) =>
+    blocks.flatMap((block) =>
+      block.type === "text" && block.text.trim() !== "" ? [block.text] : [],
+    ),
+  );
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    for (const member of Object.values(value)) freeze(member);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+function isFrozenAnywhere(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.isFrozen(value) || Object.values(value).some(isFrozenAnywhere);
+}
