@@ -1,7 +1,9 @@
 /** Records of a pi session file by their type, and the entries that they are here. */
 
+import type { Block } from "../../model/block.ts";
 import { type EntryKind, kindRules } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { SYSTEM_MARK } from "../../transcript/pi-marks.ts";
 import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./pi-blocks.ts";
@@ -84,6 +86,10 @@ const TYPES: Readonly<Record<string, (record: Fields) => MappedEntry | undefined
     const type = textField(record, "customType");
     if (type === undefined) return undefined;
     const { data } = record;
+    if (type === SYSTEM_MARK && isPlainObject(data) && Array.isArray(data["blocks"])) {
+      const blocks = data["blocks"] as Block[];
+      return entry(record, { kind: "message", role: "system", blocks }, ["customType", "data"]);
+    }
     return entry(
       record,
       {

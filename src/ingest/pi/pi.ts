@@ -7,6 +7,7 @@
  */
 
 import type { JsonValue } from "../../model/json.ts";
+import { LEAF_MARK } from "../../transcript/pi-marks.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
 import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
@@ -31,9 +32,6 @@ export const PI: TranscriptSource = {
     return { sessions: readSessions(input, problems), problems };
   },
 };
-
-/** Written by our export at the end of a file whose last entry is not on the active path. */
-export const LEAF_MARK = "backscroll:leaf";
 
 async function* readSessions(
   input: SourceInput,
@@ -164,7 +162,8 @@ class PiFile {
   #resolve(name: string, id: string, line: number): string | null {
     const found =
       name === "firstKeptEntryId" ? this.#tree.nodeFrom(id) : this.#tree.has(id) ? id : undefined;
-    if (found === undefined && id !== "root") {
+    // An empty id, and a branch from the root, are ways to say that there is none.
+    if (found === undefined && id !== "" && id !== "root") {
       this.#problems.add("missing_reference", `${name} names ${id}, which is not there`, line);
     }
     return found ?? null;
