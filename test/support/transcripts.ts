@@ -2,6 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type ExportSelection, toExportInput } from "../../src/cli/export-session.ts";
+import type { ImportOptions, ImportResult } from "../../src/engine/import/import-session.ts";
+import type { SessionHandle } from "../../src/engine/session-handle.ts";
+import type { TenantEngine } from "../../src/engine/tenant-engine.ts";
+import { exportSession, findFormat } from "../../src/export/formats.ts";
 import type { ImportProblem } from "../../src/ingest/problems.ts";
 import type { ImportedEntry, ImportedSession } from "../../src/ingest/source.ts";
 import { readTranscript } from "../../src/ingest/sources.ts";
@@ -46,4 +51,47 @@ function* cut(bytes: Uint8Array, length: number): Generator<Uint8Array> {
     piece.set(part);
     yield piece.subarray(0, part.length);
   }
+}
+
+/** Stores what a reader makes of `content`, and gives the session. */
+export async function importText(
+  tenant: TenantEngine,
+  content: string,
+  options: ImportOptions & { readonly path?: string } = {},
+): Promise<{ readonly handle: SessionHandle; readonly result: ImportResult }> {
+  const { path, ...rest } = options;
+  const file = rest.file ?? path;
+  const transcript = await readTranscript({
+    bytes: [Buffer.from(content)],
+    ...(path === undefined ? {} : { path }),
+  });
+  for await (const session of transcript.sessions) {
+    const result = await tenant.importSession(session, {
+      ...rest,
+      ...(file === undefined ? {} : { file }),
+    });
+    return { handle: await tenant.getSession(result.sessionId ?? ""), result };
+  }
+  throw new Error("the transcript holds no session");
+}
+
+/** The session in another format, as one text, and what the format could not hold. */
+export async function exportText(
+  handle: SessionHandle,
+  format: string,
+  selection: ExportSelection = {},
+): Promise<{ readonly text: string; readonly losses: Readonly<Record<string, number>> }> {
+  const found = findFormat(format);
+  const input = await toExportInput(handle, found, { raw: true, ...selection });
+  const { chunks, losses } = exportSession(found, input);
+  let text = "";
+  for await (const chunk of chunks) text += chunk;
+  return { text, losses: Object.fromEntries(losses().map(({ what, count }) => [what, count])) };
+}
+
+export function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
