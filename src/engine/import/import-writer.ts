@@ -62,6 +62,9 @@ export class ImportWriter {
     this.#looksUp = session !== null && !setting.isNew;
     this.#leaf = session?.leaf ?? null;
     this.#summary = session?.summary ?? null;
+    if (this.#leaf !== null && this.#summary !== null) {
+      this.#summaries.set(this.#leaf, this.#summary);
+    }
   }
 
   async add(entry: ImportedEntry): Promise<void> {

@@ -144,7 +144,8 @@ class PiFile {
     for (const name of references) {
       const named = data?.[name] ?? null;
       resolved[name] = typeof named === "string" ? this.#resolve(name, named, line) : null;
-      if (resolved[name] !== named) replaced[name] = named;
+      // In version 1 what it named is a number of ours.
+      if (resolved[name] !== named && !this.#isLinear) replaced[name] = named;
     }
     return {
       ...entry,
