@@ -75,7 +75,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "index.ts": {
     folders: [
       ...["model", "transcript", "search", "store", "engine", "open.ts", "backup.ts"],
-      ...["ingest", "ingest/sources.ts", "export"],
+      ...["ingest", "ingest/sources.ts"],
     ],
     packages: [],
   },

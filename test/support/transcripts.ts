@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ExportSelection, toExportInput } from "../../src/cli/export-session.ts";
+import { type ExportSelection, toExportInput } from "../../src/cli/transfer/export-session.ts";
 import type { ImportOptions, ImportResult } from "../../src/engine/import/import-session.ts";
 import type { SessionHandle } from "../../src/engine/session-handle.ts";
 import type { TenantEngine } from "../../src/engine/tenant-engine.ts";
