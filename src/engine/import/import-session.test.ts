@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createDatabase } from "../../../test/support/postgres.ts";
 import { fixture, importText, jsonLines } from "../../../test/support/transcripts.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
@@ -183,6 +184,16 @@ describe("importing what is large or odd", () => {
     const results = await Promise.all([1, 2, 3].map(() => engine.importSession(talk(texts))));
     expect(results.reduce((sum, { entries }) => sum + entries, 0)).toBe(1_500);
     expect((await engine.listSessions()).sessions).toMatchObject([{ messageCount: 1_500 }]);
+  });
+
+  test("does the same on PostgreSQL", async () => {
+    await using engine = await open(await createDatabase());
+    const results = await Promise.all([1, 2].map(() => importText(engine, PI)));
+    expect(results.map(({ result }) => result.entries).sort()).toEqual([0, 16]);
+    const again = await importText(engine, PI);
+    expect(again.result).toMatchObject({ entries: 0, skipped: 16 });
+    const { handle } = await importText(engine, CLAW);
+    expect(await handle.meta()).toMatchObject({ summary: expect.stringContaining("Scope") });
   });
 
   test("shortens an entry that is too large, and says so", async () => {
