@@ -35,3 +35,10 @@ export function sourceFieldsOf(
   const fields = isPlainObject(moved) ? { fields: moved as JsonObject } : {};
   return { ...(source as unknown as SourceFields), ...fields };
 }
+
+/** Whether the metadata says more than where the entry came from. */
+export function hasOwnMetadata(metadata: JsonObject): boolean {
+  return Object.entries(metadata).some(
+    ([key, value]) => key !== SOURCE_KEY || (isPlainObject(value) && value["fields"] !== undefined),
+  );
+}

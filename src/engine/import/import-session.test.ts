@@ -186,10 +186,18 @@ describe("importing what is large or odd", () => {
     expect((await engine.listSessions()).sessions).toMatchObject([{ messageCount: 1_500 }]);
   });
 
-  test("does the same on PostgreSQL", async () => {
+  test("does the same on PostgreSQL, also at the same time", async () => {
     await using engine = await open(await createDatabase());
-    const results = await Promise.all([1, 2].map(() => importText(engine, PI)));
-    expect(results.map(({ result }) => result.entries).sort()).toEqual([0, 16]);
+    for (let round = 1; round <= 5; round++) {
+      const tenant = engine.forTenant(`round-${round}`);
+      const results = await Promise.all([1, 2, 3].map(() => importText(tenant, PI)));
+      expect(results.reduce((sum, { result }) => sum + result.entries, 0)).toBe(16);
+      expect(results.filter(({ result }) => result.created)).toHaveLength(1);
+      const notes = PI.replace("Cron runs twice", "x").replace('"00000017"', '"00000018"');
+      const again = await Promise.all([1, 2, 3].map(() => importText(tenant, notes)));
+      expect(again.reduce((sum, { result }) => sum + result.entries, 0)).toBe(1);
+    }
+    await importText(engine, PI);
     const again = await importText(engine, PI);
     expect(again.result).toMatchObject({ entries: 0, skipped: 16 });
     const { handle } = await importText(engine, CLAW);

@@ -54,9 +54,12 @@ export async function importSession(
   checkInput(options, "options");
   const key = originKey(imported, options);
   const found = await scope.store.findSessionByOrigin(scope.tenant, key);
-  const session = found ?? (options.dryRun ? null : await create(scope, imported, key, options));
+  const { session, isNew } =
+    found === undefined
+      ? await create(scope, imported, key, options)
+      : { session: found, isNew: false };
   const writer = new ImportWriter(scope, session, {
-    ...{ key, isNew: found === undefined, startedAt: imported.startedAt },
+    ...{ key, isNew, startedAt: imported.startedAt },
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
   });
   let read = 0;
@@ -67,7 +70,7 @@ export async function importSession(
   await writer.finish(imported.leaf?.());
   return {
     sessionId: session?.id ?? null,
-    created: found === undefined,
+    created: isNew,
     entries: writer.stored,
     skipped: writer.skipped,
     problems: imported.problems.total,
@@ -86,8 +89,9 @@ async function create(
   imported: ImportedSession,
   key: string,
   options: ImportOptions,
-): Promise<Session> {
+): Promise<{ readonly session: Session | null; readonly isNew: boolean }> {
   const { store, tenant } = scope;
+  if (options.dryRun) return { session: null, isNew: true };
   const input: CreateSessionInput = {
     agent: imported.agent,
     createdBy: imported.agent,
@@ -98,17 +102,15 @@ async function create(
     ...(imported.startedAt === null ? {} : { startedAt: imported.startedAt }),
   };
   try {
-    return await store.createSession(
-      tenant,
-      toNewSession(input, () => scope.newId(), scope.now()),
-    );
+    const session = toNewSession(input, () => scope.newId(), scope.now());
+    return { session: await store.createSession(tenant, session), isNew: true };
   } catch (error) {
     // Somebody else imports the same session at this moment.
     const other = BackscrollError.is(error, "session_exists")
       ? await store.findSessionByOrigin(tenant, key)
       : undefined;
     if (other === undefined) throw error;
-    return other;
+    return { session: other, isNew: false };
   }
 }
 

@@ -150,7 +150,7 @@ export class ImportWriter {
     return drafts;
   }
 
-  /** False if somebody else has moved the leaf: then the batch is to be looked at again. */
+  /** False if somebody else has written at the same time: then the batch is to be looked at again. */
   async #append(
     drafts: readonly NewEntry[],
     batch: readonly Waiting[],
@@ -169,9 +169,15 @@ export class ImportWriter {
       this.#summary = summary.summary?.text ?? this.#summary;
       return true;
     } catch (error) {
-      if (!BackscrollError.is(error, "stale_leaf") || tries === TRIES) throw error;
-      this.#leaf = (await store.findSession(tenant, sessionId))?.leaf ?? null;
+      if (tries === TRIES) throw error;
       this.#looksUp = true;
+      // Notes do not move the leaf: that another import was faster shows in what is there by now.
+      const isLate = async () => {
+        const known = await this.#findStored(batch);
+        return drafts.some(({ id }) => known.has(id));
+      };
+      if (!BackscrollError.is(error, "stale_leaf") && !(await isLate())) throw error;
+      this.#leaf = (await store.findSession(tenant, sessionId))?.leaf ?? null;
       return false;
     }
   }

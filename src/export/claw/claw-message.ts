@@ -3,7 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
-import { sourceFieldsOf } from "../../transcript/source-fields.ts";
+import { hasOwnMetadata, sourceFieldsOf } from "../../transcript/source-fields.ts";
 import type { LossLog } from "../losses.ts";
 
 const FORMAT = "claw-code";
@@ -63,7 +63,7 @@ function countFields(entry: Entry, losses: LossLog): void {
   losses.add("times of messages");
   if (entry.actor !== null) losses.add("actors of messages");
   if (entry.pinned) losses.add("pins");
-  if (Object.keys(entry.metadata).length > 0) losses.add("metadata of messages");
+  if (hasOwnMetadata(entry.metadata)) losses.add("metadata of messages");
 }
 
 function toClawBlock(block: Block, losses: LossLog): JsonValue[] {

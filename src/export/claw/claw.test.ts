@@ -70,4 +70,17 @@ describe("claw-jsonl", () => {
       ...{ "times of messages": 3, "actors of messages": 1, "metadata of messages": 3 },
     });
   });
+
+  test("goes to pi's format and back without a loss that is not told", async () => {
+    await using engine = await open(":memory:");
+    const { handle } = await importText(engine, fixture("claw-code/version-1.json"), {
+      path: "/a",
+    });
+    const { text, losses } = await exportText(handle, "pi-jsonl");
+    expect(losses).toEqual({ "actors of messages": 1 });
+    const back = await importText(engine, text);
+    const { text: again } = await exportText(back.handle, "claw-json");
+    const { messages } = JSON.parse(fixture("claw-code/version-1.json")) as { messages: unknown };
+    expect(JSON.parse(again)).toMatchObject({ version: 1, messages });
+  });
 });

@@ -4,7 +4,7 @@ import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { SYSTEM_MARK } from "../../transcript/pi-marks.ts";
-import type { SourceFields } from "../../transcript/source-fields.ts";
+import { hasOwnMetadata, type SourceFields } from "../../transcript/source-fields.ts";
 import type { LossLog } from "../losses.ts";
 import { stamped, toContent, toPiMessages } from "./pi-message.ts";
 
@@ -82,7 +82,7 @@ function messageRecords(entry: Entry, source: SourceFields | undefined, losses: 
   }
   if (source === undefined) {
     if (entry.actor !== null && entry.role !== "tool") losses.add("actors of messages");
-    if (Object.keys(entry.metadata).length > 0) losses.add("metadata of messages");
+    if (hasOwnMetadata(entry.metadata)) losses.add("metadata of messages");
   }
   if (entry.pinned) losses.add("pins");
   return toPiMessages(entry, source, losses).map((message) => ({ type: "message", message }));
