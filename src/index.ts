@@ -7,6 +7,7 @@ export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts.ts";
 export type { DeleteOptions, Derived } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
+export type { ImportOptions, ImportResult } from "./engine/import/import-session.ts";
 export type { IndexTask, MaintainOptions } from "./engine/maintain-index.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput } from "./engine/message-input.ts";
@@ -46,6 +47,15 @@ export {
   TenantEngine,
 } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify.ts";
+export type { Line } from "./ingest/lines.ts";
+export type { ImportProblem, ImportProblemCode, ProblemLog } from "./ingest/problems.ts";
+export type {
+  ImportedEntry,
+  ImportedSession,
+  ImportedTranscript,
+  TranscriptSource,
+} from "./ingest/source.ts";
+export { type ReadTranscriptInput, readTranscript } from "./ingest/sources.ts";
 export {
   type Block,
   type BlockInput,

@@ -18,6 +18,18 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   context: { folders: ["model", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
 
+  // Readers of other agents' files. Each knows the port and nothing of the others.
+  ingest: { folders: ["model", "transcript"], packages: [] },
+  "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/pi": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/sources.ts": {
+    folders: ["model", "ingest", "ingest/claw-code", "ingest/pi"],
+    packages: [],
+  },
+
+  // Writers of other agents' files: entries in, text out.
+  export: { folders: ["model", "transcript"], packages: [] },
+
   // Backends run the index: its computations ask, they answer.
   store: { folders: ["model", "transcript", "search"], packages: ["node:crypto", "node:zlib"] },
   "store/sqlite": {
@@ -32,9 +44,9 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     packages: ["pg", "node:net", "node:crypto", "node:zlib"],
   },
 
-  // Of the store, only the port. Random ids are all that it asks of the machine.
+  // Of the store and of the readers, only the port. Random ids are all that it asks of the machine.
   engine: {
-    folders: ["model", "transcript", "search", "context", "compaction", "store"],
+    folders: ["model", "transcript", "search", "context", "compaction", "ingest", "store"],
     packages: ["node:crypto"],
   },
 
@@ -47,7 +59,10 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   // A surface: translates, never decides.
   cli: {
-    folders: ["model", "engine", "api", "open.ts", "backup.ts"],
+    folders: [
+      ...["model", "engine", "api", "open.ts", "backup.ts"],
+      ...["ingest", "ingest/sources.ts", "export"],
+    ],
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
   },
 
@@ -58,7 +73,10 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   },
   "backup.ts": { folders: ["model", "store", "open.ts"], packages: ["node:fs", "node:path"] },
   "index.ts": {
-    folders: ["model", "transcript", "search", "store", "engine", "open.ts", "backup.ts"],
+    folders: [
+      ...["model", "transcript", "search", "store", "engine", "open.ts", "backup.ts"],
+      ...["ingest", "ingest/sources.ts"],
+    ],
     packages: [],
   },
 };
@@ -102,6 +120,14 @@ test("only open.ts names a backend", () => {
 test("the two backends do not know each other", () => {
   expect(RULE["store/sqlite"]?.folders).not.toContain("store/postgres");
   expect(RULE["store/postgres"]?.folders).not.toContain("store/sqlite");
+});
+
+test("the readers of two agents do not know each other", () => {
+  const agents = Object.keys(RULE).filter((unit) => /^ingest\/[^.]+$/.test(unit));
+  expect(agents.length).toBeGreaterThan(1);
+  for (const agent of agents) {
+    expect(RULE[agent]?.folders.filter((folder) => agents.includes(folder))).toEqual([]);
+  }
 });
 
 test("nothing imports the command line", () => {

@@ -61,7 +61,7 @@ describe("mistakes on the command line", () => {
     [["new", "--agent", "a", "--by", "b", "--metadata", "[]"], /--metadata must be a JSON object/],
     [["new", "--agent", "a", "--by", "b", "--id", "../x"], /id may hold letters/],
     [["doctor", "--head", "abc"], /--head must be a hash/],
-    [["export"], /export needs --all/],
+    [["export"], /export needs a session and --format, or --all/],
     [["list", "--tenant", "a b"], /tenant must be 1 to 128 letters/],
     [["list", "--db", "mysql://x/y"], /mysql:\/\/ is no store.*invalid_address/],
     [["changes", "--after", "x"], /"x" is no cursor of the change feed.*invalid_cursor/],

@@ -133,6 +133,7 @@ describe("the commands in the documents", () => {
     );
     const prepare = [
       `cp "${join(folder, "world.db")}" .; echo 'Because the lock is gone.' > answer.txt`,
+      `cp "${ROOT}/test/fixtures/pi/version-2.jsonl" session.jsonl`,
       'export BACKSCROLL_DB="$PWD/store.db"',
     ];
     // In two halves at once. A restore stands in the same half as the backup that it needs.

@@ -48,6 +48,7 @@ test("the library has these names at run time", () => {
     "backup",
     "newSession",
     "open",
+    "readTranscript",
     "restore",
     "textOf",
   ]);
@@ -168,7 +169,7 @@ describe("the command line", () => {
       ...["new", "append", "title", "branch", "edit", "label", "fork", "delete"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
       ...["facts list", "facts search", "facts add", "facts delete"],
-      ...["doctor", "sweep", "backup", "restore", "export"],
+      ...["doctor", "sweep", "backup", "restore", "import", "export"],
     ]);
   });
 

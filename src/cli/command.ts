@@ -14,8 +14,12 @@ export interface ArgumentSpec {
   readonly optional?: true;
   /** Takes all words that are left, joined by spaces. Only the last argument may. */
   readonly rest?: true;
+  /** Takes all words that are left, each for itself. Only the last argument may. */
+  readonly many?: true;
   readonly help: string;
 }
+
+export type ArgumentValue = string | readonly string[] | undefined;
 
 export interface OptionSpec {
   readonly type: "string" | "boolean";
@@ -43,17 +47,19 @@ export interface Command {
   /** Gives the exit code. */
   readonly run: (
     context: Context,
-    args: Readonly<Record<string, string | undefined>>,
+    args: Readonly<Record<string, ArgumentValue>>,
     options: Readonly<Record<string, string | boolean | undefined>>,
   ) => Promise<number>;
 }
 
 type ArgumentValues<Arguments extends readonly ArgumentSpec[]> = {
   readonly [Argument in Arguments[number] as Argument["name"]]: Argument extends {
-    readonly optional: true;
+    readonly many: true;
   }
-    ? string | undefined
-    : string;
+    ? readonly string[]
+    : Argument extends { readonly optional: true }
+      ? string | undefined
+      : string;
 };
 
 type OptionValues<Options extends OptionSpecs> = {

@@ -53,8 +53,8 @@ export function commandHelp(command: Command): string {
 }
 
 export function usage(command: Command): string {
-  const args = command.arguments.map(({ name, optional, rest }) => {
-    const shown = rest ? `${name}…` : name;
+  const args = command.arguments.map(({ name, optional, rest, many }) => {
+    const shown = rest || many ? `${name}…` : name;
     return optional ? `[${shown}]` : shown;
   });
   const options = Object.keys(command.options).length === 0 ? [] : ["[OPTIONS]"];

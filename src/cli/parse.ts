@@ -5,13 +5,13 @@
  */
 
 import { parseArgs } from "node:util";
-import { type Command, type OptionSpecs, usageError } from "./command.ts";
+import { type ArgumentValue, type Command, type OptionSpecs, usageError } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
 import { didYouMean } from "./suggest.ts";
 
 export interface Invocation {
   readonly command: Command;
-  readonly args: Readonly<Record<string, string | undefined>>;
+  readonly args: Readonly<Record<string, ArgumentValue>>;
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
 }
 
@@ -126,10 +126,7 @@ function checkOption(command: Command, specs: OptionSpecs, token: OptionToken): 
   return value;
 }
 
-function nameArguments(
-  command: Command,
-  words: readonly string[],
-): Record<string, string | undefined> {
+function nameArguments(command: Command, words: readonly string[]): Record<string, ArgumentValue> {
   const positionals = joinRest(command, words);
   const missing = command.arguments.find((arg, i) => !arg.optional && positionals[i] === undefined);
   if (missing !== undefined) {
@@ -139,12 +136,14 @@ function nameArguments(
     );
   }
   const extra = positionals[command.arguments.length];
-  if (extra !== undefined) {
+  if (extra !== undefined && !command.arguments.at(-1)?.many) {
     throw usageError(
       `${command.name} does not know what to do with "${extra}"; text of several words goes in quotes`,
     );
   }
-  return Object.fromEntries(command.arguments.map((arg, i) => [arg.name, positionals[i]]));
+  return Object.fromEntries(
+    command.arguments.map((arg, i) => [arg.name, arg.many ? positionals.slice(i) : positionals[i]]),
+  );
 }
 
 /** An argument that takes the rest of the line is one text. */

@@ -5,6 +5,7 @@
  * no argument of any call can change it.
  */
 
+import type { ImportedSession } from "../ingest/source.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -24,6 +25,7 @@ import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
+import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
@@ -115,6 +117,14 @@ export class TenantEngine {
   /** The session that an outside source knows under `key`, if it was stored. */
   async findSessionByOrigin(key: string): Promise<Session | undefined> {
     return this.scope.store.findSessionByOrigin(this.tenant, checkKey(key, "key"));
+  }
+
+  /**
+   * Stores a session that a reader of another agent's files has given. Importing it again stores only
+   * what is new; see `readTranscript`.
+   */
+  importSession(imported: ImportedSession, options: ImportOptions = {}): Promise<ImportResult> {
+    return importSession(this.scope, imported, options);
   }
 
   /** Newest interaction first. Answered from columns: no entry is read. */

@@ -20,6 +20,7 @@ import { deleteSession } from "./sessions/delete.ts";
 import { exportSessions } from "./sessions/export.ts";
 import { fork } from "./sessions/fork.ts";
 import { history } from "./sessions/history.ts";
+import { importFiles } from "./sessions/import.ts";
 import { list } from "./sessions/list.ts";
 import { newSession } from "./sessions/new.ts";
 import { show } from "./sessions/show.ts";
@@ -44,7 +45,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       ...[factsList, factsSearch, factsAdd, factsDelete],
     ],
   },
-  { title: "Look after the store", commands: [doctor, sweep, backup, restore, exportSessions] },
+  {
+    title: "Look after the store",
+    commands: [doctor, sweep, backup, restore, importFiles, exportSessions],
+  },
 ];
 
 export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap((group) => group.commands);

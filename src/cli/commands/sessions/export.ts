@@ -2,20 +2,26 @@ import { toWireEntry } from "../../../api/entry.ts";
 import { maskEntry, maskFact, maskMemory, maskSession } from "../../../api/mask.ts";
 import { toWireFact, toWireMemory } from "../../../api/note.ts";
 import { toWireSession } from "../../../api/session.ts";
+import type { ExportFormat } from "../../../export/format.ts";
+import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { type ExportedRecord, exportTenant } from "../../export-tenant.ts";
-import { openOutput } from "../../output-file.ts";
 import { counted, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
 import { withStore } from "../../store.ts";
+import { type ExportSelection, toExportInput } from "../../transfer/export-session.ts";
+import { type ExportedRecord, exportTenant } from "../../transfer/export-tenant.ts";
+import { openOutput } from "../../transfer/output-file.ts";
+import { given } from "../../values.ts";
 
 export const exportSessions: Command = defineCommand({
   name: "export",
-  summary: "Write everything that a tenant holds as JSON lines.",
+  summary: "Write a session in another format, or everything as JSON lines.",
   details:
-    'A line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. Secrets are masked: to move everything elsewhere, add --raw. For a copy that can be restored, use backup, which masks nothing.',
+    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session and --format: a file for other agents, or a page for people; what the format cannot hold is counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. For a copy that can be restored, use backup, which masks nothing.',
   arguments: [
+    { name: "SESSION", optional: true, help: "The session's id; left out with --all." },
     {
       name: "FILE",
       optional: true,
@@ -23,40 +29,108 @@ export const exportSessions: Command = defineCommand({
     },
   ],
   options: {
-    all: { type: "boolean", help: "Every session. Required." },
+    all: { type: "boolean", help: "Every session, in our own format." },
+    format: {
+      type: "string",
+      value: "NAME",
+      help: `Of one session: ${FORMATS.map(({ name }) => name).join(", ")}.`,
+    },
+    full: {
+      type: "boolean",
+      help: "All messages also of a compacted session, which claw formats write as summary and rest.",
+    },
+    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, and no other branch." },
     raw: { type: "boolean", help: "Keep secrets as they were written." },
   },
-  examples: ["export --all sessions.jsonl", "export --all --raw everything.jsonl"],
+  examples: [
+    "export --all sessions.jsonl",
+    "export --all --raw everything.jsonl",
+    "export 01JZ8Q4V7N --format markdown",
+    "export 01JZ8Q4V7N --format html page.html",
+  ],
   run: (context, args, options) => {
-    if (!options.all) throw usageError("export needs --all", "--all");
-    return withStore(context, "read", async (tenant) => {
-      const { terminal } = context;
-      const progress = new Progress();
-      const output = await openOutput(args.FILE, terminal);
-      const counts = { session: 0, entry: 0, fact: 0, memory: 0 };
-      try {
-        for await (const record of exportTenant(tenant)) {
-          counts[record.type]++;
-          await output.write(`${JSON.stringify(toLine(options.raw ? record : mask(record)))}\n`);
-          progress.show(() => `Exported ${formatCount(counts.session)} sessions`);
+    if (options.all) {
+      for (const name of ["format", "leaf", "full"] as const) {
+        if (options[name] !== undefined) {
+          throw usageError(`--${name} is for one session, not for --all`, `--${name}`);
         }
-        await output.finish();
-      } finally {
-        progress.end();
-        await output.discard();
       }
-      const { session, entry, fact, memory } = counts;
-      if (output.file !== undefined && context.json) {
-        const written = { sessions: session, entries: entry, facts: fact, memories: memory };
-        await terminal.printJson({ file: output.file, ...written });
-      } else if (output.file !== undefined) {
-        const parts = [counted(session, "session"), counted(entry, "entry")];
-        await terminal.print(`Exported ${parts.join(" with ")} to ${output.file}`);
-      }
-      return EXIT.ok;
-    });
+      if (args.FILE !== undefined) throw usageError("--all takes one FILE and no session", "FILE");
+      return exportAll(context, args.SESSION, options.raw ?? false);
+    }
+    if (args.SESSION === undefined) {
+      throw usageError("export needs a session and --format, or --all", "--all");
+    }
+    if (options.format === undefined) throw usageError("export needs --format NAME", "--format");
+    const format = findFormat(options.format);
+    if (options.full && !format.compacts) {
+      throw usageError(`${format.name} always has all messages: leave out --full`, "--full");
+    }
+    const selection = given({ leaf: options.leaf, full: options.full, raw: options.raw });
+    return exportOne(context, args.SESSION, format, selection, args.FILE);
   },
 });
+
+function exportOne(
+  context: Context,
+  sessionId: string,
+  format: ExportFormat,
+  selection: ExportSelection,
+  file: string | undefined,
+): Promise<number> {
+  return withStore(context, "read", async (tenant) => {
+    const { terminal } = context;
+    const handle = await tenant.getSession(sessionId);
+    const input = await toExportInput(handle, format, selection);
+    const { chunks, losses } = exportSession(format, input);
+    const output = await openOutput(file, terminal);
+    try {
+      for await (const chunk of chunks) await output.write(chunk);
+      await output.finish();
+    } finally {
+      await output.discard();
+    }
+    const lost = losses();
+    if (lost.length > 0) {
+      const parts = lost.map(({ what, count }) => `${formatCount(count)} ${what}`);
+      terminal.note(`${format.name} cannot hold: ${parts.join(", ")}`);
+    }
+    if (output.file === undefined) return EXIT.ok;
+    const written = { session_id: sessionId, format: format.name, file: output.file, losses: lost };
+    if (context.json) await terminal.printJson(written);
+    else await terminal.print(`Exported ${sessionId} to ${output.file}`);
+    return EXIT.ok;
+  });
+}
+
+function exportAll(context: Context, file: string | undefined, raw: boolean): Promise<number> {
+  return withStore(context, "read", async (tenant) => {
+    const { terminal } = context;
+    const progress = new Progress();
+    const output = await openOutput(file, terminal);
+    const counts = { session: 0, entry: 0, fact: 0, memory: 0 };
+    try {
+      for await (const record of exportTenant(tenant)) {
+        counts[record.type]++;
+        await output.write(`${JSON.stringify(toLine(raw ? record : mask(record)))}\n`);
+        progress.show(() => `Exported ${formatCount(counts.session)} sessions`);
+      }
+      await output.finish();
+    } finally {
+      progress.end();
+      await output.discard();
+    }
+    const { session, entry, fact, memory } = counts;
+    if (output.file !== undefined && context.json) {
+      const written = { sessions: session, entries: entry, facts: fact, memories: memory };
+      await terminal.printJson({ file: output.file, ...written });
+    } else if (output.file !== undefined) {
+      const parts = [counted(session, "session"), counted(entry, "entry")];
+      await terminal.print(`Exported ${parts.join(" with ")} to ${output.file}`);
+    }
+    return EXIT.ok;
+  });
+}
 
 function mask(record: ExportedRecord): ExportedRecord {
   switch (record.type) {

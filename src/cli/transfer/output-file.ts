@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import { BackscrollError } from "../model/errors.ts";
-import { usageError } from "./command.ts";
-import type { Terminal } from "./terminal.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { usageError } from "../command.ts";
+import type { Terminal } from "../terminal.ts";
 
 export interface Output {
   /** Absent for standard output. */

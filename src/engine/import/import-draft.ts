@@ -1,0 +1,151 @@
+/** From an entry that a reader has given to one that the store can take, whatever is in it. */
+
+import type { ProblemLog } from "../../ingest/problems.ts";
+import type { ImportedEntry } from "../../ingest/source.ts";
+import type { Block } from "../../model/block.ts";
+import { kindRules } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import { MAX_METADATA_BYTES, MAX_NAME_BYTES } from "../../model/limits.ts";
+import type { NewEntry } from "../../store/records.ts";
+import { SOURCE_KEY, type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
+import { draftEntry } from "../message-input.ts";
+
+export interface ImportPlace {
+  readonly id: string;
+  readonly parentId: string | null;
+  /** For an entry of which the source does not say when. */
+  readonly createdAt: number;
+  readonly idOf: (sourceId: string) => string;
+  readonly problems: ProblemLog;
+}
+
+export function draftImported(entry: ImportedEntry, place: ImportPlace): NewEntry {
+  const { metadata, data } = fitMetadata(entry, withReferences(entry, place.idOf));
+  const draft = (blocks: readonly Block[], content: JsonObject | null) =>
+    draftEntry(
+      {
+        ...{ kind: entry.kind, role: entry.role, actor: toName(entry.actor), blocks, metadata },
+        ...{ data: content, parentId: place.parentId },
+      },
+      place.id,
+      entry.createdAt ?? place.createdAt,
+    ).entry;
+  return {
+    ...fitContent(entry, data, draft, place.problems),
+    usage: entry.usage,
+    model: toName(entry.model),
+    interaction: kindRules(entry.kind).counted && entry.role === "user",
+  };
+}
+
+/** A name as the store takes it: without what no text column holds, and not too long. */
+export function toName(name: string | null, maxBytes: number = MAX_NAME_BYTES): string | null {
+  const clean = toText(name ?? "", maxBytes);
+  return clean.trim() === "" ? null : clean;
+}
+
+/** Text for a text column. */
+export function toText(text: string, maxBytes: number): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these two are what must not be stored.
+  const clean = text.toWellFormed().replace(/[\u0000\u0001]/g, "\uFFFD");
+  if (Buffer.byteLength(clean) <= maxBytes) return clean;
+  const cut = Buffer.from(clean).subarray(0, maxBytes).toString("utf8");
+  // The last character may have been cut in two.
+  return cut.replace(/\uFFFD+$/, "");
+}
+
+function withReferences(
+  entry: ImportedEntry,
+  idOf: (sourceId: string) => string,
+): JsonObject | null {
+  const { data, references = [] } = entry;
+  if (data === null || references.length === 0) return data;
+  const named = references.flatMap((name) => {
+    const value = data[name];
+    return typeof value === "string" ? [[name, idOf(value)] as const] : [];
+  });
+  return { ...data, ...Object.fromEntries(named) };
+}
+
+/** Metadata is small; what a tool reports beside its output need not be. That moves to the data. */
+function fitMetadata(
+  entry: ImportedEntry,
+  data: JsonObject | null,
+): { readonly metadata: JsonObject; readonly data: JsonObject | null } {
+  const { metadata } = entry;
+  if (Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES) return { metadata, data };
+  const { fields = {}, ...source } = metadata[SOURCE_KEY] as unknown as SourceFields;
+  return { metadata: toSourceMetadata(source), data: { ...data, [SOURCE_KEY]: fields } };
+}
+
+/** How much of each text is kept of an entry that is larger than an entry may be, in tries. */
+const KEPT_LENGTHS = [1024 * 1024, 64 * 1024, 1024] as const;
+
+function fitContent(
+  entry: ImportedEntry,
+  data: JsonObject | null,
+  draft: (blocks: readonly Block[], data: JsonObject | null) => NewEntry,
+  problems: ProblemLog,
+): NewEntry {
+  try {
+    return draft(entry.blocks, data);
+  } catch (error) {
+    if (!BackscrollError.is(error, "too_large")) throw error;
+  }
+  problems.add("entry_cut", `entry ${entry.sourceId} is larger than 8 MiB and was shortened`);
+  for (const length of KEPT_LENGTHS) {
+    try {
+      return draft(
+        entry.blocks.map((block) => cutBlock(block, length)),
+        cutData(data, length),
+      );
+    } catch (error) {
+      if (!BackscrollError.is(error, "too_large")) throw error;
+    }
+  }
+  return draft([{ type: "text", text: "[left out: larger than an entry may be]" }], null);
+}
+
+function cutBlock(block: Block, length: number): Block {
+  switch (block.type) {
+    case "text":
+    case "thinking":
+      return { ...block, text: cut(block.text, length) };
+    case "tool_use":
+      return { ...block, input: cut(block.input, length) };
+    case "tool_result": {
+      const { output } = block;
+      return {
+        ...block,
+        output:
+          typeof output === "string"
+            ? cut(output, length)
+            : output.map((inner) => cutBlock(inner, length)),
+      };
+    }
+    case "image": {
+      const size = (block.data ?? block.url ?? "").length;
+      return size <= length
+        ? block
+        : { type: "text", text: `[image of ${size} characters left out]` };
+    }
+    case "opaque":
+      return block.json.length <= length
+        ? block
+        : { type: "text", text: `[block of ${block.json.length} characters left out]` };
+  }
+}
+
+/** The fields of ours stay; what does not fit is what an extension has added. */
+function cutData(data: JsonObject | null, length: number): JsonObject | null {
+  if (data === null || JSON.stringify(data).length <= length) return data;
+  return Object.fromEntries(
+    Object.entries(data).filter(([, value]) => JSON.stringify(value).length <= 1024),
+  );
+}
+
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length).toWellFormed()}\n[cut: ${text.length - length} more characters]`;
+}

@@ -1,0 +1,237 @@
+import { describe, expect, test } from "vitest";
+import { createDatabase } from "../../../test/support/postgres.ts";
+import { fixture, importText, jsonLines } from "../../../test/support/transcripts.ts";
+import { ProblemLog } from "../../ingest/problems.ts";
+import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
+import { textOf } from "../../model/block.ts";
+import { open } from "../../open.ts";
+import type { SessionHandle } from "../session-handle.ts";
+
+async function said(handle: SessionHandle): Promise<string[]> {
+  const { messages } = await handle.listMessages({ limit: 500 });
+  return messages.map(({ blocks }) => textOf(blocks));
+}
+
+async function tree(handle: SessionHandle) {
+  return (await handle.listEntries({ tree: true, limit: 500 })).entries;
+}
+
+/** A session of a format without a tree, with a message for each text. */
+function talk(texts: readonly string[], over: Partial<ImportedEntry> = {}): ImportedSession {
+  const problems = new ProblemLog();
+  const entries = texts.map(
+    (text, i): ImportedEntry => ({
+      ...{ sourceId: `m${i}`, kind: "message", role: "user", actor: "ana", data: null },
+      ...{ blocks: [{ type: "text", text }], usage: null, model: null, createdAt: 1000 + i },
+      ...{ metadata: {}, ...over },
+    }),
+  );
+  return {
+    ...{ source: "test", agent: "test", id: "talk", title: null, cwd: null, gitBranch: null },
+    ...{ startedAt: 1000, parentSession: null, metadata: {}, problems },
+    entries: (async function* () {
+      yield* entries;
+    })(),
+  };
+}
+
+const PI = fixture("pi/version-3.jsonl");
+const CLAW = fixture("claw-code/compacted.jsonl");
+
+describe("importing a tree", () => {
+  test("stores the session with its origin, title, times, models and usage", async () => {
+    await using engine = await open(":memory:");
+    const { handle, result } = await importText(engine, PI, { path: "/sessions/a.jsonl" });
+    expect(result).toEqual({
+      ...{ sessionId: handle.id, created: true, entries: 16, skipped: 0, problems: 1 },
+    });
+    expect(await handle.meta()).toMatchObject({
+      ...{ agent: "pi", title: "Cron runs twice", startedAt: Date.UTC(2025, 11, 3, 14) },
+      origin: {
+        ...{ source: "pi", key: "pi:6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f" },
+        ...{ projectPath: "/srv/shop", file: "/sessions/a.jsonl" },
+      },
+      tokens: { inputTokens: 100, outputTokens: 20, cacheReadTokens: 5, cacheCreationTokens: 7 },
+      updatedAt: Date.UTC(2025, 11, 3, 14, 0, 14),
+    });
+  });
+
+  test("ends where the source ends, with every branch and label", async () => {
+    await using engine = await open(":memory:");
+    const { handle } = await importText(engine, PI);
+    expect(await said(handle)).toEqual([
+      ...["Why does the cron job run twice?", "I look.", "Look at systemd."],
+    ]);
+    expect(await handle.branches()).toHaveLength(2);
+    const entries = await tree(handle);
+    const question = entries.find(({ blocks }) => textOf(blocks).startsWith("Why"));
+    expect(await handle.labels()).toEqual(new Map([[question?.id, "the question"]]));
+    const compaction = entries.find(({ kind }) => kind === "compaction");
+    const kept = entries.find(({ blocks }) => textOf(blocks) === "And here?");
+    expect(compaction?.data).toMatchObject({ firstKeptEntryId: kept?.id, tokensBefore: 50000 });
+    // The active path goes round it.
+    expect((await handle.meta()).summary).toBeNull();
+  });
+
+  test("takes the summary of the active path over, and how far it reaches", async () => {
+    await using engine = await open(":memory:");
+    const lines = PI.split("\n");
+    const { handle } = await importText(engine, `${lines.slice(0, 13).join("\n")}\n`);
+    const shell = (await tree(handle)).find(({ kind }) => kind === "custom_message");
+    expect(await handle.meta()).toMatchObject({
+      ...{ summary: "The job is listed once.", summarizedThrough: shell?.id },
+    });
+  });
+});
+
+describe("importing again", () => {
+  test.each([PI, CLAW, fixture("claw-code/version-1.json"), fixture("pi/version-1.jsonl")])(
+    "changes nothing: %.60s",
+    async (content) => {
+      await using engine = await open(":memory:");
+      const first = await importText(engine, content, { path: "/sessions/a" });
+      const before = await engine.listChanges({ limit: 500 });
+      const again = await importText(engine, content, { path: "/sessions/a" });
+      expect(again.result).toMatchObject({
+        ...{ sessionId: first.handle.id, created: false, entries: 0 },
+        skipped: first.result.entries,
+      });
+      expect(await engine.listChanges({ limit: 500 })).toEqual(before);
+    },
+  );
+
+  test.each([PI, CLAW])("adds what a file has grown by, line by line: %.60s", async (content) => {
+    await using whole = await open(":memory:");
+    await using grown = await open(":memory:");
+    const lines = content.trimEnd().split("\n");
+    for (let length = 1; length <= lines.length; length++) {
+      await importText(grown, `${lines.slice(0, length).join("\n")}\n`);
+    }
+    const expected = await importText(whole, content);
+    const actual = await importText(grown, content);
+    const plain = async (handle: SessionHandle) => {
+      const { leaf, title, summary, messageCount } = await handle.meta();
+      const entries = await tree(handle);
+      const view = entries.map(({ id, kind, blocks }) => [id, kind, textOf(blocks)]);
+      return { leaf, title, summary, messageCount, entries: view.sort() };
+    };
+    expect(await plain(actual.handle)).toEqual(await plain(expected.handle));
+  });
+
+  test("finds what is new also behind messages that were appended here", async () => {
+    await using engine = await open(":memory:");
+    await engine.importSession(talk(["a", "b"]));
+    const handle = await engine.getSession(
+      (await engine.findSessionByOrigin("test:talk"))?.id ?? "",
+    );
+    await handle.append({ role: "user", content: "ours" });
+    const result = await engine.importSession(talk(["a", "b", "c"]));
+    expect(result).toMatchObject({ entries: 1, skipped: 2 });
+    // The file goes on where the file was; what was said here stays on its branch.
+    expect(await said(handle)).toEqual(["a", "b", "c"]);
+    await engine.importSession(talk(["a", "b", "c", "d"]));
+    expect(await said(handle)).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("adds the compaction of a file that was read before it was compacted", async () => {
+    await using engine = await open(":memory:");
+    const [meta = {}] = jsonLines(CLAW);
+    const message = (text: string, role = "user") => ({
+      ...{ type: "message", message: { role, blocks: [{ type: "text", text }] } },
+    });
+    const file = (...records: object[]) =>
+      records.map((record) => `${JSON.stringify(record)}\n`).join("");
+    const before = ["one", "two", "three", "four"].map((text) => message(text));
+    await importText(engine, file(meta, ...before));
+    const record = { type: "compaction", count: 1, removed_message_count: 2, summary: "1, 2" };
+    const after = [message("Continued: 1, 2", "system"), ...before.slice(2), message("five")];
+    const { handle, result } = await importText(engine, file(meta, record, ...after));
+    expect(result).toMatchObject({ entries: 2, skipped: 2, created: false });
+    expect(await said(handle)).toEqual(["one", "two", "three", "four", "five"]);
+    const entries = await tree(handle);
+    const compaction = entries.find(({ kind }) => kind === "compaction");
+    expect(compaction?.data).toMatchObject({ firstKeptEntryId: entries[2]?.id });
+    expect(await handle.meta()).toMatchObject({
+      ...{ summary: "1, 2", summarizedThrough: entries[1]?.id },
+    });
+  });
+
+  test("stores nothing in a dry run, and counts what it would store", async () => {
+    await using engine = await open(":memory:");
+    const dry = await engine.importSession(talk(["a", "b"]), { dryRun: true });
+    expect(dry).toEqual({ sessionId: null, created: true, entries: 2, skipped: 0, problems: 0 });
+    await engine.importSession(talk(["a", "b"]));
+    const again = await engine.importSession(talk(["a", "b", "c"]), { dryRun: true });
+    expect(again).toMatchObject({ created: false, entries: 1, skipped: 2 });
+    expect((await engine.listSessions()).sessions).toMatchObject([{ messageCount: 2 }]);
+  });
+});
+
+describe("importing what is large or odd", () => {
+  test("stores thousands of entries in batches, and skips them by batches", async () => {
+    await using engine = await open(":memory:");
+    const texts = Array.from({ length: 2_345 }, (_, i) => `message ${i}`);
+    expect(await engine.importSession(talk(texts))).toMatchObject({ entries: 2_345 });
+    const again = await engine.importSession(talk([...texts, "one more"]));
+    expect(again).toMatchObject({ entries: 1, skipped: 2_345 });
+    const { sessions } = await engine.listSessions();
+    expect(sessions).toMatchObject([{ messageCount: 2_346 }]);
+  });
+
+  test("two imports of one session at a time store it once", async () => {
+    await using engine = await open(":memory:");
+    const texts = Array.from({ length: 1_500 }, (_, i) => `message ${i}`);
+    const results = await Promise.all([1, 2, 3].map(() => engine.importSession(talk(texts))));
+    expect(results.reduce((sum, { entries }) => sum + entries, 0)).toBe(1_500);
+    expect((await engine.listSessions()).sessions).toMatchObject([{ messageCount: 1_500 }]);
+  });
+
+  test("does the same on PostgreSQL, also at the same time", async () => {
+    await using engine = await open(await createDatabase());
+    for (let round = 1; round <= 5; round++) {
+      const tenant = engine.forTenant(`round-${round}`);
+      const results = await Promise.all([1, 2, 3].map(() => importText(tenant, PI)));
+      expect(results.reduce((sum, { result }) => sum + result.entries, 0)).toBe(16);
+      expect(results.filter(({ result }) => result.created)).toHaveLength(1);
+      const notes = PI.replace("Cron runs twice", "x").replace('"00000017"', '"00000018"');
+      const again = await Promise.all([1, 2, 3].map(() => importText(tenant, notes)));
+      expect(again.reduce((sum, { result }) => sum + result.entries, 0)).toBe(1);
+    }
+    await importText(engine, PI);
+    const again = await importText(engine, PI);
+    expect(again.result).toMatchObject({ entries: 0, skipped: 16 });
+    const { handle } = await importText(engine, CLAW);
+    expect(await handle.meta()).toMatchObject({ summary: expect.stringContaining("Scope") });
+  });
+
+  test("shortens an entry that is too large, and says so", async () => {
+    await using engine = await open(":memory:");
+    const session = talk(["x".repeat(9_000_000), "small"]);
+    const result = await engine.importSession(session);
+    expect(result).toMatchObject({ entries: 2, problems: 1 });
+    expect(session.problems.first).toMatchObject([{ code: "entry_cut" }]);
+    const handle = await engine.getSession(result.sessionId ?? "");
+    const [long = ""] = await said(handle);
+    expect(long.length).toBeLessThan(1_100_000);
+    expect(long).toMatch(/\[cut: \d+ more characters\]$/);
+  });
+
+  test("keeps foreign fields that are too long for metadata", async () => {
+    await using engine = await open(":memory:");
+    const fields = { message: { details: "d".repeat(100_000) } };
+    const metadata = { source: { format: "pi", id: "x", fields } };
+    const result = await engine.importSession(talk(["a"], { metadata }));
+    const [entry] = await tree(await engine.getSession(result.sessionId ?? ""));
+    expect(entry?.metadata).toEqual({ source: { format: "pi", id: "x" } });
+    expect(entry?.data).toEqual({ source: fields });
+  });
+
+  test("makes names that no column holds into names that one does", async () => {
+    await using engine = await open(":memory:");
+    const over = { actor: `\ud800${"é".repeat(600)}`, model: "a\u0000b" };
+    const result = await engine.importSession(talk(["a"], over));
+    const [entry] = await tree(await engine.getSession(result.sessionId ?? ""));
+    expect(entry?.model).toBe("a\uFFFDb");
+    expect(Buffer.byteLength(entry?.actor ?? "")).toBeLessThanOrEqual(512);
+  });
+});

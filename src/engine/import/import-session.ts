@@ -1,0 +1,141 @@
+/**
+ * Storing a session that a reader has given.
+ *
+ * Importing a file again changes nothing, and a file that has grown adds what is new. A session is
+ * known by its origin key, an entry by an id made of that key and the source's id. Entries are stored
+ * in the order of the file, so the last entry of a batch tells for all before it whether they are
+ * there: an unchanged file costs one look-up for each thousand entries.
+ */
+
+import type { ImportedSession } from "../../ingest/source.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
+import type { Origin, Session } from "../../model/session.ts";
+import { checkInput, invalid } from "../check.ts";
+import type { Scope } from "../scope.ts";
+import { type CreateSessionInput, toNewSession } from "../session-input.ts";
+import { toName, toText } from "./import-draft.ts";
+import { ImportWriter } from "./import-writer.ts";
+
+export interface ImportOptions {
+  /** The file, for the session's origin; it also identifies a session that has no id of its own. */
+  readonly file?: string;
+  /** What the session is known by, unique within the tenant; made of source and id if left out. */
+  readonly key?: string;
+  readonly workstation?: string;
+  readonly projectId?: string;
+  /** Whose the session is; the agent's if left out. */
+  readonly owner?: string;
+  /** Counts what would be stored, and stores nothing. */
+  readonly dryRun?: boolean;
+  /** Called now and then with the entries read so far. */
+  readonly onProgress?: (entries: number) => void;
+}
+
+export interface ImportResult {
+  /** Null after a dry run of a session that is not there. */
+  readonly sessionId: string | null;
+  /** Whether the session was not there before. */
+  readonly created: boolean;
+  /** Entries that were stored. */
+  readonly entries: number;
+  /** Entries that were there already. */
+  readonly skipped: number;
+  /** What could not be used as it was: see the transcript's log for the first of them. */
+  readonly problems: number;
+}
+
+export async function importSession(
+  scope: Scope,
+  imported: ImportedSession,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  checkInput(options, "options");
+  const key = originKey(imported, options);
+  const found = await scope.store.findSessionByOrigin(scope.tenant, key);
+  const { session, isNew } =
+    found === undefined
+      ? await create(scope, imported, key, options)
+      : { session: found, isNew: false };
+  const writer = new ImportWriter(scope, session, {
+    ...{ key, isNew, startedAt: imported.startedAt },
+    ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
+  });
+  let read = 0;
+  for await (const entry of imported.entries) {
+    await writer.add(entry);
+    if (++read % 100 === 0) options.onProgress?.(read);
+  }
+  await writer.finish(imported.leaf?.());
+  return {
+    sessionId: session?.id ?? null,
+    created: isNew,
+    entries: writer.stored,
+    skipped: writer.skipped,
+    problems: imported.problems.total,
+  };
+}
+
+function originKey(imported: ImportedSession, options: ImportOptions): string {
+  const own = imported.id ?? options.file;
+  const key = options.key ?? (own === undefined ? undefined : `${imported.source}:${own}`);
+  if (key !== undefined) return toText(key, MAX_PATH_BYTES);
+  throw invalid("file", "the session has no id of its own; name the file that it comes from");
+}
+
+async function create(
+  scope: Scope,
+  imported: ImportedSession,
+  key: string,
+  options: ImportOptions,
+): Promise<{ readonly session: Session | null; readonly isNew: boolean }> {
+  const { store, tenant } = scope;
+  if (options.dryRun) return { session: null, isNew: true };
+  const input: CreateSessionInput = {
+    agent: imported.agent,
+    createdBy: imported.agent,
+    title: toText(imported.title ?? "", MAX_TITLE_BYTES),
+    metadata: sessionMetadata(imported),
+    origin: toOrigin(imported, key, options),
+    ...(options.owner === undefined ? {} : { owner: options.owner }),
+    ...(imported.startedAt === null ? {} : { startedAt: imported.startedAt }),
+  };
+  try {
+    const session = toNewSession(input, () => scope.newId(), scope.now());
+    return { session: await store.createSession(tenant, session), isNew: true };
+  } catch (error) {
+    // Somebody else imports the same session at this moment.
+    const other = BackscrollError.is(error, "session_exists")
+      ? await store.findSessionByOrigin(tenant, key)
+      : undefined;
+    if (other === undefined) throw error;
+    return { session: other, isNew: false };
+  }
+}
+
+/** What a source says of a session is small; if not, it is not worth a failure. */
+function sessionMetadata(imported: ImportedSession): JsonObject {
+  const { metadata } = imported;
+  if (Buffer.byteLength(JSON.stringify(metadata)) <= 32 * 1024) return metadata;
+  imported.problems.add("entry_cut", "what the file says of the session is too long to keep");
+  return {};
+}
+
+function toOrigin(imported: ImportedSession, key: string, options: ImportOptions): Origin {
+  const fields: Record<string, string | null | undefined> = {
+    source: imported.source,
+    workstation: options.workstation,
+    projectId: options.projectId,
+    projectPath: imported.cwd,
+    gitBranch: imported.gitBranch,
+    file: options.file,
+    key,
+  };
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      const text = toName(value ?? null, MAX_PATH_BYTES);
+      return text === null ? [] : [[name, text]];
+    }),
+  ) as Origin;
+}

@@ -1,0 +1,46 @@
+/**
+ * Ids of imported entries, made from what the source calls them.
+ *
+ * The same entry of the same session always gets the same id, so that reading a file again finds what
+ * is stored without keeping a list, and a reference inside the file can be turned into ours without
+ * looking anything up. It has the form of a ULID, because a fork renames what has that form. The first
+ * part is the same for all entries of a session: they lie together in the database's index.
+ */
+
+import { sha256 } from "../../transcript/hash.ts";
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const SESSION_LENGTH = 10;
+const ENTRY_LENGTH = 16;
+
+export class ImportedIds {
+  readonly #key: string;
+  readonly #prefix: string;
+
+  /** `key` is the session's origin key. */
+  constructor(key: string) {
+    this.#key = key;
+    // A ULID's first character is at most 7.
+    this.#prefix = `0${encode(key, SESSION_LENGTH - 1)}`;
+  }
+
+  of(sourceId: string): string {
+    return this.#prefix + encode(`${this.#key}\0${sourceId}`, ENTRY_LENGTH);
+  }
+
+  /** Whether `id` is of an entry that was imported into this session. */
+  includes(id: string): boolean {
+    return id.length === SESSION_LENGTH + ENTRY_LENGTH && id.startsWith(this.#prefix);
+  }
+}
+
+/** Five bits a character, of the text's hash. Half a surrogate pair is told from another by its escape. */
+function encode(text: string, length: number): string {
+  const hash = sha256(Buffer.from(JSON.stringify(text)));
+  let result = "";
+  for (let bit = 0; result.length < length; bit += 5) {
+    const pair = ((hash[bit >> 3] ?? 0) << 8) | (hash[(bit >> 3) + 1] ?? 0);
+    result += ALPHABET[(pair >> (11 - (bit & 7))) & 31];
+  }
+  return result;
+}

@@ -1,0 +1,110 @@
+/** Entries as messages of claw-code, with the keys in the order in which its documents have them. */
+
+import type { Block } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { JsonObject, JsonValue } from "../../model/json.ts";
+import { hasOwnMetadata, sourceFieldsOf } from "../../transcript/source-fields.ts";
+import type { LossLog } from "../losses.ts";
+
+const FORMAT = "claw-code";
+
+/** Undefined if nothing of the entry has a place there. */
+export function toClawMessage(entry: Entry, losses: LossLog): JsonObject | undefined {
+  if (entry.kind === "custom_message") losses.add("custom messages written as the user's");
+  else if (entry.kind !== "message") {
+    countEntry(entry, losses);
+    return undefined;
+  }
+  if (entry.status === "aborted") {
+    losses.add("aborted messages");
+    return undefined;
+  }
+  const blocks = entry.blocks.flatMap((block) => toClawBlock(block, losses));
+  if (blocks.length === 0 && entry.blocks.length > 0) {
+    losses.add("messages");
+    return undefined;
+  }
+  const source = sourceFieldsOf(entry, FORMAT);
+  if (source === undefined) countFields(entry, losses);
+  const { usage } = entry;
+  return {
+    role: entry.role ?? "user",
+    blocks,
+    ...(usage === null
+      ? {}
+      : {
+          usage: {
+            input_tokens: usage.inputTokens,
+            output_tokens: usage.outputTokens,
+            cache_creation_input_tokens: usage.cacheCreationTokens,
+            cache_read_input_tokens: usage.cacheReadTokens,
+          },
+        }),
+    ...source?.fields,
+  };
+}
+
+/** Names for what has no counterpart. */
+const KINDS: Readonly<Record<string, string>> = {
+  branch_summary: "branch summaries",
+  summary: "summaries",
+  custom: "custom entries",
+  label: "labels",
+  model_change: "model changes",
+  thinking_level_change: "changes of the thinking level",
+  session_info: "session names",
+};
+
+function countEntry(entry: Entry, losses: LossLog): void {
+  losses.add(KINDS[entry.kind] ?? `${entry.kind} entries`);
+}
+
+function countFields(entry: Entry, losses: LossLog): void {
+  losses.add("times of messages");
+  if (entry.actor !== null) losses.add("actors of messages");
+  if (entry.pinned) losses.add("pins");
+  if (hasOwnMetadata(entry.metadata)) losses.add("metadata of messages");
+}
+
+function toClawBlock(block: Block, losses: LossLog): JsonValue[] {
+  switch (block.type) {
+    case "text": {
+      const { type, text, ...rest } = block;
+      return [{ type, text, ...rest }];
+    }
+    case "thinking": {
+      const { type, text, ...rest } = block;
+      return [{ type, thinking: text, ...rest }];
+    }
+    case "tool_use": {
+      const { type, id, name, input, ...rest } = block;
+      return [{ type, id, name, input, ...rest }];
+    }
+    case "tool_result": {
+      const { type, toolUseId, toolName, output, isError, ...rest } = block;
+      const text = typeof output === "string" ? output : outputText(output, losses);
+      return [
+        {
+          ...{ type, tool_use_id: toolUseId, tool_name: toolName ?? "" },
+          ...{ output: text, is_error: isError, ...rest },
+        },
+      ];
+    }
+    case "image":
+      losses.add("images");
+      return [];
+    case "opaque":
+      if (block.provider === FORMAT) return [JSON.parse(block.json) as JsonValue];
+      losses.add("blocks of other providers");
+      return [];
+  }
+}
+
+function outputText(blocks: readonly Block[], losses: LossLog): string {
+  const texts = blocks.flatMap((block) => {
+    if (block.type === "text") return [block.text];
+    losses.add(block.type === "image" ? "images" : "blocks inside results");
+    return [];
+  });
+  return texts.join("\n");
+}

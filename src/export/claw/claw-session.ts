@@ -1,0 +1,134 @@
+/**
+ * What both formats of claw-code have in common: which entries are written, and what is said of the
+ * session.
+ *
+ * A compacted session there is the continuation as a system message, and behind it what was kept.
+ */
+
+import { textOf } from "../../model/block.ts";
+import { type Entry, kindRules } from "../../model/entry.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import type { Session } from "../../model/session.ts";
+import { sourceFieldsOf } from "../../transcript/source-fields.ts";
+import type { ExportInput } from "../format.ts";
+import type { LossLog } from "../losses.ts";
+import { toClawMessage } from "./claw-message.ts";
+
+/** What is to be written, in order: messages, and what the user typed. */
+export type ClawPart = { readonly message: JsonObject } | { readonly asked: JsonObject };
+
+/** Where the summary of the path stands, and what it keeps. */
+export interface ClawCompaction {
+  readonly entry: Entry;
+  readonly firstKept: string | null;
+  /** The record of it. */
+  readonly record: JsonObject;
+}
+
+/** The last compaction of the path, unless everything is asked for. Reads the path once. */
+export async function findCompaction(input: ExportInput): Promise<ClawCompaction | undefined> {
+  if (input.full) return undefined;
+  let found: Entry | undefined;
+  let count = 0;
+  /** Messages before each one that a compaction might keep from: only the last matters. */
+  let covered = 0;
+  let removed = 0;
+  const places = new Map<string, number>();
+  for await (const entry of input.entries()) {
+    if (kindRules(entry.kind).movesLeaf) places.set(entry.id, covered);
+    if (entry.kind === "message" && entry.status === "committed") covered++;
+    if (entry.kind !== "compaction") continue;
+    found = entry;
+    count++;
+    removed = places.get(String(dataOf(entry)["firstKeptEntryId"])) ?? covered;
+  }
+  if (found === undefined) return undefined;
+  const data = dataOf(found);
+  const { firstKeptEntryId } = data;
+  const kept = typeof firstKeptEntryId === "string" && places.has(firstKeptEntryId);
+  const source = sourceFieldsOf(found, "claw-code");
+  return {
+    entry: found,
+    firstKept: kept ? firstKeptEntryId : null,
+    record: {
+      count: source === undefined ? count : (data["count"] ?? count),
+      removed_message_count: source === undefined ? removed : (data["removedMessages"] ?? removed),
+      summary: textOf(found.blocks),
+      ...source?.fields,
+    },
+  };
+}
+
+export async function* clawParts(
+  input: ExportInput,
+  compaction: ClawCompaction | undefined,
+  losses: LossLog,
+): AsyncGenerator<ClawPart> {
+  // Buffered until it is known whether anything is kept: the continuation says so.
+  let continuation: Entry | undefined = compaction?.entry;
+  let isKept = compaction === undefined;
+  for await (const entry of input.entries()) {
+    const asked = askedOf(entry);
+    if (asked !== undefined) {
+      yield { asked };
+      continue;
+    }
+    if (entry.id === compaction?.firstKept) isKept = true;
+    if (entry.id === compaction?.entry.id) {
+      isKept = true;
+      continue;
+    }
+    if (entry.kind === "compaction") {
+      if (input.full) losses.add("summaries");
+      continue;
+    }
+    if (!isKept) {
+      if (entry.kind === "message") losses.add("messages that a summary stands for");
+      continue;
+    }
+    const message = toClawMessage(entry, losses);
+    if (message === undefined) continue;
+    if (continuation !== undefined) yield continuationOf(continuation, true, input);
+    continuation = undefined;
+    yield { message };
+  }
+  if (continuation !== undefined) yield continuationOf(continuation, false, input);
+}
+
+/** What is known of the session, in the order in which the format's documents have it. */
+export function clawMeta(session: Session, losses: LossLog): JsonObject {
+  const source = sourceFieldsOf(session, "claw-code");
+  if (session.title !== "") losses.add("titles");
+  // Version 1 has nothing but messages: what was read without an id is written without one.
+  if (source !== undefined && source.id === null) return { ...source.fields };
+  const { projectPath } = session.origin;
+  const { model, ...fields } = source?.fields ?? {};
+  return {
+    session_id: source?.id ?? session.id,
+    created_at_ms: session.startedAt,
+    updated_at_ms: session.updatedAt,
+    ...fields,
+    ...(projectPath === undefined ? {} : { workspace_root: projectPath }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+function continuationOf(entry: Entry, tailKept: boolean, input: ExportInput): ClawPart {
+  const { continuation } = dataOf(entry);
+  const text =
+    typeof continuation === "string"
+      ? continuation
+      : input.renderContinuation(textOf(entry.blocks), tailKept);
+  return { message: { role: "system", blocks: [{ type: "text", text }] } };
+}
+
+/** What the user typed, which claw-code keeps apart from the conversation. */
+function askedOf(entry: Entry): JsonObject | undefined {
+  const { type, data } = dataOf(entry);
+  const isAsked = entry.kind === "custom" && type === "prompt_history" && isPlainObject(data);
+  return isAsked ? { type: "prompt_history", ...(data as JsonObject) } : undefined;
+}
+
+function dataOf(entry: Entry): Readonly<Record<string, JsonValue>> {
+  return isPlainObject(entry.data) ? (entry.data as JsonObject) : {};
+}

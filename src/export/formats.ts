@@ -1,0 +1,33 @@
+/** The formats that a session can be written in, and the call that does it. */
+
+import { BackscrollError } from "../model/errors.ts";
+import { CLAW_JSON } from "./claw/claw-json.ts";
+import { CLAW_JSONL } from "./claw/claw-jsonl.ts";
+import type { ExportFormat, ExportInput } from "./format.ts";
+import { type Loss, LossLog } from "./losses.ts";
+import { HTML } from "./page/html.ts";
+import { MARKDOWN } from "./page/markdown.ts";
+import { PI_JSONL } from "./pi/pi-jsonl.ts";
+
+export const FORMATS: readonly ExportFormat[] = [CLAW_JSON, CLAW_JSONL, PI_JSONL, MARKDOWN, HTML];
+
+export interface ExportedSession {
+  readonly chunks: AsyncIterable<string>;
+  /** Complete once the chunks are read. */
+  readonly losses: () => readonly Loss[];
+}
+
+export function findFormat(name: string): ExportFormat {
+  const found = FORMATS.find((format) => format.name === name);
+  if (found !== undefined) return found;
+  const names = FORMATS.map((format) => format.name).join(", ");
+  throw new BackscrollError("invalid_input", `there is no format ${name}; known are ${names}`, {
+    details: { field: "format" },
+  });
+}
+
+export function exportSession(format: ExportFormat, input: ExportInput): ExportedSession {
+  const losses = new LossLog();
+  losses.add("branches", input.branchesLeftOut);
+  return { chunks: format.write(input, losses), losses: () => losses.all };
+}

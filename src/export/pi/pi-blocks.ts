@@ -1,0 +1,57 @@
+/** Blocks as pi has them: the reverse of reading its files. */
+
+import type { Block } from "../../model/block.ts";
+import { parseExact } from "../../transcript/exact-json.ts";
+import type { LossLog } from "../losses.ts";
+
+/** Undefined if pi has nothing like it. */
+export function toPiBlock(block: Block, losses: LossLog): object | undefined {
+  switch (block.type) {
+    case "text":
+      return block;
+    case "thinking": {
+      const { text, signature, ...rest } = block;
+      return {
+        ...{ ...rest, thinking: text },
+        ...(signature === undefined ? {} : { thinkingSignature: signature }),
+      };
+    }
+    case "tool_use": {
+      const { id, name, input, type: _, ...rest } = block;
+      return { type: "toolCall", id, name, arguments: toArguments(input), ...rest };
+    }
+    case "image": {
+      const { data, mediaType, url, ...rest } = block;
+      if (data !== undefined) return { ...rest, data, mimeType: mediaType ?? "image/png" };
+      losses.add(url === undefined ? "images" : "images that are named by their address");
+      return undefined;
+    }
+    case "opaque":
+      if (block.provider === "pi") return parseExact(block.json) as object;
+      losses.add("blocks of other providers");
+      return undefined;
+    case "tool_result":
+      losses.add("results inside results");
+      return undefined;
+  }
+}
+
+export function toPiBlocks(blocks: readonly Block[], losses: LossLog): object[] {
+  return blocks.flatMap((block) => toPiBlock(block, losses) ?? []);
+}
+
+/** pi keeps arguments as an object. Text that is none stays text, and is read again as it was. */
+function toArguments(input: string): unknown {
+  try {
+    const value = parseExact(input);
+    return typeof value === "object" && value !== null && !isRaw(value) ? value : input;
+  } catch {
+    // What a model wrote need not be JSON.
+    return input;
+  }
+}
+
+/** A number with more digits than a number has. */
+function isRaw(value: object): boolean {
+  return Object.getPrototypeOf(value) === null && "rawJSON" in value;
+}

@@ -1,0 +1,143 @@
+/**
+ * pi's session files, version 3: a header, and the tree of records.
+ *
+ * In pi a note such as a change of the model acts on what comes behind it on the path, so it is
+ * written between its entry and the entry's next child. pi takes the last line for the leaf: where
+ * that would be wrong, a last record of our own points to it.
+ */
+
+import { type Entry, kindRules } from "../../model/entry.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { Session } from "../../model/session.ts";
+import { LEAF_MARK } from "../../transcript/pi-marks.ts";
+import { type SourceFields, sourceFieldsOf } from "../../transcript/source-fields.ts";
+import type { ExportFormat } from "../format.ts";
+import type { LossLog } from "../losses.ts";
+import { toPiRecords } from "./pi-record.ts";
+
+export const PI_JSONL: ExportFormat = {
+  name: "pi-jsonl",
+  selects: "tree",
+  compacts: false,
+
+  async *write(input, losses) {
+    const { session } = input;
+    yield line(header(session));
+    const tree = new PiWriter(losses);
+    /** Where the last line stands, and the last entry that moves the leaf. */
+    let last: string | null = null;
+    let lastNode: string | null = null;
+    let title = "";
+    for await (const entry of input.entries()) {
+      for (const record of tree.records(entry)) {
+        yield line(record);
+        last = isNode(entry) ? entry.id : entry.parentId;
+        if (isNode(entry)) lastNode = entry.id;
+        if (record["type"] === "session_info") title = String(record["name"] ?? "");
+      }
+    }
+    const { leaf } = input;
+    const end = { parentId: tree.tipOf(leaf), timestamp: isoTime(session.updatedAt) };
+    if (last !== leaf || lastNode !== leaf) {
+      yield line({ type: "custom", id: `${session.id}.leaf`, ...end, customType: LEAF_MARK });
+    }
+    if (session.title !== title) {
+      const name = { type: "session_info", id: `${session.id}.title`, ...end, name: session.title };
+      yield line(name);
+    }
+  },
+};
+
+function header(session: Session): JsonObject {
+  const source = sourceFieldsOf(session, "pi");
+  const { version: _, ...fields } = source?.fields ?? {};
+  return {
+    type: "session",
+    version: 3,
+    id: source?.id ?? session.id,
+    timestamp: isoTime(session.startedAt),
+    cwd: session.origin.projectPath ?? "",
+    ...fields,
+  };
+}
+
+class PiWriter {
+  readonly #losses: LossLog;
+  /** pi's ids of our entries, where they differ, and all that are written. */
+  readonly #ids = new Map<string, string>();
+  readonly #written = new Set<string>();
+  /** The last note at an entry: the next child of the entry stands behind it. */
+  readonly #lastNotes = new Map<string | null, string>();
+
+  constructor(losses: LossLog) {
+    this.#losses = losses;
+  }
+
+  records(entry: Entry): JsonObject[] {
+    const source = sourceFieldsOf(entry, "pi");
+    const id = this.#idFor(entry, source);
+    const records = toPiRecords(entry, source, (ours) => this.#idOf(ours), this.#losses);
+    let parentId = this.#parentFor(entry, source);
+    const timestamp = source?.fields?.["timestamp"] ?? isoTime(entry.createdAt);
+    const placed = records.map((record, i) => {
+      const { type, ...rest } = record;
+      const own = i === 0 ? id : `${id}.${i}`;
+      const made = { type, id: own, parentId, timestamp, ...rest } as JsonObject;
+      parentId = own;
+      this.#written.add(own);
+      return made;
+    });
+    if (placed.length === 0) {
+      // Its children follow what it followed.
+      if (kindRules(entry.kind).movesLeaf && parentId !== null) this.#ids.set(entry.id, parentId);
+      return [];
+    }
+    const lastId = String(parentId);
+    if (isNode(entry)) {
+      if (lastId !== entry.id) this.#ids.set(entry.id, lastId);
+    } else {
+      this.#ids.set(entry.id, id);
+      this.#lastNotes.set(entry.parentId, lastId);
+    }
+    return placed;
+  }
+
+  /** The record that whatever comes next after an entry of ours follows. */
+  tipOf(node: string | null): string | null {
+    return this.#lastNotes.get(node) ?? (node === null ? null : (this.#idOf(node) ?? null));
+  }
+
+  #idOf(ours: string): string | undefined {
+    const id = this.#ids.get(ours) ?? ours;
+    return this.#written.has(id) ? id : undefined;
+  }
+
+  #idFor(entry: Entry, source: SourceFields | undefined): string {
+    const theirs = source?.id;
+    return typeof theirs === "string" && !this.#written.has(theirs) ? theirs : entry.id;
+  }
+
+  /** The parent that the source had, as long as it is written, too. */
+  #parentFor(entry: Entry, source: SourceFields | undefined): string | null {
+    if (source !== undefined && typeof source.id === "string") {
+      const theirs = source.parentId;
+      if (theirs === null || (theirs !== undefined && this.#written.has(theirs))) return theirs;
+      if (theirs === undefined) {
+        return entry.parentId === null ? null : (this.#idOf(entry.parentId) ?? null);
+      }
+    }
+    return this.tipOf(entry.parentId);
+  }
+}
+
+function isNode(entry: Entry): boolean {
+  return kindRules(entry.kind).movesLeaf && entry.status === "committed";
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function line(record: object): string {
+  return `${JSON.stringify(record)}\n`;
+}

@@ -1,0 +1,146 @@
+/**
+ * Session files of claw-code: one JSON object (version 1), or its successor, JSON lines with a record
+ * for the session, for its compaction, for what the user typed, and for each message.
+ */
+
+import { isPlainObject } from "../../model/json.ts";
+import { MAX_JSON_DEPTH } from "../../model/limits.ts";
+import { parseExact } from "../../transcript/exact-json.ts";
+import { sha256, toHex } from "../../transcript/hash.ts";
+import type { Fields } from "../fields.ts";
+import { firstRecord, nestsDeeper, readRecords } from "../jsonl.ts";
+import type { Line } from "../lines.ts";
+import { ProblemLog } from "../problems.ts";
+import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import { ClawSession, toSession } from "./claw-session.ts";
+
+const RECORDS = ["session_meta", "message", "compaction", "prompt_history"];
+
+export const CLAW_CODE: TranscriptSource = {
+  name: "claw-code",
+
+  recognise(head) {
+    const first = firstRecord(head);
+    if (first !== undefined && typeof first["type"] === "string") return isRecord(first);
+    if (first !== undefined) return Array.isArray(first["messages"]) && "version" in first;
+    const text = new TextDecoder("utf-8").decode(head);
+    if (/^\s*\{[^\n]{0,200}"type"\s*:\s*"session_meta"/.test(text)) return true;
+    return (
+      /^\s*\{/.test(text) && /"version"\s*:\s*1\b/.test(text) && /"messages"\s*:\s*\[/.test(text)
+    );
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    return { sessions: readSessions(input, problems), problems };
+  },
+};
+
+/** A message record has a message with blocks; other agents have records of the same name. */
+function isRecord(record: Fields): boolean {
+  const { type, message } = record;
+  if (type === "message") return isPlainObject(message) && Array.isArray(message["blocks"]);
+  if (type === "compaction") return "removed_message_count" in record;
+  return RECORDS.includes(type as string);
+}
+
+async function* readSessions(
+  input: SourceInput,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedSession> {
+  const lines = input.lines[Symbol.asyncIterator]();
+  const read: Line[] = [];
+  for (let next = await lines.next(); !next.done; next = await lines.next()) {
+    read.push(next.value);
+    const { text } = next.value;
+    if (text.trim() === "") continue;
+    const value = tryParse(text);
+    if (isPlainObject(value) && isRecord(value)) {
+      yield* readLines(chain(read, lines), problems);
+      return;
+    }
+    // An object over several lines, or a first line that is damaged.
+    if (value === undefined) continue;
+    break;
+  }
+  for (let next = await lines.next(); !next.done; next = await lines.next()) read.push(next.value);
+  yield* readObject(read, input.path, problems);
+}
+
+async function* readLines(
+  lines: AsyncIterable<Line>,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedSession> {
+  const records = readRecords(lines, problems);
+  const { value: first, done } = await records.next();
+  if (done) return;
+  const hasMeta = first.record["type"] === "session_meta";
+  if (!hasMeta) problems.add("missing_header", "the file begins without session_meta", first.line);
+  const meta = hasMeta ? first.record : {};
+  const session = new ClawSession(meta, problems);
+  async function* entries(): AsyncGenerator<ImportedEntry> {
+    if (!hasMeta && first !== undefined) yield* toEntries(first.record, first.line);
+    for await (const { record, line } of records) yield* toEntries(record, line);
+    yield* session.end();
+  }
+  function* toEntries(record: Fields, line: number): Generator<ImportedEntry> {
+    if (record["type"] === "message") yield* session.message(record["message"], line);
+    else if (record["type"] === "prompt_history") yield* session.asked(record);
+    else if (record["type"] === "compaction") session.compacted(record, line);
+    else {
+      const type = JSON.stringify(record["type"]) ?? "no type";
+      problems.add("unexpected", `a record of ${type} was left out`, line);
+    }
+  }
+  yield { ...toSession(meta), entries: entries(), problems };
+}
+
+async function* readObject(
+  lines: readonly Line[],
+  path: string,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedSession> {
+  const text = lines.map((line) => line.text).join("\n");
+  if (lines.some(({ damage }) => damage === "not_utf8")) {
+    problems.add("not_utf8", "some bytes are not UTF-8 and were replaced");
+  }
+  const object = tryParse(text);
+  if (!isPlainObject(object) || !Array.isArray(object["messages"])) {
+    problems.add("not_json", "the file is no JSON object with messages; was it cut off?");
+    return;
+  }
+  if (nestsDeeper(object, MAX_JSON_DEPTH)) {
+    problems.add("unexpected", `the file nests deeper than ${MAX_JSON_DEPTH} levels`);
+    return;
+  }
+  const session = new ClawSession(object, problems);
+  const { messages, compaction, prompt_history: asked } = object;
+  async function* entries(): AsyncGenerator<ImportedEntry> {
+    if (isPlainObject(compaction)) session.compacted(compaction);
+    for (const record of Array.isArray(asked) ? asked : []) {
+      if (isPlainObject(record)) yield* session.asked(record);
+    }
+    for (const message of messages as unknown[]) yield* session.message(message);
+    yield* session.end();
+  }
+  const known = toSession(object);
+  // Without an id and without a file, the content is what makes a session the same one again.
+  const content = () => `sha256-${toHex(sha256(Buffer.from(text))).slice(0, 32)}`;
+  const id = known.id ?? (path === "" ? content() : null);
+  yield { ...known, id, entries: entries(), problems };
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    // Reported by whoever finds that it is neither a line nor a part of an object.
+    return undefined;
+  }
+}
+
+/** What was read ahead, and the rest. */
+async function* chain(read: readonly Line[], rest: AsyncIterator<Line>): AsyncGenerator<Line> {
+  yield* read;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}

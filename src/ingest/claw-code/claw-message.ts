@@ -1,0 +1,118 @@
+/** Messages of claw-code, in both of its formats, and the entries that they are here. */
+
+import type { Block } from "../../model/block.ts";
+import { ROLES, type Role, type Usage } from "../../model/entry.ts";
+import { isPlainObject } from "../../model/json.ts";
+import { toSourceMetadata } from "../../transcript/source-fields.ts";
+import { countField, type Fields, otherFields, presentFields, textField } from "../fields.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry } from "../source.ts";
+
+export const FORMAT = "claw-code";
+
+/** What the file says of all its messages. */
+export interface MessageSetting {
+  readonly model: string | null;
+  readonly createdAt: number | null;
+  readonly problems: ProblemLog;
+}
+
+/** Undefined, and a problem, if it is no message. */
+export function toMessage(
+  message: unknown,
+  sourceId: string,
+  setting: MessageSetting,
+  line?: number,
+): ImportedEntry | undefined {
+  const { problems } = setting;
+  if (!isPlainObject(message) || !Array.isArray(message["blocks"])) {
+    problems.add("unexpected", "a message without a list of blocks was left out", line);
+    return undefined;
+  }
+  const role = ROLES.find((known) => known === message["role"]);
+  if (role === undefined) {
+    problems.add("unexpected", "a message whose role is unknown was left out", line);
+    return undefined;
+  }
+  const blocks = message["blocks"].map(toBlock);
+  const { usage } = message;
+  const known = ["role", "blocks", ...(isUsage(usage) ? ["usage"] : [])];
+  const fields = otherFields(message, known);
+  return {
+    ...{ sourceId, kind: "message", role, actor: actorOf(role, blocks), blocks, data: null },
+    usage: isUsage(usage) ? toUsage(usage) : null,
+    model: role === "assistant" ? setting.model : null,
+    createdAt: setting.createdAt,
+    metadata: toSourceMetadata({ format: FORMAT, id: null, ...presentFields({ fields }) }),
+  };
+}
+
+function actorOf(role: Role, blocks: readonly Block[]): string | null {
+  if (role === "assistant") return FORMAT;
+  const [first] = blocks;
+  return role === "tool" && first?.type === "tool_result" ? (first.toolName ?? null) : null;
+}
+
+const COUNTS = {
+  input_tokens: "inputTokens",
+  output_tokens: "outputTokens",
+  cache_creation_input_tokens: "cacheCreationTokens",
+  cache_read_input_tokens: "cacheReadTokens",
+} as const satisfies Record<string, keyof Usage>;
+
+function isUsage(usage: unknown): usage is Record<string, unknown> {
+  return isPlainObject(usage) && countField(usage, "input_tokens") !== undefined;
+}
+
+function toUsage(usage: Fields): Usage {
+  const counts = Object.entries(COUNTS).map(([theirs, ours]) => [
+    ours,
+    countField(usage, theirs) ?? 0,
+  ]);
+  return Object.fromEntries(counts) as Usage;
+}
+
+function toBlock(block: unknown): Block {
+  const known = isPlainObject(block) ? toKnownBlock(block) : undefined;
+  return known ?? { type: "opaque", provider: FORMAT, json: JSON.stringify(block) };
+}
+
+function toKnownBlock(fields: Fields): Block | undefined {
+  switch (fields["type"]) {
+    case "text": {
+      const text = textField(fields, "text");
+      if (text === undefined) return undefined;
+      return { ...otherFields(fields, ["type", "text"]), type: "text", text };
+    }
+    case "thinking": {
+      const text = textField(fields, "thinking");
+      if (text === undefined) return undefined;
+      return { ...otherFields(fields, ["type", "thinking"]), type: "thinking", text };
+    }
+    case "tool_use": {
+      const id = textField(fields, "id");
+      const name = textField(fields, "name");
+      const { input } = fields;
+      if (id === undefined || name === undefined || input === undefined) return undefined;
+      return {
+        ...otherFields(fields, ["type", "id", "name", "input"]),
+        ...{ type: "tool_use", id, name },
+        // The format holds the arguments as text: not a byte of it is touched.
+        input: typeof input === "string" ? input : JSON.stringify(input),
+      };
+    }
+    case "tool_result": {
+      const toolUseId = textField(fields, "tool_use_id");
+      const toolName = textField(fields, "tool_name");
+      const output = textField(fields, "output");
+      if (toolUseId === undefined || output === undefined) return undefined;
+      return {
+        ...otherFields(fields, ["type", "tool_use_id", "tool_name", "output", "is_error"]),
+        ...{ type: "tool_result", toolUseId, ...(toolName === undefined ? {} : { toolName }) },
+        ...{ output, isError: fields["is_error"] === true },
+      };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,140 @@
+/** Messages of pi by their role, and the kinds of entries that they are here. */
+
+import type { Usage } from "../../model/entry.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { countField, type Fields, otherFields, presentFields, textField } from "../fields.ts";
+import type { ImportedEntry } from "../source.ts";
+import { toBlocks, toOutput } from "./pi-blocks.ts";
+
+/** What a message becomes. `fields` is what has no place here, for whoever writes pi's format again. */
+export type MappedMessage = Pick<
+  ImportedEntry,
+  "kind" | "role" | "actor" | "blocks" | "data" | "usage" | "model"
+> & { readonly fields: JsonObject };
+
+/** Undefined if the role is none that pi is known to have, or a field that it needs is missing. */
+export function toMessage(message: Fields): MappedMessage | undefined {
+  switch (message["role"]) {
+    case "user":
+      return userMessage(message);
+    case "assistant":
+      return assistantMessage(message);
+    case "toolResult":
+      return toolMessage(message);
+    case "bashExecution":
+      return shellMessage(message);
+    // Version 2 called it a hook's message.
+    case "custom":
+    case "hookMessage":
+      return customMessage(message);
+    default:
+      return undefined;
+  }
+}
+
+const NOTHING = { actor: null, data: null, usage: null, model: null } as const;
+
+function userMessage(message: Fields): MappedMessage | undefined {
+  const blocks = toBlocks(message["content"]);
+  if (blocks === undefined) return undefined;
+  return {
+    ...{ ...NOTHING, kind: "message", role: "user", blocks },
+    fields: kept(message, ["role", "content"]),
+  };
+}
+
+function assistantMessage(message: Fields): MappedMessage | undefined {
+  const blocks = toBlocks(message["content"]);
+  if (blocks === undefined) return undefined;
+  const { usage } = message;
+  const model = textField(message, "model");
+  // pi cannot leave the model out: who writes its format without knowing one says this.
+  const named = model !== undefined && model !== "unknown";
+  const known = ["role", "content", "usage", ...(named ? ["model"] : [])];
+  const rest = isPlainObject(usage) ? otherFields(usage, Object.keys(COUNTS)) : usage;
+  const fields = kept(message, known, rest === undefined ? {} : { usage: rest as JsonObject });
+  return {
+    ...{ ...NOTHING, kind: "message", role: "assistant", actor: "pi", blocks, fields },
+    usage: isPlainObject(usage) ? toUsage(usage) : null,
+    model: named ? model : null,
+  };
+}
+
+const COUNTS = {
+  input: "inputTokens",
+  output: "outputTokens",
+  cacheWrite: "cacheCreationTokens",
+  cacheRead: "cacheReadTokens",
+} as const satisfies Record<string, keyof Usage>;
+
+/** Nothing but zeros is what pi writes when the provider has reported nothing. */
+function toUsage(usage: Fields): Usage | null {
+  const counts = Object.entries(COUNTS).map(
+    ([theirs, ours]) => [ours, countField(usage, theirs) ?? 0] as const,
+  );
+  return counts.some(([, count]) => count > 0)
+    ? (Object.fromEntries(counts) as unknown as Usage)
+    : null;
+}
+
+function toolMessage(message: Fields): MappedMessage | undefined {
+  const toolUseId = textField(message, "toolCallId");
+  const output = toOutput(message["content"]);
+  if (toolUseId === undefined || output === undefined) return undefined;
+  const toolName = textField(message, "toolName");
+  const name = toolName === undefined ? {} : { toolName };
+  const isError = message["isError"] === true;
+  const known = ["role", "content", "toolCallId", "toolName", "isError"];
+  return {
+    ...{ ...NOTHING, kind: "message", role: "tool", actor: toolName ?? null },
+    blocks: [{ type: "tool_result", toolUseId, ...name, output, isError }],
+    fields: kept(message, known),
+  };
+}
+
+/** A command that the user ran: the model is told of it, unless it was to be kept from it. */
+function shellMessage(message: Fields): MappedMessage | undefined {
+  const command = textField(message, "command");
+  const output = textField(message, "output");
+  if (command === undefined || output === undefined) return undefined;
+  const hidden = message["excludeFromContext"] === true;
+  const rest = otherFields(message, ["role", "output", "timestamp"]);
+  return {
+    ...{ ...NOTHING, kind: hidden ? "custom" : "custom_message", role: null },
+    blocks: [
+      { type: "text", text: `Ran \`${command}\`` },
+      { type: "text", text: output },
+    ],
+    data: { type: "bashExecution", display: true, ...rest },
+    fields: presentFields({
+      message: otherFields(message, ["role", "output", ...Object.keys(rest)]),
+    }),
+  };
+}
+
+function customMessage(message: Fields): MappedMessage | undefined {
+  const type = textField(message, "customType");
+  const blocks = toBlocks(message["content"]);
+  if (type === undefined || blocks === undefined) return undefined;
+  const { details } = message;
+  const known = ["content", "customType", "display", "details"];
+  return {
+    ...{ ...NOTHING, kind: "custom_message", role: null, blocks },
+    data: presentDetails({ type, display: message["display"] !== false }, details),
+    // With its role: another kind of record of pi's becomes a custom message, too.
+    fields: kept(message, known),
+  };
+}
+
+/** A details field that is absent stays absent. */
+export function presentDetails(data: JsonObject, details: unknown): JsonObject {
+  return details === undefined ? data : { ...data, details: details as JsonObject };
+}
+
+function kept(message: Fields, known: readonly string[], more: JsonObject = {}): JsonObject {
+  return presentFields({
+    message: { ...otherFields(message, known), ...more },
+    // Text instead of a list with one: to be written as it was.
+    plain: typeof message["content"] === "string" ? true : undefined,
+  });
+}

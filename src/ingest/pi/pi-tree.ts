@@ -1,0 +1,68 @@
+/**
+ * Where an entry of pi's tree stands in ours.
+ *
+ * In pi every record is a node: a label can be the parent of a message. Here what does not move the
+ * leaf is a note at the entry that it was added to, and has no children. So a child of a note becomes
+ * a child of the note's entry, and a compaction that keeps "from this note on" keeps from the next
+ * entry on.
+ */
+
+export interface TreePlace {
+  /** The nearest entry above that moves the leaf; null for a new start. */
+  readonly parent: string | null;
+  /** False if the parent that was named is not in the file. */
+  readonly found: boolean;
+}
+
+export class PiTree {
+  /** Every id, with the entry that it stands at: itself, if it moves the leaf. */
+  readonly #places = new Map<string, string | null>();
+  /** Notes: what they follow, and the first entry behind them. */
+  readonly #notes = new Map<string, { readonly parent: string | null; next?: string }>();
+  #last: string | null = null;
+  #lastNode: string | null = null;
+
+  /** The id of the record before, note or not: what a record without a parent follows. */
+  get last(): string | null {
+    return this.#last;
+  }
+
+  has(id: string): boolean {
+    return this.#places.has(id);
+  }
+
+  add(id: string, parentId: string | null, movesLeaf: boolean): TreePlace {
+    const known = parentId === null ? null : this.#places.get(parentId);
+    const found = known !== undefined;
+    const parent = found ? known : this.#lastNode;
+    if (movesLeaf) {
+      this.#passNotes(parentId, id);
+      this.#places.set(id, id);
+      this.#lastNode = id;
+    } else {
+      this.#places.set(id, parent);
+      this.#notes.set(id, { parent: parentId });
+    }
+    this.#last = id;
+    return { parent, found };
+  }
+
+  /** The entry that moves the leaf at or behind `id`; undefined if there is none. */
+  nodeFrom(id: string): string | undefined {
+    return this.#places.get(id) === id ? id : this.#notes.get(id)?.next;
+  }
+
+  /** The entry that moves the leaf at or before `id`; undefined if `id` is not in the file. */
+  nodeAt(id: string): string | null | undefined {
+    return this.#places.get(id);
+  }
+
+  /** The entry is the first behind the notes between it and its parent. */
+  #passNotes(parentId: string | null, node: string): void {
+    let note = parentId === null ? undefined : this.#notes.get(parentId);
+    while (note !== undefined) {
+      note.next ??= node;
+      note = note.parent === null ? undefined : this.#notes.get(note.parent);
+    }
+  }
+}

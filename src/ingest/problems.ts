@@ -1,0 +1,57 @@
+/** What a reader could not use: every case counted, the first ones kept with their lines. */
+
+export type ImportProblemCode =
+  /** A line, or the file, is no JSON. */
+  | "not_json"
+  /** The last line ends before its JSON does: it was being written, or was cut off. */
+  | "torn_line"
+  /** JSON, but not what the format allows in this place. */
+  | "unexpected"
+  | "line_too_long"
+  /** Bytes that are not UTF-8 became replacement characters. */
+  | "not_utf8"
+  /** The file begins without the line that says what it is. */
+  | "missing_header"
+  /** The entry that it follows is not in the file; it was put behind the one before it. */
+  | "missing_parent"
+  /** The id was there before; the first entry with it counts. */
+  | "duplicate_id"
+  /** It refers to an entry that is not in the file. */
+  | "missing_reference"
+  /** Longer than an entry may be: what is over was cut, and says so. */
+  | "entry_cut";
+
+export interface ImportProblem {
+  /** Counted from 1. */
+  readonly line?: number;
+  readonly code: ImportProblemCode;
+  readonly message: string;
+}
+
+/** A file of a million bad lines must not take a million messages' memory. */
+const KEPT = 100;
+
+export class ProblemLog {
+  readonly #first: ImportProblem[] = [];
+  readonly #counts = new Map<ImportProblemCode, number>();
+
+  add(code: ImportProblemCode, message: string, line?: number): void {
+    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
+    if (this.#first.length < KEPT) {
+      this.#first.push(line === undefined ? { code, message } : { line, code, message });
+    }
+  }
+
+  /** The first hundred, in the order in which they were met. */
+  get first(): readonly ImportProblem[] {
+    return this.#first;
+  }
+
+  get counts(): ReadonlyMap<ImportProblemCode, number> {
+    return this.#counts;
+  }
+
+  get total(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+}

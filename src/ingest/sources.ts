@@ -1,0 +1,72 @@
+/** The formats that can be read. Adding one means its folder and a line here. */
+
+import { BackscrollError } from "../model/errors.ts";
+import { CLAW_CODE } from "./claw-code/claw-code.ts";
+import { splitLines } from "./lines.ts";
+import { PI } from "./pi/pi.ts";
+import type { ImportedTranscript, TranscriptSource } from "./source.ts";
+
+export const SOURCES: readonly TranscriptSource[] = [CLAW_CODE, PI];
+
+/** How much of a file is looked at to know its format. */
+const HEAD_BYTES = 64 * 1024;
+
+export interface ReadTranscriptInput {
+  readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Where the bytes come from; empty for what has no path. */
+  readonly path?: string;
+  /** The format's name; found by the content if left out. */
+  readonly source?: string;
+}
+
+/** Recognises a transcript and reads it. `unknown_format` if it is none, or there is no such format. */
+export async function readTranscript(
+  input: ReadTranscriptInput,
+): Promise<ImportedTranscript & { readonly source: string }> {
+  const { path = "" } = input;
+  const chunks = iterate(input.bytes);
+  const head: Uint8Array[] = [];
+  let length = 0;
+  while (length < HEAD_BYTES) {
+    const next = await chunks.next();
+    if (next.done) break;
+    // A copy: whoever reads the file may fill the same memory again.
+    head.push(Uint8Array.from(next.value));
+    length += next.value.length;
+  }
+  const source = findSource(Buffer.concat(head), path, input.source);
+  const lines = splitLines(chain(head, chunks));
+  return { ...source.read({ path, lines }), source: source.name };
+}
+
+function findSource(head: Uint8Array, path: string, name: string | undefined): TranscriptSource {
+  const known = SOURCES.map((source) => source.name).join(", ");
+  if (name !== undefined) {
+    const named = SOURCES.find((source) => source.name === name);
+    if (named !== undefined) return named;
+    throw unknownFormat(`there is no format ${name}; known are ${known}`, path);
+  }
+  const found = SOURCES.find((source) => source.recognise(head.subarray(0, HEAD_BYTES), path));
+  if (found !== undefined) return found;
+  const what = path === "" ? "the input" : path;
+  const why = head.length === 0 ? "is empty" : "is no transcript of a known format";
+  throw unknownFormat(`${what} ${why}; known are ${known}`, path);
+}
+
+function unknownFormat(message: string, file: string): BackscrollError {
+  return new BackscrollError("unknown_format", message, { details: { file } });
+}
+
+async function* iterate(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* bytes;
+}
+
+async function* chain(
+  head: readonly Uint8Array[],
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* head;
+  yield* rest;
+}

@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseExact } from "./exact-json.ts";
+
+function again(text: string): string {
+  return JSON.stringify(parseExact(text));
+}
+
+describe("parseExact", () => {
+  test.each([
+    '{"id":9007199254740993}',
+    '{"id":12345678901234567890,"list":[-98765432109876543210]}',
+    '{"a":0.1234567890123456789}',
+    '{"a":1e400,"b":-1e-400}',
+    '{"__proto__":{"id":9007199254740993}}',
+  ])("prints %s as it was", (text) => {
+    expect(again(text)).toBe(text);
+  });
+
+  test("leaves a number alone that prints as another spelling of itself", () => {
+    expect(parseExact('{"a":1.50,"b":1e3,"c":10000000000000000,"d":0.00000000000000000}')).toEqual({
+      ...{ a: 1.5, b: 1000, c: 1e16, d: 0 },
+    });
+  });
+
+  test("does not touch digits inside text", () => {
+    expect(parseExact('{"a":"90071992547409931234"}')).toEqual({ a: "90071992547409931234" });
+  });
+
+  test("gives what JSON.parse gives, for any JSON whose numbers a double can hold", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        const text = JSON.stringify(value);
+        expect(again(text)).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+    );
+  });
+
+  test("throws what JSON.parse throws", () => {
+    expect(() => parseExact('{"a":9007199254740993')).toThrow(SyntaxError);
+  });
+});

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BackscrollError } from "../src/model/errors.ts";
+import { open } from "../src/open.ts";
+import { fixture, importText, readWhole } from "./support/transcripts.ts";
+
+/** Damaged files: nothing throws, and what is whole is not lost with what is not. */
+
+const FIXTURES = [
+  "claw-code/version-1.json",
+  "claw-code/tools.json",
+  "claw-code/compacted.jsonl",
+  "pi/version-1.jsonl",
+  "pi/version-2.jsonl",
+  "pi/version-3.jsonl",
+];
+
+const mutation = fc.record({
+  how: fc.constantFrom("cut", "flip", "double", "swap", "splice", "drop"),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  to: fc.double({ min: 0, max: 1, noNaN: true }),
+  byte: fc.integer({ min: 0, max: 255 }),
+});
+
+type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : never;
+
+function mutate(bytes: Buffer, { how, at, to, byte }: Mutation): Buffer {
+  const lines = bytes.toString("latin1").split("\n");
+  const line = Math.floor(at * (lines.length - 1));
+  const other = Math.floor(to * (lines.length - 1));
+  const place = Math.floor(at * bytes.length);
+  switch (how) {
+    case "cut":
+      return bytes.subarray(0, place);
+    case "flip":
+      return Buffer.concat([bytes.subarray(0, place), Buffer.of(byte), bytes.subarray(place + 1)]);
+    case "double":
+      return Buffer.from(lines.toSpliced(line, 0, lines[line] ?? "").join("\n"), "latin1");
+    case "swap":
+      return Buffer.from(
+        lines
+          .with(line, lines[other] ?? "")
+          .with(other, lines[line] ?? "")
+          .join("\n"),
+        "latin1",
+      );
+    case "splice":
+      return Buffer.concat([
+        bytes.subarray(0, place),
+        bytes.subarray(Math.floor(to * bytes.length)),
+      ]);
+    case "drop":
+      return Buffer.from(lines.toSpliced(line, 1).join("\n"), "latin1");
+  }
+}
+
+test.each(FIXTURES)("no damage to %s makes a reader throw", async (name) => {
+  const whole = Buffer.from(fixture(name));
+  const source = name.split("/")[0] ?? "";
+  await fc.assert(
+    fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
+      const damaged = mutations.reduce(mutate, whole);
+      const { sessions } = await readWhole(damaged, { source, path: "/a", pieces: 1000 });
+      for (const { entries } of sessions) {
+        const ids = entries.map(({ sourceId }) => sourceId);
+        expect(new Set(ids).size).toBe(ids.length);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("whatever a reader gives can be stored, and stored again", async () => {
+  await using engine = await open(":memory:");
+  let tenants = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...FIXTURES), fc.array(mutation), async (name, mutations) => {
+      const damaged = mutations.reduce(mutate, Buffer.from(fixture(name))).toString();
+      const tenant = engine.forTenant(`t${++tenants}`);
+      try {
+        const first = await importText(tenant, damaged, { path: "/a" });
+        const again = await importText(tenant, damaged, { path: "/a" });
+        expect(again.result).toMatchObject({ entries: 0, skipped: first.result.entries });
+      } catch (error) {
+        // Damaged beyond recognition, or without a session.
+        const known = BackscrollError.is(error, "unknown_format");
+        if (!known && !(error as Error).message.includes("no session")) throw error;
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a line that is broken costs that line and no other", async () => {
+  const lines = fixture("pi/version-3.jsonl").trimEnd().split("\n");
+  const whole = await readWhole(lines.join("\n"));
+  for (let i = 1; i < lines.length; i++) {
+    const broken = lines.with(i, (lines[i] ?? "").slice(0, -5)).join("\n");
+    const { sessions, problems } = await readWhole(broken);
+    expect(sessions[0]?.entries).toHaveLength((whole.sessions[0]?.entries.length ?? 0) - 1);
+    const code = i === lines.length - 1 ? "torn_line" : "not_json";
+    expect(problems).toContainEqual(expect.objectContaining({ line: i + 1, code }));
+  }
+});
