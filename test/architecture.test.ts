@@ -28,7 +28,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   },
 
   // Writers of other agents' files: entries in, text out.
-  export: { folders: ["model", "transcript"], packages: [] },
+  export: { folders: ["model", "transcript", "compaction"], packages: [] },
 
   // Backends run the index: its computations ask, they answer.
   store: { folders: ["model", "transcript", "search"], packages: ["node:crypto", "node:zlib"] },

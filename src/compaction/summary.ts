@@ -6,6 +6,7 @@
  */
 
 import type { Entry } from "../model/entry.ts";
+import { isPlainObject } from "../model/json.ts";
 
 /** A line of a summary, with the entry that it can be checked against. */
 export interface CitedText {
@@ -67,6 +68,11 @@ export interface SummaryStructure {
   readonly folded: readonly TimelineFold[];
   readonly timeline: readonly TimelineLine[];
   readonly ledger: Ledger;
+}
+
+/** Whether a stored value is a structure that this version can go on from. */
+export function isStructure(value: unknown): value is SummaryStructure {
+  return isPlainObject(value) && value["version"] === 1 && isPlainObject(value["ledger"]);
 }
 
 export interface SummaryRequest {

@@ -28,6 +28,4 @@ export interface ExportInput {
   readonly branchesLeftOut: number;
   /** All messages of the path, also where a summary stands for them. */
   readonly full: boolean;
-  /** The message that opens a compacted session, made from its summary. */
-  readonly renderContinuation: (summary: string, tailKept: boolean) => string;
 }

@@ -4,7 +4,6 @@ import { maskEntry, maskSession } from "../../api/mask.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { ExportFormat, ExportInput } from "../../export/format.ts";
 import type { Entry } from "../../model/entry.ts";
-import { renderContinuation } from "./continuation.ts";
 
 export interface ExportSelection {
   /** The path to this entry, instead of the active one or the whole tree. */
@@ -40,7 +39,7 @@ export async function toExportInput(
     } while (after !== undefined);
   }
   return {
-    ...{ session: raw ? session : maskSession(session), entries, full, renderContinuation },
+    ...{ session: raw ? session : maskSession(session), entries, full },
     leaf: leaf ?? session.leaf,
     branchesLeftOut: Math.max(0, branches - 1),
   };

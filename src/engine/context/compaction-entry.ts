@@ -1,6 +1,6 @@
 /** What a compaction's entry holds: the contract between who writes one and who builds a context. */
 
-import type { SummaryStructure } from "../../compaction/summary.ts";
+import { isStructure, type SummaryStructure } from "../../compaction/summary.ts";
 import type { ResultCut } from "../../context/cut-results.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -67,9 +67,9 @@ export function viewCompaction(entry: Entry): CompactionView {
 
 /** The structure that the next summary builds upon; null if there is none, or of another version. */
 export function structureOf(data: unknown): SummaryStructure | null {
-  if (!isPlainObject(data) || !isPlainObject(data["structure"])) return null;
-  const structure = data["structure"] as unknown as SummaryStructure;
-  return structure.version === 1 && isPlainObject(structure.ledger) ? structure : null;
+  if (!isPlainObject(data)) return null;
+  const { structure } = data;
+  return isStructure(structure) ? structure : null;
 }
 
 function strings(value: unknown): string[] {

@@ -5,6 +5,9 @@
  * A compacted session there is the continuation as a system message, and behind it what was kept.
  */
 
+import { continuationMessage } from "../../compaction/render/continuation.ts";
+import { renderSummary } from "../../compaction/render/render.ts";
+import { isStructure } from "../../compaction/summary.ts";
 import { textOf } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
@@ -88,11 +91,11 @@ export async function* clawParts(
     }
     const message = toClawMessage(entry, losses);
     if (message === undefined) continue;
-    if (continuation !== undefined) yield continuationOf(continuation, true, input);
+    if (continuation !== undefined) yield continuationOf(continuation, true);
     continuation = undefined;
     yield { message };
   }
-  if (continuation !== undefined) yield continuationOf(continuation, false, input);
+  if (continuation !== undefined) yield continuationOf(continuation, false);
 }
 
 /** What is known of the session, in the order in which the format's documents have it. */
@@ -113,13 +116,20 @@ export function clawMeta(session: Session, losses: LossLog): JsonObject {
   };
 }
 
-function continuationOf(entry: Entry, tailKept: boolean, input: ExportInput): ClawPart {
+function continuationOf(entry: Entry, tailKept: boolean): ClawPart {
   const { continuation } = dataOf(entry);
   const text =
     typeof continuation === "string"
       ? continuation
-      : input.renderContinuation(textOf(entry.blocks), tailKept);
+      : continuationMessage(summaryOf(entry), { tailKept });
   return { message: { role: "system", blocks: [{ type: "text", text }] } };
+}
+
+/** A summary whose structure is known is written as claw-code writes its own. */
+function summaryOf(entry: Entry): string {
+  const { structure } = dataOf(entry);
+  if (!isStructure(structure)) return textOf(entry.blocks);
+  return renderSummary(structure, "seed");
 }
 
 /** What the user typed, which claw-code keeps apart from the conversation. */
