@@ -146,5 +146,31 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       await settle(own);
       expect(await sessionsOf(own, "jackal")).toEqual([kept.id]);
     });
+
+    test("within one session is what all ways of asking find, up to a message", async () => {
+      const own = tenant();
+      const animals = ["otter", "stoat", "vole", "shrew"];
+      const said = Array.from({ length: 120 }, (_, i) => {
+        const words = animals.filter((_animal, bit) => ((i * 7) >> bit) % 2 === 1);
+        return `${words.join(" ")} ${"and so on ".repeat(i % 5)}number${i}`;
+      });
+      const session = await talk(own, said, { title: "otter" });
+      await talk(own, ["otter otter otter"]);
+      await settle(own);
+      await session.append({ role: "user", content: "the last otter and stoat" });
+      const within = (limit: number, perSession: number, beforeSequence?: number) =>
+        hitsOf(own, "otter stoat number17", {
+          ...{ ranking: "seed", session: session.id, limit, perSession },
+          ...(beforeSequence === undefined ? {} : { beforeSequence }),
+        });
+      const best = (hits: Awaited<ReturnType<typeof within>>) =>
+        hits.map(({ entryId, score }) => [entryId, score.toFixed(9)]);
+      // One way ranks whole sessions, the other one single messages.
+      expect(best(await within(20, 20)).slice(0, 19)).toEqual(best(await within(20, 19)));
+      const early = await within(20, 20, 60);
+      expect(early).toHaveLength(20);
+      expect(early.every(({ index }) => (index ?? 99) < 59)).toBe(true);
+      expect(best(early).slice(0, 19)).toEqual(best(await within(20, 19, 60)));
+    });
   });
 }

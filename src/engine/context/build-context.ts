@@ -77,6 +77,8 @@ export async function buildContext(
     counter,
     ...(leaf === undefined ? {} : { leaf }),
     isEnough: enough(recentTurns, tokenBudget, scope),
+    // A question and an answer a turn, and a little more; tools take another page.
+    firstPage: Math.min(256, 2 * recentTurns + 8),
   });
   const standing = await readStanding(
     scope,
@@ -195,6 +197,8 @@ async function recallEvicted(
     ...(oldest === undefined ? {} : { beforeSequence: oldest.sequence }),
     limit: recall.k,
     perSession: recall.k,
+    // Each message by itself: the best of a session of any length, without reading all of it.
+    ranking: "seed",
     contextBefore: 0,
     contextAfter: 0,
   });

@@ -27,6 +27,8 @@ export interface ReadContextOptions {
   readonly counter: TokenCounter;
   /** Called with each entry, newest first; true once nothing older is needed. */
   readonly isEnough?: (entry: Entry) => boolean;
+  /** How much is read at first; 32 if left out. */
+  readonly firstPage?: number;
   /** False: the compaction is not looked for if what was read does not reach it. */
   readonly summary?: boolean;
 }
@@ -53,7 +55,7 @@ export async function readContextAs<Item>(
   const newestFirst: Item[] = [];
   let compaction: CompactionView | null = null;
   let firstKept: Entry | undefined;
-  let limit = FIRST_PAGE;
+  let limit = options.firstPage ?? FIRST_PAGE;
   const done = (unread: number) => {
     return { compaction, entries: newestFirst.reverse(), unread: Math.max(0, unread) };
   };

@@ -73,6 +73,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     roleWeights: Float64Array.from(ROLES, (role) => profile.roles[role]),
     filter: { ...filter, path: request.branches === "all" ? undefined : paths.known },
     boosts,
+    isWithinOne: isWithinOne(request, filter),
   };
   const wanted = Math.max(profile.candidates, request.limit + SPARE);
   const { top, partial } = yield* passUntilPathsAreKnown(search, pass, paths, wanted);
@@ -93,9 +94,10 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     boosts,
     perSession: request.perSession,
   };
-  const ranked = isPlain(request)
-    ? yield* blobs.complete(() => top.list().map((best) => rankBest(best, pass, views)))
-    : yield* rankSessions(top, pass, ranking, blobs);
+  const ranked =
+    pass.isWithinOne || isPlain(request)
+      ? yield* blobs.complete(() => top.list().map((best) => rankBest(best, pass, views)))
+      : yield* rankSessions(top, pass, ranking, blobs);
   return {
     ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
     notes,
@@ -115,6 +117,16 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
 function isPlain({ profile, perSession }: SearchRequest): boolean {
   const { neighbours, session, recurrence } = profile;
   return neighbours === 0 && session === 0 && recurrence === 0 && perSession === 1;
+}
+
+/** Whether single messages of one session are looked for, and each counts by itself. */
+function isWithinOne(
+  { profile, perSession, limit }: SearchRequest,
+  { sessions }: Pick<MessageFilter, "sessions">,
+): boolean {
+  const { neighbours, session, recurrence } = profile;
+  const isAlone = neighbours === 0 && session === 0 && recurrence === 0;
+  return isAlone && perSession >= limit && sessions?.length === 1;
 }
 
 /** What the first pass found, as it is. A blob that is missing makes the attempt run again. */
@@ -269,6 +281,22 @@ function isActive(views: readonly View[], best: Best, paths: Paths): boolean {
   return facts !== undefined && isOnPath(facts, path);
 }
 
+/** What a session has beside its messages is enough, unless something is asked of the messages. */
+function isOpen(filter: MessageFilter): boolean {
+  return (
+    filter.required.length === 0 &&
+    filter.excluded.length === 0 &&
+    filter.roles.every((role) => role === 1) &&
+    filter.since === Number.NEGATIVE_INFINITY &&
+    filter.until === Number.POSITIVE_INFINITY &&
+    filter.before === Number.POSITIVE_INFINITY
+  );
+}
+
+function maxOf(boosts: ReadonlyMap<number, number>): number {
+  return Math.max(0, ...boosts.values());
+}
+
 function* passOnce(
   { blobs, isLate }: CandidateSearch,
   pass: Omit<MessagePass, "maxBoost">,
@@ -281,6 +309,14 @@ function* passOnce(
     if (a.session !== b.session) return a.session < b.session;
     return (x?.sequence ?? 0) < (y?.sequence ?? 0);
   };
+  if (pass.isWithinOne) {
+    const best = new TopSessions(limit, isBefore);
+    const found = yield* passMessages({ ...pass, maxBoost: maxOf(boosts) }, best, blobs, isLate);
+    const [[session, boost] = [0, 0]] = boosts;
+    if (found.top.list().length > 0 || boost === 0 || !isOpen(filter)) return found;
+    found.top.offer(session, boost, -1, -1);
+    return found;
+  }
   const byBoost = [...boosts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   const few = filter.sessions !== undefined && filter.sessions.length <= FEW_SESSIONS;
   const first: readonly (readonly [number, number])[] = few
@@ -301,15 +337,7 @@ function* passOnce(
     }
     return attempt;
   });
-  // What a session has beside its messages is enough, unless something is asked of the messages.
-  const isOpen =
-    filter.required.length === 0 &&
-    filter.excluded.length === 0 &&
-    filter.roles.every((role) => role === 1) &&
-    filter.since === Number.NEGATIVE_INFINITY &&
-    filter.until === Number.POSITIVE_INFINITY &&
-    filter.before === Number.POSITIVE_INFINITY;
-  if (isOpen) {
+  if (isOpen(filter)) {
     for (const [session, boost] of byBoost) {
       if (boost < top.threshold) break;
       top.offer(session, boost, -1, -1);

@@ -3,6 +3,7 @@
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
+import { lowerBound } from "../index/term-list.ts";
 import type { Asking } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { LengthNorm } from "./bm25.ts";
@@ -24,6 +25,8 @@ export interface MessagePass {
   readonly filter: MessageFilter;
   /** What a session gains beside its messages. */
   readonly boosts: ReadonlyMap<number, number>;
+  /** Every message counts for itself: a single session is searched for its best messages. */
+  readonly isWithinOne: boolean;
   /** The most that any session gains that is not in `top` already. */
   readonly maxBoost: number;
 }
@@ -96,13 +99,22 @@ function loadChunk(
   chunk: number,
 ): LoadedChunk | null | undefined {
   const view = pass.views[number] as View;
+  const columns = view.source.columns(chunk);
+  // Postings of a chunk that has none of the sessions need not even be read.
+  if (columns !== undefined && !mayHold(columns, pass.filter.sessions)) return null;
   const lists = chunkLists(pass.terms, number, chunk);
   if (lists?.length === 0) return null;
-  const columns = view.source.columns(chunk);
   const filter = columns && chunkFilter(view, chunk, columns, pass.filter);
   if (filter === null) return null;
   if (lists === undefined || columns === undefined || filter === undefined) return undefined;
   return { columns, lists, filter };
+}
+
+/** Whether a session in scope lies between the first and the last one of the chunk. */
+function mayHold({ sessions, count }: ChunkColumns, scope: Uint32Array | undefined): boolean {
+  if (scope === undefined) return true;
+  const at = lowerBound(scope, sessions[0] as number, 0, scope.length);
+  return at < scope.length && (scope[at] as number) <= (sessions[count - 1] as number);
 }
 
 function score(
@@ -125,12 +137,14 @@ function score(
     accepts: filter.accepts,
     threshold: () => top.threshold,
     matters: (document, points) => {
+      if (pass.isWithinOne) return true;
       const session = columns.sessions[document] as number;
       return points + boostOf(session) >= top.bestOf(session);
     },
     offer: (document, points) => {
       const session = columns.sessions[document] as number;
-      top.offer(session, points + boostOf(session), view, base + document);
+      const key = pass.isWithinOne ? view * 2 ** 32 + base + document : session;
+      top.offer(session, points + boostOf(session), view, base + document, key);
     },
   };
   const { drivers } = filter.conditions;

@@ -1,6 +1,8 @@
-/** The best sessions so far, each by its best message. */
+/** The best sessions so far, each by its best message; or the best messages of one session. */
 
 export interface Best {
+  /** What it stands for: a session, or a single message of the only session in scope. */
+  readonly key: number;
   readonly session: number;
   readonly score: number;
   /** Where the message is: the number of the view, and the document there. */
@@ -19,7 +21,7 @@ export type Tie = (a: Best, b: Best) => boolean;
 export class TopSessions {
   readonly #limit: number;
   readonly #isBefore: Tie;
-  readonly #bySession = new Map<number, Best>();
+  readonly #byKey = new Map<number, Best>();
   /** The best first. */
   readonly #sorted: Best[] = [];
 
@@ -34,15 +36,21 @@ export class TopSessions {
     return this.#sorted[this.#limit - 1]?.score ?? 0;
   }
 
-  /** What the session has already, if it is among the best. */
-  bestOf(session: number): number {
-    return this.#bySession.get(session)?.score ?? 0;
+  /** What a session, or a message, has already, if it is among the best. */
+  bestOf(key: number): number {
+    return this.#byKey.get(key)?.score ?? 0;
   }
 
-  offer(session: number, score: number, view: number, document: number): void {
+  offer(
+    session: number,
+    score: number,
+    view: number,
+    document: number,
+    key: number = session,
+  ): void {
     if (score < this.threshold) return;
-    const offered: Best = { session, score, view, document };
-    const known = this.#bySession.get(session);
+    const offered: Best = { key, session, score, view, document };
+    const known = this.#byKey.get(key);
     if (known !== undefined) {
       if (!this.#beats(offered, known)) return;
       this.#sorted.splice(this.#sorted.indexOf(known), 1);
@@ -50,9 +58,9 @@ export class TopSessions {
       const last = this.#sorted.at(-1) as Best;
       if (!this.#beats(offered, last)) return;
       this.#sorted.pop();
-      this.#bySession.delete(last.session);
+      this.#byKey.delete(last.key);
     }
-    this.#bySession.set(session, offered);
+    this.#byKey.set(key, offered);
     this.#sorted.splice(this.#place(offered), 0, offered);
   }
 
@@ -66,7 +74,7 @@ export class TopSessions {
     for (const best of this.#sorted) {
       if (!keeps(best)) continue;
       kept.#sorted.push(best);
-      kept.#bySession.set(best.session, best);
+      kept.#byKey.set(best.key, best);
     }
     return kept;
   }
