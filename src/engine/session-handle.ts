@@ -6,6 +6,7 @@
  * expect.
  */
 
+import type { Provider, RenderedContext } from "../context/render/render.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkText } from "../model/ids.ts";
@@ -19,13 +20,10 @@ import { sessionNotFound } from "../store/store-errors.ts";
 import { type ContentInput, normalizeContent } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
 import { checkFlag, checkInput, checkKey, checkKeyOrNull } from "./check.ts";
-import {
-  type BuildContextInput,
-  type BuiltContext,
-  buildContext,
-} from "./context/build-context.ts";
+import { type BuiltContext, buildContext } from "./context/build-context.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
+import type { BuildContextInput } from "./context/context-options.ts";
 import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
 import {
   listSummaries,
@@ -268,7 +266,13 @@ export class SessionHandle {
   }
 
   /** A model-ready list of messages under a token budget, and what was left out of it. */
-  buildContext(input: BuildContextInput): Promise<BuiltContext> {
+  buildContext<P extends Provider>(
+    input: BuildContextInput & { readonly provider: P },
+  ): Promise<BuiltContext & { readonly rendered: RenderedContext<P> }>;
+  buildContext(input: BuildContextInput): Promise<BuiltContext>;
+  buildContext(
+    input: BuildContextInput,
+  ): Promise<BuiltContext & { readonly rendered?: RenderedContext<Provider> }> {
     return buildContext(this.#scope, this.id, input);
   }
 

@@ -9,45 +9,27 @@
 import { type AssembledContext, assembleContext, type Omission } from "../../context/build.ts";
 import { liftPinned } from "../../context/lift-pinned.ts";
 import type { ContextMessage } from "../../context/message.ts";
+import { pruneToolResults } from "../../context/prune.ts";
 import type { Excerpt } from "../../context/quote.ts";
+import { type Provider, type RenderedContext, renderContext } from "../../context/render/render.ts";
+import { countBlocks } from "../../context/tokens.ts";
 import { startsTurn, turnStarts } from "../../context/turns.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { MAX_HITS, MAX_PAGE } from "../../model/limits.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
-import {
-  checkCount,
-  checkFlag,
-  checkInput,
-  checkKey,
-  checkLimit,
-  checkList,
-  invalid,
-} from "../check.ts";
 import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
 import { searchSessions } from "../search.ts";
+import {
+  type BuildContextInput,
+  type CheckedContext,
+  checkContextOptions,
+} from "./context-options.ts";
 import { keepParticipants } from "./participants.ts";
 import { type ContextEntries, idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
-
-export interface BuildContextInput {
-  /** What all messages together may take. */
-  readonly tokenBudget: number;
-  /** At most so many turns as they were said, the newest included; 20 if left out. */
-  readonly recentTurns?: number;
-  /** What is recalled of earlier turns: up to `k` (4) that score at least `threshold`; false: nothing. */
-  readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
-  /** Adds the session's facts. */
-  readonly includeFacts?: boolean;
-  /** Only what these actors wrote, and the results of their tools. */
-  readonly filterParticipants?: readonly string[];
-  /** What to recall for, in place of the newest user message. */
-  readonly query?: string;
-  /** Another leaf than the active one. */
-  readonly leaf?: string;
-}
 
 export interface BuiltContext {
   readonly messages: readonly ContextMessage[];
@@ -58,8 +40,6 @@ export interface BuiltContext {
   readonly shortened: number;
 }
 
-const DEFAULT_TURNS = 20;
-const DEFAULT_RECALLED = 4;
 /** What is used of a message to search by: a pasted log would drown the question in it. */
 const QUERY_LENGTH = 2_000;
 /** What is quoted of one message. */
@@ -69,93 +49,47 @@ export async function buildContext(
   scope: Scope,
   sessionId: string,
   input: BuildContextInput,
-): Promise<BuiltContext> {
-  const options = checkOptions(input);
+): Promise<BuiltContext & { readonly rendered?: RenderedContext<Provider> }> {
+  const options = checkContextOptions(input);
   const { counter } = scope;
   const { leaf, recentTurns, tokenBudget } = options;
-  const context = await readContext(scope, sessionId, {
+  const read = await readContext(scope, sessionId, {
     counter,
     ...(leaf === undefined ? {} : { leaf }),
     isEnough: enough(recentTurns, tokenBudget, scope),
     // A question and an answer a turn, and a little more; tools take another page.
     firstPage: Math.min(256, 2 * recentTurns + 8),
   });
-  const standing = await readStanding(
-    scope,
-    sessionId,
-    context.compaction,
-    idsOf(context.entries),
-    leaf,
-  );
-  const kept = keepParticipants(context.entries, options.participants);
+  const standing = await readStanding(scope, sessionId, read.compaction, idsOf(read.entries), leaf);
+  const kept = keepParticipants(read.entries, options.participants);
   const newestAt = turnStarts(kept).at(-1) ?? 0;
   const lifted = liftPinned(kept, newestAt);
-  const { compaction } = context;
+  const { compaction } = read;
   const sources = {
     pinned: [...standing, ...lifted.pinned],
     entries: lifted.entries,
-    unread: context.unread,
+    unread: read.unread,
     summary: compaction === null ? null : { entryId: compaction.entry.id, text: compaction.text },
     facts: options.includeFacts ? await readFacts(scope, sessionId) : [],
-    recalled: await recallEvicted(
-      scope,
-      sessionId,
-      { ...context, entries: kept },
-      standing,
-      options,
-    ),
+    recalled: await recallEvicted(scope, sessionId, { ...read, entries: kept }, standing, options),
   };
   const assembled = assembleContext(sources, { tokenBudget, recentTurns, counter });
-  return checkFits(assembled, tokenBudget);
+  const context = pruned(checkFits(assembled, tokenBudget), options, scope);
+  const { provider, model } = options;
+  if (provider === undefined) return context;
+  const rendered = renderContext(context.messages, provider, model === undefined ? {} : { model });
+  return { ...context, rendered };
 }
 
-interface CheckedOptions {
-  readonly tokenBudget: number;
-  readonly recentTurns: number;
-  readonly recall: { readonly k: number; readonly threshold: number } | null;
-  readonly includeFacts: boolean;
-  readonly participants: ReadonlySet<string> | null;
-  readonly query: string | undefined;
-  readonly leaf: string | undefined;
-}
-
-function checkOptions(input: BuildContextInput): CheckedOptions {
-  const {
-    tokenBudget,
-    semanticRecall = {},
-    filterParticipants,
-    query,
-    leaf,
-  } = checkInput(input, "options");
-  return {
-    tokenBudget: checkPositive(tokenBudget, "tokenBudget"),
-    recentTurns: checkPositive(input.recentTurns ?? DEFAULT_TURNS, "recentTurns"),
-    recall:
-      semanticRecall === false
-        ? null
-        : {
-            k: Math.min(
-              MAX_HITS,
-              checkLimit(
-                checkInput(semanticRecall, "semanticRecall").k,
-                "semanticRecall.k",
-                DEFAULT_RECALLED,
-              ),
-            ),
-            threshold: checkScore(semanticRecall.threshold ?? 0),
-          },
-    includeFacts: checkFlag(input.includeFacts ?? false, "includeFacts"),
-    participants:
-      filterParticipants === undefined
-        ? null
-        : new Set(
-            checkList(filterParticipants, "filterParticipants").map((actor) =>
-              checkKey(actor, "filterParticipants"),
-            ),
-          ),
-    query: query === undefined ? undefined : checkKey(query, "query"),
-    leaf: leaf === undefined ? undefined : checkKey(leaf, "leaf"),
-  };
+function pruned(
+  context: BuiltContext,
+  { prune }: CheckedContext,
+  { counter }: Scope,
+): BuiltContext {
+  if (prune === undefined) return context;
+  const messages = pruneToolResults(context.messages, prune);
+  const tokens = messages.reduce((sum, { blocks }) => sum + countBlocks(blocks, counter), 0);
+  return { ...context, messages, tokens };
 }
 
 /** Nothing older is needed once there are more turns than wanted, or more tokens than there is room. */
@@ -179,7 +113,7 @@ async function recallEvicted(
   sessionId: string,
   context: ContextEntries,
   standing: readonly Entry[],
-  { recall, query, leaf, recentTurns }: CheckedOptions,
+  { recall, query, leaf, recentTurns }: CheckedContext,
 ): Promise<readonly Excerpt[]> {
   const { entries } = context;
   const starts = turnStarts(entries);
@@ -240,19 +174,5 @@ function checkFits(
     "budget_too_small",
     `tokenBudget is ${tokenBudget}, but the pinned entries and the newest turn alone take ${needed} tokens; raise it to ${needed} at least, or unpin entries`,
     { details: { field: "tokenBudget", limit: tokenBudget, needed } },
-  );
-}
-
-function checkPositive(value: unknown, field: string): number {
-  const count = checkCount(value, field);
-  if (count < 1) throw invalid(field, `${field} must be a whole number of at least 1`);
-  return count;
-}
-
-function checkScore(value: unknown): number {
-  if (typeof value === "number" && value >= 0) return value;
-  throw invalid(
-    "semanticRecall.threshold",
-    "semanticRecall.threshold must be a number of at least 0",
   );
 }

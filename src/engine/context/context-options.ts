@@ -1,0 +1,116 @@
+/** What a caller may ask of a context, checked and completed. */
+
+import type { PruneOptions } from "../../context/prune.ts";
+import { PROVIDERS, type Provider } from "../../context/render/render.ts";
+import { MAX_HITS } from "../../model/limits.ts";
+import {
+  checkCount,
+  checkFlag,
+  checkInput,
+  checkKey,
+  checkLimit,
+  checkList,
+  checkOneOf,
+  invalid,
+} from "../check.ts";
+
+export interface BuildContextInput {
+  /** What all messages together may take. */
+  readonly tokenBudget: number;
+  /** At most so many turns as they were said, the newest included; 20 if left out. */
+  readonly recentTurns?: number;
+  /** What is recalled of earlier turns: up to `k` (4) that score at least `threshold`; false: nothing. */
+  readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
+  /** Adds the session's facts. */
+  readonly includeFacts?: boolean;
+  /** Only what these actors wrote, and the results of their tools. */
+  readonly filterParticipants?: readonly string[];
+  /** What to recall for, in place of the newest user message. */
+  readonly query?: string;
+  /** Another leaf than the active one. Nothing is recalled for it. */
+  readonly leaf?: string;
+  /** Also gives the context in the shape that this provider is sent: see `rendered`. */
+  readonly provider?: Provider;
+  /** The model that will read it: what was signed for another one is left out of `rendered`. */
+  readonly model?: string;
+  /** Shortens and clears old tool results once the model's window is filling up. */
+  readonly prune?: PruneOptions;
+}
+
+const DEFAULT_TURNS = 20;
+const DEFAULT_RECALLED = 4;
+
+export interface CheckedContext {
+  readonly tokenBudget: number;
+  readonly recentTurns: number;
+  readonly recall: { readonly k: number; readonly threshold: number } | null;
+  readonly includeFacts: boolean;
+  readonly participants: ReadonlySet<string> | null;
+  readonly query: string | undefined;
+  readonly leaf: string | undefined;
+  readonly provider: Provider | undefined;
+  readonly model: string | undefined;
+  readonly prune: PruneOptions | undefined;
+}
+
+export function checkContextOptions(input: BuildContextInput): CheckedContext {
+  const {
+    tokenBudget,
+    semanticRecall = {},
+    filterParticipants,
+    query,
+    leaf,
+  } = checkInput(input, "options");
+  return {
+    tokenBudget: checkPositive(tokenBudget, "tokenBudget"),
+    recentTurns: checkPositive(input.recentTurns ?? DEFAULT_TURNS, "recentTurns"),
+    recall:
+      semanticRecall === false
+        ? null
+        : {
+            k: Math.min(
+              MAX_HITS,
+              checkLimit(
+                checkInput(semanticRecall, "semanticRecall").k,
+                "semanticRecall.k",
+                DEFAULT_RECALLED,
+              ),
+            ),
+            threshold: checkScore(semanticRecall.threshold ?? 0),
+          },
+    includeFacts: checkFlag(input.includeFacts ?? false, "includeFacts"),
+    participants:
+      filterParticipants === undefined
+        ? null
+        : new Set(
+            checkList(filterParticipants, "filterParticipants").map((actor) =>
+              checkKey(actor, "filterParticipants"),
+            ),
+          ),
+    query: query === undefined ? undefined : checkKey(query, "query"),
+    leaf: leaf === undefined ? undefined : checkKey(leaf, "leaf"),
+    provider:
+      input.provider === undefined ? undefined : checkOneOf(input.provider, PROVIDERS, "provider"),
+    model: input.model === undefined ? undefined : checkKey(input.model, "model"),
+    prune: input.prune === undefined ? undefined : checkPrune(input.prune),
+  };
+}
+
+function checkPositive(value: unknown, field: string): number {
+  const count = checkCount(value, field);
+  if (count < 1) throw invalid(field, `${field} must be a whole number of at least 1`);
+  return count;
+}
+
+function checkScore(value: unknown): number {
+  if (typeof value === "number" && value >= 0) return value;
+  throw invalid(
+    "semanticRecall.threshold",
+    "semanticRecall.threshold must be a number of at least 0",
+  );
+}
+
+function checkPrune(prune: PruneOptions): PruneOptions {
+  checkPositive(checkInput(prune, "prune").windowTokens, "prune.windowTokens");
+  return prune;
+}
