@@ -1,8 +1,38 @@
 /** The library's public names, one by one. What is not here may change without notice. */
 
 export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
+export type { KeepStrategy } from "./compaction/plan.ts";
+export type {
+  Summarizer,
+  SummaryAnswer,
+  SummaryRequest,
+  SummaryStructure,
+} from "./compaction/summary.ts";
+export type { Omission } from "./context/build.ts";
+export type { ContextMessage, ContextPart } from "./context/message.ts";
+export type { PruneOptions } from "./context/prune.ts";
+export {
+  PROVIDERS,
+  type Provider,
+  type RenderedContext,
+  renderContext,
+} from "./context/render/render.ts";
+export { TOKEN_ESTIMATE, type TokenCounter } from "./context/tokens.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
+export type { BuiltContext } from "./engine/context/build-context.ts";
+export type { CompactionResult } from "./engine/context/compact.ts";
+export type {
+  CompactInput,
+  CompactionHook,
+  HookAnswer,
+  KeepInput,
+} from "./engine/context/compact-options.ts";
+export type { CompactionData } from "./engine/context/compaction-entry.ts";
+export type { BuildContextInput } from "./engine/context/context-options.ts";
+export type { Recalled, RecallOptions, RecallScope } from "./engine/context/recall.ts";
+export type { SummarizeOptions, Summary } from "./engine/context/summarize.ts";
+export type { ContextUsage } from "./engine/context/usage.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts.ts";
 export type { DeleteOptions, Derived } from "./engine/forget.ts";
@@ -81,6 +111,7 @@ export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from 
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export type { Origin, Retention, Session } from "./model/session.ts";
+export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";

@@ -74,7 +74,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "backup.ts": { folders: ["model", "store", "open.ts"], packages: ["node:fs", "node:path"] },
   "index.ts": {
     folders: [
-      ...["model", "transcript", "search", "store", "engine", "open.ts", "backup.ts"],
+      ...["model", "transcript", "search", "context", "compaction", "store", "engine"],
+      ...["open.ts", "backup.ts"],
       ...["ingest", "ingest/sources.ts"],
     ],
     packages: [],

@@ -1,24 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ContextMessage } from "../src/context/message.ts";
-import { PROVIDERS, type Provider, renderContext } from "../src/context/render/render.ts";
-import { aiSdkViolations } from "./support/provider-rules/ai-sdk.ts";
-import { anthropicViolations } from "./support/provider-rules/anthropic.ts";
-import { googleViolations } from "./support/provider-rules/google.ts";
-import { mistralViolations } from "./support/provider-rules/mistral.ts";
-import { openAiChatViolations } from "./support/provider-rules/openai-chat.ts";
-import { openAiResponsesViolations } from "./support/provider-rules/openai-responses.ts";
+import { PROVIDERS, renderContext } from "../src/context/render/render.ts";
+import { VIOLATIONS } from "./support/provider-rules/index.ts";
 import { stringsIn } from "./support/provider-rules/wire.ts";
 import { randomContext } from "./support/random-context.ts";
-
-const VIOLATIONS: Readonly<Record<Provider, (rendered: unknown) => string[]>> = {
-  "ai-sdk": aiSdkViolations,
-  anthropic: anthropicViolations,
-  "openai-chat": openAiChatViolations,
-  "openai-responses": openAiResponsesViolations,
-  google: googleViolations,
-  mistral: mistralViolations,
-};
 
 const RUNS = { numRuns: 1_000 };
 

@@ -73,7 +73,7 @@ export async function readContextAs<Item>(
         if (firstKept === undefined) return done(0);
         continue;
       }
-      newestFirst.push(toItem(shown(entry, compaction, options.counter)));
+      newestFirst.push(toItem(asShown(entry, compaction, options.counter)));
       if (!options.isEnough?.(entry)) continue;
       if (compaction === null && options.summary !== false) {
         compaction = await findCompaction(scope, sessionId, options.leaf);
@@ -86,7 +86,11 @@ export async function readContextAs<Item>(
 }
 
 /** The entry as the context shows it: results that the compaction cut are cut. */
-function shown(entry: Entry, compaction: CompactionView | null, counter: TokenCounter): Entry {
+export function asShown(
+  entry: Entry,
+  compaction: CompactionView | null,
+  counter: TokenCounter,
+): Entry {
   const cuts = compaction?.cuts.get(entry.id);
   if (cuts === undefined) return entry;
   return { ...entry, blocks: cutResults(entry.blocks, cuts, counter) };

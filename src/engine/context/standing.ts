@@ -5,6 +5,7 @@ import { MAX_PAGE } from "../../model/limits.ts";
 import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
 import type { CompactionView } from "./compaction-entry.ts";
+import { asShown } from "./read-context.ts";
 
 /**
  * What is pinned on the path, or was when the newest compaction was made (until the next one decides
@@ -36,5 +37,6 @@ export async function readStanding(
   return [...pinned, ...others]
     .filter((entry) => entry.sessionId === sessionId && !present.has(entry.id))
     .filter((entry) => entry.status === "committed" && entry.blocks.length > 0)
-    .toSorted((a, b) => a.sequence - b.sequence);
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .map((entry) => asShown(entry, compaction, scope.counter));
 }

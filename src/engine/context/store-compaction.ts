@@ -67,9 +67,9 @@ export async function storeCompaction(
   return placed.at(-1) as Entry;
 }
 
-/** Results that an earlier compaction cut stay cut while they are kept. */
+/** Results that an earlier compaction cut stay cut while they are kept, or stay by a pin. */
 function joinCuts(previous: CompactionView | null, plan: CompactionPlan): readonly ResultCut[] {
-  const gone = new Set([...plan.covered, ...plan.pinned]);
+  const gone = new Set(plan.covered);
   const cuts = new Map(plan.cuts.map((cut) => [`${cut.entryId} ${cut.toolUseId}`, cut]));
   for (const [entryId, ofEntry] of previous?.cuts ?? []) {
     if (gone.has(entryId)) continue;
