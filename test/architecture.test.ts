@@ -52,7 +52,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
   // as they are in the index.
-  api: { folders: ["model", "search", "store", "engine"], packages: [] },
+  api: { folders: ["model", "search", "context", "store", "engine"], packages: [] },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
   "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
@@ -61,7 +61,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   cli: {
     folders: [
       ...["model", "engine", "api", "open.ts", "backup.ts"],
-      ...["ingest", "ingest/sources.ts", "export"],
+      ...["ingest", "ingest/sources.ts", "export", "context", "compaction"],
     ],
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
   },

@@ -40,7 +40,9 @@ test("the library has these names at run time", () => {
     "ERROR_CODES",
     "Engine",
     "MessageStream",
+    "PROVIDERS",
     "SessionHandle",
+    "TOKEN_ESTIMATE",
     "TenantEngine",
     "appendCommit",
     "appendMessage",
@@ -49,6 +51,7 @@ test("the library has these names at run time", () => {
     "newSession",
     "open",
     "readTranscript",
+    "renderContext",
     "restore",
     "textOf",
   ]);
@@ -167,6 +170,7 @@ describe("the command line", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       ...["search", "status", "list", "show", "history", "changes"],
       ...["new", "append", "title", "branch", "edit", "label", "fork", "delete"],
+      ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
       ...["facts list", "facts search", "facts add", "facts delete"],
       ...["doctor", "sweep", "backup", "restore", "import", "export"],
@@ -183,6 +187,8 @@ describe("the command line", () => {
       get_session_meta: "show",
       new_session: "new",
       append_message: "append",
+      build_context: "context",
+      compact_conversation: "compact",
       search_sessions: "search",
       search_memory: "memory search",
     });

@@ -49,7 +49,11 @@ export function maskFact(fact: Fact): Fact {
   };
 }
 
-function maskBlock(block: Block): Block {
+export function maskText(text: string): string {
+  return redact(text).text;
+}
+
+export function maskBlock(block: Block): Block {
   switch (block.type) {
     case "text":
     case "thinking":
@@ -68,10 +72,6 @@ function maskBlock(block: Block): Block {
     case "opaque":
       return { ...block, json: maskText(block.json) };
   }
-}
-
-function maskText(text: string): string {
-  return redact(text).text;
 }
 
 function maskObject(object: JsonObject): JsonObject {

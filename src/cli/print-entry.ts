@@ -20,14 +20,19 @@ export interface EntryStyle {
 
 /** A heading and the indented text. */
 export function formatEntry(entry: Entry, terminal: Terminal, style: EntryStyle): string[] {
-  const { shown, hidden } = bodyOf(entry, terminal, style.full);
-  const more = hidden > 0 ? [`… ${hidden} more lines; --full shows all`] : [];
-  const cut = entry.truncated && hidden === 0 ? ["… cut; --full shows all"] : [];
-  return [
-    formatHeading(entry, terminal, style),
-    ...shown.map((line) => `    ${line}`.trimEnd()),
-    ...[...more, ...cut].map((line) => terminal.dim(`    ${line}`)),
-  ];
+  const body = formatText(textOf(entry), terminal, style.full);
+  const isWhole = style.full || body.length <= PREVIEW_LINES;
+  const cut = entry.truncated && isWhole ? [terminal.dim("    … cut; --full shows all")] : [];
+  return [formatHeading(entry, terminal, style), ...body, ...cut];
+}
+
+/** Blocks of what the model is given, indented. */
+export function formatBlocks(
+  blocks: readonly Block[],
+  terminal: Terminal,
+  full: boolean,
+): string[] {
+  return formatText(blocks.map(blockText).join("\n"), terminal, full);
 }
 
 /** One line: what `--tree` shows of an entry. */
@@ -56,18 +61,18 @@ function formatHeading(entry: Entry, terminal: Terminal, style: EntryStyle): str
   ].join("  ");
 }
 
-function bodyOf(
-  entry: Entry,
-  terminal: Terminal,
-  full: boolean,
-): { readonly shown: readonly string[]; readonly hidden: number } {
-  const text = clean(textOf(entry));
-  if (text === "") return { shown: [], hidden: 0 };
+/** Indented; the first lines, and how many follow, unless all is asked for. */
+function formatText(raw: string, terminal: Terminal, full: boolean): string[] {
+  const text = clean(raw);
+  if (text === "") return [];
   const all = text.split("\n");
-  if (full) return { shown: all, hidden: 0 };
   const columns = Math.min(terminal.columns - 4, PREVIEW_COLUMNS);
-  const shown = all.slice(0, PREVIEW_LINES).map((line) => clip(line, columns));
-  return { shown, hidden: all.length - shown.length };
+  const shown = full ? all : all.slice(0, PREVIEW_LINES).map((line) => clip(line, columns));
+  const hidden = all.length - shown.length;
+  return [
+    ...shown.map((line) => `    ${line}`.trimEnd()),
+    ...(hidden > 0 ? [terminal.dim(`    … ${hidden} more lines; --full shows all`)] : []),
+  ];
 }
 
 function textOf(entry: Entry): string {

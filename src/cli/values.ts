@@ -9,6 +9,18 @@ export function toCount(text: string | undefined, option: string): number | unde
   throw usageError(`${option} must be a whole number, not "${text}"`, option);
 }
 
+/** One of a few words. */
+export function toChoice<Choice extends string>(
+  text: string | undefined,
+  choices: readonly Choice[],
+  option: string,
+): Choice | undefined {
+  if (text === undefined) return undefined;
+  const choice = choices.find((each) => each === text);
+  if (choice !== undefined) return choice;
+  throw usageError(`${option} must be one of ${choices.join(", ")}, not "${text}"`, option);
+}
+
 export function toNumber(text: string | undefined, option: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d*\.?\d+$/.test(text)) return Number(text);

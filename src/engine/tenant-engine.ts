@@ -22,6 +22,8 @@ import type {
 } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check.ts";
+import { type CompactionResult, compactSession } from "./context/compact.ts";
+import type { CompactInput } from "./context/compact-options.ts";
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
@@ -165,6 +167,14 @@ export class TenantEngine {
   /** What is left of a session that was deleted. */
   async findTombstone(id: string): Promise<Tombstone | undefined> {
     return this.scope.store.findTombstone(this.tenant, checkKey(id, "sessionId"));
+  }
+
+  /** As `compact` of the session. */
+  async compactConversation(
+    sessionId: string,
+    input: CompactInput = {},
+  ): Promise<CompactionResult> {
+    return compactSession(this.scope, checkKey(sessionId, "sessionId"), input);
   }
 
   listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {

@@ -2,6 +2,12 @@
 
 import type { Command } from "../command.ts";
 import type { CommandGroup } from "../help.ts";
+import { compact } from "./context/compact.ts";
+import { context } from "./context/context.ts";
+import { recall } from "./context/recall.ts";
+import { summaries } from "./context/summaries.ts";
+import { summarize } from "./context/summarize.ts";
+import { usage } from "./context/usage.ts";
 import { append } from "./entries/append.ts";
 import { branch } from "./entries/branch.ts";
 import { edit } from "./entries/edit.ts";
@@ -37,6 +43,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Write",
     commands: [newSession, append, title, branch, edit, label, fork, deleteSession],
+  },
+  {
+    title: "What the model sees",
+    commands: [context, usage, recall, compact, summarize, summaries],
   },
   {
     title: "Notes",

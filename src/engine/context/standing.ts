@@ -1,7 +1,10 @@
 /** Entries that stay in the context whatever is summarised: pinned ones, and their tool pairs. */
 
+import { toolGroups } from "../../compaction/cut/tool-groups.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
+import type { EntryPage } from "../../store/entry-query.ts";
+import { toolTraffic } from "../../transcript/tool-pairs.ts";
 import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
 import type { CompactionView } from "./compaction-entry.ts";
@@ -27,16 +30,60 @@ export async function readStanding(
     payloads: true,
   });
   const pinned = marked.entries.map((record) => toEntry(record, marked.payloads));
-  const kept = compaction?.pinned ?? [];
-  const missing = kept.filter((id) => !pinned.some((entry) => entry.id === id));
-  const rest =
-    missing.length === 0 ? undefined : await scope.store.findEntries(scope.tenant, missing, true);
-  const others = (rest?.entries ?? []).map((record) =>
-    toEntry(record, rest?.payloads ?? new Map()),
-  );
-  return [...pinned, ...others]
+  const found = new Map(pinned.map((entry) => [entry.id, entry]));
+  const missing = (compaction?.pinned ?? []).filter((id) => !found.has(id));
+  for (const entry of await findAll(scope, missing)) found.set(entry.id, entry);
+  for (const entry of pinned) {
+    if (present.has(entry.id) || isAlone(entry)) continue;
+    for (const member of await readGroup(scope, sessionId, entry, leaf)) {
+      found.set(member.id, member);
+    }
+  }
+  return [...found.values()]
     .filter((entry) => entry.sessionId === sessionId && !present.has(entry.id))
     .filter((entry) => entry.status === "committed" && entry.blocks.length > 0)
     .toSorted((a, b) => a.sequence - b.sequence)
     .map((entry) => asShown(entry, compaction, scope.counter));
+}
+
+async function findAll(scope: Scope, ids: readonly string[]): Promise<Entry[]> {
+  if (ids.length === 0) return [];
+  const page = await scope.store.findEntries(scope.tenant, ids, true);
+  return page.entries.map((record) => toEntry(record, page.payloads));
+}
+
+function isAlone({ blocks }: Entry): boolean {
+  const { calls, results } = toolTraffic(blocks);
+  return calls.length === 0 && results.length === 0;
+}
+
+/** How far from a pinned call or result the rest of its group is looked for. */
+const GROUP_REACH = 32;
+
+/** The messages of the path that tool calls tie the entry to: calls before it, results after it. */
+async function readGroup(
+  scope: Scope,
+  sessionId: string,
+  entry: Entry,
+  leaf: string | undefined,
+): Promise<readonly Entry[]> {
+  const place = {
+    sessionId,
+    limit: GROUP_REACH,
+    payloads: true,
+    ...(leaf === undefined ? {} : { leaf }),
+  };
+  const { store, tenant } = scope;
+  const before = await store.readEntries(tenant, {
+    ...{ ...place, select: "history", include: "messages", before: entry.id },
+  });
+  const after = await store.readEntries(tenant, { ...place, select: "path", after: entry.id });
+  const toEntries = ({ entries, payloads }: EntryPage) =>
+    entries
+      .filter(({ kind, status }) => kind === "message" && status === "committed")
+      .map((record) => toEntry(record, payloads));
+  const all = [...toEntries(before), entry, ...toEntries(after)];
+  const groups = toolGroups(all.map(({ blocks }) => toolTraffic(blocks)));
+  const own = groups[all.indexOf(entry)];
+  return all.filter((_, i) => groups[i] === own);
 }

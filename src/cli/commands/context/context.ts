@@ -1,0 +1,103 @@
+import { toWireContext } from "../../../api/context.ts";
+import { maskBlock } from "../../../api/mask.ts";
+import { PROVIDERS, renderContext } from "../../../context/render/render.ts";
+import type { BuiltContext } from "../../../engine/context/build-context.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { counted, formatCount } from "../../print.ts";
+import { formatBlocks } from "../../print-entry.ts";
+import { withStore } from "../../store.ts";
+import { given, toChoice, toCount } from "../../values.ts";
+
+export const context: Command = defineCommand({
+  name: "context",
+  aliases: ["build_context"],
+  summary: "Show what the model would be given, under a token budget.",
+  details:
+    "Pinned entries, the summary, facts, older turns, what was recalled and the newest turn, in this order; over budget, what was recalled yields first, then facts, older turns and the summary. Secrets are masked unless --raw is given. Exits with 2 if even the newest turn does not fit.",
+  arguments: [{ name: "SESSION", help: "The session's id." }],
+  options: {
+    budget: { type: "string", value: "N", help: "Tokens that all of it may take. Required." },
+    turns: {
+      type: "string",
+      value: "N",
+      help: "Turns as they were said, at most; 20 if left out.",
+    },
+    recall: {
+      type: "string",
+      value: "N",
+      help: "Messages to recall of what is no longer there, at most; 4 if left out, 0: none.",
+    },
+    facts: { type: "boolean", help: "Add the session's facts." },
+    participants: {
+      type: "string",
+      value: "NAMES",
+      help: "Only what these actors wrote, separated by commas.",
+    },
+    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
+    provider: {
+      type: "string",
+      value: "NAME",
+      help: `Print the messages as this provider is sent them, as JSON: ${PROVIDERS.join(", ")}.`,
+    },
+    full: { type: "boolean", help: "Show everything in full." },
+    raw: { type: "boolean", help: "Show secrets, too." },
+  },
+  examples: [
+    "context 01JZ8Q4V7N --budget 8000",
+    "context 01JZ8Q4V7N --budget 8000 --provider anthropic",
+  ],
+  run: (cli, args, options) =>
+    withStore(cli, "read", async (tenant) => {
+      const tokenBudget = toCount(options.budget, "--budget");
+      if (tokenBudget === undefined) throw usageError("context needs --budget", "--budget");
+      const provider = toChoice(options.provider, PROVIDERS, "--provider");
+      const k = toCount(options.recall, "--recall");
+      const handle = await tenant.getSession(args.SESSION);
+      const built = await handle.buildContext({
+        tokenBudget,
+        ...given({
+          recentTurns: toCount(options.turns, "--turns"),
+          semanticRecall: k === undefined ? undefined : k === 0 ? (false as const) : { k },
+          includeFacts: options.facts,
+          filterParticipants: options.participants?.split(",").map((name) => name.trim()),
+          leaf: options.leaf,
+        }),
+      });
+      const shown = options.raw ? built : mask(built);
+      const { terminal } = cli;
+      if (provider !== undefined) {
+        await terminal.printJson(renderContext(shown.messages, provider));
+        return EXIT.ok;
+      }
+      if (cli.json) {
+        await terminal.printJson(toWireContext(shown));
+        return EXIT.ok;
+      }
+      for (const message of shown.messages) {
+        const who = message.actor === null ? message.role : `${message.role} ${message.actor}`;
+        await terminal.print(terminal.bold(`${message.part} · ${who}`));
+        const lines = formatBlocks(message.blocks, terminal, options.full ?? false);
+        for (const line of lines) await terminal.print(line);
+        await terminal.print();
+      }
+      await terminal.print(
+        `${formatCount(shown.tokens)} of ${formatCount(tokenBudget)} tokens, ${counted(shown.messages.length, "message")}.`,
+      );
+      for (const { part, reason, count } of shown.omitted) {
+        const why = reason === "budget" ? "they do not fit" : "there are newer turns enough";
+        await terminal.print(`Left out: ${formatCount(count)} of ${part}, because ${why}.`);
+      }
+      return EXIT.ok;
+    }),
+});
+
+function mask(built: BuiltContext): BuiltContext {
+  return {
+    ...built,
+    messages: built.messages.map((message) => ({
+      ...message,
+      blocks: message.blocks.map(maskBlock),
+    })),
+  };
+}

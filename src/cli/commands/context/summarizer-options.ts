@@ -1,0 +1,50 @@
+/** Options of the commands that write a summary. */
+
+import type { CompactInput } from "../../../engine/context/compact-options.ts";
+import type { OptionSpec } from "../../command.ts";
+import { given, toChoice } from "../../values.ts";
+
+export const SUMMARIZER_OPTIONS: {
+  readonly summarizer: StringOption;
+  readonly model: StringOption;
+  readonly fallback: BooleanOption;
+  readonly profile: StringOption;
+} = {
+  summarizer: {
+    type: "string",
+    value: "NAME",
+    help: "mechanical, which needs no model, or model.",
+  },
+  model: { type: "string", value: "NAME", help: "Which model, if there are several." },
+  fallback: {
+    type: "boolean",
+    help: "Take the mechanical summary if the model's cannot be used. Otherwise nothing changes.",
+  },
+  profile: {
+    type: "string",
+    value: "NAME",
+    help: "How a mechanical summary is written: rich (with commands, files and citations) or seed (as claw-code does).",
+  },
+};
+
+type StringOption = OptionSpec & { readonly type: "string" };
+type BooleanOption = OptionSpec & { readonly type: "boolean" };
+
+interface Values {
+  readonly summarizer?: string;
+  readonly model?: string;
+  readonly fallback?: boolean;
+  readonly profile?: string;
+}
+
+export function toSummarizerInput(
+  options: Values,
+): Pick<CompactInput, "summarizer" | "model" | "fallback" | "profile"> {
+  const { summarizer, model, profile, fallback } = options;
+  return given({
+    summarizer: toChoice(summarizer, ["mechanical", "model"] as const, "--summarizer"),
+    profile: toChoice(profile, ["rich", "seed"] as const, "--profile"),
+    model,
+    fallback: fallback ? ("mechanical" as const) : undefined,
+  });
+}

@@ -1,0 +1,37 @@
+import { toWireContextUsage } from "../../../api/context.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { formatCount } from "../../print.ts";
+import { withStore } from "../../store.ts";
+
+export const usage: Command = defineCommand({
+  name: "usage",
+  summary: "Show how full a session's context is, and what the session has cost so far.",
+  details:
+    "The context takes what the provider reported for the last call, cache included, and an estimate of what came after it. What was billed is the sum of all calls, and says nothing about the context.",
+  arguments: [{ name: "SESSION", help: "The session's id." }],
+  options: {
+    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
+  },
+  examples: ["usage 01JZ8Q4V7N"],
+  run: (context, args, options) =>
+    withStore(context, "read", async (tenant) => {
+      const handle = await tenant.getSession(args.SESSION);
+      const figures = await handle.usage(options.leaf);
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson(toWireContextUsage(figures));
+        return EXIT.ok;
+      }
+      const { contextTokens, estimatedTokens, estimated, billed, compaction } = figures;
+      const how = estimated
+        ? "estimated: no provider reported any"
+        : `of which ${formatCount(estimatedTokens)} estimated`;
+      await terminal.print(`Context      ${formatCount(contextTokens)} tokens (${how})`);
+      await terminal.print(`Compacted    ${compaction ?? "never"}`);
+      await terminal.print(
+        `Billed       ${formatCount(billed.inputTokens)} in, ${formatCount(billed.outputTokens)} out, ${formatCount(billed.cacheReadTokens)} read from and ${formatCount(billed.cacheCreationTokens)} written to a cache`,
+      );
+      return EXIT.ok;
+    }),
+});

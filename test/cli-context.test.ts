@@ -1,0 +1,115 @@
+/** What the model sees, on the command line. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Ran, runCli } from "./support/cli.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "backscroll-context-"));
+const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
+let id = "";
+
+const cli = (...args: string[]): Promise<Ran> =>
+  runCli([...args, "--db", join(folder, "store.db")]);
+
+async function json(...args: string[]): Promise<Record<string, unknown>> {
+  const ran = await cli(...args, "--json");
+  expect([ran.code, ran.stderr]).toEqual([0, ""]);
+  return JSON.parse(ran.stdout) as Record<string, unknown>;
+}
+
+beforeAll(async () => {
+  id = (await cli("new", "--agent", "coder", "--by", "ana")).stdout.trim();
+  for (let n = 1; n <= 4; n++) {
+    await cli("append", id, `question ${n} about the ibex`, "--actor", "ana");
+    await cli("append", id, `answer ${n}`, "--role", "assistant", "--actor", "coder");
+  }
+  await cli("append", id, `the token is ${SECRET}`, "--actor", "ana");
+  await cli("append", id, "noted", "--role", "assistant", "--actor", "coder");
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("context", () => {
+  test("shows each message with its part, and what it takes", async () => {
+    const { code, stdout } = await cli("context", id, "--budget", "8000");
+    expect(code).toBe(0);
+    expect(stdout).toContain("recent · user ana\n    question 1 about the ibex");
+    expect(stdout).toMatch(/\d+ of 8,000 tokens, 10 messages\./);
+    expect(stdout).not.toContain(SECRET);
+    expect((await cli("context", id, "--budget", "8000", "--raw")).stdout).toContain(SECRET);
+  });
+
+  test("as JSON, and in the shape of a provider", async () => {
+    const context = await json("context", id, "--budget", "60", "--turns", "2", "--recall", "0");
+    expect(context).toMatchObject({ shortened: 0 });
+    expect(JSON.stringify(context["omitted"])).toContain("recent_turns");
+    const { stdout } = await cli("context", id, "--budget", "8000", "--provider", "anthropic");
+    const { messages } = JSON.parse(stdout) as { messages: { role: string }[] };
+    expect(messages.slice(0, 2).map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
+  test("says what it needs, and refuses what it does not know", async () => {
+    const small = await cli("context", id, "--budget", "5");
+    expect(small.code).toBe(2);
+    expect(small.stderr).toMatch(/budget_too_small/);
+    for (const args of [
+      ["context", id],
+      ["context", id, "--budget", "many"],
+      ["context", id, "--budget", "900", "--provider", "nobody"],
+    ]) {
+      expect((await cli(...args)).code).toBe(2);
+    }
+  });
+});
+
+test("usage tells the context from what was billed", async () => {
+  const { stdout } = await cli("usage", id);
+  expect(stdout).toMatch(/^Context {6}\d+ tokens \(estimated: no provider reported any\)/);
+  expect(await json("usage", id)).toMatchObject({
+    ...{ estimated: true, compaction: null, reported_by: null },
+    billed: { input_tokens: 0 },
+  });
+});
+
+test("recall finds what bears on a question, or exits with 1", async () => {
+  expect((await cli("recall", id, "ibex", "--k", "2")).stdout).toContain("about the ibex");
+  const found = await json("recall", id, "token is");
+  expect(JSON.stringify(found)).not.toContain(SECRET);
+  expect((await cli("recall", id, "nobody-said-this")).code).toBe(1);
+});
+
+describe("compact", () => {
+  test("says what it would do, does it once, and has nothing to do then", async () => {
+    const plan = await json("compact", id, "--keep-messages", "2", "--dry-run");
+    expect(plan).toMatchObject({ through_sequence: 8, split_turn: false });
+    expect((await json("usage", id))["compaction"]).toBeNull();
+    const done = await cli("compact", id, "--keep-messages", "2");
+    expect(done.stdout).toMatch(/^Compacted 8 messages: \d+ tokens became \d+\./);
+    expect(done.stdout).toContain("question 4 about the ibex");
+    const again = await cli("compact", id, "--keep-messages", "2");
+    expect([again.code, again.stdout]).toEqual([1, ""]);
+    expect(again.stderr).toContain("nothing_to_compact");
+    const { stdout } = await cli("context", id, "--budget", "8000", "--recall", "0");
+    expect(stdout).toContain("summary · user");
+    expect(stdout).not.toContain("recent · user ana\n    question 4");
+    const shown = await cli("history", id, "--summaries");
+    expect(shown.stdout).toContain("compaction");
+  });
+
+  test("refuses options that contradict each other, and a model that is not there", async () => {
+    const two = await cli("compact", id, "--keep", "half", "--keep-messages", "2");
+    expect([two.code, two.stderr]).toEqual([2, expect.stringContaining("one of --keep")]);
+    const model = await cli("compact", id, "--keep", "none", "--summarizer", "model");
+    expect([model.code, model.stderr]).toEqual([5, expect.stringContaining("model_unavailable")]);
+  });
+});
+
+test("summaries lists what summarize and compact have written", async () => {
+  const written = await json("summarize", id, "--profile", "seed");
+  expect(String(written["text"])).toContain("Conversation summary:");
+  const { summaries } = (await json("summaries", id)) as { summaries: { kind: string }[] };
+  expect(summaries.map(({ kind }) => kind)).toEqual(["compaction", "summary"]);
+  expect((await cli("summaries", id)).stdout).toContain("compaction");
+});
