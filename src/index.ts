@@ -9,6 +9,7 @@ export type {
   SummaryStructure,
 } from "./compaction/summary.ts";
 export type { Omission } from "./context/build.ts";
+export { type ContextWindow, contextWindow } from "./context/context-window.ts";
 export type { ContextMessage, ContextPart } from "./context/message.ts";
 export type { PruneOptions } from "./context/prune.ts";
 export {

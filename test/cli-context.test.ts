@@ -80,6 +80,17 @@ test("recall finds what bears on a question, or exits with 1", async () => {
   expect((await cli("recall", id, "nobody-said-this")).code).toBe(1);
 });
 
+test("a pinned entry is shown first, until the pin is taken away", async () => {
+  const { messages } = (await json("show", id, "--limit", "1")) as { messages: { id: string }[] };
+  const entry = messages[0]?.id ?? "";
+  expect(await json("pin", id, entry)).toEqual({ entry_id: entry, pinned: true });
+  const pinned = await cli("context", id, "--budget", "8000");
+  expect(pinned.stdout).toMatch(/^pinned · user ana\n {4}question 1/);
+  expect((await cli("pin", id, entry, "--off")).code).toBe(0);
+  expect((await cli("context", id, "--budget", "8000")).stdout).not.toContain("pinned ·");
+  expect((await cli("pin", id, "nothing")).code).toBe(1);
+});
+
 describe("compact", () => {
   test("says what it would do, does it once, and has nothing to do then", async () => {
     const plan = await json("compact", id, "--keep-messages", "2", "--dry-run");

@@ -48,6 +48,7 @@ test("the library has these names at run time", () => {
     "appendMessage",
     "appendOpen",
     "backup",
+    "contextWindow",
     "newSession",
     "open",
     "readTranscript",
@@ -169,7 +170,7 @@ describe("the command line", () => {
   test("has these commands", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       ...["search", "status", "list", "show", "history", "changes"],
-      ...["new", "append", "title", "branch", "edit", "label", "fork", "delete"],
+      ...["new", "append", "title", "branch", "edit", "label", "pin", "fork", "delete"],
       ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
       ...["facts list", "facts search", "facts add", "facts delete"],

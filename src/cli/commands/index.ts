@@ -12,6 +12,7 @@ import { append } from "./entries/append.ts";
 import { branch } from "./entries/branch.ts";
 import { edit } from "./entries/edit.ts";
 import { label } from "./entries/label.ts";
+import { pin } from "./entries/pin.ts";
 import { factsAdd } from "./notes/facts-add.ts";
 import { factsDelete } from "./notes/facts-delete.ts";
 import { factsList } from "./notes/facts-list.ts";
@@ -42,7 +43,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Read", commands: [search, status, list, show, history, changes] },
   {
     title: "Write",
-    commands: [newSession, append, title, branch, edit, label, fork, deleteSession],
+    commands: [newSession, append, title, branch, edit, label, pin, fork, deleteSession],
   },
   {
     title: "What the model sees",

@@ -6,7 +6,13 @@
  * a search tool does not use it when it should.
  */
 
-import { type AssembledContext, assembleContext, type Omission } from "../../context/build.ts";
+import { continuationMessage } from "../../compaction/render/continuation.ts";
+import {
+  type AssembledContext,
+  assembleContext,
+  type ContextSummary,
+  type Omission,
+} from "../../context/build.ts";
 import { liftPinned } from "../../context/lift-pinned.ts";
 import type { ContextMessage } from "../../context/message.ts";
 import { pruneToolResults } from "../../context/prune.ts";
@@ -22,6 +28,7 @@ import type { Fact } from "../../model/note.ts";
 import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
 import { searchSessions } from "../search.ts";
+import type { CompactionView } from "./compaction-entry.ts";
 import {
   type BuildContextInput,
   type CheckedContext,
@@ -69,7 +76,7 @@ export async function buildContext(
     pinned: [...standing, ...lifted.pinned],
     entries: lifted.entries,
     unread: read.unread,
-    summary: compaction === null ? null : { entryId: compaction.entry.id, text: compaction.text },
+    summary: compaction === null ? null : toSummary(compaction, kept.length > 0),
     facts: options.includeFacts ? await readFacts(scope, sessionId) : [],
     recalled: await recallEvicted(scope, sessionId, { ...read, entries: kept }, standing, options),
   };
@@ -90,6 +97,13 @@ function pruned(
   const messages = pruneToolResults(context.messages, prune);
   const tokens = messages.reduce((sum, { blocks }) => sum + countBlocks(blocks, counter), 0);
   return { ...context, messages, tokens };
+}
+
+/** One in the words of claw-code is given as claw-code gives it: as what the system says. */
+function toSummary({ entry, text, profile }: CompactionView, tailKept: boolean): ContextSummary {
+  const summary = { entryId: entry.id, text };
+  if (profile === "rich") return summary;
+  return { ...summary, system: continuationMessage(text, { tailKept }) };
 }
 
 /** Nothing older is needed once there are more turns than wanted, or more tokens than there is room. */

@@ -83,7 +83,7 @@ async function writeWithin(
   let plannedFor = expectedTokens(options);
   for (let round = 1; ; round++) {
     const written = await write(scope, ground, options, plan);
-    const actual = summaryTokens(scope, written.text);
+    const actual = summaryTokens(scope, written.text, options.profile);
     const sized = resized(plan, plannedFor, actual);
     if (sized.tokensAfter <= limitTokens || round === MAX_ROUNDS) return { plan: sized, written };
     const again = planOn(ground, options, actual);
@@ -123,7 +123,7 @@ async function fromHook(
   const task = { ...toTask(ground, options, plan), summarizer: mechanicalSummarizer("rich") };
   const { structure } = await writeSummary(scope, task);
   return {
-    plan: resized(plan, expectedTokens(options), summaryTokens(scope, text)),
+    plan: resized(plan, expectedTokens(options), summaryTokens(scope, text, options.profile)),
     written: { text, structure, summarizer: "hook", model: null },
   };
 }

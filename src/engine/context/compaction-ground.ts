@@ -1,6 +1,8 @@
 /** What a compaction starts from: the context as it stands, without its content. */
 
 import { type PlanItem, planCompaction } from "../../compaction/plan.ts";
+import { continuationMessage } from "../../compaction/render/continuation.ts";
+import type { SummaryProfile } from "../../compaction/render/render.ts";
 import { quoteSummary } from "../../context/quote.ts";
 import { fromText } from "../../context/sized.ts";
 import type { Session } from "../../model/session.ts";
@@ -39,7 +41,7 @@ export async function surveyContext(scope: Scope, session: Session): Promise<Com
   return {
     session,
     previous,
-    previousTokens: previous === null ? 0 : summaryTokens(scope, previous.text),
+    previousTokens: previous === null ? 0 : summaryTokens(scope, previous.text, previous.profile),
     items,
   };
 }
@@ -59,6 +61,8 @@ export function planOn(
 }
 
 /** What a summary takes in a context, with the words round it. */
-export function summaryTokens(scope: Scope, text: string): number {
-  return fromText(quoteSummary(text), "summary", [], scope.counter).tokens;
+export function summaryTokens(scope: Scope, text: string, profile: SummaryProfile): number {
+  const shown =
+    profile === "seed" ? continuationMessage(text, { tailKept: true }) : quoteSummary(text);
+  return fromText(shown, "summary", [], scope.counter).tokens;
 }

@@ -1,11 +1,11 @@
 /** How full a session's context is, and what the session has cost so far. */
 
 import { contextPressure, type Pressure } from "../../context/pressure.ts";
-import { quoteSummary } from "../../context/quote.ts";
-import { fromEntry, fromText, sumTokens } from "../../context/sized.ts";
+import { fromEntry, sumTokens } from "../../context/sized.ts";
 import type { Usage } from "../../model/entry.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import type { Scope } from "../scope.ts";
+import { summaryTokens } from "./compaction-ground.ts";
 import { type ContextEntries, findCompaction, idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
 
@@ -71,6 +71,5 @@ async function standingTokens(
   const messages = pinned.map((entry) => fromEntry(entry, "pinned", scope.counter));
   const { compaction } = context;
   if (compaction === null) return sumTokens(messages);
-  const summary = fromText(quoteSummary(compaction.text), "summary", [], scope.counter);
-  return sumTokens([...messages, summary]);
+  return sumTokens(messages) + summaryTokens(scope, compaction.text, compaction.profile);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { textOf } from "../../../model/block.ts";
 import { isPlainObject } from "../../../model/json.ts";
 import type { SessionHandle } from "../../session-handle.ts";
 import type { CompactInput } from "../compact-options.ts";
@@ -196,6 +197,24 @@ export function compactCases({ tenant }: ContextCases): void {
       });
       await handle.update({ metadata: { compaction: { summarizerModel: "fast" } } });
       await expect(handle.compact()).rejects.toMatchObject({ details: { model: "fast" } });
+    });
+
+    test("in the way of claw-code opens the context with its continuation message", async () => {
+      const handle = await session(turns(4, 2_000));
+      await handle.compact({ keep: "seed", profile: "seed" });
+      const { messages } = await handle.buildContext({
+        tokenBudget: 50_000,
+        semanticRecall: false,
+      });
+      expect(messages[0]).toMatchObject({ role: "system", part: "summary" });
+      const text = textOf(messages[0]?.blocks ?? []);
+      expect(text).toMatch(/^This session is being continued from a previous conversation/);
+      expect(text).toContain(
+        "Summary:\nConversation summary:\n- Scope: 4 earlier messages compacted (user=2, assistant=2, tool=0).",
+      );
+      expect(text).toContain(
+        "\n\nRecent messages are preserved verbatim.\nContinue the conversation",
+      );
     });
 
     test("keeps summaries of summaries, each of which can be opened", async () => {

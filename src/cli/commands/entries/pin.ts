@@ -1,0 +1,23 @@
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { withStore } from "../../store.ts";
+
+export const pin: Command = defineCommand({
+  name: "pin",
+  summary: "Keep an entry in what the model is given, whatever is summarised.",
+  arguments: [
+    { name: "SESSION", help: "The session's id." },
+    { name: "ENTRY", help: "The entry's id." },
+  ],
+  options: { off: { type: "boolean", help: "Take the pin away." } },
+  examples: ["pin 01JZ8Q4V7N 01JZ8Q9D2M", "pin 01JZ8Q4V7N 01JZ8Q9D2M --off"],
+  run: (context, args, options) =>
+    withStore(context, "write", async (tenant) => {
+      const handle = await tenant.getSession(args.SESSION);
+      if (options.off) await handle.unpin(args.ENTRY);
+      else await handle.pin(args.ENTRY);
+      const pinned = !options.off;
+      if (context.json) await context.terminal.printJson({ entry_id: args.ENTRY, pinned });
+      return EXIT.ok;
+    }),
+});
