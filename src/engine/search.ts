@@ -82,6 +82,7 @@ export async function searchSessions(
   scope: Scope,
   query: string,
   input: SearchInput,
+  reach: "sessions" | "messages" = "sessions",
 ): Promise<SearchResult> {
   checkInput(input, "options");
   const { since, until } = input;
@@ -96,6 +97,7 @@ export async function searchSessions(
     match: checkOneOf(input.match ?? "any", ["any", "all", "words"], "match"),
     now: scope.now(),
     limit: checkHits(input.limit, "limit", DEFAULT_HITS),
+    reach,
     perSession: checkHits(input.perSession, "perSession", 1),
     ...windowOf(input),
     scope: toScope(input),

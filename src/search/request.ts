@@ -15,6 +15,12 @@ export interface SearchRequest {
   readonly now: number;
   /** Hits at most. */
   readonly limit: number;
+  /**
+   * `messages`: of the one session in scope, the best messages of the first pass are ranked with
+   * their neighbours, and no more of it is read; hits have no windows. `sessions` (the default):
+   * whole sessions are ranked.
+   */
+  readonly reach?: "sessions" | "messages";
   /** Hits of one session at most. */
   readonly perSession: number;
   /** Messages to show before and after a hit. */

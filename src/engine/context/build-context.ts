@@ -47,6 +47,8 @@ export interface BuiltContext {
   readonly shortened: number;
 }
 
+/** What of the ranking pays for itself here: docs/decisions has the figures. */
+const RECALL_RANKING = { misspelt: 0, about: 0, candidates: 32 };
 /** What is used of a message to search by: a pasted log would drown the question in it. */
 const QUERY_LENGTH = 2_000;
 /** What is quoted of one message. */
@@ -139,17 +141,18 @@ async function recallEvicted(
   const window = entries.slice(starts.at(-recentTurns) ?? 0);
   const [oldest] = window;
   const present = new Set([...standing, ...window].map((entry) => entry.id));
-  const { hits } = await searchSessions(scope, words, {
-    match: "words",
+  const search = {
+    match: "words" as const,
+    ranking: RECALL_RANKING,
     session: sessionId,
     ...(oldest === undefined ? {} : { beforeSequence: oldest.sequence }),
     limit: recall.k,
     perSession: recall.k,
-    // Each message by itself: the best of a session of any length, without reading all of it.
-    ranking: "seed",
     contextBefore: 0,
     contextAfter: 0,
-  });
+  };
+  // The best messages of a session of any length, without reading all of it.
+  const { hits } = await searchSessions(scope, words, search, "messages");
   const ids = hits
     .filter(({ score }) => score >= recall.threshold)
     .flatMap(({ entryId }) => (entryId === null || present.has(entryId) ? [] : [entryId]));

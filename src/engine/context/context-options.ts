@@ -19,7 +19,7 @@ export interface BuildContextInput {
   readonly tokenBudget: number;
   /** At most so many turns as they were said, the newest included; 20 if left out. */
   readonly recentTurns?: number;
-  /** What is recalled of earlier turns: up to `k` (4) that score at least `threshold`; false: nothing. */
+  /** What is recalled of earlier turns: up to `k` (8) that score at least `threshold`; false: nothing. */
   readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
   /** Adds the session's facts. */
   readonly includeFacts?: boolean;
@@ -38,7 +38,7 @@ export interface BuildContextInput {
 }
 
 const DEFAULT_TURNS = 20;
-const DEFAULT_RECALLED = 4;
+const DEFAULT_RECALLED = 8;
 
 export interface CheckedContext {
   readonly tokenBudget: number;

@@ -85,7 +85,11 @@ function showHit(
     index: found?.index ?? null,
     leaf: window.leaf,
     score,
-    window: window.entries.map((entry) => showEntry(entry, entry === found, highlight)),
+    // Whoever looks for messages reads them whole: snippets would be made for nobody.
+    window:
+      request.reach === "messages"
+        ? []
+        : window.entries.map((entry) => showEntry(entry, entry === found, highlight)),
     ...(request.explain ? { parts } : {}),
   };
 }

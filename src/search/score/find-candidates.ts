@@ -15,6 +15,7 @@ import { MAX_EXPANSIONS } from "./conditions.ts";
 import { isOnPath, type MessageFilter } from "./filter.ts";
 import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
+import { rankNear } from "./near-passages.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
 import { bestMessage, byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
@@ -94,10 +95,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     boosts,
     perSession: request.perSession,
   };
-  const ranked =
-    pass.isWithinOne || isPlain(request)
-      ? yield* blobs.complete(() => top.list().map((best) => rankBest(best, pass, views)))
-      : yield* rankSessions(top, pass, ranking, blobs);
+  const ranked = yield* rankAll(request, top, pass, ranking, blobs);
   return {
     ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
     notes,
@@ -119,14 +117,15 @@ function isPlain({ profile, perSession }: SearchRequest): boolean {
   return neighbours === 0 && session === 0 && recurrence === 0 && perSession === 1;
 }
 
-/** Whether single messages of one session are looked for, and each counts by itself. */
+/** Whether single messages of one session are looked for: each by itself, or with its neighbours. */
 function isWithinOne(
-  { profile, perSession, limit }: SearchRequest,
+  { profile, perSession, limit, reach }: SearchRequest,
   { sessions }: Pick<MessageFilter, "sessions">,
 ): boolean {
+  if (sessions?.length !== 1) return false;
   const { neighbours, session, recurrence } = profile;
   const isAlone = neighbours === 0 && session === 0 && recurrence === 0;
-  return isAlone && perSession >= limit && sessions?.length === 1;
+  return reach === "messages" || (isAlone && perSession >= limit);
 }
 
 /** What the first pass found, as it is. A blob that is missing makes the attempt run again. */
@@ -146,6 +145,25 @@ function rankBest(
   const own = (score - boost) / (roleWeights[role] as number);
   const message = { ...facts, view, document, role, length, score: own };
   return { session, message, score, parts };
+}
+
+function* rankAll(
+  request: SearchRequest,
+  top: TopSessions,
+  pass: Omit<MessagePass, "maxBoost">,
+  ranking: Ranking,
+  blobs: Blobs,
+): Asking<Ranked[]> {
+  const { views, filter } = pass;
+  const best = top.list();
+  if (pass.isWithinOne && request.profile.neighbours > 0 && best[0]?.document !== -1) {
+    const path = best[0] && filter.path?.(best[0].session);
+    return (yield* blobs.complete(() => rankNear(best, views, path, ranking))) ?? [];
+  }
+  if (!pass.isWithinOne && !isPlain(request)) {
+    return yield* rankSessions(top, pass, ranking, blobs);
+  }
+  return yield* blobs.complete(() => best.map((each) => rankBest(each, pass, views)));
 }
 
 function* rankSessions(

@@ -156,7 +156,7 @@ export class SessionScorer {
  * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
  * their lengths. The counts of one term are gathered first, because a gain is not a sum.
  */
-class PassageScores {
+export class PassageScores {
   readonly #passage: Passage;
   readonly #lengths: Float64Array;
   readonly #scores: Float64Array;

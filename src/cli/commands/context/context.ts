@@ -26,7 +26,7 @@ export const context: Command = defineCommand({
     recall: {
       type: "string",
       value: "N",
-      help: "Messages to recall of what is no longer there, at most; 4 if left out, 0: none.",
+      help: "Messages to recall of what is no longer there, at most; 8 if left out, 0: none.",
     },
     facts: { type: "boolean", help: "Add the session's facts." },
     participants: {

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { open } from "../../open.ts";
+import type { SearchRequest } from "../request.ts";
+import { DEFAULT_PROFILE } from "./profile.ts";
+
+/** The same session asked for its best messages: as a whole, and by the messages alone. */
+test("messages ranked with their neighbours alone have the scores that they have in their session", async () => {
+  await using engine = await open(":memory:", { indexing: { flushAt: 0 } });
+  const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+  const animals = ["otter", "stoat", "vole", "shrew", "weasel"];
+  for (let part = 0; part < 3; part++) {
+    const said = Array.from({ length: 40 }, (_, i) => {
+      const words = animals.filter((_animal, bit) => (((part * 40 + i) * 11) >> bit) % 2 === 1);
+      return { role: "user" as const, actor: "ana", content: `${words.join(" ")} and so on` };
+    });
+    await session.append(said);
+    // Two segments and the tail: a neighbour may be in another one.
+    if (part < 2) await engine.maintainIndex("flush");
+  }
+  const { store } = (
+    engine as unknown as { scope: { store: import("../../store/store.ts").Store } }
+  ).scope;
+  const profile = { ...DEFAULT_PROFILE, session: 0, recurrence: 0, misspelt: 0, candidates: 500 };
+  const request: SearchRequest = {
+    ...{ query: "otter stoat", match: "words", now: 0, limit: 20, perSession: 20 },
+    ...{ before: 0, after: 0, scope: { sessionIds: [session.id] }, branches: "active" },
+    ...{ profile, explain: true, deadlineMs: 10_000 },
+  };
+  const whole = await store.search("default", request);
+  const near = await store.search("default", { ...request, reach: "messages" });
+  const figures = ({ hits }: typeof whole) =>
+    new Map(hits.map(({ entryId, score, parts }) => [entryId, [score, parts?.neighbours]]));
+  expect(near.hits).toHaveLength(20);
+  // A whole session is also searched for messages that only stand beside the words.
+  const expected = figures(whole);
+  const common = [...figures(near)].filter(([id]) => expected.has(id));
+  expect(common.length).toBeGreaterThan(5);
+  for (const [id, [score, neighbours]] of common) {
+    expect(score).toBeCloseTo(expected.get(id)?.[0] ?? 0, 9);
+    expect(neighbours).toBeCloseTo(expected.get(id)?.[1] ?? 0, 9);
+  }
+  expect(near.hits[0]?.window).toEqual([]);
+});

@@ -1,0 +1,145 @@
+/**
+ * The best messages of one session, ranked together with the message before and after each.
+ *
+ * Ranking a whole session so would read all of it. Here only the candidates of the first pass are
+ * looked at, so that a session of a hundred thousand messages costs no more than one of a hundred.
+ */
+
+import { CHUNK_DOCUMENTS } from "../index/layout.ts";
+import { countAt } from "../index/packed-counts.ts";
+import { lowerBound } from "../index/term-list.ts";
+import type { SessionPath } from "../port.ts";
+import type { View } from "../snapshot.ts";
+import { isOnPath } from "./filter.ts";
+import type { WeightedTerm } from "./message-pass.ts";
+import type { Ranked, Ranking } from "./rank.ts";
+import { PassageScores } from "./session-scores.ts";
+import type { Best } from "./top-sessions.ts";
+
+/** A message by where it is. */
+interface Spot {
+  readonly view: number;
+  readonly document: number;
+}
+
+/** Messages of the session that lie side by side in a view, with the sequence of the first one. */
+interface Run extends Spot {
+  /** Behind the last document. */
+  readonly end: number;
+  readonly sequence: number;
+}
+
+/** Undefined if a blob is missing. `path` says which neighbours count. */
+export function rankNear(
+  best: readonly Best[],
+  views: readonly View[],
+  path: SessionPath | undefined,
+  ranking: Ranking,
+): Ranked[] | undefined {
+  const [first] = best;
+  if (first === undefined) return [];
+  const runs = runsOf(views, first.session);
+  if (runs === undefined) return undefined;
+  const counts = (spot: Spot | undefined): Spot | undefined =>
+    spot !== undefined && isShown(views, spot, path) ? spot : undefined;
+  // Three places a message: the one before, itself, the one after.
+  const spots = best.flatMap((each) => {
+    const { before, after } = neighboursOf(runs, each);
+    return [counts(before), each, counts(after)];
+  });
+  const lengths = Float64Array.from(spots, (spot) => lengthOf(views, spot) ?? 0);
+  const passages = new PassageScores(ranking.passage, lengths);
+  for (const term of ranking.terms) {
+    spots.forEach((spot, place) => {
+      const count = spot === undefined ? 0 : countOf(term, spot);
+      if (count > 0) passages.add(place, count);
+    });
+    passages.endTerm(term.weight);
+  }
+  const scores = passages.scores(lengths);
+  return best.flatMap(
+    (each, i) => toRanked(each, scores[3 * i + 1] as number, views, ranking) ?? [],
+  );
+}
+
+function toRanked(
+  { session, score, view, document }: Best,
+  passage: number,
+  views: readonly View[],
+  { boosts, roleWeights }: Ranking,
+): Ranked | undefined {
+  const source = views[view]?.source;
+  const columns = source?.columns(Math.floor(document / CHUNK_DOCUMENTS));
+  const facts = source?.facts(document);
+  if (columns === undefined || facts === undefined) return undefined;
+  const boost = boosts.get(session) ?? 0;
+  const role = columns.roles[document % CHUNK_DOCUMENTS] as number;
+  const length = columns.lengths[document % CHUNK_DOCUMENTS] as number;
+  const weight = roleWeights[role] as number;
+  const own = (score - boost) / weight;
+  const message = { ...facts, view, document, role, length, score: own };
+  const parts = {
+    message: own * weight,
+    neighbours: (passage - own) * weight,
+    session: 0,
+    boost,
+  };
+  return { session, message, score: passage * weight + boost, parts };
+}
+
+/** In the order of the session: each part of the index has a stretch of its own of a session. */
+function runsOf(views: readonly View[], session: number): Run[] | undefined {
+  const runs: Run[] = [];
+  for (const [view, { source }] of views.entries()) {
+    const ranges = source.slotsOf(session);
+    if (ranges === undefined) return undefined;
+    for (const { from, to } of ranges) {
+      const facts = source.facts(from);
+      if (facts === undefined) return undefined;
+      runs.push({ view, document: from, end: to, sequence: facts.sequence });
+    }
+  }
+  return runs.sort((a, b) => a.sequence - b.sequence);
+}
+
+function neighboursOf(
+  runs: readonly Run[],
+  { view, document }: Spot,
+): { readonly before: Spot | undefined; readonly after: Spot | undefined } {
+  const at = runs.findIndex(
+    (run) => run.view === view && run.document <= document && document < run.end,
+  );
+  const run = runs[at];
+  if (run === undefined) return { before: undefined, after: undefined };
+  const previous = runs[at - 1];
+  return {
+    before:
+      document > run.document
+        ? { view, document: document - 1 }
+        : previous && { view: previous.view, document: previous.end - 1 },
+    after: document + 1 < run.end ? { view, document: document + 1 } : runs[at + 1],
+  };
+}
+
+function isShown(views: readonly View[], { view, document }: Spot, path: SessionPath | undefined) {
+  const { source, live } = views[view] as View;
+  if (live.messages !== null && live.messages[document] === 0) return false;
+  if (path === undefined || path.isWhole) return true;
+  const facts = source.facts(document);
+  return facts !== undefined && isOnPath(facts, path);
+}
+
+function lengthOf(views: readonly View[], spot: Spot | undefined): number | undefined {
+  if (spot === undefined) return undefined;
+  const columns = views[spot.view]?.source.columns(Math.floor(spot.document / CHUNK_DOCUMENTS));
+  return columns?.lengths[spot.document % CHUNK_DOCUMENTS];
+}
+
+/** How often the term stands in the message. */
+function countOf({ inViews }: WeightedTerm, { view, document }: Spot): number {
+  const list = inViews[view]?.list(Math.floor(document / CHUNK_DOCUMENTS));
+  if (list === null || list === undefined) return 0;
+  const wanted = document % CHUNK_DOCUMENTS;
+  const at = lowerBound(list.documents, wanted, 0, list.count);
+  return at < list.count && list.documents[at] === wanted ? countAt(list, at) : 0;
+}
