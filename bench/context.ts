@@ -15,6 +15,7 @@ import {
 import { startBenchServer } from "./postgres.ts";
 
 const SCENARIOS = new URL("./context-scenarios.ts", import.meta.url);
+const EVIDENCE = new URL("./context-evidence.ts", import.meta.url);
 const LENGTHS = [1_000, 10_000, 100_000] as const;
 
 export async function benchContext(options: BenchOptions): Promise<boolean> {
@@ -31,6 +32,7 @@ export async function benchContext(options: BenchOptions): Promise<boolean> {
     }
   });
   planning(report);
+  if (options.recall !== undefined) await measureEvidence(options.recall.data, report);
   return report.met;
 }
 
@@ -61,6 +63,17 @@ async function benchBackend(
   if (short !== undefined && long !== undefined) {
     const ratio = (long["p50Ms"] ?? Number.NaN) / (short["p50Ms"] ?? Number.NaN);
     report.bar(`${backend}: 100,000 turns take so many times as long as 1,000, p50`, ratio, 2);
+  }
+}
+
+/** How often a context has the message that answers a question, without recall and with it. */
+async function measureEvidence(data: string, report: Report): Promise<void> {
+  for (const k of [0, 4, 8, 16]) {
+    const task = { data, tokenBudget: 12_000, k };
+    const figures = await inFreshProcess(EVIDENCE, "evidence", task);
+    report.measurement("sqlite", `evidence, ${k} recalled`, 1, figures);
+    if (k === 8)
+      report.bar("questions with an answer in their context, %", figures["some"], 65, true);
   }
 }
 

@@ -6,6 +6,7 @@
  * large. So it is planned here, over plain figures, and carried out elsewhere.
  */
 
+import type { ResultCut } from "../context/cut-results.ts";
 import type { EntryKind, Role } from "../model/entry.ts";
 import type { ToolTraffic } from "../transcript/tool-pairs.ts";
 import { chooseCut } from "./cut/choose-cut.ts";
@@ -53,13 +54,6 @@ export interface PlanOptions {
   readonly previousSummaryTokens: number;
 }
 
-/** A tool result that the context shows shortened from now on. The log keeps it whole. */
-export interface ResultCut {
-  readonly entryId: string;
-  readonly toolUseId: string;
-  readonly keepTokens: number;
-}
-
 export interface CompactionPlan {
   /**
    * The entries that the new summary covers, in order, pinned ones left out: they stay as they are.
@@ -75,6 +69,7 @@ export interface CompactionPlan {
   readonly firstKeptEntryId: string | null;
   /** The cut lies inside a turn: its beginning is summarised, its end stays. */
   readonly splitTurn: boolean;
+  /** Tool results that the context shows shortened from now on. The log keeps them whole. */
   readonly cuts: readonly ResultCut[];
   readonly tokensBefore: number;
   /**

@@ -1,10 +1,8 @@
 /** Making what stays fit a limit: shorter tool results first, then less that is kept. */
 
-import type { PlanItem, PlanOptions, ResultCut } from "../plan.ts";
+import { LEAST_RESULT_TOKENS, type ResultCut } from "../../context/cut-results.ts";
+import type { PlanItem, PlanOptions } from "../plan.ts";
 import { type Ground, isUsable } from "./ground.ts";
-
-/** No tool result is shortened to less: its head still says what it was. */
-export const SHORTEST_RESULT_TOKENS = 200;
 
 export interface Fit {
   readonly cut: number;
@@ -50,7 +48,7 @@ function spareTokens({ items, pinned }: Ground): Float64Array {
     let own = 0;
     if (pinned[i] === false) {
       for (const tokens of (items[i] as PlanItem).resultTokens.values()) {
-        own += Math.max(0, tokens - SHORTEST_RESULT_TOKENS);
+        own += Math.max(0, tokens - LEAST_RESULT_TOKENS);
       }
     }
     spare[i] = (spare[i + 1] ?? 0) + own;
@@ -80,8 +78,8 @@ function shorten(
   const cuts: { result: ResultCut; saved: number }[] = [];
   let left = excess;
   for (const { entryId, toolUseId, tokens } of results) {
-    if (left <= 0 || tokens <= SHORTEST_RESULT_TOKENS) break;
-    const saved = Math.min(left, tokens - SHORTEST_RESULT_TOKENS);
+    if (left <= 0 || tokens <= LEAST_RESULT_TOKENS) break;
+    const saved = Math.min(left, tokens - LEAST_RESULT_TOKENS);
     cuts.push({ result: { entryId, toolUseId, keepTokens: tokens - saved }, saved });
     left -= saved;
   }

@@ -1,6 +1,7 @@
 /** Storing a compaction: its entry, the summaries that it is made of, and the session's copy. */
 
-import type { CompactionPlan, ResultCut } from "../../compaction/plan.ts";
+import type { CompactionPlan } from "../../compaction/plan.ts";
+import type { ResultCut } from "../../context/cut-results.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { appendedEntry } from "../entry-view.ts";
