@@ -164,7 +164,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
     test("nothing of a tenant that has nothing", async () => {
       const empty = { through: 0, head: 0, entries: [], sessions: [], memories: [], facts: [] };
       const slice = await answerTo(store(), tenant(), { need: "feed", after: 0, limit: 10 });
-      expect(slice).toEqual({ ...empty, deleted: [], touched: [] });
+      expect(slice).toEqual({ ...empty, deleted: [], erased: [], touched: [] });
     });
   });
 
@@ -326,7 +326,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       const keys = [{ segment: 5, blob: 0 }];
       const needs = [{ need: "manifest" }, { need: "blobs", keys }, { need: "breath" }] as const;
       const [manifest, blobs, breath] = await answersTo(store(), name, ...needs);
-      expect(manifest).toEqual({ version: 0, through: 0, segments: [], dead: [] });
+      expect(manifest).toEqual({ version: 0, through: 0, segments: [], dead: [], erased: [] });
       expect(blobs).toEqual(["missing"]);
       expect(breath).toBeUndefined();
       expect(await answersTo(store(), tenant(), ...needs)).toEqual([manifest, blobs, breath]);
