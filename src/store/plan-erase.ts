@@ -9,15 +9,20 @@
 import { BackscrollError } from "../model/errors.ts";
 import { contentHash, sha256, toHex, tombstoneHash, ZERO_HASH } from "../transcript/hash.ts";
 import { contentErased } from "./new-changes.ts";
-import type { NewChange } from "./plan-append.ts";
+import type { AppendPlan, NewChange } from "./plan-append.ts";
 import type { EntryRecord, EraseRequest } from "./records.ts";
 
 /** A transaction holds everybody else up, so it does not do more. */
 export const MAX_ERASED_ENTRIES = 500;
 
+export interface ErasedRow {
+  readonly sequence: number;
+  /** Null where a tombstone is left. */
+  readonly contentHash: Uint8Array | null;
+}
+
 export interface ErasePlan {
-  /** `contentHash` is null where a tombstone is left. */
-  readonly rows: readonly { readonly sequence: number; readonly contentHash: Uint8Array | null }[];
+  readonly rows: readonly ErasedRow[];
   readonly ids: readonly string[];
   readonly contentBytes: number;
   readonly change: NewChange;
@@ -49,6 +54,19 @@ export function planErase(
     contentBytes: changed.reduce((sum, { contentBytes }) => sum + contentBytes, 0),
     change: contentErased(request, ids, tombstones),
   };
+}
+
+/**
+ * What a fork takes from the copies of erased entries: they were planned with an empty list in place
+ * of their content, and are known by their size. Content that is there has two bytes at least.
+ */
+export function erasedCopies({ rows }: AppendPlan): ErasedRow[] {
+  return rows
+    .filter(({ entry }) => entry.contentBytes === 0)
+    .map(({ entry, place, nonce }) => ({
+      sequence: place.sequence,
+      contentHash: contentHash(nonce, entry.content),
+    }));
 }
 
 /** SHA-256 over the hashes of tombstones, in hex. */

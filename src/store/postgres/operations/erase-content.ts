@@ -1,7 +1,7 @@
 /** Erasing content that was summarised, and finding the sessions where that is still to be done. */
 
 import { noteChange } from "../../new-changes.ts";
-import { checkErasedCount, type ErasePlan, planErase } from "../../plan-erase.ts";
+import { checkErasedCount, type ErasedRow, type ErasePlan, planErase } from "../../plan-erase.ts";
 import type { EraseRequest, EraseResult, RetentionDue } from "../../records.ts";
 import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
@@ -75,17 +75,30 @@ export async function listRetentionDue(
   return rows.map(toRetentionDue);
 }
 
+export function eraseRows(tx: Transaction, session: number, rows: readonly ErasedRow[]): void {
+  const [buried, erased] = [
+    rows.filter(({ contentHash }) => contentHash === null),
+    rows.filter(({ contentHash }) => contentHash !== null),
+  ];
+  const sequences = (some: readonly ErasedRow[]) => some.map(({ sequence }) => sequence);
+  if (buried.length > 0) tx.defer(SQL.bury, tx.tenant, session, sequences(buried));
+  if (erased.length === 0) return;
+  const hashes = erased.map(({ contentHash }) => contentHash);
+  tx.defer(SQL.erase, tx.tenant, session, sequences(erased), hashes);
+}
+
 async function carryOut(
   tx: Transaction,
   session: number,
   { rows, ids, contentBytes, change }: ErasePlan,
   now: number,
 ): Promise<void> {
-  const sequences = rows.map(({ sequence }) => sequence);
-  const hashes = rows.flatMap(({ contentHash }) => (contentHash === null ? [] : [contentHash]));
-  if (hashes.length === 0) tx.defer(SQL.bury, tx.tenant, session, sequences);
-  else tx.defer(SQL.erase, tx.tenant, session, sequences, hashes);
-  await releaseEntryPayloads(tx, session, sequences);
+  eraseRows(tx, session, rows);
+  await releaseEntryPayloads(
+    tx,
+    session,
+    rows.map(({ sequence }) => sequence),
+  );
   const facts = await tx.all(SQL.deleteFacts, tx.tenant, ids);
   const gone = facts
     .map((row) => ({ fact: String(row["id"]), sessionId: String(row["session_id"]) }))

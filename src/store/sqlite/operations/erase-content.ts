@@ -1,7 +1,7 @@
 /** Erasing content that was summarised, and finding the sessions where that is still to be done. */
 
 import { noteChange } from "../../new-changes.ts";
-import { checkErasedCount, planErase } from "../../plan-erase.ts";
+import { checkErasedCount, type ErasedRow, planErase } from "../../plan-erase.ts";
 import type { EraseRequest, EraseResult, RetentionDue } from "../../records.ts";
 import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
@@ -60,11 +60,8 @@ export function eraseContent(
   if (appliedThrough !== undefined) db.run(SQL.setApplied, appliedThrough, tenant, session);
   if (plan === undefined) return { erased: 0 };
 
-  for (const { sequence, contentHash } of plan.rows) {
-    if (contentHash === null) db.run(SQL.bury, tenant, session, sequence);
-    else db.run(SQL.erase, contentHash, tenant, session, sequence);
-    releaseEntryPayloads(db, tenant, session, sequence);
-  }
+  eraseRows(db, tenant, session, plan.rows);
+  for (const { sequence } of plan.rows) releaseEntryPayloads(db, tenant, session, sequence);
   const facts = plan.ids.flatMap((id) => db.all(SQL.factsOf, tenant, id));
   const changes = facts.map((row) => {
     const [fact, sessionId] = [String(row["id"]), String(row["session_id"])];
@@ -74,6 +71,18 @@ export function eraseContent(
   db.run(SQL.shrink, plan.contentBytes, now, tenant, session);
   writeFeed(db, tenant, [plan.change, ...changes], { contentBytes: -plan.contentBytes });
   return { erased: plan.rows.length };
+}
+
+export function eraseRows(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  rows: readonly ErasedRow[],
+): void {
+  for (const { sequence, contentHash } of rows) {
+    if (contentHash === null) db.run(SQL.bury, tenant, session, sequence);
+    else db.run(SQL.erase, contentHash, tenant, session, sequence);
+  }
 }
 
 export function listRetentionDue(
