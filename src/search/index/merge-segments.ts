@@ -7,10 +7,9 @@
 import { type Asking, ask } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
 import { Blobs } from "./blobs.ts";
-import { findErased } from "./erased-documents.ts";
 import type { IndexCache } from "./index-cache.ts";
 import { CHUNK_DOCUMENTS, FACTS_BLOCK, type Field, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
-import type { Gone } from "./liveness.ts";
+import { findErased, type Gone } from "./liveness.ts";
 import { mergeField } from "./merge-field.ts";
 import { emptyColumns, type MessageColumns } from "./message-columns.ts";
 import { byCodeUnit, DROPPED, joinKeys, joinMessages, type Renumbering } from "./renumbering.ts";
