@@ -72,7 +72,10 @@ export function findLive(
   return result;
 }
 
-/** The documents of a source that are erased messages: ascending, each once. Undefined if a blob is missing; all that could be asked for was. */
+/**
+ * The documents of a source that are erased messages: ascending, each once. Undefined if a blob is
+ * missing; all that could be asked for was.
+ */
 export function findErased(
   source: Pick<Source, "slotsOf" | "facts">,
   erased: readonly ErasedMessages[],
