@@ -35,7 +35,8 @@ export function planErase(
   newestCompaction: number,
 ): ErasePlan | undefined {
   const { mode } = request;
-  const changed = entries.filter(
+  const unique = new Map(entries.map((entry) => [entry.id, entry]));
+  const changed = [...unique.values()].filter(
     (entry) =>
       !entry.pinned &&
       entry.sequence !== newestCompaction &&
