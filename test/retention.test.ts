@@ -111,6 +111,12 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
       retention === "audit-only" ? [AUDITED.metadata, AUDITED.model] : [],
     );
     expect(await heldOf(address, KEPT)).toEqual(Object.values(KEPT));
+    const run = async (...args: string[]) => (await runCli([...args, "--db", address])).stdout;
+    expect(await run("show", "s")).toMatch(/^#1 {2}user.*\[erased\]$/m);
+    expect(await run("history", "s")).toContain(KEPT.later);
+    const lines = (await run("export", "--all")).trim().split("\n");
+    const exported = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(exported.filter((line) => line["erased"] === true)).toHaveLength(8);
     await using after = await open(address, { readOnly: true, inThread: true });
     for (const word of Object.values(FORGOTTEN)) {
       expect((await after.searchSessions(word, { branches: "all" })).hits, word).toEqual([]);
