@@ -70,7 +70,15 @@ function commandReference(): string {
 function entryKindTable(): string {
   const mark = (rule: boolean) => (rule ? "yes" : "–");
   return table(
-    ["kind", "enters the context", "indexed", "shown", "counted", "moves the leaf"],
+    [
+      "kind",
+      "enters the context",
+      "indexed",
+      "shown",
+      "counted",
+      "moves the leaf",
+      "can be erased",
+    ],
     Object.entries(ENTRY_KINDS).map(([kind, rules]) => [
       `\`${kind}\``,
       mark(rules.entersContext),
@@ -78,6 +86,7 @@ function entryKindTable(): string {
       mark(rules.shown),
       mark(rules.counted),
       mark(rules.movesLeaf),
+      mark(rules.erasable),
     ]),
   );
 }

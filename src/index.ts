@@ -75,6 +75,7 @@ export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/
 export {
   type ListSessionsInput,
   type SessionListPage,
+  type SweepReport,
   TenantEngine,
 } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify.ts";

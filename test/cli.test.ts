@@ -165,7 +165,7 @@ describe("append and show", () => {
     expect(Object.keys(appended.entries[0] ?? {})).toEqual([
       ...["id", "session_id", "sequence", "parent_id", "kind", "role", "actor", "status", "blocks"],
       ...["data", "index", "usage", "model", "adapter", "superseded_by", "copied_from", "pinned"],
-      ...["metadata", "created_at", "hash", "truncated"],
+      ...["metadata", "created_at", "hash", "truncated", "erased"],
     ]);
   });
 

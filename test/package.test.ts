@@ -125,6 +125,7 @@ test("changes are of these kinds", () => {
     "message_chunk",
     "message_aborted",
     "context_usage",
+    "content_erased",
     "memory_put",
     "memory_deleted",
     "fact_added",
@@ -137,18 +138,18 @@ test("changes are of these kinds", () => {
 describe("entries are of these kinds", () => {
   const yes = true;
   const no = false;
-  /** Enters the context, is indexed, is shown, is counted, moves the leaf. */
-  const TABLE: Record<string, readonly [boolean, boolean, boolean, boolean, boolean]> = {
-    message: [yes, yes, yes, yes, yes],
-    compaction: [yes, no, yes, no, yes],
-    branch_summary: [yes, no, yes, no, yes],
-    summary: [no, no, yes, no, no],
-    custom_message: [yes, no, yes, no, yes],
-    custom: [no, no, no, no, no],
-    label: [no, no, yes, no, no],
-    model_change: [no, no, yes, no, no],
-    thinking_level_change: [no, no, yes, no, no],
-    session_info: [no, no, no, no, no],
+  /** Enters the context, is indexed, is shown, is counted, moves the leaf, can be erased. */
+  const TABLE: Record<string, readonly boolean[]> = {
+    message: [yes, yes, yes, yes, yes, yes],
+    compaction: [yes, no, yes, no, yes, no],
+    branch_summary: [yes, no, yes, no, yes, yes],
+    summary: [no, no, yes, no, no, no],
+    custom_message: [yes, no, yes, no, yes, yes],
+    custom: [no, no, no, no, no, yes],
+    label: [no, no, yes, no, no, yes],
+    model_change: [no, no, yes, no, no, no],
+    thinking_level_change: [no, no, yes, no, no, no],
+    session_info: [no, no, no, no, no, no],
   };
 
   test("and no others", () => {
@@ -157,10 +158,10 @@ describe("entries are of these kinds", () => {
 
   test.each(Object.entries(TABLE))(
     "%s",
-    (kind, [entersContext, indexed, shown, counted, moves]) => {
+    (kind, [entersContext, indexed, shown, counted, movesLeaf, erasable]) => {
       expect(library.ENTRY_KINDS[kind as library.EntryKind]).toEqual({
         ...{ entersContext, indexed, shown, counted },
-        movesLeaf: moves,
+        ...{ movesLeaf, erasable },
       });
     },
   );

@@ -1,7 +1,7 @@
 /**
  * Search on real stores against the plain formula over all messages: the same hits in the same order
- * with the same scores, with a tail, several segments, merges and deletions; and searches that run
- * while another process writes and joins segments.
+ * with the same scores, with a tail, several segments, merges, deletions and erased messages; and
+ * searches that run while another process writes and joins segments.
  */
 
 import { join } from "node:path";
@@ -44,6 +44,14 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     await writer.succeed();
     await engine.deleteSession(own[3]?.id ?? "");
     await own[4]?.update({ title: "w1 renamed" });
+    for (const [i, retention] of [
+      [5, "audit-only"],
+      [6, "ephemeral"],
+    ] as const) {
+      await own[i]?.update({ retention });
+      const summary = text(8);
+      await own[i]?.compact({ keep: { messages: 6 }, before: () => ({ summary }) });
+    }
 
     await expectSame(engine, text);
     await engine.maintainIndex("flush");
@@ -86,8 +94,10 @@ async function modelOf(
   const ids = new Map<number, string>();
   const { sessions } = await engine.listSessions({ limit: 500 });
   // The order of creation: on a tie the older session comes first.
-  for (const { id, title, agent } of sessions.toSorted((a, b) => a.createdAt - b.createdAt)) {
-    const session = model.createSession({ title, agent });
+  for (const { id, title, summary, agent } of sessions.toSorted(
+    (a, b) => a.createdAt - b.createdAt,
+  )) {
+    const session = model.createSession({ title, agent, summary: summary ?? "" });
     ids.set(session, id);
     const { messages } = await engine.listMessages(id, { limit: 500 });
     for (const { role, blocks, createdAt } of messages) {

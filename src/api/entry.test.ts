@@ -8,7 +8,7 @@ const ENTRY: Entry = {
   ...{ id: "e1", sessionId: "s1", sequence: 1, parentId: null, kind: "message", role: "user" },
   ...{ actor: "ana", status: "committed", blocks: [], data: null, index: 0, usage: null },
   ...{ model: null, adapter: null, supersededBy: null, copiedFrom: null, pinned: false },
-  ...{ metadata: { camelCase: 1 }, createdAt: 0, hash: null, truncated: false },
+  ...{ metadata: { camelCase: 1 }, createdAt: 0, hash: null, truncated: false, erased: false },
 };
 
 describe("an entry on the wire", () => {

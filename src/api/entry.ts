@@ -30,6 +30,8 @@ export interface WireEntry {
   readonly hash: string | null;
   /** True where a large payload was cut to its head. */
   readonly truncated: boolean;
+  /** True where the content was erased, as the session's retention says. */
+  readonly erased: boolean;
 }
 
 /** The kinds whose data has fields of ours. An extension's data keeps the names that it chose. */
@@ -61,5 +63,6 @@ export function toWireEntry(entry: Entry): WireEntry {
     created_at: toWireTime(entry.createdAt),
     hash: entry.hash,
     truncated: entry.truncated,
+    erased: entry.erased,
   };
 }

@@ -1,7 +1,8 @@
 /** What deleting, sweeping and verifying have to say, on the wire. */
 
+import type { SweepReport } from "../engine/tenant-engine.ts";
 import type { Problem, VerifyReport } from "../engine/verify.ts";
-import type { SweepResult, Tombstone } from "../store/records.ts";
+import type { Tombstone } from "../store/records.ts";
 import { toWireTime } from "./wire.ts";
 
 export interface WireTombstone {
@@ -19,6 +20,7 @@ export interface WireSweep {
   readonly aborted_messages: readonly { readonly tenant: string; readonly entry_id: string }[];
   readonly forgotten_keys: number;
   readonly collected_blobs: number;
+  readonly erased_entries: number;
 }
 
 export interface WireProblem {
@@ -50,7 +52,7 @@ export function toWireTombstone(tombstone: Tombstone): WireTombstone {
   };
 }
 
-export function toWireSweep(result: SweepResult): WireSweep {
+export function toWireSweep(result: SweepReport): WireSweep {
   return {
     deleted_sessions: result.deletedSessions.map(({ tenant, sessionId }) => ({
       tenant,
@@ -62,6 +64,7 @@ export function toWireSweep(result: SweepResult): WireSweep {
     })),
     forgotten_keys: result.forgottenKeys,
     collected_blobs: result.collectedBlobs,
+    erased_entries: result.erasedEntries,
   };
 }
 

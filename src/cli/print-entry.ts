@@ -46,6 +46,7 @@ function formatHeading(entry: Entry, terminal: Terminal, style: EntryStyle): str
   const label = style.labels?.get(entry.id);
   const marks = [
     ...(entry.status === "committed" ? [] : [entry.status]),
+    ...(entry.erased ? ["erased"] : []),
     ...(entry.pinned ? ["pinned"] : []),
     ...(entry.supersededBy === null ? [] : ["superseded"]),
     ...(label === undefined ? [] : [`label "${oneLine(label)}"`]),

@@ -38,5 +38,5 @@ const EMPTY: Entry = {
   ...{ id: "e", sessionId: "s", sequence: 1, parentId: null, kind: "message", role: "user" },
   ...{ actor: null, status: "committed", blocks: [], data: null, index: 0, usage: null },
   ...{ model: null, adapter: null, supersededBy: null, copiedFrom: null, pinned: false },
-  ...{ metadata: {}, createdAt: 0, hash: null, truncated: false },
+  ...{ metadata: {}, createdAt: 0, hash: null, truncated: false, erased: false },
 };

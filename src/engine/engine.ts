@@ -4,12 +4,13 @@ import { randomFillSync } from "node:crypto";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import { createUlids, type IdSource } from "../model/ids.ts";
 import type { TextModel } from "../model/text-model.ts";
-import type { StoreStatus, SweepResult } from "../store/records.ts";
+import type { StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { invalid } from "./check.ts";
 import { ContextEstimates } from "./context/estimate-calls.ts";
+import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
-import { checkTenantName, sweepAll, TenantEngine } from "./tenant-engine.ts";
+import { checkTenantName, type SweepReport, sweepAll, TenantEngine } from "./tenant-engine.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify.ts";
 
 export const DEFAULT_TENANT = "default";
@@ -78,8 +79,14 @@ export class Engine extends TenantEngine {
   }
 
   /** As `sweep`, for every tenant. */
-  sweepAll(): Promise<SweepResult> {
-    return sweepAll((limit) => this.scope.store.sweep({ now: this.scope.now(), limit }));
+  async sweepAll(): Promise<SweepReport> {
+    const { store } = this.scope;
+    const swept = await sweepAll((limit) => store.sweep({ now: this.scope.now(), limit }));
+    let erasedEntries = 0;
+    for (const tenant of await store.listTenants()) {
+      erasedEntries += await applyAllRetention({ ...this.scope, tenant });
+    }
+    return { ...swept, erasedEntries };
   }
 
   /** The backend's own check of its files. Empty if all is well. */

@@ -36,6 +36,7 @@ export function toEntry(record: EntryRecord, payloads: ReadonlyMap<string, Uint8
     createdAt: record.createdAt,
     hash: record.hash === null ? null : toHex(record.hash),
     truncated: content.truncated,
+    erased: record.content === null,
   };
 }
 
@@ -64,6 +65,7 @@ export function appendedEntry(sessionId: string, draft: Draft, placed: PlacedEnt
     createdAt: entry.createdAt,
     hash: placed.hash,
     truncated: false,
+    erased: false,
   };
 }
 
@@ -92,6 +94,7 @@ export function pendingEntry(record: PendingRecord): Entry {
     createdAt: record.openedAt,
     hash: null,
     truncated: false,
+    erased: false,
   };
 }
 

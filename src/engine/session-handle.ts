@@ -52,6 +52,7 @@ import {
   readHistory,
   readLabels,
 } from "./read.ts";
+import { applyRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
 import {
   type SearchInput,
@@ -276,9 +277,20 @@ export class SessionHandle {
     return buildContext(this.#scope, this.id, input);
   }
 
-  /** Summarises what is older into an entry that stands for it. Nothing is removed. */
+  /**
+   * Summarises what is older into an entry that stands for it. Nothing is removed, unless the
+   * session's retention says that what was summarised is to be forgotten.
+   */
   compact(input: CompactInput = {}): Promise<CompactionResult> {
     return compactSession(this.#scope, this.id, input);
+  }
+
+  /**
+   * Erases the content of what compactions of the active path cover, as the session's retention says.
+   * `compact` does it; a call of its own is needed only after the retention was changed.
+   */
+  applyRetention(): Promise<{ readonly erased: number }> {
+    return applyRetention(this.#scope, this.id);
   }
 
   /** Writes a summary of what no compaction covers, up to `through`. The context stays as it is. */

@@ -1,7 +1,7 @@
 /** From what a caller says of a session to what the store keeps of it. */
 
 import { checkId, checkName, checkText } from "../model/ids.ts";
-import type { JsonObject } from "../model/json.ts";
+import { isPlainObject, type JsonObject } from "../model/json.ts";
 import {
   MAX_PARTICIPANTS,
   MAX_PATH_BYTES,
@@ -33,6 +33,7 @@ export interface CreateSessionInput {
   readonly metadata?: JsonObject;
   /** Seconds after the last append at which a sweep deletes the session. */
   readonly ttl?: number | null;
+  /** `metadata.retention` if left out, or else `full`. */
   readonly retention?: Retention;
   readonly origin?: Origin;
   /** When the conversation began, if not now. */
@@ -50,6 +51,7 @@ export interface UpdateSessionInput {
   /** Replaces the whole list. */
   readonly participants?: readonly string[];
   readonly ttl?: number | null;
+  /** If left out, `metadata.retention` where that is given: null there means `full`. */
   readonly retention?: Retention;
 }
 
@@ -67,7 +69,7 @@ export function toNewSession(
     participants: checkParticipants(input.participants ?? []),
     metadata: checkMetadata(input.metadata ?? {}),
     ttlSeconds: checkTtl(input.ttl ?? null),
-    retention: checkOneOf(input.retention ?? "full", RETENTIONS, "retention"),
+    retention: retentionOf(input) ?? "full",
     origin: checkOrigin(input.origin ?? {}),
   };
   const startedAt =
@@ -83,7 +85,7 @@ export function toNewSession(
 }
 
 export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
-  checkInput(input, "update");
+  const retention = retentionOf(checkInput(input, "update"));
   return {
     ...(input.title === undefined
       ? {}
@@ -95,10 +97,21 @@ export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
       ? {}
       : { participants: checkParticipants(input.participants) }),
     ...(input.ttl === undefined ? {} : { ttlSeconds: checkTtl(input.ttl) }),
-    ...(input.retention === undefined
-      ? {}
-      : { retention: checkOneOf(input.retention, RETENTIONS, "retention") }),
+    ...(retention === undefined ? {} : { retention }),
   };
+}
+
+/**
+ * The field itself, or else `metadata.retention`, where null (which removes the key) means `full`.
+ * Undefined if neither is given.
+ */
+function retentionOf({
+  retention,
+  metadata,
+}: Pick<UpdateSessionInput, "retention" | "metadata">): Retention | undefined {
+  if (retention !== undefined) return checkOneOf(retention, RETENTIONS, "retention");
+  if (!isPlainObject(metadata) || !Object.hasOwn(metadata, "retention")) return undefined;
+  return checkOneOf(metadata["retention"] ?? "full", RETENTIONS, "metadata.retention");
 }
 
 function checkSummary(summary: string | null): string | null {

@@ -37,6 +37,7 @@ import {
   putMemory,
 } from "./memories.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
+import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
 import {
   type SearchInput,
@@ -71,6 +72,11 @@ export interface SessionListPage {
   readonly sessions: readonly Session[];
   /** Absent on the last page. */
   readonly nextCursor?: string;
+}
+
+export interface SweepReport extends SweepResult {
+  /** Entries whose content a compaction had left to be erased. */
+  readonly erasedEntries: number;
 }
 
 /** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
@@ -266,11 +272,15 @@ export class TenantEngine {
     return listChanges(this.scope, input);
   }
 
-  /** Deletes sessions whose TTL has passed and aborts messages whose writer died. */
-  async sweep(): Promise<SweepResult> {
-    return sweepAll((limit) =>
+  /**
+   * Deletes sessions whose TTL has passed, aborts messages whose writer died, and erases what was
+   * summarised and is to be forgotten, where that was interrupted.
+   */
+  async sweep(): Promise<SweepReport> {
+    const swept = await sweepAll((limit) =>
       this.scope.store.sweep({ tenant: this.tenant, now: this.scope.now(), limit }),
     );
+    return { ...swept, erasedEntries: await applyAllRetention(this.scope) };
   }
 
   /** What this tenant holds; zeros if nothing was ever written. */

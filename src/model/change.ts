@@ -15,6 +15,7 @@ export const CHANGE_KINDS = [
   "message_chunk",
   "message_aborted",
   "context_usage",
+  "content_erased",
   "memory_put",
   "memory_deleted",
   "fact_added",

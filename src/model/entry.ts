@@ -20,6 +20,8 @@ export interface KindRules {
   readonly counted: boolean;
   /** Becomes the active leaf. What does not is an annotation of the entry it was added at. */
   readonly movesLeaf: boolean;
+  /** Holds what was said or done: its content goes once it is summarised, if the session says so. */
+  readonly erasable: boolean;
 }
 
 export type EntryKind =
@@ -36,31 +38,69 @@ export type EntryKind =
 
 /** What each kind of entry means, in one table. */
 export const ENTRY_KINDS: Readonly<Record<EntryKind, KindRules>> = {
-  message: { entersContext: true, indexed: true, shown: true, counted: true, movesLeaf: true },
-  compaction: { entersContext: true, indexed: false, shown: true, counted: false, movesLeaf: true },
+  message: {
+    entersContext: true,
+    indexed: true,
+    shown: true,
+    counted: true,
+    movesLeaf: true,
+    erasable: true,
+  },
+  compaction: {
+    entersContext: true,
+    indexed: false,
+    shown: true,
+    counted: false,
+    movesLeaf: true,
+    erasable: false,
+  },
   branch_summary: {
     entersContext: true,
     indexed: false,
     shown: true,
     counted: false,
     movesLeaf: true,
+    erasable: true,
   },
-  summary: { entersContext: false, indexed: false, shown: true, counted: false, movesLeaf: false },
+  summary: {
+    entersContext: false,
+    indexed: false,
+    shown: true,
+    counted: false,
+    movesLeaf: false,
+    erasable: false,
+  },
   custom_message: {
     entersContext: true,
     indexed: false,
     shown: true,
     counted: false,
     movesLeaf: true,
+    erasable: true,
   },
-  custom: { entersContext: false, indexed: false, shown: false, counted: false, movesLeaf: false },
-  label: { entersContext: false, indexed: false, shown: true, counted: false, movesLeaf: false },
+  custom: {
+    entersContext: false,
+    indexed: false,
+    shown: false,
+    counted: false,
+    movesLeaf: false,
+    erasable: true,
+  },
+  label: {
+    entersContext: false,
+    indexed: false,
+    shown: true,
+    counted: false,
+    movesLeaf: false,
+    erasable: true,
+  },
   model_change: {
     entersContext: false,
     indexed: false,
     shown: true,
     counted: false,
     movesLeaf: false,
+    erasable: false,
   },
   thinking_level_change: {
     entersContext: false,
@@ -68,6 +108,7 @@ export const ENTRY_KINDS: Readonly<Record<EntryKind, KindRules>> = {
     shown: true,
     counted: false,
     movesLeaf: false,
+    erasable: false,
   },
   session_info: {
     entersContext: false,
@@ -75,6 +116,7 @@ export const ENTRY_KINDS: Readonly<Record<EntryKind, KindRules>> = {
     shown: false,
     counted: false,
     movesLeaf: false,
+    erasable: false,
   },
 };
 
@@ -121,4 +163,6 @@ export interface Entry {
   readonly hash: string | null;
   /** True where a large payload was cut to its head because the caller asked for a preview. */
   readonly truncated: boolean;
+  /** Its content was erased, as the session's retention says: `blocks` is empty, `data` is null. */
+  readonly erased: boolean;
 }

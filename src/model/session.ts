@@ -3,7 +3,10 @@
 import type { Usage } from "./entry.ts";
 import type { JsonObject } from "./json.ts";
 
-/** What happens to content once it is summarised. The engine never applies it by itself. */
+/**
+ * What stays of content once a compaction covers it: all of it, rows without content, or tombstones.
+ * A compaction applies it when it is done, and a sweep where that was interrupted.
+ */
 export const RETENTIONS = ["full", "audit-only", "ephemeral"] as const;
 export type Retention = (typeof RETENTIONS)[number];
 

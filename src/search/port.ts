@@ -21,7 +21,7 @@ export interface SegmentInfo {
   readonly segment: number;
   readonly from: number;
   readonly to: number;
-  /** Deletions up to this position of the feed are applied: their documents are not in it. */
+  /** Deletions and erasures up to this position of the feed are applied: it has none of them. */
   readonly builtAt: number;
   /** The version of the analyser. Of an older one, it still answers until it is built again. */
   readonly analyzer: string;
@@ -42,6 +42,17 @@ export interface DeadSession {
   readonly position: number;
 }
 
+/** Messages whose content was erased, but which some segment may still hold. */
+export interface ErasedMessages {
+  readonly session: number;
+  /** Their sequences: all of these that are messages. */
+  readonly from: number;
+  readonly to: number;
+  readonly at: number;
+  /** The position of the change that tells of it. */
+  readonly position: number;
+}
+
 /** What the index of one tenant consists of. Replaced as a whole, by compare and set. */
 export interface Manifest {
   /** Counts the replacements. 0: nothing was ever written. */
@@ -51,9 +62,16 @@ export interface Manifest {
   /** In the order of the feed: each begins where the one before it ends, the first at 0. */
   readonly segments: readonly SegmentInfo[];
   readonly dead: readonly DeadSession[];
+  readonly erased: readonly ErasedMessages[];
 }
 
-export const EMPTY_MANIFEST: Manifest = { version: 0, through: 0, segments: [], dead: [] };
+export const EMPTY_MANIFEST: Manifest = {
+  version: 0,
+  through: 0,
+  segments: [],
+  dead: [],
+  erased: [],
+};
 
 /** An entry that the feed named, as it is now. */
 export interface FeedEntry {
@@ -110,13 +128,14 @@ export interface FeedSlice {
   readonly through: number;
   /** The feed's end in this snapshot. */
   readonly head: number;
-  /** Entries whose session is gone are left out. In the order of the feed. */
+  /** Those whose session is gone or whose content is erased are left out. In the feed's order. */
   readonly entries: readonly FeedEntry[];
   /** Sessions that were created, updated or summarised, each once, at its last such position. */
   readonly sessions: readonly FeedSession[];
   readonly memories: readonly FeedMemory[];
   readonly facts: readonly FeedFact[];
   readonly deleted: readonly DeadSession[];
+  readonly erased: readonly ErasedMessages[];
   /** Sessions whose active path may have changed in any way, by appends too. */
   readonly touched: readonly number[];
 }
@@ -163,6 +182,8 @@ export interface WindowEntry {
   /** The entry that this one is a copy of: a fork has copies. */
   readonly copiedFrom: string | null;
   readonly blocks: readonly Block[];
+  /** Its content was erased: it is shown as a neighbour, and is never a hit. */
+  readonly erased: boolean;
 }
 
 export interface Window {

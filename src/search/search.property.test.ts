@@ -40,7 +40,13 @@ type Command =
     }
   | { readonly do: "delete"; readonly session: number }
   | { readonly do: "cut"; readonly session: number; readonly through: number }
-  | { readonly do: "flush" | "merge" | "purge" | "rebuild" };
+  | {
+      readonly do: "erase";
+      readonly session: number;
+      readonly from: number;
+      readonly count: number;
+    }
+  | { readonly do: "flush" | "merge" | "purge" | "rebuild" | "search" };
 
 const session = fc.nat(30);
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -76,8 +82,19 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("cut" as const), session, through: fc.nat(8) }),
   },
   {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("erase" as const),
+      session,
+      from: fc.integer({ min: 1, max: 12 }),
+      count: fc.nat(6),
+    }),
+  },
+  {
     weight: 3,
     arbitrary: fc.constantFrom(
+      // What a search remembers of the tail must not outlive what was erased since.
+      { do: "search" as const },
       { do: "flush" as const },
       { do: "flush" as const },
       { do: "merge" as const },
@@ -129,6 +146,21 @@ class Fixture {
         if (known !== undefined) this.model.cut(pick(command.session) as number, command.through);
         return;
       }
+      case "erase": {
+        const session = pick(command.session);
+        const last = this.model.sessions.get(session ?? 0)?.messages.length ?? 0;
+        const to = Math.min(last, command.from + command.count);
+        if (session !== undefined && command.from <= to) {
+          this.model.erase(session, command.from, to);
+        }
+        return;
+      }
+      case "search":
+        this.search("lock");
+        return;
+      case "purge":
+        while (this.maintain("purge").more);
+        return;
       default:
         this.maintain(command.do);
     }
@@ -182,7 +214,7 @@ function expectSame(
 }
 
 describe("the index ranks as the plain formula does", () => {
-  test("with a tail, segments, merges, deletions and branches", () => {
+  test("with a tail, segments, merges, deletions, erasures and branches", () => {
     fc.assert(
       fc.property(
         fc.array(command, { maxLength: 120 }),
@@ -195,6 +227,37 @@ describe("the index ranks as the plain formula does", () => {
         },
       ),
       { numRuns: 150 },
+    );
+  });
+
+  test("with erased messages, whether they are in the tail, a segment or a merged one", () => {
+    const filled = fc.record({
+      texts: fc.array(text, { minLength: 12, maxLength: 24, size: "max" }),
+      steps: fc.array(
+        fc.oneof(
+          { weight: 2, arbitrary: command.filter((one) => one.do === "erase") },
+          { weight: 1, arbitrary: command.filter((one) => one.do === "append") },
+          fc
+            .constantFrom(...(["search", "flush", "merge", "purge", "rebuild"] as const))
+            .map((one): Command => ({ do: one })),
+        ),
+        { minLength: 4, maxLength: 12, size: "max" },
+      ),
+    });
+    fc.assert(
+      fc.property(filled, query, ({ texts, steps }, asked) => {
+        const fixture = new Fixture();
+        for (let i = 0; i < 3; i++) fixture.run({ do: "create", title: "", agent: "a" });
+        for (const [i, each] of texts.entries()) {
+          fixture.run({ do: "append", session: i, role: "user", text: each });
+          if (i % 7 === 6) fixture.run({ do: "flush" });
+        }
+        for (const step of steps) {
+          fixture.run(step);
+          expectSame(fixture, new BruteForce(fixture.model), asked);
+        }
+      }),
+      { numRuns: 60 },
     );
   });
 

@@ -115,7 +115,8 @@ function* readLiveness(
   const sizes = sources.map((source) =>
     source instanceof SegmentReader ? source.field("message") : tailSize,
   );
-  const value = yield* blobs.complete(() => findLive(sources, sizes, dead));
+  const gone = { sessions: dead, erased: [...manifest.erased, ...tail.erased] };
+  const value = yield* blobs.complete(() => findLive(sources, sizes, gone));
   memory.liveness = { key, value: value as Liveness[] };
   return value as Liveness[];
 }

@@ -8,7 +8,7 @@ import {
   type IndexingOptions,
 } from "./index/add-feed.ts";
 import { MemoryIndex } from "./index/memory-index.ts";
-import type { FeedSlice } from "./port.ts";
+import type { ErasedMessages, FeedSlice } from "./port.ts";
 
 export class Tail {
   /** It holds what comes after this position, up to `through`. */
@@ -17,6 +17,8 @@ export class Tail {
   readonly index: MemoryIndex = new MemoryIndex();
   /** Sessions that were deleted meanwhile. */
   readonly deleted: Set<number> = new Set();
+  /** Messages that were erased meanwhile, whether they are here or in a segment. */
+  readonly erased: ErasedMessages[] = [];
   /** Goes up whenever something other than a message came. */
   revision = 0;
   readonly #options: IndexingOptions;
@@ -29,13 +31,15 @@ export class Tail {
 
   add(slice: FeedSlice): void {
     const options = this.#options;
-    const { entries, sessions, memories, facts, deleted } = slice;
+    const { entries, sessions, memories, facts, deleted, erased } = slice;
     for (const entry of entries) addEntry(this.index, entry, options);
     for (const session of sessions) addSession(this.index, session, options);
     for (const memory of memories) addMemory(this.index, memory, options);
     for (const fact of facts) addFact(this.index, fact, options);
     for (const { session } of deleted) this.deleted.add(session);
-    this.revision += sessions.length + memories.length + facts.length + deleted.length;
+    this.erased.push(...erased);
+    this.revision += sessions.length + memories.length + facts.length;
+    this.revision += deleted.length + erased.length;
     this.through = slice.through;
   }
 }

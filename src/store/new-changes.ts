@@ -2,7 +2,14 @@
 
 import type { JsonObject } from "../model/json.ts";
 import type { NewChange } from "./plan-append.ts";
-import type { MoveLeafRequest, NewFact, Quota, SessionPatch, Tombstone } from "./records.ts";
+import type {
+  EraseRequest,
+  MoveLeafRequest,
+  NewFact,
+  Quota,
+  SessionPatch,
+  Tombstone,
+} from "./records.ts";
 
 export function sessionCreated(sessionId: string, at: number): NewChange {
   return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };
@@ -50,6 +57,16 @@ export function entryPinned(
 ): NewChange {
   const kind = pinned ? "entry_pinned" : "entry_unpinned";
   return { kind, at, sessionId, entryId, entryHash: null, details: null };
+}
+
+/** What was erased, by ids. Of tombstones also what they and the session's totals are checked by. */
+export function contentErased(
+  { sessionId, mode, now }: Pick<EraseRequest, "sessionId" | "mode" | "now">,
+  ids: readonly string[],
+  tombstones: { readonly tokens: number; readonly digest: string } | undefined,
+): NewChange {
+  const details = JSON.stringify({ mode, entries: ids.length, ids, ...tombstones });
+  return { kind: "content_erased", at: now, sessionId, entryId: null, entryHash: null, details };
 }
 
 export function messageOpened(sessionId: string, entryId: string, at: number): NewChange {

@@ -175,7 +175,10 @@ export interface EntryRecord {
   readonly contentBytes: number;
   /** Null once the content is erased. */
   readonly nonce: Uint8Array | null;
-  /** Kept when the content is erased, so that the entry's hash can still be checked. */
+  /**
+   * Kept when the content is erased, so that the entry's hash can still be checked. Where content and
+   * this are null, only a tombstone is left: its hash stands in the feed.
+   */
   readonly contentHash: Uint8Array | null;
   readonly hash: Uint8Array | null;
 }
@@ -186,6 +189,35 @@ export interface MoveLeafRequest {
   readonly leaf: string | null;
   readonly expectedLeaf?: string | null;
   readonly now: number;
+}
+
+/** What is left of an entry: its row without content, or its place in the tree and its hash. */
+export type EraseMode = Exclude<Retention, "full">;
+
+export interface EraseRequest {
+  readonly sessionId: string;
+  /** At most 500. Pinned entries, unknown ones and the session's newest compaction are left alone. */
+  readonly entryIds: readonly string[];
+  readonly mode: EraseMode;
+  /**
+   * Given once all that compactions up to this sequence cover is erased: the session is due again
+   * only after a later one.
+   */
+  readonly appliedThrough?: number;
+  readonly now: number;
+}
+
+export interface EraseResult {
+  /** Entries that have lost something now; one that was erased before does not count. */
+  readonly erased: number;
+}
+
+/** A session that has a compaction whose retention was not applied yet. */
+export interface RetentionDue {
+  readonly sessionId: string;
+  readonly retention: EraseMode;
+  /** The sequence of the last compaction for which it was; 0: none. */
+  readonly appliedThrough: number;
 }
 
 export interface ForkRequest {

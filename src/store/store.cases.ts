@@ -13,6 +13,7 @@ import { concurrencyCases } from "./cases/concurrency.cases.ts";
 import { contentCases } from "./cases/content.cases.ts";
 import { deleteCases } from "./cases/delete.cases.ts";
 import { dumpCases } from "./cases/dump.cases.ts";
+import { eraseCases } from "./cases/erase.cases.ts";
 import { feedCases } from "./cases/feed.cases.ts";
 import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
@@ -66,6 +67,7 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     feedCases(cases);
     quotaCases(cases);
     deleteCases(cases);
+    eraseCases(cases);
     indexNeedsCases(cases);
     indexCases(cases);
     indexerCases(cases);

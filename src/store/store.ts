@@ -27,6 +27,8 @@ import type {
   ChangePage,
   CommitStreamRequest,
   EntryRecord,
+  EraseRequest,
+  EraseResult,
   FeedHead,
   ForkRequest,
   MoveLeafRequest,
@@ -36,6 +38,7 @@ import type {
   OpenStreamRequest,
   PendingRecord,
   Quota,
+  RetentionDue,
   RowBatch,
   SessionFilter,
   SessionPage,
@@ -68,6 +71,13 @@ export interface StoreWrites {
   ): Promise<void>;
   /** Copies the path to `through` into a new session, with `copiedFrom` and the same contents. */
   forkSession(tenant: string, request: ForkRequest): Promise<Session>;
+
+  /**
+   * Takes the content of entries away, with their payloads and the facts that were taken from them,
+   * and tells the feed their ids. What is erased already is left as it is; if all is, nothing is
+   * written. Copies in forks are entries of their own.
+   */
+  eraseContent(tenant: string, request: EraseRequest): Promise<EraseResult>;
 
   /**
    * Creates a pending message: an id, a lease and no place in the tree. Replayed under an
@@ -116,6 +126,15 @@ export interface StoreReads {
   findPending(tenant: string, id: string): Promise<PendingRecord | undefined>;
   /** The last entries of the session's branches, the newest branch first. */
   listLeaves(tenant: string, sessionId: string, limit: number): Promise<readonly EntryRecord[]>;
+
+  /**
+   * Sessions that are to forget and have a compaction for which that was not done yet: one of them,
+   * or a page of all by id.
+   */
+  listRetentionDue(
+    tenant: string,
+    which: { readonly sessionId: string } | { readonly after?: string; readonly limit: number },
+  ): Promise<readonly RetentionDue[]>;
 
   findMemory(tenant: string, agent: string, name: string): Promise<Memory | undefined>;
   /** By agent and name, after the given pair. */

@@ -89,6 +89,34 @@ export function entryHash(
   return sha256(room.subarray(0, length));
 }
 
+/** What stays of an entry when all but its place in the tree is erased. */
+export interface TombstoneColumns {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly parentId: string | null;
+  readonly kind: string;
+  readonly role: string | null;
+  readonly copiedFrom: string | null;
+  readonly createdAt: number;
+}
+
+/**
+ * The columns of a tombstone, behind the hash that the entry had as a whole. That one can no longer
+ * be computed; this one can, and the feed has it.
+ */
+export function tombstoneHash(
+  entry: Uint8Array,
+  place: HashedPlace,
+  columns: TombstoneColumns,
+): Buffer {
+  const { id, sessionId, parentId, kind, role, copiedFrom, createdAt } = columns;
+  const text =
+    `${id}\0${sessionId}\0${parentId ?? ABSENT}\0${kind}\0${role ?? ABSENT}\0` +
+    `${copiedFrom ?? ABSENT}\0${createdAt}\0${place.sequence}\0${place.chain}\0${place.depth}\0` +
+    `${place.ordinal}\0`;
+  return sha256(Buffer.concat([entry, Buffer.from(text)]));
+}
+
 /**
  * The text of a change that its hash covers, the position and the predecessor aside: those are known
  * only at the end of the transaction, and PostgreSQL adds them itself.

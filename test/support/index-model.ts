@@ -28,7 +28,13 @@ export interface ModelMessage {
 type Event =
   | { readonly kind: "message"; readonly message: ModelMessage }
   | { readonly kind: "session" | "moved"; readonly session: number }
-  | { readonly kind: "deleted"; readonly session: number };
+  | { readonly kind: "deleted"; readonly session: number }
+  | {
+      readonly kind: "erased";
+      readonly session: number;
+      readonly from: number;
+      readonly to: number;
+    };
 
 export interface ModelSession {
   title: string;
@@ -90,6 +96,15 @@ export class IndexModel {
     this.#events.push({ kind: "moved", session });
   }
 
+  /** Takes the text of messages away, as a session's retention does. */
+  erase(session: number, from: number, to: number): void {
+    const known = this.sessions.get(session) as ModelSession;
+    known.messages = known.messages.map((message) =>
+      message.sequence < from || message.sequence > to ? message : { ...message, text: "" },
+    );
+    this.#events.push({ kind: "erased", session, from, to });
+  }
+
   delete(session: number): void {
     this.sessions.delete(session);
     this.#events.push({ kind: "deleted", session });
@@ -147,7 +162,10 @@ export class IndexModel {
         event.kind === "message" ? event.message.session : event.session,
       );
       if (session === undefined) continue;
-      if (event.kind === "message") entries.push(toEntry(event.message, position));
+      if (event.kind === "message") {
+        const now = session.messages[event.message.sequence - 1];
+        if (now !== undefined && !this.#isErased(now)) entries.push(toEntry(now, position));
+      }
       if (event.kind === "session") {
         const { title, summary, agent, project, startedAt } = session;
         sessions.set(event.session, {
@@ -168,10 +186,33 @@ export class IndexModel {
           ? [{ session: event.session, at: 0, position: after + i + 1 }]
           : [],
       ),
+      erased: events.flatMap((event, i) =>
+        event.kind === "erased" && this.sessions.has(event.session)
+          ? [
+              {
+                session: event.session,
+                from: event.from,
+                to: event.to,
+                at: 0,
+                position: after + i + 1,
+              },
+            ]
+          : [],
+      ),
       touched: events.map((event) =>
         event.kind === "message" ? event.message.session : event.session,
       ),
     };
+  }
+
+  #isErased({ session, sequence }: ModelMessage): boolean {
+    return this.#events.some(
+      (event) =>
+        event.kind === "erased" &&
+        event.session === session &&
+        sequence >= event.from &&
+        sequence <= event.to,
+    );
   }
 
   #path(session: number): SessionPath[] {
@@ -202,6 +243,7 @@ export class IndexModel {
         createdAt: message.time,
         copiedFrom: null,
         blocks: [{ type: "text", text: message.text }],
+        erased: this.#isErased(message),
       })),
     };
   }

@@ -28,6 +28,7 @@ export function entry(id: string, role: Role, ...content: (string | Block)[]): E
     createdAt: 0,
     hash: null,
     truncated: false,
+    erased: false,
   };
 }
 

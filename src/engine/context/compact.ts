@@ -1,7 +1,8 @@
 /**
  * Compaction: an entry that stands for what precedes the first entry that it keeps.
  *
- * Nothing is removed. The summary may take its time: what is appended meanwhile stays, because the
+ * Nothing is removed, unless the session's retention says that what is covered is to be forgotten:
+ * that is done when the entry is there. The summary may take its time: what is appended meanwhile stays, because the
  * entry says up to which sequence it covers. If another compaction or an edit of the covered part came
  * between, the call fails and nothing has changed.
  */
@@ -13,6 +14,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { checkName } from "../../model/ids.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
+import { applyRetention } from "../retention/apply-retention.ts";
 import type { Scope } from "../scope.ts";
 import { type CheckedCompaction, type CompactInput, checkCompaction } from "./compact-options.ts";
 import {
@@ -33,6 +35,8 @@ export interface CompactionResult {
   readonly firstKeptEntryId: string | null;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** Entries whose content was erased since, as the session's retention says. */
+  readonly erased: number;
 }
 
 /** What a summary is taken to be before it is written. */
@@ -61,8 +65,11 @@ export async function compactSession(
       ? await writeWithin(scope, ground, options, planned.plan)
       : await fromHook(scope, ground, options, planned.plan, answer.summary);
   const entry = await storeCompaction(scope, ground, options, plan, written);
+  // Should this fail, the compaction stands: the next one or a sweep erases what is left.
+  const { erased } = await applyRetention(scope, sessionId);
   const { firstKeptEntryId, tokensBefore, tokensAfter } = plan;
-  return { entry, removed: plan.covered.length, firstKeptEntryId, tokensBefore, tokensAfter };
+  const removed = plan.covered.length;
+  return { entry, removed, firstKeptEntryId, tokensBefore, tokensAfter, erased };
 }
 
 /** A summary, and the plan that it belongs to, with the summary's real size. */
@@ -129,7 +136,7 @@ async function fromHook(
 }
 
 function toTask(
-  { previous }: CompactionGround,
+  { session, previous }: CompactionGround,
   { summarizer, fallback, signal, limitTokens }: CheckedCompaction,
   plan: CompactionPlan,
 ): SummaryTask {
@@ -137,6 +144,7 @@ function toTask(
     ids: plan.covered,
     previous: previous === null ? null : { text: previous.text, structure: previous.structure },
     splitTurn: plan.splitTurn,
+    quotes: session.retention === "full",
     summarizer,
     fallback,
     signal,
@@ -151,7 +159,8 @@ function expectedTokens({ limitTokens }: CheckedCompaction): number {
 function unchanged({ items, previousTokens }: CompactionGround): CompactionResult {
   const tokens = items.reduce((sum, item) => sum + item.tokens, previousTokens);
   const firstKeptEntryId = items[0]?.id ?? null;
-  return { entry: null, removed: 0, firstKeptEntryId, tokensBefore: tokens, tokensAfter: tokens };
+  const counts = { tokensBefore: tokens, tokensAfter: tokens, erased: 0 };
+  return { entry: null, removed: 0, firstKeptEntryId, ...counts };
 }
 
 const WHY_NOTHING: Readonly<Record<NoPlan, string>> = {

@@ -5,6 +5,7 @@ import type { ResultCut } from "../../context/cut-results.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
+import type { Retention } from "../../model/session.ts";
 
 /** The `data` of an entry of the kind `compaction`. Imported ones may have the first field alone. */
 export interface CompactionData {
@@ -35,6 +36,8 @@ export interface CompactionData {
   readonly strategy: "rolling" | "hierarchical";
   /** Hierarchical: the summaries that the text consists of, oldest first. */
   readonly summaries: readonly string[];
+  /** What the session's retention was: unless `full`, nothing in here quotes what is covered. */
+  readonly retention: Retention;
   readonly structure: SummaryStructure | null;
 }
 

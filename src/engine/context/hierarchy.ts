@@ -7,12 +7,14 @@
  */
 
 import { finishDigest, startDigest } from "../../compaction/digest/digest.ts";
+import { dropQuotes } from "../../compaction/digest/drop-quotes.ts";
 import { mergeStructures } from "../../compaction/digest/merge-structures.ts";
 import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { SummaryStructure } from "../../compaction/summary.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import type { Retention } from "../../model/session.ts";
 import { appendedEntry, toEntry } from "../entry-view.ts";
 import { type Draft, draftEntry } from "../message-input.ts";
 import type { Scope } from "../scope.ts";
@@ -51,6 +53,8 @@ export interface SummaryData {
   readonly previous: string | null;
   readonly tokens: number;
   readonly summarizer: string;
+  /** What the session's retention was: unless `full`, nothing in here quotes what is covered. */
+  readonly retention: Retention;
   readonly structure: SummaryStructure | null;
 }
 
@@ -71,6 +75,7 @@ export async function writeHierarchy(
       ...node,
       ...{ throughSequence: plan.throughSequence, children, previous: null },
       ...{ tokens: scope.counter.countText(text), summarizer, structure },
+      retention: ground.session.retention,
     };
     const draft = draftSummary(scope, text, data, model);
     drafts.push(draft);
@@ -95,7 +100,7 @@ export async function writeHierarchy(
   return {
     ...fresh,
     text: nodes.length === 1 ? fresh.text : nodes.map(partText).join("\n\n"),
-    structure: nodes.map(({ structure }) => structure).reduce(mergeStructures),
+    structure: mergeAll(nodes, task),
     nodes: drafts,
     summaries: nodes.map(({ id }) => id),
   };
@@ -152,7 +157,7 @@ async function fold(
   task: SummaryTask,
   group: readonly Node[],
 ): Promise<WrittenSummary> {
-  const structure = group.map((node) => node.structure).reduce(mergeStructures);
+  const structure = mergeAll(group, task);
   const entries = group.map(({ id, text }): Entry => {
     const draft = draftEntry(
       { kind: "message", role: "assistant", blocks: [{ type: "text", text }] },
@@ -164,6 +169,12 @@ async function fold(
   const request = { previous: null, entries, structure, splitTurn: false, ...limitsOf(task) };
   const { answer, writer } = await askWithFallback(task, task.summarizer, request);
   return { text: answer.text, structure, summarizer: writer.name, model: answer.model };
+}
+
+/** Older ones may have been written when nothing was to be forgotten yet. */
+function mergeAll(nodes: readonly Node[], { quotes }: SummaryTask): SummaryStructure {
+  const merged = nodes.map(({ structure }) => structure).reduce(mergeStructures);
+  return quotes ? merged : dropQuotes(merged);
 }
 
 function partText({ from, through, text }: Node): string {

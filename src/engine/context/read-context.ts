@@ -62,6 +62,8 @@ export async function readContextAs<Item>(
   for await (const page of pagesBackwards(scope, sessionId, options.leaf, () => limit)) {
     limit = NEXT_PAGE;
     for (const entry of page) {
+      // A summary has its place, on this path or on the one that was left.
+      if (entry.erased) continue;
       // Sequences grow along a path, so this also ends where the first kept entry is on another one.
       if (firstKept !== undefined && entry.sequence < firstKept.sequence) return done(0);
       if (entry.kind === "compaction") {
@@ -141,7 +143,9 @@ export async function findCompaction(
     limit: MAX_PAGE,
     payloads: false,
   });
-  const newest = marked.entries.findLast(({ kind }) => kind === "compaction");
+  const newest = marked.entries.findLast(
+    ({ kind, content }) => kind === "compaction" && content !== null,
+  );
   if (newest === undefined) return null;
   const page = await store.findEntries(tenant, [newest.id], true);
   const record = page.entries[0];

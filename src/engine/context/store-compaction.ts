@@ -39,6 +39,7 @@ export async function storeCompaction(
     previous: previous?.entry.id ?? null,
     strategy,
     summaries: written.summaries ?? [],
+    retention: session.retention,
     structure,
   };
   const draft = draftEntry(

@@ -68,6 +68,7 @@ export async function summarizeSession(
     ids: context.entries.map(({ id }) => id),
     previous: previous === null ? null : { text: previous.text, structure: previous.structure },
     splitTurn: false,
+    quotes: session.retention === "full",
     summarizer: options.summarizer,
     fallback: options.fallback,
     signal: options.signal,
@@ -77,6 +78,7 @@ export async function summarizeSession(
   const data: SummaryData = {
     ...{ from: first.id, through: last.id, throughSequence: last.sequence, level: 1, children: [] },
     ...{ previous: previous?.entry.id ?? null, tokens: counter.countText(text), summarizer },
+    retention: session.retention,
     structure,
   };
   const draft = draftSummary(scope, text, data, model);
@@ -98,7 +100,9 @@ export async function listSummaries(scope: Scope, sessionId: string): Promise<Su
       ...{ select: "marked", sessionId, mark, limit: MAX_PAGE, payloads: mark === "summary" },
       ...(leaf === undefined ? {} : { leaf }),
     });
-    return page.entries.map((record) => toEntry(record, page.payloads));
+    return page.entries
+      .filter(({ content }) => content !== null)
+      .map((record) => toEntry(record, page.payloads));
   };
   const summaries = await marked("summary");
   const parents = parentsOf(summaries);

@@ -6,7 +6,13 @@
  * chunk.
  */
 
-import { addEntry, finishDigest, startDigest } from "../../compaction/digest/digest.ts";
+import {
+  addEntry,
+  type Digest,
+  finishDigest,
+  startDigest,
+} from "../../compaction/digest/digest.ts";
+import { dropQuotes } from "../../compaction/digest/drop-quotes.ts";
 import type {
   Summarizer,
   SummaryAnswer,
@@ -26,6 +32,8 @@ export interface SummaryTask {
   readonly ids: readonly string[];
   readonly previous: SummaryRequest["previous"];
   readonly splitTurn: boolean;
+  /** False where what is covered is to be forgotten: then only the text tells what was said. */
+  readonly quotes: boolean;
   readonly summarizer: Summarizer;
   /** Whose summary is taken if the first one's is of no use; without it the call fails. */
   readonly fallback: Summarizer | undefined;
@@ -59,7 +67,7 @@ export async function writeSummary(scope: Scope, task: SummaryTask): Promise<Wri
     const request: SummaryRequest = {
       previous,
       entries,
-      structure: finishDigest(digest),
+      structure: structureOf(digest, task),
       splitTurn: isLast && task.splitTurn,
       ...limitsOf(task),
     };
@@ -67,13 +75,18 @@ export async function writeSummary(scope: Scope, task: SummaryTask): Promise<Wri
     ({ answer, writer } = asked);
     previous = { text: answer.text, structure: request.structure };
   }
-  const structure = finishDigest(digest);
+  const structure = structureOf(digest, task);
   return {
     text: answer?.text ?? "",
     structure,
     summarizer: writer.name,
     model: answer?.model ?? null,
   };
+}
+
+function structureOf(digest: Digest, { quotes }: SummaryTask): SummaryStructure {
+  const structure = finishDigest(digest);
+  return quotes ? structure : dropQuotes(structure);
 }
 
 export function limitsOf({

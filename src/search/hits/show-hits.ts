@@ -40,7 +40,8 @@ export function* showHits(
       const window = windows[i];
       if (window === undefined) continue;
       const found = window.entries.find(({ sequence }) => sequence === hit.message?.sequence);
-      if (found === undefined && hit.message !== null) continue;
+      const isGone = found === undefined || found.erased;
+      if (isGone && hit.message !== null) continue;
       const original = found?.copiedFrom ?? found?.id ?? window.sessionId;
       if (shown.has(original)) continue;
       shown.add(original);

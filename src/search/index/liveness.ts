@@ -1,8 +1,9 @@
 /**
- * Which documents count: not those of deleted sessions, and of sessions and notes only the newest
- * version. Computed when segments or deletions change, not for each search.
+ * Which documents count: not those of deleted sessions nor erased messages, and of sessions and notes
+ * only the newest version. Computed when segments or deletions change, not for each search.
  */
 
+import type { ErasedMessages } from "../port.ts";
 import {
   CHUNK_DOCUMENTS,
   type Field,
@@ -12,6 +13,7 @@ import {
   type SessionField,
 } from "./layout.ts";
 import type { Source } from "./source.ts";
+import { lowerBound } from "./term-list.ts";
 
 /** How many documents count in a field, and how long they are together. */
 export interface FieldSize {
@@ -29,18 +31,25 @@ export interface Liveness {
   readonly sizes: Readonly<Record<SessionField | NoteField, FieldSize>>;
 }
 
+/** What segments may hold though it is no longer there. */
+export interface Gone {
+  readonly sessions: ReadonlySet<number>;
+  readonly erased: readonly ErasedMessages[];
+}
+
 /** `sources` are in the order of the feed. Undefined if a blob is missing. */
 export function findLive(
   sources: readonly Source[],
   messageSizes: readonly FieldSize[],
-  deadSessions: ReadonlySet<number>,
+  gone: Gone,
 ): Liveness[] | undefined {
+  const { sessions: deadSessions } = gone;
   const seenSessions = new Set<number>();
   const seenNotes = { memory: new Set<string>(), fact: new Set<string>() };
   const result: Liveness[] = [];
   for (let i = sources.length - 1; i >= 0; i--) {
     const source = sources[i] as Source;
-    const messages = liveMessages(source, messageSizes[i] as FieldSize, deadSessions);
+    const messages = liveMessages(source, messageSizes[i] as FieldSize, gone);
     const sessionKeys = source.sessionKeys();
     const memoryKeys = source.noteKeys("memory");
     const factKeys = source.noteKeys("fact");
@@ -63,25 +72,74 @@ export function findLive(
   return result;
 }
 
+/**
+ * The documents of a source that are erased messages: ascending, each once. Undefined if a blob is
+ * missing; all that could be asked for was.
+ */
+export function findErased(
+  source: Pick<Source, "slotsOf" | "facts">,
+  erased: readonly ErasedMessages[],
+): readonly number[] | undefined {
+  const found: number[] = [];
+  let isComplete = true;
+  for (const [session, ranges] of Map.groupBy(erased, (each) => each.session)) {
+    const slots = source.slotsOf(session);
+    if (slots === undefined) isComplete = false;
+    const isErased = withinAny(ranges);
+    for (const { from, to } of slots ?? []) {
+      for (let document = from; document < to; document++) {
+        const facts = source.facts(document);
+        if (facts === undefined) isComplete = false;
+        else if (isErased(facts.sequence)) found.push(document);
+      }
+    }
+  }
+  return isComplete ? found.sort((a, b) => a - b) : undefined;
+}
+
+/** Ranges may overlap: what was erased to be audited may be erased again to a tombstone. */
+function withinAny(ranges: readonly ErasedMessages[]): (sequence: number) => boolean {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
+    const last = ends.at(-1);
+    if (last !== undefined && from <= last + 1) ends[ends.length - 1] = Math.max(last, to);
+    else {
+      starts.push(from);
+      ends.push(to);
+    }
+  }
+  const ascending = Uint32Array.from(starts);
+  return (sequence) => {
+    const at = lowerBound(ascending, sequence + 1, 0, starts.length) - 1;
+    return at >= 0 && sequence <= (ends[at] as number);
+  };
+}
+
 function liveMessages(
   source: Source,
   size: FieldSize,
-  deadSessions: ReadonlySet<number>,
+  { sessions: deadSessions, erased }: Gone,
 ): Pick<Liveness, "messages" | "messageSize"> | undefined {
   let messages: Uint8Array | null = null;
   let { documents, totalLength } = size;
-  for (const session of deadSessions) {
-    const ranges = source.slotsOf(session);
-    if (ranges === undefined) return undefined;
-    for (const { from, to } of ranges) {
-      messages ??= new Uint8Array(source.slots).fill(1);
-      messages.fill(0, from, to);
-      documents -= to - from;
-      for (let document = from; document < to; document++) {
-        const columns = source.columns(Math.floor(document / CHUNK_DOCUMENTS));
-        if (columns === undefined) return undefined;
-        totalLength -= columns.lengths[document % CHUNK_DOCUMENTS] as number;
-      }
+  const ranges = [...deadSessions].map((session) => source.slotsOf(session));
+  const single = findErased(source, erased);
+  if (single === undefined || ranges.includes(undefined)) return undefined;
+  const all = [
+    ...ranges.flatMap((range) => range ?? []),
+    ...single.map((document) => ({ from: document, to: document + 1 })),
+  ];
+  for (const { from, to } of all) {
+    messages ??= new Uint8Array(source.slots).fill(1);
+    for (let document = from; document < to; document++) {
+      // An erased message of a session that was deleted later is gone only once.
+      if (messages[document] === 0) continue;
+      messages[document] = 0;
+      const columns = source.columns(Math.floor(document / CHUNK_DOCUMENTS));
+      if (columns === undefined) return undefined;
+      documents--;
+      totalLength -= columns.lengths[document % CHUNK_DOCUMENTS] as number;
     }
   }
   return { messages, messageSize: { documents, totalLength } };

@@ -1,7 +1,7 @@
 /**
  * Joins adjacent segments into one, without holding more than a few lists at a time.
  *
- * Messages of deleted sessions are left out. Of sessions and notes only the newest version stays.
+ * Messages of deleted sessions and erased messages are left out. Of sessions and notes only the newest version stays.
  */
 
 import { type Asking, ask } from "../port.ts";
@@ -9,6 +9,7 @@ import type { PackedBlob } from "./blob-packer.ts";
 import { Blobs } from "./blobs.ts";
 import type { IndexCache } from "./index-cache.ts";
 import { CHUNK_DOCUMENTS, FACTS_BLOCK, type Field, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
+import { findErased, type Gone } from "./liveness.ts";
 import { mergeField } from "./merge-field.ts";
 import { emptyColumns, type MessageColumns } from "./message-columns.ts";
 import { byCodeUnit, DROPPED, joinKeys, joinMessages, type Renumbering } from "./renumbering.ts";
@@ -29,15 +30,16 @@ const BETWEEN_PAUSES = 16;
 export function* mergeSegments(
   segments: readonly number[],
   target: number,
-  dead: ReadonlySet<number>,
+  gone: Gone,
   cache: IndexCache,
   between: () => Asking<void>,
 ): Asking<MergedSegment> {
+  const { sessions: dead } = gone;
   const blobs = new Blobs(cache);
   const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
   const readers = opened.filter((reader) => reader !== undefined);
 
-  const { columns, renumbering } = yield* mergeMessages(readers, dead, blobs);
+  const { columns, renumbering } = yield* mergeMessages(readers, gone, blobs);
   const sessions = joinKeys(
     yield* all(blobs, readers, (reader) => reader.sessionKeys()),
     (a: number, b: number) => a - b,
@@ -105,14 +107,16 @@ function* all<Value>(
 
 function* mergeMessages(
   readers: readonly SegmentReader[],
-  dead: ReadonlySet<number>,
+  gone: Gone,
   blobs: Blobs,
 ): Asking<{ readonly columns: MessageColumns; readonly renumbering: Renumbering }> {
   const tables = yield* all(blobs, readers, (reader) => {
     const table = reader.sessionTable();
     return table && { slots: reader.slots, ...table };
   });
-  const { count, sessions, renumbering } = joinMessages(tables, dead);
+  const erased = yield* all(blobs, readers, (reader) => findErased(reader, gone.erased));
+  const dropped = erased.map((documents) => new Set(documents));
+  const { count, sessions, renumbering } = joinMessages(tables, gone.sessions, dropped);
   const columns = emptyColumns(count);
   columns.sessions.set(sessions);
   for (const [source, reader] of readers.entries()) {

@@ -52,7 +52,8 @@ export interface JoinedMessages {
 
 /**
  * Joins messages in the order of (session, sequence). The sources are in the order of the feed, so a
- * later one holds the later messages of a session.
+ * later one holds the later messages of a session. Those of `dead` sessions and, in each source, the
+ * documents that are `dropped` stay behind.
  */
 export function joinMessages(
   sources: readonly {
@@ -61,6 +62,7 @@ export function joinMessages(
     readonly starts: Uint32Array;
   }[],
   dead: ReadonlySet<number>,
+  dropped: readonly ReadonlySet<number>[],
 ): JoinedMessages {
   const runs: Run[] = [];
   for (const [source, { slots, numbers, starts }] of sources.entries()) {
@@ -71,18 +73,19 @@ export function joinMessages(
   }
   runs.sort((a, b) => a.session - b.session || a.source - b.source);
 
-  const count = runs.reduce((total, { from, to }) => total + to - from, 0);
-  const sessions = new Uint32Array(count);
+  const most = runs.reduce((total, { from, to }) => total + to - from, 0);
+  const sessions = new Uint32Array(most);
   const renumbering = sources.map(({ slots }) => new Uint32Array(slots).fill(DROPPED));
   let next = 0;
   for (const { session, source, from, to } of runs) {
     for (let document = from; document < to; document++) {
+      if (dropped[source]?.has(document)) continue;
       (renumbering[source] as Uint32Array)[document] = next;
       sessions[next] = session;
       next++;
     }
   }
-  return { count, sessions, renumbering };
+  return { count: next, sessions: sessions.subarray(0, next), renumbering };
 }
 
 /** The order of a dictionary, and of the names of notes. */

@@ -16,6 +16,7 @@ import {
   type Asking,
   ask,
   type DeadSession,
+  type ErasedMessages,
   type FeedEntry,
   type FeedFact,
   type FeedMemory,
@@ -27,6 +28,7 @@ import {
 export interface BuiltRange {
   readonly info: SegmentInfo;
   readonly deleted: readonly DeadSession[];
+  readonly erased: readonly ErasedMessages[];
   /** The end of the feed when it was last read. */
   readonly head: number;
 }
@@ -61,7 +63,7 @@ export function* buildRange(
       segment,
       from,
       to: through,
-      // A later slice may know of deletions that the first did not: those are told of as dead.
+      // A later slice may know of deletions that the first did not: those are told of as such.
       builtAt: slices[0]?.head ?? from,
       analyzer: indexVersion(options),
       documents: built.documents,
@@ -69,6 +71,7 @@ export function* buildRange(
       positionBytes: built.positionBytes,
     },
     deleted: slices.flatMap(({ deleted }) => deleted),
+    erased: slices.flatMap(({ erased }) => erased),
     head: slices.at(-1)?.head ?? from,
   };
 }

@@ -13,7 +13,6 @@ import { mergeSegments } from "../index/merge-segments.ts";
 import {
   type Asking,
   ask,
-  type DeadSession,
   type MaintenanceReport,
   type MaintenanceTask,
   type Manifest,
@@ -33,7 +32,10 @@ export interface MaintenanceOptions {
   readonly now: number;
 }
 
-/** What was deleted leaves the segments after a day, or when it is this part of all sessions. */
+/**
+ * What was deleted or erased leaves the segments after a day, or when it is this part of all sessions
+ * or messages.
+ */
 const DEAD_KEPT_MS = 24 * 60 * 60 * 1000;
 const DEAD_PART = 0.05;
 
@@ -113,18 +115,25 @@ function nextStep(
   }
   const joined = segmentsToMerge(manifest.segments);
   if (joined.length > 0) return merge(manifest, joined, options);
-  const overdue = withOverdueDead(state, options.now);
+  const overdue = withOverdue(state, options.now);
   return overdue === undefined ? undefined : merge(manifest, [overdue], options);
 }
 
-/** A segment that still holds what was deleted long ago, or much that was deleted. */
-function withOverdueDead(
-  { manifest: { dead, segments }, sessions }: State,
+/** A segment that still holds what was deleted or erased long ago, or much of either. */
+function withOverdue(
+  { manifest: { dead, erased, segments }, sessions }: State,
   now: number,
 ): SegmentInfo | undefined {
-  const isMuch = dead.length > DEAD_PART * (sessions + dead.length);
-  const due = dead.filter(({ at }) => isMuch || at < now - DEAD_KEPT_MS);
-  const last = Math.max(0, ...due.map(({ position }) => position));
+  const documents = segments.reduce((total, each) => total + each.documents, 0);
+  const messages = erased.reduce((total, { from, to }) => total + to - from + 1, 0);
+  const areMany = dead.length > DEAD_PART * (sessions + dead.length);
+  const isMuch = messages > DEAD_PART * documents;
+  const isOld = ({ at }: { readonly at: number }) => at < now - DEAD_KEPT_MS;
+  const due = [
+    ...dead.filter((each) => areMany || isOld(each)),
+    ...erased.filter((each) => isMuch || isOld(each)),
+  ];
+  const last = due.reduce((greatest, { position }) => Math.max(greatest, position), 0);
   return segments.find(({ builtAt }) => builtAt < last);
 }
 
@@ -136,6 +145,7 @@ function* flush(manifest: Manifest, head: number, options: MaintenanceOptions): 
     through: built.info.to,
     segments: [...manifest.segments, built.info],
     dead: [...manifest.dead, ...built.deleted],
+    erased: [...manifest.erased, ...built.erased],
   });
   return isSwapped ? built.info.documents : undefined;
 }
@@ -145,7 +155,7 @@ function* merge(
   joined: readonly SegmentInfo[],
   options: MaintenanceOptions,
 ): Step {
-  const info = yield* mergeAll(joined, manifest.dead, manifest.through, options);
+  const info = yield* mergeAll(joined, manifest, manifest.through, options);
   return (yield* replace(joined, info)) ? info.documents : undefined;
 }
 
@@ -161,14 +171,16 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
     parts.push(info);
     const joined = segmentsToMerge(parts);
     if (joined.length > 0) {
-      parts = withReplaced(parts, joined, yield* mergeAll(joined, [], 0, options));
+      parts = withReplaced(parts, joined, yield* mergeAll(joined, NOTHING, 0, options));
     }
     yield* ask<"breath">({ need: "breath", done: from - stale.from, total: stale.to - stale.from });
     yield* flushIfDue(options);
   }
   const [first, ...others] = parts;
   const info =
-    first === undefined || others.length === 0 ? first : yield* mergeAll(parts, [], 0, options);
+    first === undefined || others.length === 0
+      ? first
+      : yield* mergeAll(parts, NOTHING, 0, options);
   return (yield* replace([stale], info)) ? documents : undefined;
 }
 
@@ -200,23 +212,27 @@ function* swap(before: Manifest, after: Manifest): Asking<boolean> {
   return yield* ask<"swap">({
     need: "swap",
     expected: before.version,
-    manifest: { ...after, version, segments, dead: stillNeeded(after) },
+    manifest: { ...after, version, segments, ...stillNeeded(after) },
   });
 }
 
-/** `through`: deletions up to there are in `dead`, or were applied before. */
+type Losses = Pick<Manifest, "dead" | "erased">;
+
+const NOTHING: Losses = { dead: [], erased: [] };
+
+/** `through`: deletions and erasures up to there are given, or were applied before. */
 function* mergeAll(
   joined: readonly SegmentInfo[],
-  dead: readonly DeadSession[],
+  { dead, erased }: Losses,
   through: number,
   options: MaintenanceOptions,
 ): Asking<SegmentInfo> {
   const segment = options.newSegment();
-  const numbers = new Set(dead.map(({ session }) => session));
+  const gone = { sessions: new Set(dead.map(({ session }) => session)), erased };
   const cache = new IndexCache(MERGE_CACHE_BYTES);
   const sources = joined.map((info) => info.segment);
   const between = () => flushIfDue(options);
-  const merged = yield* mergeSegments(sources, segment, numbers, cache, between);
+  const merged = yield* mergeSegments(sources, segment, gone, cache, between);
   const version = indexVersion(options.indexing);
   const older = joined.find(({ analyzer }) => analyzer !== version);
   // What is joined is as old as the oldest of its parts. Parts of a rebuild were never named.
@@ -244,8 +260,11 @@ function withReplaced(
   });
 }
 
-/** A deletion is forgotten once every segment was built after it. */
-function stillNeeded({ segments, dead }: Manifest): DeadSession[] {
+/** A deletion or an erasure is forgotten once every segment was built after it. */
+function stillNeeded({ segments, dead, erased }: Manifest): Losses {
   const oldest = Math.min(...segments.map(({ builtAt }) => builtAt));
-  return dead.filter(({ position }) => position > oldest);
+  return {
+    dead: dead.filter(({ position }) => position > oldest),
+    erased: erased.filter(({ position }) => position > oldest),
+  };
 }

@@ -34,13 +34,14 @@ export async function sessionNumbers(store: Store, tenant: string): Promise<Map<
   return new Map(windows.map((window, i) => [window?.sessionId ?? "", numbers[i] ?? 0]));
 }
 
-/** Every committed message of every session that is alive, as `session#sequence`. */
+/** Every committed message with content of every session that is alive, as `session#sequence`. */
 export async function storedMessages(store: Store, tenant: string): Promise<string[]> {
   const numbers = await sessionNumbers(store, tenant);
   const names: string[] = [];
   for (const [id, number] of numbers) {
-    for (const { kind, status, sequence } of await treeOf(store, tenant, id)) {
-      if (kind === "message" && status === "committed") names.push(`${number}#${sequence}`);
+    for (const { kind, status, sequence, content } of await treeOf(store, tenant, id)) {
+      const isFound = kind === "message" && status === "committed" && content !== null;
+      if (isFound) names.push(`${number}#${sequence}`);
     }
   }
   return names.sort();

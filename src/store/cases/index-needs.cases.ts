@@ -131,6 +131,25 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       );
     });
 
+    test("erased messages as ranges, and no longer among the entries", async () => {
+      const name = tenant();
+      const { id } = await createSession(store(), name);
+      const texts = ["a", "b", "c", "d", "e"].map((text) => message(text));
+      const { ids } = await append(store(), name, id, ...texts, label("x", texts[0]?.id ?? ""));
+      const session = (await sessionNumbers(store(), name)).get(id);
+      const erase = (...entryIds: string[]) =>
+        store().eraseContent(name, { sessionId: id, entryIds, mode: "ephemeral", now: T0 + 1 });
+      await erase(...[0, 1, 3, 5].map((i) => ids[i] ?? ""));
+      await erase(...ids.slice(4));
+      const slice = await feedOf(store(), name);
+      expect(slice.entries.map(({ sequence }) => sequence)).toEqual([3]);
+      expect(slice.erased).toEqual([
+        { session, from: 1, to: 2, at: T0 + 1, position: 8 },
+        { session, from: 4, to: 4, at: T0 + 1, position: 8 },
+        { session, from: 5, to: 5, at: T0 + 1, position: 9 },
+      ]);
+    });
+
     test("notes as they are now", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
@@ -164,7 +183,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
     test("nothing of a tenant that has nothing", async () => {
       const empty = { through: 0, head: 0, entries: [], sessions: [], memories: [], facts: [] };
       const slice = await answerTo(store(), tenant(), { need: "feed", after: 0, limit: 10 });
-      expect(slice).toEqual({ ...empty, deleted: [], touched: [] });
+      expect(slice).toEqual({ ...empty, deleted: [], erased: [], touched: [] });
     });
   });
 
@@ -326,7 +345,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       const keys = [{ segment: 5, blob: 0 }];
       const needs = [{ need: "manifest" }, { need: "blobs", keys }, { need: "breath" }] as const;
       const [manifest, blobs, breath] = await answersTo(store(), name, ...needs);
-      expect(manifest).toEqual({ version: 0, through: 0, segments: [], dead: [] });
+      expect(manifest).toEqual({ version: 0, through: 0, segments: [], dead: [], erased: [] });
       expect(blobs).toEqual(["missing"]);
       expect(breath).toBeUndefined();
       expect(await answersTo(store(), tenant(), ...needs)).toEqual([manifest, blobs, breath]);

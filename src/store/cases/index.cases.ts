@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { MaintenanceTask } from "../../search/port.ts";
 import type { Store } from "../store.ts";
-import { append, type Cases, createSession, message, T0, tablesOf } from "./fixture.cases.ts";
+import {
+  append,
+  type Cases,
+  createSession,
+  message,
+  T0,
+  tablesOf,
+  treeOf,
+} from "./fixture.cases.ts";
 import { answersTo, answerTo, expectAgreement, holdAt } from "./index-fixture.cases.ts";
 import { type GatePoint, runTrivial, TRIVIAL_INDEX } from "./trivial-index.cases.ts";
 
@@ -230,10 +238,14 @@ async function fill(store: Store, tenant: string, count: number): Promise<string
   return ids;
 }
 
-/** One of the oldest, which are in segments, and the newest. */
+/** One of the oldest, which are in segments, and the newest; of the next two, messages are erased. */
 async function deleteSome(store: Store, tenant: string, ids: string[]): Promise<void> {
   for (const id of [ids.shift() ?? "", ids.pop() ?? ""]) {
     await store.deleteSession(tenant, id, "user", T0);
+  }
+  for (const sessionId of new Set([ids[0] ?? "", ids.at(-1) ?? ""])) {
+    const entryIds = (await treeOf(store, tenant, sessionId)).slice(1, 3).map(({ id }) => id);
+    await store.eraseContent(tenant, { sessionId, entryIds, mode: "audit-only", now: T0 });
   }
 }
 

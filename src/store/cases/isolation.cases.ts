@@ -62,6 +62,13 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     const request = { sessionId: session, through: entry, session: newSession() };
     return expectCode(store.forkSession(tenant, request), "session_not_found");
   },
+  eraseContent: async (store, tenant, { session, entry }) => {
+    const erase = (sessionId: string) =>
+      store.eraseContent(tenant, { sessionId, entryIds: [entry], mode: "ephemeral", now: T0 });
+    await expectCode(erase(session), "session_not_found");
+    const own = await createSession(store, tenant);
+    expect(await erase(own.id)).toEqual({ erased: 0 });
+  },
   openStream: (store, tenant, { session }) =>
     expectCode(store.openStream(tenant, stream(session)), "session_not_found"),
   writeStream: (store, tenant, { stream: id }) => {
@@ -117,6 +124,10 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect(await store.findPending(tenant, id)).toBeUndefined(),
   listLeaves: (store, tenant, { session }) =>
     expectCode(store.listLeaves(tenant, session, 10), "session_not_found"),
+  listRetentionDue: async (store, tenant, { session }) => {
+    expect(await store.listRetentionDue(tenant, { sessionId: session })).toEqual([]);
+    expect(await store.listRetentionDue(tenant, { limit: 100 })).toEqual([]);
+  },
   findMemory: async (store, tenant) =>
     expect(await store.findMemory(tenant, "coder", "secret")).toBeUndefined(),
   listMemories: async (store, tenant) => {
@@ -196,10 +207,13 @@ export function isolationCases({ store, tenant }: Cases): void {
 
 /** A tenant with something of everything. */
 async function fill(store: Store, tenant: string): Promise<Foreign> {
-  const { id } = await createSession(store, tenant, { origin: { key: "origin" }, ttlSeconds: 1 });
+  const { id } = await createSession(store, tenant, {
+    ...{ origin: { key: "origin" }, ttlSeconds: 1, retention: "audit-only" },
+  });
   const { ids } = await append(store, tenant, id, message("hello"), message(LARGE));
   const entry = ids[0] ?? "";
   await append(store, tenant, id, label("mark", entry));
+  await append(store, tenant, id, message("so far", { kind: "compaction", role: null }));
   const opened = await store.openStream(tenant, stream(id));
   const note = { agent: "coder", name: "secret", content: "x", metadata: {}, now: T0 };
   await store.putMemory(tenant, note);

@@ -16,6 +16,7 @@ import {
   type Asking,
   ask,
   type DeadSession,
+  type ErasedMessages,
   type FeedSlice,
   type MaintenanceReport,
   type MaintenanceTask,
@@ -81,13 +82,13 @@ function* search(request: TrivialRequest): Asking<TrivialAnswer> {
 function* readAll(): Asking<TrivialAnswer> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const tail = yield* readFeed(manifest.through);
-  const dead = [...manifest.dead, ...tail.flatMap(({ deleted }) => deleted)];
+  const losses = withLosses(manifest, tail);
   const documents = tail.flatMap(documentsOf);
   let degraded = false;
   for (const info of manifest.segments) {
     const held = yield* readSegment(info);
     if (held === undefined) degraded = true;
-    else documents.push(...withoutDead(held, info, dead));
+    else documents.push(...withoutLost(held, info, losses));
   }
   return { documents, degraded, answers: [], unreadable: [] };
 }
@@ -126,9 +127,9 @@ function* flush(): Asking<number | undefined> {
   const documents = tail.flatMap(documentsOf);
   const range = { from: manifest.through, to: last.through, builtAt: last.head };
   const info = yield* writeSegment(documents, range);
-  const dead = [...manifest.dead, ...tail.flatMap(({ deleted }) => deleted)];
   const segments = [...manifest.segments, info];
-  const swapped = yield* swap(manifest, { segments, dead, through: last.through });
+  const losses = withLosses(manifest, tail);
+  const swapped = yield* swap(manifest, { ...losses, segments, through: last.through });
   return swapped ? documents.length : undefined;
 }
 
@@ -141,14 +142,13 @@ function* merge(): Asking<number | undefined> {
   for (const info of manifest.segments) {
     const held = yield* readSegment(info);
     if (held === undefined) return 0;
-    documents.push(...withoutDead(held, info, manifest.dead));
+    documents.push(...withoutLost(held, info, manifest));
     builtAt = Math.min(builtAt, Math.max(info.builtAt, manifest.through));
     yield* ask<"breath">({ need: "breath" });
   }
   yield* waitAt("read");
   const info = yield* writeSegment(documents, { from: 0, to: manifest.through, builtAt });
-  const { dead, through } = manifest;
-  const swapped = yield* swap(manifest, { segments: [info], dead, through });
+  const swapped = yield* swap(manifest, { ...manifest, segments: [info] });
   return swapped ? documents.length : undefined;
 }
 
@@ -159,8 +159,8 @@ function* repair(task: MaintenanceTask): Asking<number | undefined> {
   let documents = 0;
   for (const info of manifest.segments) {
     const held = yield* readSegment(info);
-    const holdsDead = held?.length !== withoutDead(held ?? [], info, manifest.dead).length;
-    if (held !== undefined && typeof task === "string" && !(task === "purge" && holdsDead)) {
+    const holdsLost = held?.length !== withoutLost(held ?? [], info, manifest).length;
+    if (held !== undefined && typeof task === "string" && !(task === "purge" && holdsLost)) {
       segments.push(info);
       continue;
     }
@@ -171,8 +171,7 @@ function* repair(task: MaintenanceTask): Asking<number | undefined> {
     documents += found.length;
   }
   if (documents === 0 && segments.every((info, i) => info === manifest.segments[i])) return 0;
-  const { dead, through } = manifest;
-  return (yield* swap(manifest, { segments, dead, through })) ? documents : undefined;
+  return (yield* swap(manifest, { ...manifest, segments })) ? documents : undefined;
 }
 
 function* readFeed(after: number, to = Number.POSITIVE_INFINITY): Asking<FeedSlice[]> {
@@ -208,15 +207,12 @@ function* writeSegment(
   return { segment, ...range, ...size, analyzer: "trivial" };
 }
 
-function* swap(
-  before: Manifest,
-  after: Pick<Manifest, "segments" | "dead" | "through">,
-): Asking<boolean> {
+function* swap(before: Manifest, after: Omit<Manifest, "version">): Asking<boolean> {
   yield* waitAt("written");
-  const dead = after.dead.filter(({ position }) =>
-    after.segments.some(({ builtAt }) => builtAt < position),
-  );
-  const manifest = { ...after, dead, version: before.version + 1 };
+  const isNeeded = ({ position }: { readonly position: number }) =>
+    after.segments.some(({ builtAt }) => builtAt < position);
+  const [dead, erased] = [after.dead.filter(isNeeded), after.erased.filter(isNeeded)];
+  const manifest = { ...after, dead, erased, version: before.version + 1 };
   const swapped = yield* ask<"swap">({ need: "swap", expected: before.version, manifest });
   if (swapped) yield* waitAt("swapped");
   return swapped;
@@ -232,15 +228,32 @@ function wordsOf(blocks: readonly Block[]): string[] {
   return textOf(blocks).split(/\s+/).slice(0, 5);
 }
 
-function withoutDead(
+interface Losses {
+  readonly dead: readonly DeadSession[];
+  readonly erased: readonly ErasedMessages[];
+}
+
+function withLosses({ dead, erased }: Losses, tail: readonly FeedSlice[]): Losses {
+  return {
+    dead: [...dead, ...tail.flatMap((slice) => slice.deleted)],
+    erased: [...erased, ...tail.flatMap((slice) => slice.erased)],
+  };
+}
+
+function withoutLost(
   documents: readonly Document[],
   { builtAt }: SegmentInfo,
-  dead: readonly DeadSession[],
+  losses: Losses,
 ): Document[] {
-  const gone = new Set(
-    dead.filter(({ position }) => position > builtAt).map(({ session }) => session),
+  const dead = losses.dead.filter(({ position }) => position > builtAt);
+  const erased = losses.erased.filter(({ position }) => position > builtAt);
+  return documents.filter(
+    ({ session, sequence }) =>
+      !dead.some((each) => each.session === session) &&
+      !erased.some(
+        (each) => each.session === session && sequence >= each.from && sequence <= each.to,
+      ),
   );
-  return documents.filter(({ session }) => !gone.has(session));
 }
 
 /** A file, so that threads see it, too. It holds the point to wait at, and goes to let them pass. */

@@ -8,6 +8,7 @@
 import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
 import type {
   DeadSession,
+  ErasedMessages,
   FeedEntry,
   FeedFact,
   FeedMemory,
@@ -20,6 +21,9 @@ import { textOrNull } from "../rows/text.ts";
 
 /** A slice ends after this much content, so that a few huge messages do not fill the memory. */
 const MAX_SLICE_BYTES = 16 * 1024 * 1024;
+
+/** And after so many entries that were erased, each of which has to be looked for. */
+const MAX_SLICE_ERASED = 10_000;
 
 /** The appended entries (e) of changes (c). Content only of what is indexed. */
 export const FEED_ENTRY_NAMES: readonly string[] = [
@@ -53,7 +57,15 @@ export interface FeedNames {
   /** Ids of facts, with the last position. */
   readonly facts: ReadonlyMap<string, number>;
   readonly deletions: readonly Deletion[];
+  readonly erasures: readonly Erasure[];
   readonly touched: ReadonlySet<number>;
+}
+
+/** Entries that have lost their content. */
+export interface Erasure {
+  readonly position: number;
+  readonly at: number;
+  readonly ids: readonly string[];
 }
 
 export interface Deletion {
@@ -76,9 +88,11 @@ export function nameFeed(
   const sessions = new Map<number, number>();
   const touched = new Set<number>();
   const kept: Row[] = [];
-  let through = last;
+  const erasures = nameErasures(changes);
+  let through = Math.min(last, lastErasure(erasures));
   let bytes = 0;
   for (const row of entries) {
+    if (Number(row["position"]) > through) break;
     bytes += row["content"] === null ? 0 : Number(row["content_bytes"]);
     if (bytes > MAX_SLICE_BYTES && kept.length > 0) {
       through = Number(row["position"]) - 1;
@@ -94,7 +108,32 @@ export function nameFeed(
   for (const row of changes) {
     if (Number(row["position"]) <= through) nameChange(row, names);
   }
-  return { ...names, through, entries: kept, memories: [...names.memories.values()] };
+  return {
+    ...names,
+    through,
+    entries: kept,
+    memories: [...names.memories.values()],
+    erasures: erasures.filter(({ position }) => position <= through),
+  };
+}
+
+function nameErasures(changes: readonly Row[]): Erasure[] {
+  return changes
+    .filter((row) => row["kind"] === "content_erased")
+    .map((row) => {
+      const { ids } = detailsOf(row) as { ids: readonly string[] };
+      return { position: Number(row["position"]), at: Number(row["at"]), ids };
+    });
+}
+
+/** The position before the one at which there are too many for one slice. */
+function lastErasure(erasures: readonly Erasure[]): number {
+  let count = 0;
+  for (const [i, { position, ids }] of erasures.entries()) {
+    count += ids.length;
+    if (count > MAX_SLICE_ERASED && i > 0) return position - 1;
+  }
+  return Number.POSITIVE_INFINITY;
 }
 
 interface Named {
@@ -152,12 +191,15 @@ export interface FeedFound {
   readonly facts: readonly Row[];
   /** Rows with `FEED_TOMBSTONE_COLUMNS`. */
   readonly tombstones: readonly Row[];
+  /** Rows with `FEED_ERASED_COLUMNS` of the messages that were erased. */
+  readonly erased: readonly Row[];
 }
 
 export const FEED_SESSION_COLUMNS = `s.session, s.title, s.summary, s.agent, s.started_at,
   s.created_at, s.project_path`;
 export const FEED_FACT_COLUMNS = `f.id, f.session, f.subject, f.predicate, f.object,
   f.superseded_by`;
+export const FEED_ERASED_COLUMNS = `e.id, e.session, e.sequence`;
 export const FEED_TOMBSTONE_COLUMNS = `b.session, b.session_id, b.digest, b.deleted_at`;
 
 export function toFeedSlice(names: FeedNames, found: FeedFound): FeedSlice {
@@ -173,6 +215,7 @@ export function toFeedSlice(names: FeedNames, found: FeedFound): FeedSlice {
       .sort(byPosition),
     facts: toFeedFacts(names, found.facts).sort(byPosition),
     deleted: names.deletions.flatMap((deletion) => toDead(deletion, found.tombstones)),
+    erased: toErased(names, found.erased),
     touched: [...names.touched],
   };
 }
@@ -237,6 +280,25 @@ function toDead(deletion: Deletion, tombstones: readonly Row[]): DeadSession[] {
       at: deletion.at,
       position: deletion.position,
     }));
+}
+
+/** Sequences that follow each other become one: what a compaction covers is mostly without gaps. */
+function toErased({ erasures }: FeedNames, rows: readonly Row[]): ErasedMessages[] {
+  const found = new Map(rows.map((row) => [row["id"], row]));
+  return erasures.flatMap(({ position, at, ids }) => {
+    const places = ids
+      .map((id) => found.get(id))
+      .filter((row) => row !== undefined)
+      .map((row) => ({ session: Number(row["session"]), sequence: Number(row["sequence"]) }))
+      .sort((a, b) => a.session - b.session || a.sequence - b.sequence);
+    const ranges: { session: number; from: number; to: number }[] = [];
+    for (const { session, sequence } of places) {
+      const last = ranges.at(-1);
+      if (last?.session === session && last.to === sequence - 1) last.to = sequence;
+      else ranges.push({ session, from: sequence, to: sequence });
+    }
+    return ranges.map((range) => ({ ...range, at, position }));
+  });
 }
 
 function detailsOf(row: Row): Record<string, unknown> {

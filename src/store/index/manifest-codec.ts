@@ -12,8 +12,10 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 export function toManifest(row: Row | undefined): Manifest {
   const body = textOrNull(row?.["body"]);
   if (row === undefined || body === null) return EMPTY_MANIFEST;
-  const { segments, dead } = JSON.parse(body) as Manifest;
-  return { version: Number(row["version"]), through: Number(row["through"]), segments, dead };
+  const manifest = JSON.parse(body) as Omit<Manifest, "erased"> & Partial<Manifest>;
+  const { segments, dead, erased = [] } = manifest;
+  const [version, through] = [Number(row["version"]), Number(row["through"])];
+  return { version, through, segments, dead, erased };
 }
 
 /** The segments of `before` that `after` does not name any more. */

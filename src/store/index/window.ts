@@ -117,5 +117,6 @@ function toWindowEntry(row: Row, payloads: ReadonlyMap<string, Uint8Array>): Win
     createdAt: Number(row["created_at"]),
     copiedFrom: row["copied_from"] as string | null,
     blocks,
+    erased: content === null,
   };
 }

@@ -21,6 +21,8 @@ describe("opening", () => {
     expect(versions).toEqual([
       { version: 1, name: "initial" },
       { version: 2, name: "index" },
+      { version: 3, name: "marks" },
+      { version: 4, name: "retention" },
     ]);
   });
 

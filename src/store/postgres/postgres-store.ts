@@ -17,6 +17,7 @@ import { indexLag, indexStatus } from "./index/manifest.ts";
 import { Searcher } from "./index/searcher.ts";
 import { append } from "./operations/append.ts";
 import { deleteSession, findTombstone } from "./operations/delete-session.ts";
+import { eraseContent, listRetentionDue } from "./operations/erase-content.ts";
 import { feedHead, listChanges, listTenants, setQuota } from "./operations/feed.ts";
 import { forkSession } from "./operations/fork.ts";
 import { moveLeaf, setPinned } from "./operations/leaf.ts";
@@ -128,6 +129,9 @@ class PostgresStore implements Store {
   forkSession: Store["forkSession"] = (tenant, request) =>
     this.#write(tenant, (tx) => forkSession(tx, request), "many");
 
+  eraseContent: Store["eraseContent"] = (tenant, request) =>
+    this.#write(tenant, (tx) => eraseContent(tx, request));
+
   openStream: Store["openStream"] = (tenant, request) =>
     this.#write(tenant, (tx) => openStream(tx, request));
 
@@ -180,6 +184,9 @@ class PostgresStore implements Store {
 
   listLeaves: Store["listLeaves"] = (tenant, sessionId, limit) =>
     this.#db.read(tenant, (tx) => listLeaves(tx, sessionId, limit));
+
+  listRetentionDue: Store["listRetentionDue"] = (tenant, which) =>
+    this.#db.read(tenant, (tx) => listRetentionDue(tx, which));
 
   findMemory: Store["findMemory"] = (tenant, agent, name) =>
     this.#db.read(tenant, (tx) => findMemory(tx, agent, name));

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import type { Origin, Retention, Session } from "../../model/session.ts";
-import type { Row } from "../records.ts";
+import type { EraseMode, RetentionDue, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
 /** The columns of a session, read from both of its tables. */
@@ -46,6 +46,14 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
     },
     leaf: row["leaf_id"] as string | null,
     summarizedThrough: row["summarized_through"] as string | null,
+  };
+}
+
+export function toRetentionDue(row: Row): RetentionDue {
+  return {
+    sessionId: String(row["id"]),
+    retention: row["retention"] as EraseMode,
+    appliedThrough: Number(row["retention_applied"] ?? 0),
   };
 }
 

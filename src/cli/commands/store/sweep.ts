@@ -7,7 +7,8 @@ import { withStore } from "../../store.ts";
 export const sweep: Command = defineCommand({
   name: "sweep",
   summary: "Delete sessions whose time has run out, and end messages whose writer died.",
-  details: "Nothing is swept unless somebody asks for it: run this from a timer if you use --ttl.",
+  details:
+    "Also erases what was summarised in sessions that are to forget it, if a compaction was interrupted. Nothing is swept unless somebody asks for it: run this from a timer if you use --ttl or --retention.",
   options: { all: { type: "boolean", help: "Every tenant's, not only one's." } },
   examples: ["sweep --all"],
   run: (context, _args, options) =>
@@ -20,7 +21,9 @@ export const sweep: Command = defineCommand({
       }
       const deleted = counted(result.deletedSessions.length, "session");
       const aborted = counted(result.abortedMessages.length, "message");
-      await terminal.print(`Deleted ${deleted}, ended ${aborted}.`);
+      const erased = counted(result.erasedEntries, "entry");
+      const forgot = result.erasedEntries === 0 ? "" : `, erased the content of ${erased}`;
+      await terminal.print(`Deleted ${deleted}, ended ${aborted}${forgot}.`);
       return EXIT.ok;
     }),
 });

@@ -4,6 +4,7 @@ import type { FeedSlice } from "../../../search/port.ts";
 import {
   FEED_CHANGE_COLUMNS,
   FEED_ENTRY_COLUMNS,
+  FEED_ERASED_COLUMNS,
   FEED_FACT_COLUMNS,
   FEED_SESSION_COLUMNS,
   FEED_SILENT,
@@ -36,6 +37,8 @@ const SQL = statements("feed_slice", {
   facts: `SELECT ${FEED_FACT_COLUMNS} FROM facts f WHERE f.tenant = $1 AND f.id = ANY ($2::text[])`,
   tombstones: `SELECT ${FEED_TOMBSTONE_COLUMNS} FROM tombstones b
     WHERE b.tenant = $1 AND b.session_id = ANY ($2::text[]) ORDER BY b.session`,
+  erased: `SELECT ${FEED_ERASED_COLUMNS} FROM entries e
+    WHERE e.tenant = $1 AND e.id = ANY ($2::text[]) AND e.kind = 'message'`,
 });
 
 export async function readFeedSlice(
@@ -58,12 +61,15 @@ export async function readFeedSlice(
   const ids = [...new Set(names.deletions.map(({ sessionId }) => sessionId))];
   const unless = (empty: boolean, sql: string, ...values: SqlValue[]) =>
     empty ? undefined : query(sql, tx.tenant, ...values);
-  const [sessions = [], memories = [], facts = [], tombstones = []] = await tx.together([
-    unless(names.sessions.size === 0, SQL.sessions, [...names.sessions.keys()]),
-    unless(notes.length === 0, SQL.memories, agents, notes),
-    unless(names.facts.size === 0, SQL.facts, [...names.facts.keys()]),
-    unless(ids.length === 0, SQL.tombstones, ids),
-  ]);
+  const erasedIds = names.erasures.flatMap((erasure) => erasure.ids);
+  const [sessions = [], memories = [], facts = [], tombstones = [], erased = []] =
+    await tx.together([
+      unless(names.sessions.size === 0, SQL.sessions, [...names.sessions.keys()]),
+      unless(notes.length === 0, SQL.memories, agents, notes),
+      unless(names.facts.size === 0, SQL.facts, [...names.facts.keys()]),
+      unless(ids.length === 0, SQL.tombstones, ids),
+      unless(erasedIds.length === 0, SQL.erased, erasedIds),
+    ]);
   const contents = new Map(
     memories.map(toMemory).map(({ agent, name, content }) => [keyOf(agent, name), content]),
   );
@@ -77,6 +83,7 @@ export async function readFeedSlice(
     memories: names.memories.map(({ agent, name }) => contents.get(keyOf(agent, name)) ?? null),
     facts,
     tombstones,
+    erased,
   });
 }
 

@@ -23,6 +23,8 @@ const SQL = statements("blobs", {
     JOIN entry_blobs b ON b.tenant = $1 AND b.session = $2 AND b.sequence = copied.sequence`,
   read: `SELECT hash, codec, size, bytes FROM blobs WHERE tenant = $1 AND hash = ANY ($2::bytea[])`,
   release: `DELETE FROM entry_blobs WHERE tenant = $1 AND session = $2 RETURNING hash`,
+  releaseEntries: `DELETE FROM entry_blobs WHERE tenant = $1 AND session = $2
+      AND sequence = ANY ($3::bigint[]) RETURNING hash`,
   collect: `DELETE FROM blobs b WHERE b.tenant = $1 AND b.hash = ANY ($2::bytea[])
     AND NOT EXISTS (SELECT 1 FROM entry_blobs e WHERE e.tenant = b.tenant AND e.hash = b.hash)
     RETURNING b.hash`,
@@ -109,7 +111,19 @@ export async function readPayloads(
 
 /** Lets go of all payloads of a session, and deletes those that nobody else holds. */
 export async function releasePayloads(tx: Transaction, session: number): Promise<void> {
-  const rows = await tx.all(SQL.release, tx.tenant, session);
+  collectReleased(tx, await tx.all(SQL.release, tx.tenant, session));
+}
+
+/** The same for some entries. */
+export async function releaseEntryPayloads(
+  tx: Transaction,
+  session: number,
+  sequences: readonly number[],
+): Promise<void> {
+  collectReleased(tx, await tx.all(SQL.releaseEntries, tx.tenant, session, sequences));
+}
+
+function collectReleased(tx: Transaction, rows: readonly Row[]): void {
   if (rows.length === 0) return;
   const hashes = [...toHashes(rows)].sort().map(fromHex);
   tx.defer(SQL.collect, tx.tenant, hashes);

@@ -5,6 +5,7 @@ import type { Session } from "../../../model/session.ts";
 import type { Point } from "../../../transcript/place.ts";
 import { sessionCreated } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
+import { erasedCopies } from "../../plan-erase.ts";
 import { copyEntries } from "../../plan-fork.ts";
 import type { EntryRecord, ForkRequest, NewEntry } from "../../records.ts";
 import type { NumberedSession } from "../../rows/state-row.ts";
@@ -13,6 +14,7 @@ import { planDelta } from "../../tenant-delta.ts";
 import type { Transaction } from "../transaction.ts";
 import { carryOut } from "./append.ts";
 import { copyHolds } from "./blobs.ts";
+import { eraseRows } from "./erase-content.ts";
 import { writeFeed } from "./feed.ts";
 import { keyQuestion, replayed, storeResult } from "./idempotency.ts";
 import { readEntries } from "./read-entries.ts";
@@ -50,6 +52,7 @@ export async function forkSession(tx: Transaction, request: ForkRequest): Promis
     new Map(),
   );
   carryOut(tx, claim.number, plan, session.now, new Set());
+  eraseRows(tx, claim.number, erasedCopies(plan));
   const copies = plan.rows.map(
     ({ entry, place }) => [sequences.get(entry.id) ?? 0, place.sequence] as const,
   );

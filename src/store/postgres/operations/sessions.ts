@@ -36,8 +36,11 @@ const SQL = statements("sessions", {
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at)
     VALUES ($1, $2, $3, $3, $4)`,
+  /** Another retention is still to be applied to all that was summarised before. */
   updateSession: `UPDATE sessions SET title = $3, title_folded = $4, owner = $5, summary = $6,
-      metadata = $7, ttl_seconds = $8, retention = $9 WHERE tenant = $1 AND session = $2`,
+      metadata = $7, ttl_seconds = $8, retention = $9,
+      retention_applied = CASE WHEN coalesce(retention, 'full') = $9 THEN retention_applied END
+    WHERE tenant = $1 AND session = $2`,
   touch: `UPDATE session_state SET last_write_at = greatest(last_write_at, $3)
     WHERE tenant = $1 AND session = $2`,
 });

@@ -5,6 +5,7 @@ import {
   FEED_CHANGE_COLUMNS,
   FEED_ENTRY_COLUMNS,
   FEED_ENTRY_NAMES,
+  FEED_ERASED_COLUMNS,
   FEED_FACT_COLUMNS,
   FEED_SESSION_COLUMNS,
   FEED_SILENT,
@@ -34,6 +35,8 @@ const SQL = statements("feed_slice", {
   fact: `SELECT ${FEED_FACT_COLUMNS} FROM facts f WHERE f.tenant = ? AND f.id = ?`,
   tombstones: `SELECT ${FEED_TOMBSTONE_COLUMNS} FROM tombstones b
     WHERE b.tenant = ? AND b.session_id = ? ORDER BY b.session`,
+  erased: `SELECT ${FEED_ERASED_COLUMNS} FROM entries e
+    WHERE e.tenant = ? AND e.id = ? AND e.kind = 'message'`,
 });
 
 export function readFeedSlice(
@@ -62,5 +65,8 @@ export function readFeedSlice(
     }),
     facts: [...names.facts.keys()].flatMap((id) => db.all(SQL.fact, tenant, id)),
     tombstones: [...ids].flatMap((id) => db.all(SQL.tombstones, tenant, id)),
+    erased: names.erasures.flatMap((erasure) =>
+      erasure.ids.flatMap((id) => db.all(SQL.erased, tenant, id)),
+    ),
   });
 }

@@ -2,6 +2,7 @@ import type { Migration } from "../../migration.ts";
 import { INITIAL } from "./0001-initial.ts";
 import { INDEX } from "./0002-index.ts";
 import { MARKS } from "./0003-marks.ts";
+import { RETENTION } from "./0004-retention.ts";
 
 /** In the order in which they run. Append only. */
-export const SQLITE_MIGRATIONS: readonly Migration[] = [INITIAL, INDEX, MARKS];
+export const SQLITE_MIGRATIONS: readonly Migration[] = [INITIAL, INDEX, MARKS, RETENTION];

@@ -19,6 +19,8 @@ const SQL = statements("blobs", {
   read: `SELECT codec, size, bytes FROM blobs WHERE tenant = ? AND hash = ?`,
   release: `DELETE FROM entry_blobs WHERE tenant = ? AND session = ?`,
   heldBySession: `SELECT DISTINCT hash FROM entry_blobs WHERE tenant = ? AND session = ?`,
+  releaseEntry: `DELETE FROM entry_blobs WHERE tenant = ? AND session = ? AND sequence = ?`,
+  heldByEntry: `SELECT hash FROM entry_blobs WHERE tenant = ? AND session = ? AND sequence = ?`,
   collect: `DELETE FROM blobs WHERE tenant = ? AND hash = ?
     AND NOT EXISTS (SELECT 1 FROM entry_blobs e WHERE e.tenant = ?1 AND e.hash = ?2)`,
   garbage: `SELECT hash FROM blobs b WHERE b.tenant = ?
@@ -78,6 +80,19 @@ export function releasePayloads(db: SqliteConnection, tenant: number, session: n
   const held = db.all(SQL.heldBySession, tenant, session);
   db.run(SQL.release, tenant, session);
   return collect(db, tenant, held);
+}
+
+/** The same for one entry. */
+export function releaseEntryPayloads(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  sequence: number,
+): void {
+  const held = db.all(SQL.heldByEntry, tenant, session, sequence);
+  if (held.length === 0) return;
+  db.run(SQL.releaseEntry, tenant, session, sequence);
+  collect(db, tenant, held);
 }
 
 /** Deletes at most `limit` payloads that nobody holds. */

@@ -4,6 +4,7 @@ import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
 import { sessionCreated } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
+import { erasedCopies } from "../../plan-erase.ts";
 import { copyEntries } from "../../plan-fork.ts";
 import type { EntryRecord, ForkRequest, NewEntry } from "../../records.ts";
 import { checkNode, entryNotFound, sessionNotFound } from "../../store-errors.ts";
@@ -11,6 +12,7 @@ import { planDelta } from "../../tenant-delta.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { carryOut, findPoint, readState } from "./append.ts";
 import { holdPayloadsOf } from "./blobs.ts";
+import { eraseRows } from "./erase-content.ts";
 import { findTenant, writeFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { readEntries } from "./read-entries.ts";
@@ -40,6 +42,7 @@ export function forkSession(db: SqliteConnection, name: string, request: ForkReq
   const entries = copyPath(db, name, sessionId, point.id, session.now);
   const plan = planAppend(state, { sessionId: session.id, entries, now: session.now }, new Map());
   carryOut(db, tenant, number, plan, session.now);
+  eraseRows(db, tenant, number, erasedCopies(plan));
   for (const { entry, place } of plan.rows) {
     if (entry.copiedFrom !== undefined) {
       holdPayloadsOf(db, tenant, number, place.sequence, entry.copiedFrom);

@@ -9,6 +9,7 @@ import { indexLag, indexStatus } from "../index/manifest.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { append, moveLeaf, setPinned } from "./append.ts";
 import { deleteSession, findTombstone } from "./delete-session.ts";
+import { eraseContent, listRetentionDue } from "./erase-content.ts";
 import { feedHead, listChanges, listTenants, setQuota } from "./feed.ts";
 import { forkSession } from "./fork.ts";
 import { listSessions } from "./list-sessions.ts";
@@ -43,6 +44,7 @@ export const WRITES: Operations<StoreWrites> = {
   moveLeaf,
   setPinned,
   forkSession,
+  eraseContent,
   openStream,
   writeStream,
   commitStream,
@@ -67,6 +69,7 @@ export const READS: Operations<StoreReads> & {
   findEntries,
   findPending,
   listLeaves,
+  listRetentionDue,
   findMemory,
   listMemories,
   findFact,

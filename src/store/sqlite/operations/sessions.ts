@@ -27,8 +27,11 @@ const SQL = statements("sessions", {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at) VALUES (?, ?, ?, ?, ?)`,
-  updateSession: `UPDATE sessions SET title = ?, title_folded = ?, owner = ?, summary = ?,
-      metadata = ?, ttl_seconds = ?, retention = ? WHERE tenant = ? AND session = ?`,
+  /** Another retention is still to be applied to all that was summarised before. */
+  updateSession: `UPDATE sessions SET title = ?1, title_folded = ?2, owner = ?3, summary = ?4,
+      metadata = ?5, ttl_seconds = ?6, retention = ?7,
+      retention_applied = CASE WHEN coalesce(retention, 'full') = ?7 THEN retention_applied END
+    WHERE tenant = ?8 AND session = ?9`,
   touch: `UPDATE session_state SET last_write_at = max(last_write_at, ?)
     WHERE tenant = ? AND session = ?`,
   listParticipants: `SELECT session, actor FROM participants

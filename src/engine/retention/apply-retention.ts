@@ -1,0 +1,110 @@
+/**
+ * Forgetting: what a compaction covers loses its content, where the session's retention says so.
+ *
+ * Batches of entries are erased one after the other, the oldest first, and only the last one notes
+ * that the compaction is done with. So whoever dies in between leaves a session that is still due,
+ * and a sweep goes on.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { EntryRecord, RetentionDue } from "../../store/records.ts";
+import { sessionNotFound } from "../../store/store-errors.ts";
+import type { Scope } from "../scope.ts";
+import { type Coverage, readCoverage } from "./coverage.ts";
+import { coveredEntries } from "./covered-entries.ts";
+
+/** Entries of one transaction: everybody else waits for it. */
+const BATCH = 200;
+/** Sessions that are looked up at a time. */
+const DUE_PAGE = 50;
+
+/** Applies the retention of one session to all that is summarised on its active path. */
+export async function applyRetention(
+  scope: Scope,
+  sessionId: string,
+): Promise<{ readonly erased: number }> {
+  const { store, tenant } = scope;
+  const [due] = await store.listRetentionDue(tenant, { sessionId });
+  if (due !== undefined) return { erased: await applyTo(scope, due) };
+  const session = await store.findSession(tenant, sessionId);
+  if (session === undefined) throw sessionNotFound(sessionId);
+  return { erased: 0 };
+}
+
+/** The same for every session of the tenant where it was not done, or not to its end. */
+export async function applyAllRetention(scope: Scope): Promise<number> {
+  const { store, tenant } = scope;
+  let erased = 0;
+  let after: string | undefined;
+  for (;;) {
+    const which = { limit: DUE_PAGE, ...(after === undefined ? {} : { after }) };
+    const page = await store.listRetentionDue(tenant, which);
+    for (const due of page) erased += await applyUnlessDeleted(scope, due);
+    after = page.at(-1)?.sessionId;
+    if (page.length < DUE_PAGE) return erased;
+  }
+}
+
+async function applyUnlessDeleted(scope: Scope, due: RetentionDue): Promise<number> {
+  try {
+    return await applyTo(scope, due);
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return 0;
+    throw error;
+  }
+}
+
+async function applyTo(scope: Scope, due: RetentionDue): Promise<number> {
+  const { sessionId, retention: mode, appliedThrough } = due;
+  const compactions = await readCompactions(scope, sessionId, null);
+  const coverage = await readCoverage(scope, sessionId, compactions, appliedThrough);
+  if (coverage === undefined) return 0;
+  const request = { sessionId, mode };
+  let erased = 0;
+  let batch: string[] = [];
+  for await (const id of coveredEntries(scope, sessionId, mode, coverage)) {
+    batch.push(id);
+    if (batch.length < BATCH) continue;
+    const part = { ...request, entryIds: batch, now: scope.now() };
+    erased += (await scope.store.eraseContent(scope.tenant, part)).erased;
+    batch = [];
+  }
+  const last = await scope.store.eraseContent(scope.tenant, {
+    ...request,
+    entryIds: batch,
+    appliedThrough: await appliedNow(scope, due, compactions, coverage),
+    now: scope.now(),
+  });
+  return erased + last.erased;
+}
+
+/**
+ * The sequence up to which all compactions are done with. One on a branch that was left is not: what
+ * it covers may be all that the active path has, so it waits until somebody comes back to it.
+ */
+async function appliedNow(
+  scope: Scope,
+  { sessionId, appliedThrough }: RetentionDue,
+  onPath: readonly EntryRecord[],
+  { sequence }: Coverage,
+): Promise<number> {
+  const known = new Set(onPath.map(({ id }) => id));
+  const left = (await readCompactions(scope, sessionId, undefined))
+    .filter((entry) => entry.sequence > appliedThrough && !known.has(entry.id))
+    .map((entry) => entry.sequence);
+  return Math.min(sequence, ...left.map((each) => each - 1));
+}
+
+/** The compactions of the active path, or of all branches: at most 500, the newest last. */
+async function readCompactions(
+  scope: Scope,
+  sessionId: string,
+  leaf: null | undefined,
+): Promise<readonly EntryRecord[]> {
+  const page = await scope.store.readEntries(scope.tenant, {
+    ...{ select: "marked", sessionId, mark: "summary", limit: MAX_PAGE, payloads: false },
+    ...(leaf === undefined ? {} : { leaf }),
+  });
+  return page.entries.filter(({ kind }) => kind === "compaction");
+}

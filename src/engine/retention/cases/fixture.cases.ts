@@ -1,0 +1,70 @@
+/** What the cases of retention are written with. */
+
+import { expect } from "vitest";
+import { textOf } from "../../../model/block.ts";
+import type { Usage } from "../../../model/entry.ts";
+import type { Retention } from "../../../model/session.ts";
+import { saying } from "../../context/cases/fixture.cases.ts";
+import type { CompactionResult } from "../../context/compact.ts";
+import type { Engine } from "../../engine.ts";
+import type { SessionHandle } from "../../session-handle.ts";
+import type { TenantEngine } from "../../tenant-engine.ts";
+
+export interface RetentionCases {
+  engine(): Engine;
+  /** A tenant that no other case uses. */
+  tenant(): TenantEngine;
+}
+
+export const USAGE: Usage = {
+  inputTokens: 3,
+  outputTokens: 4,
+  cacheCreationTokens: 0,
+  cacheReadTokens: 0,
+};
+
+/** A session in which each of `words` is said once, by a user and an agent in turn. */
+export async function say(
+  tenant: TenantEngine,
+  retention: Retention,
+  ...words: readonly string[]
+): Promise<{ handle: SessionHandle; ids: string[] }> {
+  const handle = await tenant.createSession({ agent: "coder", createdBy: "ana", retention });
+  return { handle, ids: await sayMore(handle, ...words) };
+}
+
+export async function sayMore(
+  handle: SessionHandle,
+  ...words: readonly string[]
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [i, word] of words.entries()) {
+    const isUser = i % 2 === 0;
+    const entry = await handle.append({
+      ...(isUser
+        ? { role: "user", actor: "ana" }
+        : { role: "assistant", actor: "coder", usage: USAGE }),
+      content: `about ${word}`,
+      metadata: { channel: "web" },
+    });
+    ids.push(entry.id);
+  }
+  return ids;
+}
+
+export function compact(handle: SessionHandle, keep: number): Promise<CompactionResult> {
+  return handle.compact({ keep: { messages: keep }, summarizer: saying("They spoke of animals.") });
+}
+
+/** The texts of all messages of the session, of all branches; null for what is erased. */
+export async function said(handle: SessionHandle): Promise<(string | null)[]> {
+  const { entries } = await handle.listEntries({ tree: true, limit: 500 });
+  return entries
+    .filter(({ kind }) => kind === "message")
+    .map(({ blocks, erased }) => (erased ? null : textOf(blocks).replace("about ", "")));
+}
+
+/** Every hash still holds. */
+export async function expectSound(engine: Engine): Promise<void> {
+  expect((await engine.verify()).problems).toEqual([]);
+}

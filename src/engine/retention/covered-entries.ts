@@ -1,0 +1,133 @@
+/**
+ * The entries of a session that are to lose their content.
+ *
+ * All that the newest compaction covers along its path, annotations included. Of other branches only
+ * what an edit or another answer has replaced, with all that followed it: nobody summarised the
+ * rest, and somebody may return to it. And earlier summaries that may quote what was said.
+ */
+
+import { kindRules } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { EntryMark } from "../../store/entry-query.ts";
+import type { EntryRecord, EraseMode } from "../../store/records.ts";
+import { toEntry } from "../entry-view.ts";
+import type { Scope } from "../scope.ts";
+import { type Coverage, mayQuote } from "./coverage.ts";
+
+/** Records hold content, so a page is not large. */
+const PAGE = 100;
+
+/** Ids, those of the path first and in its order. One may be named twice. */
+export async function* coveredEntries(
+  scope: Scope,
+  sessionId: string,
+  mode: EraseMode,
+  coverage: Coverage,
+): AsyncGenerator<string> {
+  const { compaction, throughSequence, standing } = coverage;
+  const goes = (record: EntryRecord) =>
+    kindRules(record.kind).erasable &&
+    record.sequence <= throughSequence &&
+    !record.pinned &&
+    !standing.has(record.id) &&
+    hasMore(record, mode);
+
+  const path = { sessionId, leaf: compaction, after: coverage.doneThrough };
+  for await (const record of walk(scope, path)) {
+    if (goes(record)) yield record.id;
+    if (kindRules(record.kind).movesLeaf && record.sequence > throughSequence) break;
+  }
+  const released = await scope.store.findEntries(scope.tenant, coverage.released, false);
+  for (const record of released.entries) {
+    if (record.sessionId === sessionId && goes(record)) yield record.id;
+  }
+  for await (const record of replaced(scope, sessionId, coverage)) {
+    if (goes(record)) yield record.id;
+  }
+  yield* oldSummaries(scope, sessionId, mode, coverage);
+}
+
+/** Whether there is something left to erase. */
+function hasMore({ content, contentHash }: EntryRecord, mode: EraseMode): boolean {
+  return content !== null || (mode === "ephemeral" && contentHash !== null);
+}
+
+interface Path {
+  readonly sessionId: string;
+  readonly leaf: string;
+  readonly after: string | null | undefined;
+}
+
+/** The entries of a path after one of them; all if that is not on it. */
+async function* walk(scope: Scope, { sessionId, leaf, after }: Path): AsyncGenerator<EntryRecord> {
+  let last = after ?? undefined;
+  for (;;) {
+    const page = await scope.store
+      .readEntries(scope.tenant, {
+        ...{ select: "path", sessionId, leaf, limit: PAGE, payloads: false },
+        ...(last === undefined ? {} : { after: last }),
+      })
+      .catch((error: unknown) => {
+        if (last !== undefined && BackscrollError.is(error, "entry_not_found")) return undefined;
+        throw error;
+      });
+    if (page === undefined) return yield* walk(scope, { sessionId, leaf, after: undefined });
+    yield* page.entries;
+    last = page.entries.at(-1)?.id;
+    if (page.entries.length < PAGE || last === undefined) return;
+  }
+}
+
+/** What follows a replaced entry that is not on the path itself, with that entry. */
+async function* replaced(
+  scope: Scope,
+  sessionId: string,
+  { compaction, throughSequence }: Coverage,
+): AsyncGenerator<EntryRecord> {
+  const all = await marked(scope, sessionId, "superseded", undefined);
+  if (all.length === 0) return;
+  const onPath = await marked(scope, sessionId, "superseded", compaction);
+  const known = new Set(onPath.map(({ id }) => id));
+  const left = all.filter(({ id, sequence }) => !known.has(id) && sequence <= throughSequence);
+  if (left.length === 0) return;
+  const ids = new Set(left.map(({ id }) => id));
+  for (const leaf of await scope.store.listLeaves(scope.tenant, sessionId, MAX_PAGE)) {
+    const [first] = (await marked(scope, sessionId, "superseded", leaf.id)).filter(({ id }) =>
+      ids.has(id),
+    );
+    if (first === undefined) continue;
+    yield* walk(scope, { sessionId, leaf: leaf.id, after: first.parentId });
+  }
+}
+
+/** Those before the newest that are no part of it, and were written when all was to be kept. */
+async function* oldSummaries(
+  scope: Scope,
+  sessionId: string,
+  mode: EraseMode,
+  { compaction, sequence, summaries }: Coverage,
+): AsyncGenerator<string> {
+  for (const record of await marked(scope, sessionId, "summary", compaction)) {
+    const isOld = record.sequence < sequence && !summaries.has(record.id) && !record.pinned;
+    if (!isOld || !hasMore(record, mode)) continue;
+    if (record.content === null) yield record.id;
+    const page = await scope.store.findEntries(scope.tenant, [record.id], true);
+    const [found] = page.entries;
+    if (found?.content != null && mayQuote(toEntry(found, page.payloads))) yield record.id;
+  }
+}
+
+/** The entries with a mark, of a path or of all branches: at most 500, the newest. */
+async function marked(
+  scope: Scope,
+  sessionId: string,
+  mark: EntryMark,
+  leaf: string | undefined,
+): Promise<readonly EntryRecord[]> {
+  const page = await scope.store.readEntries(scope.tenant, {
+    ...{ select: "marked", sessionId, mark, limit: MAX_PAGE, payloads: false },
+    ...(leaf === undefined ? {} : { leaf }),
+  });
+  return page.entries;
+}

@@ -1,0 +1,29 @@
+/** Forgetting through the engine: the same cases on both databases. */
+
+import { afterAll, beforeAll, describe } from "vitest";
+import { createDatabase } from "../../../test/support/postgres.ts";
+import { open } from "../../open.ts";
+import type { Engine } from "../engine.ts";
+import { coverageCases } from "./cases/coverage.cases.ts";
+import { forgetCases } from "./cases/forget.cases.ts";
+
+let tenants = 0;
+
+function retentionCases(name: string, address: () => Promise<string>): void {
+  describe(name, () => {
+    let engine: Engine;
+    beforeAll(async () => {
+      engine = await open(await address(), { indexing: { flushAt: 0 } });
+    });
+    afterAll(() => engine.close());
+    const cases = {
+      engine: () => engine,
+      tenant: () => engine.forTenant(`tenant-${++tenants}`),
+    };
+    forgetCases(cases);
+    coverageCases(cases);
+  });
+}
+
+retentionCases("on SQLite", async () => ":memory:");
+retentionCases("on PostgreSQL", createDatabase);

@@ -1,0 +1,117 @@
+/**
+ * Tombstones: entries of which so much was erased that their own hash cannot be computed any more.
+ *
+ * The feed vouches for them. The change that tells of an erasure has a digest of what is left of each
+ * entry, and the tokens that went with it; and a session has as many tombstones as the feed names, so
+ * nobody can pass off a row that he emptied himself for one.
+ */
+
+import type { Usage } from "../model/entry.ts";
+import type { Session } from "../model/session.ts";
+import { digestOf } from "../store/plan-erase.ts";
+import type { ChangeRecord, EntryRecord } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+
+/** What became of a session's entries according to the feed. */
+export interface Buried {
+  readonly tombstones: number;
+  readonly tokens: number;
+}
+
+const NOTHING: Buried = { tombstones: 0, tokens: 0 };
+const PAGE = 200;
+
+export function isTombstone({ content, contentHash }: EntryRecord): boolean {
+  return content === null && contentHash === null;
+}
+
+export class FeedErasures {
+  readonly #store: Store;
+  readonly #tenant: string;
+  readonly #bySession = new Map<string, Buried>();
+  #through = 0;
+
+  constructor(store: Store, tenant: string) {
+    this.#store = store;
+    this.#tenant = tenant;
+  }
+
+  /** Takes the next changes of the feed; gives those that what is stored does not bear out. */
+  async take(changes: readonly ChangeRecord[]): Promise<ChangeRecord[]> {
+    const wrong: ChangeRecord[] = [];
+    for (const change of changes) {
+      this.#through = change.position;
+      const { kind, sessionId } = change;
+      // An id may be used again after a deletion.
+      if (kind === "session_deleted") this.#bySession.delete(sessionId ?? "");
+      const erasure = kind === "content_erased" ? parse(change) : undefined;
+      if (erasure === undefined || sessionId === null) continue;
+      const page = await this.#store.findEntries(this.#tenant, erasure.ids, false);
+      const isWhole = page.entries.length === erasure.ids.length;
+      if (isWhole && digestOf(page.entries) !== erasure.digest) wrong.push(change);
+      this.#bySession.set(sessionId, sum(this.#of(sessionId), erasure));
+    }
+    return wrong;
+  }
+
+  /**
+   * What is wrong with the number of tombstones that a session was found to have, or with the tokens
+   * that its other entries have used. Something may have been erased meanwhile: then both ends are
+   * right.
+   */
+  async compare(session: Session, found: Buried): Promise<string[]> {
+    const total = totalTokens(session.tokens);
+    const before = this.#of(session.id);
+    const isRight = found.tombstones === before.tombstones;
+    if (isRight && found.tokens + before.tokens === total) return [];
+    const now = await this.#ofNow(session.id);
+    const used = found.tokens + now.tokens;
+    return [
+      ...(found.tombstones < before.tombstones || found.tombstones > now.tombstones
+        ? [`the session has ${found.tombstones} tombstones, the feed names ${now.tombstones}`]
+        : []),
+      ...(found.tokens + before.tokens > total || used < total
+        ? [`the session's entries used ${used} tokens, its row says ${total}`]
+        : []),
+    ];
+  }
+
+  #of(sessionId: string): Buried {
+    return this.#bySession.get(sessionId) ?? NOTHING;
+  }
+
+  /** With what was erased since the feed was looked at. */
+  async #ofNow(sessionId: string): Promise<Buried> {
+    let buried = this.#of(sessionId);
+    for (let after = this.#through; ; ) {
+      const page = await this.#store.listChanges(this.#tenant, after, PAGE, sessionId);
+      for (const change of page.changes) {
+        const erasure = change.kind === "content_erased" ? parse(change) : undefined;
+        if (erasure !== undefined) buried = sum(buried, erasure);
+      }
+      if (page.through === after) return buried;
+      after = page.through;
+    }
+  }
+}
+
+export function totalTokens(usage: Usage): number {
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
+  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
+}
+
+interface Erasure extends Buried {
+  readonly ids: readonly string[];
+  readonly digest: string;
+}
+
+/** Undefined if whole rows without content were left. */
+function parse({ details }: ChangeRecord): Erasure | undefined {
+  const { ids, digest, tokens } = JSON.parse(details ?? "{}") as Partial<Erasure>;
+  if (ids === undefined || digest === undefined) return undefined;
+  return { ids, digest, tokens: tokens ?? 0, tombstones: ids.length };
+}
+
+function sum(a: Buried, b: Buried): Buried {
+  return { tombstones: a.tombstones + b.tombstones, tokens: a.tokens + b.tokens };
+}

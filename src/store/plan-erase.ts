@@ -1,0 +1,104 @@
+/**
+ * What erasing content writes: computed here, once, for both backends.
+ *
+ * `audit-only` takes the content; the hash of the content stays, so that the entry's own hash can
+ * still be computed. `ephemeral` takes all that is not needed to walk the tree, so it cannot: the feed
+ * then has a digest of what is left, and the sum of the tokens that went with it.
+ */
+
+import { BackscrollError } from "../model/errors.ts";
+import { contentHash, sha256, toHex, tombstoneHash, ZERO_HASH } from "../transcript/hash.ts";
+import { contentErased } from "./new-changes.ts";
+import type { AppendPlan, NewChange } from "./plan-append.ts";
+import type { EntryRecord, EraseRequest } from "./records.ts";
+
+/** A transaction holds everybody else up, so it does not do more. */
+export const MAX_ERASED_ENTRIES = 500;
+
+export interface ErasedRow {
+  readonly sequence: number;
+  /** Null where a tombstone is left. */
+  readonly contentHash: Uint8Array | null;
+}
+
+export interface ErasePlan {
+  readonly rows: readonly ErasedRow[];
+  readonly ids: readonly string[];
+  readonly contentBytes: number;
+  readonly change: NewChange;
+}
+
+/** `entries` are those that the request names; undefined if none of them has anything to lose. */
+export function planErase(
+  request: EraseRequest,
+  entries: readonly EntryRecord[],
+  newestCompaction: number,
+): ErasePlan | undefined {
+  const { mode } = request;
+  const unique = new Map(entries.map((entry) => [entry.id, entry]));
+  const changed = [...unique.values()].filter(
+    (entry) =>
+      !entry.pinned &&
+      entry.sequence !== newestCompaction &&
+      !isErased(entry, mode === "ephemeral"),
+  );
+  if (changed.length === 0) return undefined;
+  const ids = changed.map(({ id }) => id);
+  const tombstones =
+    mode === "audit-only" ? undefined : { tokens: tokensOf(changed), digest: digestOf(changed) };
+  return {
+    rows: changed.map((entry) => ({
+      sequence: entry.sequence,
+      contentHash: mode === "audit-only" ? hashOfContent(entry) : null,
+    })),
+    ids,
+    contentBytes: changed.reduce((sum, { contentBytes }) => sum + contentBytes, 0),
+    change: contentErased(request, ids, tombstones),
+  };
+}
+
+/**
+ * What a fork takes from the copies of erased entries: they were planned with an empty list in place
+ * of their content, and are known by their size. Content that is there has two bytes at least.
+ */
+export function erasedCopies({ rows }: AppendPlan): ErasedRow[] {
+  return rows
+    .filter(({ entry }) => entry.contentBytes === 0)
+    .map(({ entry, place, nonce }) => ({
+      sequence: place.sequence,
+      contentHash: contentHash(nonce, entry.content),
+    }));
+}
+
+/** SHA-256 over the hashes of tombstones, in hex. */
+export function digestOf(entries: readonly EntryRecord[]): string {
+  const hashes = entries.map((entry) => tombstoneHash(entry.hash ?? ZERO_HASH, entry, entry));
+  return toHex(sha256(Buffer.concat(hashes)));
+}
+
+export function checkErasedCount({ entryIds }: EraseRequest): void {
+  if (entryIds.length <= MAX_ERASED_ENTRIES) return;
+  throw new BackscrollError(
+    "too_large",
+    `entryIds is ${entryIds.length}; at most ${MAX_ERASED_ENTRIES} is allowed; erase them in parts`,
+    { details: { field: "entryIds", limit: MAX_ERASED_ENTRIES, actual: entryIds.length } },
+  );
+}
+
+/** What was erased to be audited can still become a tombstone. */
+function isErased({ content, contentHash: kept }: EntryRecord, wholly: boolean): boolean {
+  return content === null && (!wholly || kept === null);
+}
+
+function hashOfContent({ content, nonce }: EntryRecord): Uint8Array {
+  // An entry that another version wrote without a nonce has nothing that could be checked.
+  return content === null || nonce === null ? ZERO_HASH : contentHash(nonce, content);
+}
+
+function tokensOf(entries: readonly EntryRecord[]): number {
+  return entries.reduce((sum, { usage }) => {
+    if (usage === null) return sum;
+    const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
+    return sum + inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
+  }, 0);
+}

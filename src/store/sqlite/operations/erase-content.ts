@@ -1,0 +1,100 @@
+/** Erasing content that was summarised, and finding the sessions where that is still to be done. */
+
+import { noteChange } from "../../new-changes.ts";
+import { checkErasedCount, type ErasedRow, planErase } from "../../plan-erase.ts";
+import type { EraseRequest, EraseResult, RetentionDue } from "../../records.ts";
+import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import { toRetentionDue } from "../../rows/session-row.ts";
+import type { StoreReads } from "../../store.ts";
+import { sessionNotFound } from "../../store-errors.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+import { releaseEntryPayloads } from "./blobs.ts";
+import { findTenant, writeFeed } from "./feed.ts";
+import { sessionNumber } from "./sessions.ts";
+
+const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
+    WHERE s.tenant = ? AND s.retention <> 'full'
+      AND EXISTS (SELECT 1 FROM entries e WHERE e.tenant = s.tenant AND e.session = s.session
+        AND e.kind IN ('compaction', 'summary') AND e.kind = 'compaction'
+        AND e.sequence > coalesce(s.retention_applied, 0))`;
+
+const SQL = statements("erase_content", {
+  find: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
+  newestCompaction: `SELECT max(e.sequence) AS sequence FROM entries e
+    WHERE e.tenant = ? AND e.session = ? AND e.kind IN ('compaction', 'summary')
+      AND e.kind = 'compaction'`,
+  erase: `UPDATE entries SET content = NULL, content_bytes = 0, nonce = NULL, content_hash = ?
+    WHERE tenant = ? AND session = ? AND sequence = ?`,
+  bury: `UPDATE entries SET content = NULL, content_bytes = 0, nonce = NULL, content_hash = NULL,
+      actor = NULL, model = NULL, adapter = NULL, metadata = NULL, input_tokens = NULL,
+      output_tokens = NULL, cache_creation_tokens = NULL, cache_read_tokens = NULL
+    WHERE tenant = ? AND session = ? AND sequence = ?`,
+  factsOf: `SELECT f.id, s.id AS session_id FROM facts f
+    JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
+    WHERE f.tenant = ? AND f.source_entry_id = ? ORDER BY f.id`,
+  deleteFact: `DELETE FROM facts WHERE tenant = ? AND id = ?`,
+  shrink: `UPDATE session_state SET content_bytes = content_bytes - ?,
+      last_write_at = max(last_write_at, ?) WHERE tenant = ? AND session = ?`,
+  setApplied: `UPDATE sessions SET retention_applied = ? WHERE tenant = ? AND session = ?`,
+  due: `${DUE} AND s.id > ? ORDER BY s.id LIMIT ?`,
+  dueSession: `${DUE} AND s.id = ?`,
+});
+
+export function eraseContent(
+  db: SqliteConnection,
+  name: string,
+  request: EraseRequest,
+): EraseResult {
+  checkErasedCount(request);
+  const tenant = findTenant(db, name);
+  const session = sessionNumber(db, tenant, request.sessionId);
+  if (tenant === undefined) throw sessionNotFound(request.sessionId);
+  const { entryIds, now, appliedThrough } = request;
+  const entries = entryIds.flatMap((id) =>
+    db.all(SQL.find, tenant, session, id).map((row) => toEntry(row, request.sessionId)),
+  );
+  const newest = db.get(SQL.newestCompaction, tenant, session)?.["sequence"];
+  const plan = planErase(request, entries, Number(newest ?? 0));
+  if (appliedThrough !== undefined) db.run(SQL.setApplied, appliedThrough, tenant, session);
+  if (plan === undefined) return { erased: 0 };
+
+  eraseRows(db, tenant, session, plan.rows);
+  for (const { sequence } of plan.rows) releaseEntryPayloads(db, tenant, session, sequence);
+  const facts = plan.ids.flatMap((id) => db.all(SQL.factsOf, tenant, id));
+  const changes = facts.map((row) => {
+    const [fact, sessionId] = [String(row["id"]), String(row["session_id"])];
+    db.run(SQL.deleteFact, tenant, fact);
+    return noteChange("fact_deleted", sessionId, now, { fact });
+  });
+  db.run(SQL.shrink, plan.contentBytes, now, tenant, session);
+  writeFeed(db, tenant, [plan.change, ...changes], { contentBytes: -plan.contentBytes });
+  return { erased: plan.rows.length };
+}
+
+export function eraseRows(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  rows: readonly ErasedRow[],
+): void {
+  for (const { sequence, contentHash } of rows) {
+    if (contentHash === null) db.run(SQL.bury, tenant, session, sequence);
+    else db.run(SQL.erase, contentHash, tenant, session, sequence);
+  }
+}
+
+export function listRetentionDue(
+  db: SqliteConnection,
+  name: string,
+  which: Parameters<StoreReads["listRetentionDue"]>[1],
+): RetentionDue[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  const rows =
+    "sessionId" in which
+      ? db.all(SQL.dueSession, tenant, which.sessionId)
+      : db.all(SQL.due, tenant, which.after ?? "", which.limit);
+  return rows.map(toRetentionDue);
+}
