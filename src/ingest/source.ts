@@ -15,16 +15,53 @@ import type { ProblemLog } from "./problems.ts";
 export interface TranscriptSource {
   /** What users call the format, such as `pi`. */
   readonly name: string;
+  /** Where the agent keeps its files on a machine. Nothing is looked at: the places need not exist. */
+  places?(environment: Environment): readonly Place[];
   /** Whether a file that begins with `head` is of this format. `head` may end anywhere. */
   recognise(head: Uint8Array, path: string): boolean;
+  /**
+   * `lines` (the default): the file is handed over line by line. `database`: the reader opens `path`
+   * itself, read-only; `lines` is empty.
+   */
+  readonly container?: "lines" | "database";
   /** Reads nothing until `sessions` is iterated. */
   read(input: SourceInput): ImportedTranscript;
+  /** The command that opens a session in its own agent again, if there is one. */
+  resumeCommand?(session: { readonly id: string; readonly cwd: string | null }): string | null;
+}
+
+/** What of the machine says where files are. */
+export interface Environment {
+  readonly home: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
+}
+
+export interface Place {
+  /** An absolute folder, or a single file. */
+  readonly root: string;
+  /** Which files below it are transcripts, by their path from the root with `/` between names. */
+  readonly matches: (path: string) => boolean;
+  /** Folders below it that need not be entered. */
+  readonly skips?: (path: string) => boolean;
 }
 
 export interface SourceInput {
   /** Empty for what comes through a pipe. */
   readonly path: string;
+  /** From the beginning, or from where `resume` says that an earlier reading ended. */
   readonly lines: AsyncIterable<Line>;
+  /** What `state` of an earlier reading of the same file gave, if only what follows it is read. */
+  readonly resume?: JsonObject;
+  /** Files beside the transcript that belong to it; nothing outside of the place can be reached. */
+  readonly files?: FileAccess;
+}
+
+export interface FileAccess {
+  /** By a path relative to the transcript's folder; undefined if it is not there, or too large. */
+  readText(path: string, maxBytes: number): Promise<string | undefined>;
+  /** The names in a folder, sorted; none if it is not there. */
+  list(path: string): Promise<readonly string[]>;
 }
 
 export interface ImportedTranscript {
@@ -32,6 +69,11 @@ export interface ImportedTranscript {
   readonly sessions: AsyncIterable<ImportedSession>;
   /** Complete once everything has been read. */
   readonly problems: ProblemLog;
+  /**
+   * To be asked when all is read: what a later reading needs to go on from the last complete line.
+   * Small. A reader that has none is always given the whole file.
+   */
+  readonly state?: () => JsonObject | undefined;
 }
 
 export interface ImportedSession {
