@@ -81,7 +81,11 @@ export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from 
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export type { Origin, Retention, Session } from "./model/session.ts";
+export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
+export type { LanguageModelOptions } from "./providers/call-options.ts";
+export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
+export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";
 export type { IndexStatus } from "./store/index/index-status.ts";

@@ -46,6 +46,8 @@ test("the library has these names at run time", () => {
     "appendMessage",
     "appendOpen",
     "backup",
+    "compatibleModel",
+    "languageModel",
     "newSession",
     "open",
     "readTranscript",
