@@ -3,6 +3,7 @@
 export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
+export type { ExtractedPart, ExtractFactsOptions } from "./engine/context/extract-facts.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts.ts";
 export type { DeleteOptions, Derived } from "./engine/forget.ts";
@@ -47,6 +48,13 @@ export {
   TenantEngine,
 } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify.ts";
+export type {
+  FactAnswer,
+  FactExtractor,
+  FactRequest,
+  ProposedFact,
+} from "./facts/fact-extractor.ts";
+export type { FactHook } from "./facts/prepare-facts.ts";
 export type { Line } from "./ingest/lines.ts";
 export type { ImportProblem, ImportProblemCode, ProblemLog } from "./ingest/problems.ts";
 export type {

@@ -18,6 +18,9 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   context: { folders: ["model", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
 
+  // What a conversation states: asked for, read, redacted and reconciled, without a store.
+  facts: { folders: ["model", "search", "compaction"], packages: [] },
+
   // Readers of other agents' files. Each knows the port and nothing of the others.
   ingest: { folders: ["model", "transcript"], packages: [] },
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
@@ -49,7 +52,9 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   // Of the store and of the readers, only the port. Random ids are all that it asks of the machine.
   engine: {
-    folders: ["model", "transcript", "search", "context", "compaction", "ingest", "store"],
+    folders: [
+      ...["model", "transcript", "search", "context", "compaction", "facts", "ingest", "store"],
+    ],
     packages: ["node:crypto"],
   },
 
@@ -78,7 +83,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "index.ts": {
     folders: [
       ...["model", "transcript", "search", "store", "engine", "open.ts", "backup.ts"],
-      ...["ingest", "ingest/sources.ts", "providers"],
+      ...["ingest", "ingest/sources.ts", "facts", "providers"],
     ],
     packages: [],
   },
