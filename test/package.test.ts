@@ -170,7 +170,7 @@ describe("the command line", () => {
       ...["search", "status", "list", "show", "history", "changes"],
       ...["new", "append", "title", "branch", "edit", "label", "fork", "delete"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
-      ...["facts list", "facts search", "facts add", "facts delete"],
+      ...["facts list", "facts search", "facts add", "facts extract", "facts delete"],
       ...["doctor", "sweep", "backup", "restore", "import", "export"],
     ]);
   });

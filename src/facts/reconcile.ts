@@ -36,7 +36,7 @@ export function reconcileFacts(
 ): Reconciliation {
   const values = valuesOf(held);
   const many = manyKeys(proposed, values);
-  const last = new Map(proposed.map((fact) => [keyOf(fact), normalize(fact.object)]));
+  const last = lastObjects(proposed);
   const isSettled = (key: string) => !many.has(key) && values.get(key)?.has(last.get(key) ?? "");
   const settled = new Set([...last.keys()].filter(isSettled));
   const added: AddedFact[] = [];
@@ -79,6 +79,15 @@ function valuesOf(held: readonly HeldFact[]): Map<string, Map<string, readonly s
     values.set(key, objects.set(object, [...(objects.get(object) ?? []), fact.id]));
   }
   return values;
+}
+
+/** By key, what the proposals come to in the end. Those that cite nothing count where no other does. */
+function lastObjects(proposed: readonly PreparedFact[]): Map<string, string> {
+  const uncitedFirst = [
+    ...proposed.filter(({ sourceEntry }) => sourceEntry === null),
+    ...proposed.filter(({ sourceEntry }) => sourceEntry !== null),
+  ];
+  return new Map(uncitedFirst.map((fact) => [keyOf(fact), normalize(fact.object)]));
 }
 
 function manyKeys(

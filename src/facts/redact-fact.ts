@@ -27,7 +27,7 @@ export function redactFact<Kept extends ProposedFact>(
   };
   // `subject` and `predicate` may be what says that `object` is a secret.
   const names = [fact.predicate.replace(COPULA, ""), fact.subject];
-  const isNamed = names.some((name) => redactNamed(name, fact.object) === REDACTED);
+  const isNamed = names.some((name) => redactNamed(asName(name), fact.object) === REDACTED);
   const kept: Kept = {
     ...fact,
     subject: clean(fact.subject),
@@ -40,6 +40,11 @@ export function redactFact<Kept extends ProposedFact>(
 
 /** "password is" names a password as well as "password" does. */
 const COPULA = /[\s_]+(?:is|are|was|set to|equals)$/i;
+
+/** "API key" as a program would write it, which is how secrets are recognised. */
+function asName(text: string): string {
+  return text.replace(/\s+/g, "_");
+}
 
 function isOnlyMarks(text: string): boolean {
   return text.includes(REDACTED) && !/[\p{L}\p{N}]/u.test(text.replaceAll(REDACTED, ""));

@@ -130,12 +130,13 @@ async function readPart(
   { redact, signal }: ExtractFactsOptions,
 ): Promise<ReadPart> {
   const redaction = factRedactionOf(session.metadata);
-  const { facts, unread } = await extractor.extract({
+  const { facts, unread = 0 } = await extractor.extract({
     entries,
     known: await listHeld(scope, session.id),
     omitPersonal: redaction === "personal",
     ...(signal === undefined ? {} : { signal }),
   });
+  if (!Array.isArray(facts)) throw invalid("extractor", "extract must give { facts: […] }");
   const prepared = await prepareFacts(facts, entries, { redaction, hook: redact });
   const stored = await storeFacts(scope, session.id, prepared.facts);
   return { ...stored, withheld: prepared.withheld, unread };
