@@ -4,6 +4,12 @@ export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts"
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
 export type { ExtractedPart, ExtractFactsOptions } from "./engine/context/extract-facts.ts";
+export {
+  type EmbeddingProgress,
+  type FollowEmbeddingsInput,
+  followEmbeddings,
+} from "./engine/embeddings/follow-embeddings.ts";
+export type { RetryOptions } from "./engine/embeddings/with-retries.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts.ts";
 export type { DeleteOptions, Derived } from "./engine/forget.ts";
@@ -76,6 +82,13 @@ export {
   textOf,
 } from "./model/block.ts";
 export { CHANGE_KINDS, type Change, type ChangeKind } from "./model/change.ts";
+export type {
+  Embedder,
+  StoredVector,
+  Vector,
+  VectorStore,
+  VectorTarget,
+} from "./model/embedder.ts";
 export {
   ENTRY_KINDS,
   type Entry,

@@ -47,6 +47,7 @@ test("the library has these names at run time", () => {
     "appendOpen",
     "backup",
     "compatibleModel",
+    "followEmbeddings",
     "languageModel",
     "newSession",
     "open",
