@@ -8,6 +8,7 @@ import {
   compatibleModel,
   type Engine,
   type LanguageModelOptions,
+  languageModel,
   open,
   type SessionHandle,
 } from "../src/index.ts";
@@ -273,4 +274,26 @@ test("a model object of the SDK is taken as it is, and what is no model is refus
   });
   expect(() => compatibleModel({ baseUrl: "ftp://x", model: "m" })).toThrow(/baseUrl must be/);
   expect(() => compatibleModel({ baseUrl: server.url, model: " " })).toThrow(/model must be/);
+});
+
+test("a model that does not listen is left behind, and one that throws is named", async () => {
+  const own = (doGenerate: () => Promise<never>) =>
+    languageModel(
+      { specificationVersion: "v3", provider: "own", modelId: "own-1", doGenerate },
+      { timeoutMs: 50, name: "mine" },
+    );
+  const deaf = own(() => new Promise<never>(() => undefined));
+  await expect(deaf.generate({ system: "s", prompt: "p" })).rejects.toMatchObject({
+    details: { model: "mine", kind: "timeout", timeoutMs: 50 },
+  });
+  const stop = AbortSignal.abort("enough");
+  await expect(deaf.generate({ system: "s", prompt: "p", signal: stop })).rejects.toMatchObject({
+    details: { kind: "aborted" },
+  });
+  const broken = own(() => Promise.reject(new TypeError("x is not a function")));
+  await expect(broken.generate({ system: "s", prompt: "p" })).rejects.toMatchObject({
+    message: "the model mine gave no answer: it failed with TypeError",
+    details: { kind: "unknown" },
+    cause: expect.objectContaining({ message: "x is not a function" }),
+  });
 });

@@ -59,8 +59,9 @@ export async function extractFacts(
   if (through !== undefined) checkKey(through, "through");
   await findEnabled(scope, sessionId);
   const name = `facts\0${scope.tenant}\0${sessionId}`;
-  return oneAtATime(scope.store, name, async () => {
-    checkRunning(options.signal);
+  const { signal } = options;
+  const extracting = oneAtATime(scope.store, name, async () => {
+    checkRunning(signal);
     const session = await findEnabled(scope, sessionId);
     const extractor = toExtractor(scope, session, options);
     const leaf = through ?? session.leaf;
@@ -68,6 +69,7 @@ export async function extractFacts(
     const unread = await findUnread(scope, sessionId, leaf, marksOf(session));
     return readParts(scope, session, extractor, unread, options);
   });
+  return untilStopped(signal, extracting);
 }
 
 async function findEnabled(scope: Scope, sessionId: string): Promise<Session> {
@@ -136,6 +138,8 @@ async function readPart(
     omitPersonal: redaction === "personal",
     ...(signal === undefined ? {} : { signal }),
   });
+  // An extractor that does not listen to the signal was left behind.
+  checkRunning(signal);
   if (!Array.isArray(facts)) throw invalid("extractor", "extract must give { facts: […] }");
   const prepared = await prepareFacts(facts, entries, { redaction, hook: redact });
   const stored = await storeFacts(scope, session.id, prepared.facts);
@@ -156,10 +160,32 @@ async function markRead(
   await scope.store.updateSession(scope.tenant, sessionId, patch, scope.now());
 }
 
+/** Whoever waits in line, or for an extractor that does not listen, is not kept waiting. */
+async function untilStopped<Result>(
+  signal: AbortSignal | undefined,
+  work: Promise<Result>,
+): Promise<Result> {
+  if (signal === undefined) return work;
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(wasStopped(signal));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
 function checkRunning(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return;
-  throw new BackscrollError("model_failed", "the extraction of facts was stopped", {
+  if (signal?.aborted === true) throw wasStopped(signal);
+}
+
+function wasStopped({ reason }: AbortSignal): BackscrollError {
+  return new BackscrollError("model_failed", "the extraction of facts was stopped", {
     details: { kind: "aborted" },
-    cause: signal.reason,
+    cause: reason,
   });
 }

@@ -242,8 +242,8 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       expect(await listed(session)).toEqual(["Ana city Rome", "Bo city Oslo"]);
     });
 
-    test("stops when it is told to, between two parts", async () => {
-      const session = await talk([]);
+    test("stops when it is told to, and stores nothing of the part that was being read", async () => {
+      const session = await talk(["fact: Ana, city, Rome"]);
       await session.append(turns(4, 300));
       const stop = new AbortController();
       const extractor = new Scripted(800);
@@ -253,6 +253,21 @@ export function extractFactsCases({ tenant }: ContextCases): void {
         code: "model_failed",
         details: { kind: "aborted" },
       });
+      expect(extractor.requests).toHaveLength(1);
+      expect(await listed(session)).toEqual([]);
+    });
+
+    test("who waits for another's extraction may stop waiting", async () => {
+      const session = await talk(["fact: Ana, city, Rome"]);
+      const stop = new AbortController();
+      const extractor = new Scripted();
+      let waiting: Promise<unknown> = Promise.resolve();
+      extractor.meanwhile = async () => {
+        waiting = session.extractFacts(undefined, { extractor, signal: stop.signal });
+        stop.abort();
+        await expect(waiting).rejects.toMatchObject({ details: { kind: "aborted" } });
+      };
+      expect(await session.extractFacts(undefined, { extractor })).toHaveLength(1);
       expect(extractor.requests).toHaveLength(1);
     });
 
