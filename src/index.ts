@@ -3,7 +3,7 @@
 export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
-export type { ExtractedPart, ExtractFactsOptions } from "./engine/context/extract-facts.ts";
+export type { ExtractedPart, ExtractFactsOptions } from "./engine/context/extract-facts-options.ts";
 export {
   type EmbeddingProgress,
   type FollowEmbeddingsInput,

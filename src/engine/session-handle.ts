@@ -26,7 +26,8 @@ import {
 } from "./context/build-context.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
-import { type ExtractFactsOptions, extractFacts } from "./context/extract-facts.ts";
+import { extractFacts } from "./context/extract-facts.ts";
+import type { ExtractFactsOptions } from "./context/extract-facts-options.ts";
 import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
 import {
   listSummaries,

@@ -8,45 +8,25 @@
 
 import type { FactExtractor } from "../../facts/fact-extractor.ts";
 import { modelExtractor } from "../../facts/model-extractor.ts";
-import { type FactHook, prepareFacts } from "../../facts/prepare-facts.ts";
+import { prepareFacts } from "../../facts/prepare-facts.ts";
 import { factRedactionOf } from "../../facts/redact-fact.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { Fact } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
-import { checkInput, checkKey, invalid } from "../check.ts";
+import { checkKey, invalid } from "../check.ts";
 import type { Scope } from "../scope.ts";
 import { findModel } from "./compact-options.ts";
+import {
+  checkExtractOptions,
+  type ExtractedPart,
+  type ExtractFactsOptions,
+} from "./extract-facts-options.ts";
 import { FACTS_THROUGH, findUnread, marksOf, type Unread, withMark } from "./fact-marks.ts";
 import { type FactPart, partsOf } from "./fact-parts.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { listHeld, type StoredFacts, storeFacts, withRetirements } from "./store-facts.ts";
-
-export interface ExtractFactsOptions {
-  /** Whoever reads the messages; a language model if left out. */
-  readonly extractor?: FactExtractor;
-  /** The name of the model; what `metadata.facts.model` says, or `default`, if left out. */
-  readonly model?: string;
-  /** The host's own word on each fact, after ours: as it is to be stored, or null. */
-  readonly redact?: FactHook;
-  /** Called after each part, once it is stored. */
-  readonly onPart?: (part: ExtractedPart) => void;
-  readonly signal?: AbortSignal;
-}
-
-/** What became of one part of the conversation. */
-export interface ExtractedPart extends Omit<FactPart, "entries"> {
-  readonly added: number;
-  /** Known already. */
-  readonly duplicates: number;
-  /** Secret, personal, or refused by the host. */
-  readonly withheld: number;
-  /** They contradict a fact that holds and cite nothing. */
-  readonly unsupported: number;
-  /** Not understood. */
-  readonly unread: number;
-}
 
 /** The facts that are new, in the order of storing. Two calls at a time for one session wait in line. */
 export async function extractFacts(
@@ -55,7 +35,7 @@ export async function extractFacts(
   through: string | undefined,
   options: ExtractFactsOptions,
 ): Promise<readonly Fact[]> {
-  checkInput(options, "options");
+  checkExtractOptions(options);
   if (through !== undefined) checkKey(through, "through");
   await findEnabled(scope, sessionId);
   const name = `facts\0${scope.tenant}\0${sessionId}`;
@@ -89,10 +69,7 @@ function toExtractor(
   { metadata }: Session,
   { extractor, model }: ExtractFactsOptions,
 ): FactExtractor {
-  if (extractor !== undefined) {
-    if (typeof extractor.extract === "function") return extractor;
-    throw invalid("extractor", "extractor must be an object with name and extract");
-  }
+  if (extractor !== undefined) return extractor;
   const own = isPlainObject(metadata["facts"]) ? metadata["facts"]["model"] : undefined;
   return modelExtractor(findModel(scope, model ?? (typeof own === "string" ? own : "default")));
 }

@@ -194,6 +194,23 @@ function followCases(name: string, address: () => Promise<string>): void {
       });
     });
 
+    test("says what is wrong with its options", async () => {
+      const { tenant, embedder, vectors } = setUp();
+      const wrong: [string, object][] = [
+        ["embedder", { vectors }],
+        ["vectors", { embedder, vectors: { put: () => undefined } }],
+        ["batch", { embedder, vectors, batch: 0 }],
+      ];
+      for (const [field, input] of wrong) {
+        const follower = followEmbeddings(tenant, input as FollowEmbeddingsInput);
+        await expect(follower.next()).rejects.toMatchObject({
+          ...{ code: "invalid_input", details: { field } },
+        });
+      }
+      const lost = followEmbeddings(tenant, { embedder, vectors, after: "nowhere" });
+      await expect(lost.next()).rejects.toMatchObject({ code: "invalid_cursor" });
+    });
+
     test("a failing follower fails no append, and a closed store ends it", async () => {
       const { embedder, vectors } = setUp();
       const own = await open(":memory:", { inThread: true });

@@ -47,11 +47,8 @@ export async function* followEmbeddings(
   tenant: TenantEngine,
   input: FollowEmbeddingsInput,
 ): AsyncGenerator<EmbeddingProgress, void> {
-  checkInput(input, "options");
-  const { signal, batch = DEFAULT_BATCH } = input;
-  if (!Number.isInteger(batch) || batch < 1) {
-    throw invalid("batch", "batch must be a whole number of at least 1");
-  }
+  const batch = checkFollower(input);
+  const { signal } = input;
   let after = input.after ?? "start";
   try {
     while (signal?.aborted !== true) {
@@ -70,6 +67,19 @@ export async function* followEmbeddings(
     // A store that was closed has no more changes; that is an end, as the signal is.
     if (signal?.aborted !== true && !BackscrollError.is(error, "store_closed")) throw error;
   }
+}
+
+/** Gives the size of a batch. */
+function checkFollower(input: FollowEmbeddingsInput): number {
+  const { embedder, vectors, batch = DEFAULT_BATCH } = checkInput(input, "options");
+  if (typeof embedder?.embed !== "function") {
+    throw invalid("embedder", "embedder must be an object with name, dimensions and embed");
+  }
+  if (typeof vectors?.put !== "function" || typeof vectors.delete !== "function") {
+    throw invalid("vectors", "vectors must be an object with put and delete");
+  }
+  if (Number.isInteger(batch) && batch >= 1) return batch;
+  throw invalid("batch", "batch must be a whole number of at least 1");
 }
 
 async function carryOut(
