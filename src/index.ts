@@ -31,9 +31,16 @@ export type {
 } from "./engine/context/compact-options.ts";
 export type { CompactionData } from "./engine/context/compaction-entry.ts";
 export type { BuildContextInput } from "./engine/context/context-options.ts";
+export type { ExtractedPart, ExtractFactsOptions } from "./engine/context/extract-facts-options.ts";
 export type { Recalled, RecallOptions, RecallScope } from "./engine/context/recall.ts";
 export type { SummarizeOptions, Summary } from "./engine/context/summarize.ts";
 export type { ContextUsage } from "./engine/context/usage.ts";
+export {
+  type EmbeddingProgress,
+  type FollowEmbeddingsInput,
+  followEmbeddings,
+} from "./engine/embeddings/follow-embeddings.ts";
+export type { RetryOptions } from "./engine/embeddings/with-retries.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts.ts";
 export type { DeleteOptions, Derived } from "./engine/forget.ts";
@@ -79,6 +86,13 @@ export {
   TenantEngine,
 } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify.ts";
+export type {
+  FactAnswer,
+  FactExtractor,
+  FactRequest,
+  ProposedFact,
+} from "./facts/fact-extractor.ts";
+export type { FactHook } from "./facts/prepare-facts.ts";
 export type { Line } from "./ingest/lines.ts";
 export type { ImportProblem, ImportProblemCode, ProblemLog } from "./ingest/problems.ts";
 export type {
@@ -100,6 +114,13 @@ export {
   textOf,
 } from "./model/block.ts";
 export { CHANGE_KINDS, type Change, type ChangeKind } from "./model/change.ts";
+export type {
+  Embedder,
+  StoredVector,
+  Vector,
+  VectorStore,
+  VectorTarget,
+} from "./model/embedder.ts";
 export {
   ENTRY_KINDS,
   type Entry,
@@ -115,6 +136,9 @@ export type { Fact, Memory } from "./model/note.ts";
 export type { Origin, Retention, Session } from "./model/session.ts";
 export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
+export type { LanguageModelOptions } from "./providers/call-options.ts";
+export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
+export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";
 export type { IndexStatus } from "./store/index/index-status.ts";

@@ -2,10 +2,18 @@
 
 import { Engine, type EngineOptions } from "./engine/engine.ts";
 import { BackscrollError } from "./model/errors.ts";
+import type { TextModel } from "./model/text-model.ts";
+import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 
-export interface OpenOptions extends StoreOptions, EngineOptions {}
+export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models"> {
+  /**
+   * Language models by name, such as `default` and `fast`; none is needed. A model of the AI SDK is
+   * taken as it is.
+   */
+  readonly models?: Readonly<Record<string, TextModel | AiSdkModel>>;
+}
 
 /**
  * Opens a store, creating or migrating it if need be.
@@ -14,7 +22,10 @@ export interface OpenOptions extends StoreOptions, EngineOptions {}
  * let `await using` do so.
  */
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
-  return new Engine(await openStore(address, options), options);
+  const { models = {}, ...rest } = options;
+  // Before the store is opened: what is wrong with an argument leaves nothing to close.
+  const engineOptions: EngineOptions = { ...rest, models: toTextModels(models) };
+  return new Engine(await openStore(address, options), engineOptions);
 }
 
 export async function openStore(address: string, options: StoreOptions = {}): Promise<Store> {
@@ -39,6 +50,24 @@ export function backendOf(address: string): "sqlite" | "postgres" {
     throw invalidAddress(`${scheme}:// is no store; use a path, :memory: or postgres://…`);
   }
   return "sqlite";
+}
+
+function toTextModels(
+  models: Readonly<Record<string, TextModel | AiSdkModel>>,
+): Record<string, TextModel> {
+  return Object.fromEntries(
+    Object.entries(models).map(([name, model]) => [name, toTextModel(name, model)]),
+  );
+}
+
+function toTextModel(name: string, model: TextModel | AiSdkModel): TextModel {
+  if (isAiSdkModel(model)) return languageModel(model);
+  if (typeof model?.generate === "function" && typeof model.name === "string") return model;
+  throw new BackscrollError(
+    "invalid_input",
+    `models.${name} must be a model of the AI SDK, or an object with name and generate`,
+    { details: { field: `models.${name}` } },
+  );
 }
 
 function invalidAddress(message: string): BackscrollError {

@@ -18,6 +18,9 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   context: { folders: ["model", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
 
+  // What a conversation states: asked for, read, redacted and reconciled, without a store.
+  facts: { folders: ["model", "search", "compaction"], packages: [] },
+
   // Readers of other agents' files. Each knows the port and nothing of the others.
   ingest: { folders: ["model", "transcript"], packages: [] },
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
@@ -29,6 +32,9 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   // Writers of other agents' files: entries in, text out.
   export: { folders: ["model", "transcript", "compaction"], packages: [] },
+
+  // Language models. Only here is the AI SDK named, and it is loaded only when a model is asked.
+  providers: { folders: ["model"], packages: ["ai", "@ai-sdk/openai-compatible"] },
 
   // Backends run the index: its computations ask, they answer.
   store: { folders: ["model", "transcript", "search"], packages: ["node:crypto", "node:zlib"] },
@@ -46,7 +52,9 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   // Of the store and of the readers, only the port. Random ids are all that it asks of the machine.
   engine: {
-    folders: ["model", "transcript", "search", "context", "compaction", "ingest", "store"],
+    folders: [
+      ...["model", "transcript", "search", "context", "compaction", "facts", "ingest", "store"],
+    ],
     packages: ["node:crypto"],
   },
 
@@ -61,14 +69,14 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   cli: {
     folders: [
       ...["model", "engine", "api", "open.ts", "backup.ts"],
-      ...["ingest", "ingest/sources.ts", "export", "context", "compaction"],
+      ...["ingest", "ingest/sources.ts", "export", "context", "compaction", "providers"],
     ],
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
   },
 
   // The composition root: the only place that knows a backend by name.
   "open.ts": {
-    folders: ["model", "store", "store/sqlite", "store/postgres", "engine"],
+    folders: ["model", "store", "store/sqlite", "store/postgres", "engine", "providers"],
     packages: [],
   },
   "backup.ts": { folders: ["model", "store", "open.ts"], packages: ["node:fs", "node:path"] },
@@ -76,7 +84,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: [
       ...["model", "transcript", "search", "context", "compaction", "store", "engine"],
       ...["open.ts", "backup.ts"],
-      ...["ingest", "ingest/sources.ts"],
+      ...["ingest", "ingest/sources.ts", "facts", "providers"],
     ],
     packages: [],
   },
@@ -144,10 +152,21 @@ test("wire types take types only from the engine and the store", () => {
   expect(used).toEqual([]);
 });
 
+test("packages that take long to load are loaded when they are needed", () => {
+  const eager = FILES.flatMap((file) =>
+    importsOf(file)
+      .filter(({ name, typeOnly, lazy }) => /^(ai|@ai-sdk\/.*)$/.test(name) && !typeOnly && !lazy)
+      .map(({ name }) => `${file} imports ${name}`),
+  );
+  expect(eager).toEqual([]);
+});
+
 interface Import {
   readonly kind: "folders" | "packages";
   readonly name: string;
   readonly typeOnly: boolean;
+  /** Imported by a call, when it is needed. */
+  readonly lazy: boolean;
 }
 
 /** What `file` imports; what it imports from its own folder is left out. */
@@ -155,17 +174,17 @@ function importsOf(file: string): Import[] {
   const source = readFileSync(join(SRC, file), "utf8");
   const specifiers = [
     ...source.matchAll(/^(?:import|export)\b( type\b)?(?:[^;"']*?\bfrom)?\s*["']([^"']+)["']/gm),
-    ...source.matchAll(/\b(?:await import|import)()\(\s*["']([^"']+)["']/g),
+    ...source.matchAll(/\b(?:await import|import)(\()\s*["']([^"']+)["']/g),
   ];
-  return specifiers.flatMap(([, type, specifier = ""]): Import[] => {
-    const typeOnly = type === " type";
-    if (!specifier.startsWith(".")) return [{ kind: "packages", name: specifier, typeOnly }];
+  return specifiers.flatMap(([, mark, specifier = ""]): Import[] => {
+    const [typeOnly, lazy] = [mark === " type", mark === "("];
+    if (!specifier.startsWith(".")) return [{ kind: "packages", name: specifier, typeOnly, lazy }];
     const unit = unitOf(
       normalize(join(dirname(file), specifier))
         .split(sep)
         .join("/"),
     );
-    return unit === unitOf(file) ? [] : [{ kind: "folders", name: unit, typeOnly }];
+    return unit === unitOf(file) ? [] : [{ kind: "folders", name: unit, typeOnly, lazy }];
   });
 }
 

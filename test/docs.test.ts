@@ -15,6 +15,7 @@ import { COMMANDS } from "../src/cli/commands/index.ts";
 import { CHANGE_KINDS } from "../src/model/change.ts";
 import { open } from "../src/open.ts";
 import { type Ran, ROOT, run } from "./support/cli.ts";
+import { says, startModelServer } from "./support/model-server.ts";
 
 /**
  * Documents that run. In one document, all blocks marked `ts` make one program and all blocks marked
@@ -131,7 +132,10 @@ describe("the commands in the documents", () => {
         return `cp world.db "$BACKSCROLL_DB"; : > output; backscroll ${words} > output ${run} || { echo "${name}: $?"; exit 1; }`;
       }),
     );
+    const model = await startModelServer();
+    model.answer(says("[]"));
     const prepare = [
+      `export BACKSCROLL_MODEL_URL="${model.url}" BACKSCROLL_MODEL=example`,
       `cp "${join(folder, "world.db")}" .; echo 'Because the lock is gone.' > answer.txt`,
       `cp "${ROOT}/test/fixtures/pi/version-2.jsonl" session.jsonl`,
       'export BACKSCROLL_DB="$PWD/store.db"',
@@ -144,6 +148,7 @@ describe("the commands in the documents", () => {
         shell([...prepare, ...half].join("\n"), join(folder, `examples-${i}`)),
       ),
     );
+    await model.close();
     for (const ran of all) expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, "", ""]);
   });
 });
@@ -164,7 +169,8 @@ const KILL_ONCE_SHOWN = "until [ -s output ]; do sleep 0.1; done; kill $!; wait 
 async function createWorld(file: string): Promise<Record<string, string>> {
   await using memory = await open(file, { inThread: true });
   const id = "01JZ8Q4V7N";
-  const session = await memory.createSession({ id, agent: "coder", createdBy: "ana" });
+  const metadata = { facts: { enabled: true } };
+  const session = await memory.createSession({ id, agent: "coder", createdBy: "ana", metadata });
   const entry = await session.append({ role: "user", actor: "ana", content: "acquireLock twice?" });
   await session.append({ role: "assistant", actor: "coder", content: "The lock is gone." });
   const [fact] = await session.addFacts([{ subject: "a", predicate: "favourite", object: "c" }]);

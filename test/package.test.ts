@@ -48,7 +48,10 @@ test("the library has these names at run time", () => {
     "appendMessage",
     "appendOpen",
     "backup",
+    "compatibleModel",
     "contextWindow",
+    "followEmbeddings",
+    "languageModel",
     "newSession",
     "open",
     "readTranscript",
@@ -174,7 +177,7 @@ describe("the command line", () => {
       ...["new", "append", "title", "branch", "edit", "label", "pin", "fork", "delete"],
       ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
-      ...["facts list", "facts search", "facts add", "facts delete"],
+      ...["facts list", "facts search", "facts add", "facts extract", "facts delete"],
       ...["doctor", "sweep", "backup", "restore", "import", "export"],
     ]);
   });

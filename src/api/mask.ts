@@ -10,7 +10,7 @@ import type { Entry } from "../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
-import { REDACTED, redact } from "../search/document/redact.ts";
+import { REDACTED, redact, redactNamed } from "../search/document/redact.ts";
 
 export function maskEntry(entry: Entry): Entry {
   const { blocks, data, metadata } = entry;
@@ -40,7 +40,7 @@ export function maskMemory(memory: Memory): Memory {
 export function maskFact(fact: Fact): Fact {
   const { subject, predicate, object } = fact;
   // `subject` and `predicate` may be what says that `object` is a secret.
-  const named = [predicate, subject].some((name) => maskNamed(name, object) === REDACTED);
+  const named = [predicate, subject].some((name) => redactNamed(name, object) === REDACTED);
   return {
     ...fact,
     subject: maskText(subject),
@@ -80,15 +80,9 @@ function maskObject(object: JsonObject): JsonObject {
 
 /** The values in `json`, each seen with its name: `{"password": "…"}` says what it is. */
 function maskJson(json: JsonValue, name = ""): JsonValue {
-  if (typeof json === "string") return maskNamed(name, json);
+  if (typeof json === "string") return redactNamed(name, json);
   if (Array.isArray(json)) return json.map((item) => maskJson(item, name));
   if (!isPlainObject(json)) return json;
   const fields = Object.entries(json).map(([key, value]) => [key, maskJson(value, key)] as const);
   return Object.fromEntries(fields);
-}
-
-function maskNamed(name: string, value: string): string {
-  const masked = maskText(value);
-  if (masked !== value || name === "" || value === "") return masked;
-  return redact(`${name}: "${value}"`).count > 0 ? REDACTED : value;
 }

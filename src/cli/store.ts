@@ -4,6 +4,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
+import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
 import { commandLine } from "./program.ts";
 
 export type Access =
@@ -22,7 +23,7 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const engine = await openStore(context, access);
   try {
-    return await use(engine.forTenant(context.tenant), engine);
+    return await explainMissingModel(() => use(engine.forTenant(context.tenant), engine));
   } finally {
     await engine.close();
   }
@@ -36,7 +37,8 @@ function openStore(context: Context, access: Access): Promise<Engine> {
   return explainMissingStore(context, async () => {
     // Loaded only now: help, and what is wrong with a command line, can be told without it.
     const { open } = await import("../open.ts");
-    return open(address, { readOnly, create: access === "create", inThread: true });
+    const models = modelsOfEnvironment();
+    return open(address, { readOnly, create: access === "create", inThread: true, models });
   });
 }
 

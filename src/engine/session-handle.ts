@@ -24,6 +24,8 @@ import { type BuiltContext, buildContext } from "./context/build-context.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
 import type { BuildContextInput } from "./context/context-options.ts";
+import { extractFacts } from "./context/extract-facts.ts";
+import type { ExtractFactsOptions } from "./context/extract-facts-options.ts";
 import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
 import {
   listSummaries,
@@ -335,6 +337,14 @@ export class SessionHandle {
 
   addFacts(facts: readonly FactInput[]): Promise<readonly Fact[]> {
     return addFacts(this.#scope, this.id, facts);
+  }
+
+  /**
+   * Takes facts from what no extraction has read yet, up to `through`, and gives the new ones. Off
+   * unless the session's metadata has `facts: { enabled: true }`.
+   */
+  extractFacts(through?: string, options: ExtractFactsOptions = {}): Promise<readonly Fact[]> {
+    return extractFacts(this.#scope, this.id, through, options);
   }
 
   listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {

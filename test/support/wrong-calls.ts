@@ -21,6 +21,7 @@ const NO_TIME: readonly unknown[] = [...NO_COUNT, new Date(Number.NaN), "2026-01
 const NO_CHOICE: readonly unknown[] = [...NONSENSE, null, "", "other", 5, {}];
 const NO_JSON: readonly unknown[] = [...NO_OBJECT, { a: 1n }, { a: () => 1 }, { a: Number.NaN }];
 const NO_FLAG: readonly unknown[] = [1n, Symbol("s"), () => 1, null, 0, "yes", {}];
+const NO_FUNCTION: readonly unknown[] = [1n, Symbol("s"), null, 5, "x", {}, []];
 
 /** Where null is as good as nothing. */
 function orNull(wrong: readonly unknown[]): readonly unknown[] {
@@ -160,6 +161,20 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
       fact,
       (input) => session.addFacts([input]),
     ),
+    ...inputs(
+      "extractFacts",
+      {
+        extractor: [...NO_OBJECT, {}, { extract: "x" }],
+        model: NO_NAME,
+        redact: NO_FUNCTION,
+        onPart: NO_FUNCTION,
+        signal: [...NO_OBJECT, {}],
+      },
+      {},
+      (input) => session.extractFacts(undefined, input),
+    ),
+    ...values("extractFacts options", NO_OBJECT, (value) => session.extractFacts(undefined, value)),
+    ...values("extractFacts through", [...NO_ID, null], (value) => session.extractFacts(value)),
     ...inputs("setQuota", { maxSessions: orNull(NO_COUNT) }, {}, (input) => engine.setQuota(input)),
     ...inputs("fork", { ...CREATE, through: NO_ID }, { createdBy: "test" }, (input) =>
       session.fork(input),

@@ -15,6 +15,7 @@ import { label } from "./entries/label.ts";
 import { pin } from "./entries/pin.ts";
 import { factsAdd } from "./notes/facts-add.ts";
 import { factsDelete } from "./notes/facts-delete.ts";
+import { factsExtract } from "./notes/facts-extract.ts";
 import { factsList } from "./notes/facts-list.ts";
 import { memoryDelete } from "./notes/memory-delete.ts";
 import { memoryGet } from "./notes/memory-get.ts";
@@ -53,7 +54,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Notes",
     commands: [
       ...[memoryList, memorySearch, memoryGet, memoryPut, memoryDelete],
-      ...[factsList, factsSearch, factsAdd, factsDelete],
+      ...[factsList, factsSearch, factsAdd, factsExtract, factsDelete],
     ],
   },
   {

@@ -6,6 +6,7 @@ import { open } from "../../open.ts";
 import type { Engine } from "../engine.ts";
 import { buildContextCases } from "./cases/build-context.cases.ts";
 import { compactCases } from "./cases/compact.cases.ts";
+import { extractFactsCases } from "./cases/extract-facts.cases.ts";
 import { summarizeCases } from "./cases/summarize.cases.ts";
 
 let tenants = 0;
@@ -21,6 +22,7 @@ function contextCases(name: string, address: () => Promise<string>): void {
     buildContextCases(cases);
     compactCases(cases);
     summarizeCases(cases);
+    extractFactsCases(cases);
   });
 }
 

@@ -46,6 +46,13 @@ export function redact(text: string): Redaction {
   return { text: masked, count };
 }
 
+/** `value` redacted, or replaced as a whole if `name` says that it is a secret: `password`. */
+export function redactNamed(name: string, value: string): string {
+  const masked = redact(value).text;
+  if (masked !== value || name === "" || value === "") return masked;
+  return redact(`${name}: "${value}"`).count > 0 ? REDACTED : value;
+}
+
 const HAS_DIGIT = /\d/;
 
 function isLongWithDigit(value: string, length: number): boolean {

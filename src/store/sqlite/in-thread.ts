@@ -1,5 +1,6 @@
 /** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
 
+import { BackscrollError } from "../../model/errors.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
@@ -29,6 +30,7 @@ export class InThread implements Executor {
   #maintainer: Maintainer | MemoryMaintainer | undefined;
   #draining = false;
   #waiting = 0;
+  #closed = false;
 
   constructor(options: ExecutorOptions) {
     const { path, durability, readOnly } = options;
@@ -95,6 +97,8 @@ export class InThread implements Executor {
     await this.#breath.take();
     const deadline = Date.now() + this.#options.busyTimeoutMs;
     for (;;) {
+      // Somebody may have closed it while this read waited for its turn.
+      if (this.#closed) throw new BackscrollError("store_closed", "the store is closed");
       try {
         return read();
       } catch (error) {
@@ -109,6 +113,7 @@ export class InThread implements Executor {
     this.#queue.drain();
     while (!this.#queue.idle) await new Promise((resolve) => setTimeout(resolve, 2));
     await this.#maintainer?.close();
+    this.#closed = true;
     this.#searcher.close();
     if (this.#reader !== this.#writer) this.#reader.close();
     closeWriter(this.#writer, this.#options.readOnly);

@@ -1,0 +1,65 @@
+/** The language model of the command line: the environment names it, and no command needs one to start. */
+
+import { BackscrollError } from "../model/errors.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { compatibleModel } from "../providers/compatible-model.ts";
+
+/** What `open` is given as `models`: `default` if the environment names a server and a model. */
+export function modelsOfEnvironment(): Record<string, TextModel> {
+  const { url, model, apiKey } = readEnvironment();
+  if (url === undefined || model === undefined) return {};
+  const key = apiKey === undefined ? {} : { apiKey };
+  // A wrong address fails the command that asks the model, and no other.
+  const generate: TextModel["generate"] = async (request) => {
+    if (!/^https?:\/\//i.test(url)) throw wrongUrl();
+    return compatibleModel({ baseUrl: url, model, ...key }).generate(request);
+  };
+  return { default: { name: model, generate } };
+}
+
+function wrongUrl(): BackscrollError {
+  return new BackscrollError(
+    "invalid_input",
+    "BACKSCROLL_MODEL_URL must begin with http:// or https://",
+    { details: { field: "BACKSCROLL_MODEL_URL" } },
+  );
+}
+
+/** Adds to `model_unavailable` what to set: only the command line has an environment. */
+export async function explainMissingModel<Result>(action: () => Promise<Result>): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!BackscrollError.is(error, "model_unavailable")) throw error;
+    const { url, model } = readEnvironment();
+    const missing = [
+      ...(url === undefined ? ["BACKSCROLL_MODEL_URL"] : []),
+      ...(model === undefined ? ["BACKSCROLL_MODEL"] : []),
+    ];
+    const way =
+      missing.length === 0
+        ? "the command line knows one model, named default"
+        : `set ${missing.join(" and ")} to use one`;
+    const name = String(error.details["model"] ?? "default");
+    throw new BackscrollError("model_unavailable", `there is no model ${name}; ${way}`, {
+      details: error.details,
+      cause: error,
+    });
+  }
+}
+
+interface ModelEnvironment {
+  readonly url: string | undefined;
+  readonly model: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+function readEnvironment(): ModelEnvironment {
+  // An empty variable is how a shell unsets one for a single command.
+  const read = (name: string) => process.env[name] || undefined;
+  return {
+    url: read("BACKSCROLL_MODEL_URL"),
+    model: read("BACKSCROLL_MODEL"),
+    apiKey: read("BACKSCROLL_MODEL_KEY"),
+  };
+}

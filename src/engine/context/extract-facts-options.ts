@@ -1,0 +1,45 @@
+/** How facts are taken from a session, and what is told of it. */
+
+import type { FactExtractor } from "../../facts/fact-extractor.ts";
+import type { FactHook } from "../../facts/prepare-facts.ts";
+import { checkName } from "../../model/ids.ts";
+import { checkInput, invalid } from "../check.ts";
+import type { FactPart } from "./fact-parts.ts";
+
+export interface ExtractFactsOptions {
+  /** Whoever reads the messages; a language model if left out. */
+  readonly extractor?: FactExtractor;
+  /** The name of the model; what `metadata.facts.model` says, or `default`, if left out. */
+  readonly model?: string;
+  /** The host's own word on each fact, after ours: as it is to be stored, or null. */
+  readonly redact?: FactHook;
+  /** Called after each part, once it is stored. */
+  readonly onPart?: (part: ExtractedPart) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What became of one part of the conversation. */
+export interface ExtractedPart extends Omit<FactPart, "entries"> {
+  readonly added: number;
+  /** Known already. */
+  readonly duplicates: number;
+  /** Secret, personal, or refused by the host. */
+  readonly withheld: number;
+  /** They contradict a fact that holds and cite nothing. */
+  readonly unsupported: number;
+  /** Not understood. */
+  readonly unread: number;
+}
+
+export function checkExtractOptions(options: ExtractFactsOptions): void {
+  const { extractor, model, redact, onPart, signal } = checkInput(options, "options");
+  const check = (field: string, isGood: boolean, what: string) => {
+    if (!isGood) throw invalid(field, `${field} must be ${what}`);
+  };
+  const isExtractor = typeof extractor === "object" && typeof extractor?.extract === "function";
+  check("extractor", extractor === undefined || isExtractor, "an object with name and extract");
+  if (model !== undefined) checkName(model, "model");
+  check("redact", redact === undefined || typeof redact === "function", "a function");
+  check("onPart", onPart === undefined || typeof onPart === "function", "a function");
+  check("signal", signal === undefined || signal instanceof AbortSignal, "an AbortSignal");
+}

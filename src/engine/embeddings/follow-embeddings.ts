@@ -1,0 +1,174 @@
+/**
+ * A follower that keeps a host's vectors in step with the store.
+ *
+ * It reads the change feed, after the commit: messages once they are whole, never piece by piece, and
+ * facts that hold. What is erased, superseded or deleted loses its vector. Everything may be repeated,
+ * so whoever starts it again after the last cursor that it gave misses nothing.
+ */
+
+import type { Change } from "../../model/change.ts";
+import type { Embedder, StoredVector, VectorStore } from "../../model/embedder.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { indexableText } from "../../search/document/indexable-text.ts";
+import { redact } from "../../search/document/redact.ts";
+import { checkInput, invalid } from "../check.ts";
+import type { TenantEngine } from "../tenant-engine.ts";
+import { vectorTasks } from "./vector-tasks.ts";
+import { type RetryOptions, withRetries } from "./with-retries.ts";
+
+export interface FollowEmbeddingsInput {
+  readonly embedder: Embedder;
+  readonly vectors: VectorStore;
+  /** The cursor that the last run gave; from the beginning of the feed if left out. */
+  readonly after?: string;
+  /** Texts that are handed over at once: 64 if left out. */
+  readonly batch?: number;
+  readonly retry?: RetryOptions;
+  /** Ends it, after what is under way was given up. */
+  readonly signal?: AbortSignal;
+}
+
+/** How far it has come. Everything up to the cursor is in the vector store. */
+export interface EmbeddingProgress {
+  /** To be kept by the host, and passed as `after`. */
+  readonly cursor: string;
+  readonly put: number;
+  readonly deleted: number;
+}
+
+const DEFAULT_BATCH = 64;
+const PAGE = 500;
+
+/**
+ * Goes on until the signal or the store ends it. Throws what the embedder or the vector store throws,
+ * once it has tried often enough; nothing is skipped.
+ */
+export async function* followEmbeddings(
+  tenant: TenantEngine,
+  input: FollowEmbeddingsInput,
+): AsyncGenerator<EmbeddingProgress, void> {
+  const batch = checkFollower(input);
+  const { signal } = input;
+  let after = input.after ?? "start";
+  try {
+    while (signal?.aborted !== true) {
+      const page = await tenant.listChanges({ after, limit: PAGE });
+      if (page.changes.length > 0) {
+        const done = await carryOut(tenant, page.changes, { ...input, batch });
+        after = page.next;
+        yield { cursor: after, ...done };
+      } else if (page.end) {
+        await nextChange(tenant, after, signal);
+      } else {
+        after = page.next;
+      }
+    }
+  } catch (error) {
+    // A store that was closed has no more changes; that is an end, as the signal is.
+    if (signal?.aborted !== true && !BackscrollError.is(error, "store_closed")) throw error;
+  }
+}
+
+/** Gives the size of a batch. */
+function checkFollower(input: FollowEmbeddingsInput): number {
+  const { embedder, vectors, batch = DEFAULT_BATCH } = checkInput(input, "options");
+  if (typeof embedder?.embed !== "function") {
+    throw invalid("embedder", "embedder must be an object with name, dimensions and embed");
+  }
+  if (typeof vectors?.put !== "function" || typeof vectors.delete !== "function") {
+    throw invalid("vectors", "vectors must be an object with put and delete");
+  }
+  if (Number.isInteger(batch) && batch >= 1) return batch;
+  throw invalid("batch", "batch must be a whole number of at least 1");
+}
+
+async function carryOut(
+  tenant: TenantEngine,
+  changes: readonly Change[],
+  input: FollowEmbeddingsInput & { readonly batch: number },
+): Promise<{ readonly put: number; readonly deleted: number }> {
+  const { embedder, vectors, batch, retry, signal } = input;
+  const tasks = vectorTasks(tenant.tenant, changes);
+  const work = [
+    ...tasks.messages.map((id) => () => readMessage(tenant, id)),
+    ...tasks.facts.map((id) => () => readFact(tenant, id)),
+  ];
+  let put = 0;
+  for (let at = 0; at < work.length; at += batch) {
+    const read = await Promise.all(work.slice(at, at + batch).map((one) => one()));
+    const texts = read.filter((text) => text !== undefined);
+    if (texts.length === 0) continue;
+    await withRetries(retry, signal, async () => {
+      const found = await embedder.embed(
+        texts.map(({ text }) => text),
+        signal,
+      );
+      const rows = texts.map(({ text: _, ...row }, i) => {
+        return { ...row, vector: checkVector(found[i], embedder), embedder: embedder.name };
+      });
+      await vectors.put(rows, signal);
+    });
+    put += texts.length;
+  }
+  // Afterwards: what was deleted while it was embedded must not stay.
+  for (const target of tasks.deletions) {
+    await withRetries(retry, signal, () => vectors.delete(target, signal));
+  }
+  return { put, deleted: tasks.deletions.length };
+}
+
+type Embeddable = Omit<StoredVector, "vector" | "embedder"> & { readonly text: string };
+
+/** Nothing if it is gone meanwhile, or has no text of its own. Secrets stay here. */
+async function readMessage(tenant: TenantEngine, id: string): Promise<Embeddable | undefined> {
+  const entry = await unlessGone(() => tenant.getEntry(id));
+  if (entry === undefined) return undefined;
+  const { parts, roleClass } = indexableText(entry);
+  // A message of tool calls has their names alone: they mean nothing by themselves.
+  if (parts.length === 0 || roleClass === "tool") return undefined;
+  const { sessionId } = entry;
+  return { tenant: tenant.tenant, sessionId, kind: "message", id, text: parts.join("\n") };
+}
+
+async function readFact(tenant: TenantEngine, id: string): Promise<Embeddable | undefined> {
+  const fact = await unlessGone(() => tenant.getFact(id));
+  if (fact === undefined || fact.supersededBy !== null) return undefined;
+  const { sessionId, subject, predicate, object } = fact;
+  const { text } = redact(`${subject} ${predicate} ${object}`);
+  return { tenant: tenant.tenant, sessionId, kind: "fact", id, text };
+}
+
+async function unlessGone<Found>(read: () => Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    const gone = ["entry_not_found", "fact_not_found", "session_not_found"] as const;
+    if (gone.some((code) => BackscrollError.is(error, code))) return undefined;
+    throw error;
+  }
+}
+
+function checkVector(
+  vector: StoredVector["vector"] | undefined,
+  { name, dimensions }: Embedder,
+): StoredVector["vector"] {
+  if (vector?.length === dimensions) return vector;
+  throw new BackscrollError(
+    "model_failed",
+    `the embedder ${name} gave ${vector === undefined ? "no vector" : `${vector.length} numbers`} for a text; it says that it gives ${dimensions}`,
+    { details: { model: name, kind: "nonsense" } },
+  );
+}
+
+/** Waits until there is something after the cursor. */
+async function nextChange(
+  tenant: TenantEngine,
+  after: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const changes = tenant.subscribe({ after, ...(signal === undefined ? {} : { signal }) });
+  const { done } = await changes.next();
+  await changes.return();
+  // The feed ends by the signal, or because the store was closed: then the next look says so.
+  if (done === true) signal?.throwIfAborted();
+}

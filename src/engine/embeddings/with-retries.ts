@@ -1,0 +1,38 @@
+/** Doing something again that may work the next time, and waiting longer each time. */
+
+export interface RetryOptions {
+  /** How often it is tried: 6 times if left out. */
+  readonly attempts?: number;
+  /** How long it waits after the first failure, and at most: 500 ms and 30 s if left out. */
+  readonly firstMs?: number;
+  readonly maxMs?: number;
+}
+
+/** Throws the last failure, or the reason of the signal as soon as it says to stop. */
+export async function withRetries<Result>(
+  { attempts = 6, firstMs = 500, maxMs = 30_000 }: RetryOptions = {},
+  signal: AbortSignal | undefined,
+  action: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    try {
+      return await action();
+    } catch (error) {
+      if (attempt >= attempts) throw error;
+      await pause(Math.min(maxMs, firstMs * 2 ** (attempt - 1)), signal);
+    }
+  }
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });
+}

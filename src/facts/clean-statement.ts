@@ -1,0 +1,13 @@
+/** A part of a fact as it can be stored: one line of well-formed text that is not empty. */
+
+import { MAX_FACT_BYTES } from "../model/limits.ts";
+
+/** Nothing if `value` is no text, or more than a statement: nobody can use a fact of pages. */
+export function cleanStatement(value: unknown): string | undefined {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (typeof value !== "string" || value.length > MAX_FACT_BYTES) return undefined;
+  const text = value.toWellFormed().replace(CONTROL_OR_SPACE, " ").trim();
+  return text === "" || Buffer.byteLength(text) > MAX_FACT_BYTES ? undefined : text;
+}
+
+const CONTROL_OR_SPACE = /[\s\p{Cc}]+/gu;

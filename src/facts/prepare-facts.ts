@@ -1,0 +1,86 @@
+/** From what was proposed to what may be stored: checked, redacted, cited, in the order of the record. */
+
+import type { Entry } from "../model/entry.ts";
+import { cleanStatement } from "./clean-statement.ts";
+import type { ProposedFact } from "./fact-extractor.ts";
+import { type FactRedaction, redactFact } from "./redact-fact.ts";
+
+export interface PreparedFact {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly object: string;
+  readonly confidence: number;
+  /** Null: nobody can check it. */
+  readonly sourceEntry: string | null;
+  readonly many: boolean;
+}
+
+/** The host's own word on a fact: as it is to be stored, or null if it is not. */
+export type FactHook = (
+  fact: ProposedFact,
+) => ProposedFact | null | undefined | Promise<ProposedFact | null | undefined>;
+
+export interface PrepareOptions {
+  readonly redaction: FactRedaction;
+  readonly hook?: FactHook | undefined;
+}
+
+/** For those who say nothing of it. */
+export const DEFAULT_CONFIDENCE = 0.7;
+/** A fact without an entry that states it may have been made up: at most a guess. */
+const UNCITED_CONFIDENCE = 0.5;
+
+export interface Preparation {
+  readonly facts: readonly PreparedFact[];
+  /** Not to be kept: secret, personal, refused by the host, or no statement at all. */
+  readonly withheld: number;
+}
+
+export async function prepareFacts(
+  proposed: readonly ProposedFact[],
+  entries: readonly Entry[],
+  { redaction, hook }: PrepareOptions,
+): Promise<Preparation> {
+  const places = new Map(entries.map(({ id }, i) => [id, i]));
+  const facts: PreparedFact[] = [];
+  for (const fact of proposed) {
+    const cleaned = clean(fact);
+    const redacted = cleaned === undefined ? null : redactFact(cleaned, redaction);
+    const allowed = redacted === null || hook === undefined ? redacted : await hook(redacted);
+    // The hook is somebody else's code: what it gives is looked at again.
+    const kept = allowed === null || allowed === undefined ? undefined : clean(allowed);
+    if (kept !== undefined) facts.push(prepare(kept, places));
+  }
+  const placeOf = ({ sourceEntry }: PreparedFact) =>
+    places.get(sourceEntry ?? "") ?? entries.length;
+  // What was said later holds, whatever the order of the answer.
+  return {
+    facts: facts.toSorted((a, b) => placeOf(a) - placeOf(b)),
+    withheld: proposed.length - facts.length,
+  };
+}
+
+function clean(fact: ProposedFact): ProposedFact | undefined {
+  const subject = cleanStatement(fact?.subject);
+  const predicate = cleanStatement(fact?.predicate);
+  const object = cleanStatement(fact?.object);
+  if (subject === undefined || predicate === undefined || object === undefined) return undefined;
+  return { ...fact, subject, predicate, object };
+}
+
+function prepare(fact: ProposedFact, places: ReadonlyMap<string, number>): PreparedFact {
+  const { subject, predicate, object, entryId, many } = fact;
+  const confidence = toShare(fact.confidence);
+  const isCited = typeof entryId === "string" && places.has(entryId);
+  return {
+    ...{ subject, predicate, object },
+    confidence: isCited ? confidence : Math.min(confidence, UNCITED_CONFIDENCE),
+    sourceEntry: isCited ? entryId : null,
+    many: many === true,
+  };
+}
+
+function toShare(confidence: unknown): number {
+  if (typeof confidence !== "number" || !Number.isFinite(confidence)) return DEFAULT_CONFIDENCE;
+  return Math.min(1, Math.max(0, confidence));
+}

@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { PreparedFact } from "./prepare-facts.ts";
+import { type HeldFact, keyOf, normalize, reconcileFacts } from "./reconcile.ts";
+import { settleFacts } from "./settle.ts";
+
+/** `subject predicate object`, with `+` for many and `?` for one that cites nothing. */
+function proposal(text: string): PreparedFact {
+  const [subject = "", predicate = "", object = ""] = text.replace(/[+?]$/, "").split(" ");
+  const sourceEntry = text.endsWith("?") ? null : "E1";
+  return { subject, predicate, object, confidence: 0.9, sourceEntry, many: text.endsWith("+") };
+}
+
+/** Facts by id; what was replaced says by what. */
+class Facts {
+  readonly all: (HeldFact & { by: string | null })[] = [];
+
+  held(): HeldFact[] {
+    return this.all.filter(({ by }) => by === null);
+  }
+
+  take(proposed: readonly PreparedFact[]): { duplicates: number; unsupported: number } {
+    let next = this.all.length;
+    const result = reconcileFacts(
+      proposed,
+      this.held(),
+      () => `f${String(++next).padStart(3, "0")}`,
+    );
+    for (const { supersedes, ...fact } of result.added) {
+      this.all.push({ ...fact, by: null });
+      for (const id of supersedes) this.#find(id).by = fact.id;
+    }
+    return result;
+  }
+
+  #find(id: string): { by: string | null } {
+    const fact = this.all.find((each) => each.id === id);
+    if (fact === undefined) throw new Error(`there is no ${id}`);
+    return fact;
+  }
+}
+
+/** Each of `rounds` is one answer; `expected` shows all facts, the replaced ones in brackets. */
+function check(rounds: readonly (readonly string[])[], expected: string): void {
+  const facts = new Facts();
+  for (const round of rounds) facts.take(round.map(proposal));
+  const shown = facts.all.map(({ subject, predicate, object, by }) => {
+    const text = `${subject} ${predicate} ${object}`;
+    return by === null ? text : `(${text})`;
+  });
+  expect(shown.join(", ")).toBe(expected);
+}
+
+describe("reconcileFacts", () => {
+  test("does not add what is known, whatever its case and confidence", () => {
+    check([["Ana likes tea"], ["ana LIKES Tea"], ["Ana likes tea"]], "Ana likes tea");
+    check([["Ana lives_in Rome", "Ana lives-in rome"]], "Ana lives_in Rome");
+  });
+
+  test("replaces what has changed, and keeps it as history", () => {
+    check([["Ana city Rome"], ["Ana city Oslo"]], "(Ana city Rome), Ana city Oslo");
+    check([["Ana city Rome", "Ana city Oslo"]], "(Ana city Rome), Ana city Oslo");
+  });
+
+  test("adds again what held before and holds once more", () => {
+    check(
+      [["Ana city Rome"], ["Ana city Oslo"], ["Ana city Rome"]],
+      "(Ana city Rome), (Ana city Oslo), Ana city Rome",
+    );
+  });
+
+  test("keeps several objects where there may be many, or are already", () => {
+    check([["Ana speaks Dutch+"], ["Ana speaks Thai+"]], "Ana speaks Dutch, Ana speaks Thai");
+    check(
+      [["Ana speaks Dutch+", "Ana speaks Thai"], ["Ana speaks Urdu"]],
+      "Ana speaks Dutch, Ana speaks Thai, Ana speaks Urdu",
+    );
+  });
+
+  test("lets what cites nothing replace nothing", () => {
+    check([["Ana city Rome"], ["Ana city Oslo?"]], "Ana city Rome");
+    check([["Ana city Oslo?"], ["Ana city Rome"]], "(Ana city Oslo), Ana city Rome");
+  });
+
+  test("tells how many it did not add", () => {
+    const facts = new Facts();
+    facts.take([proposal("Ana city Rome")]);
+    const result = facts.take(["Ana city rome", "Bo city Bonn?"].map(proposal));
+    expect(result).toMatchObject({ duplicates: 1, unsupported: 0 });
+    expect(facts.take([proposal("Ana city Nice?")])).toMatchObject({ unsupported: 1 });
+  });
+});
+
+const word = (...words: string[]) => fc.constantFrom(...words);
+const proposals: fc.Arbitrary<PreparedFact> = fc.record({
+  subject: word("Ana", "ana", "Bo"),
+  predicate: word("city", "likes"),
+  object: word("Rome", "rome ", "Oslo", "Bonn"),
+  confidence: fc.double({ min: 0, max: 1, noNaN: true }),
+  sourceEntry: fc.option(fc.constant("E1")),
+  many: fc.boolean(),
+});
+
+test("after any answers: nothing is held twice, all history has a reason, and again adds nothing", () => {
+  const answers = fc.array(fc.array(proposals, { maxLength: 6 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(answers, (rounds) => {
+      const facts = new Facts();
+      for (const round of rounds) {
+        facts.take(round);
+        const count = facts.all.length;
+        facts.take(round);
+        expect(facts.all).toHaveLength(count);
+        const held = facts.held().map((fact) => `${keyOf(fact)}\0${normalize(fact.object)}`);
+        expect(new Set(held).size).toBe(held.length);
+      }
+      const ids = new Set(facts.all.map(({ id }) => id));
+      for (const { id, by } of facts.all) {
+        if (by !== null) expect(ids.has(by) && by > id).toBe(true);
+      }
+    }),
+  );
+});
+
+describe("settleFacts", () => {
+  const fact = (id: string, object: string): HeldFact => ({
+    ...{ id, subject: "Ana", predicate: "city", object },
+  });
+
+  test("of what two have added at once, the greater id stays, whoever looks", () => {
+    const held = [fact("1", "Rome"), fact("2", "rome"), fact("3", "Oslo")];
+    const one = () => false;
+    expect(settleFacts([fact("1", "Rome")], held.slice(0, 2), new Set(), one)).toEqual([
+      { id: "1", by: "2" },
+    ]);
+    expect(settleFacts([fact("2", "rome")], held.slice(0, 2), new Set(), one)).toEqual([
+      { id: "1", by: "2" },
+    ]);
+    expect(settleFacts([fact("3", "Oslo")], held, new Set(["1"]), one)).toEqual([
+      { id: "2", by: "3" },
+    ]);
+  });
+
+  test("where there may be many, only equal ones are settled", () => {
+    const held = [fact("1", "Rome"), fact("2", "rome"), fact("3", "Oslo")];
+    expect(settleFacts([fact("1", "Rome")], held, new Set(), () => true)).toEqual([
+      { id: "1", by: "2" },
+    ]);
+  });
+});

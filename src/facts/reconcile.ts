@@ -1,0 +1,100 @@
+/**
+ * New facts against those that hold: what is known is not added again, what has changed replaces what
+ * was so before, and nothing is lost, because what is replaced stays as history.
+ */
+
+import type { Fact } from "../model/note.ts";
+import type { PreparedFact } from "./prepare-facts.ts";
+
+/** A fact that holds, as far as it is compared. */
+export type HeldFact = Pick<Fact, "id" | "subject" | "predicate" | "object">;
+
+export interface AddedFact extends Omit<PreparedFact, "many"> {
+  readonly id: string;
+  /** Facts that no longer hold, added ones included. */
+  readonly supersedes: readonly string[];
+}
+
+export interface Reconciliation {
+  /** In order: a later one may replace an earlier one. */
+  readonly added: readonly AddedFact[];
+  readonly duplicates: number;
+  /** They contradict a fact that holds and cite no entry: what nobody can check replaces nothing. */
+  readonly unsupported: number;
+  /** Whether the subject and predicate of this key have several objects. */
+  readonly isMany: (key: string) => boolean;
+}
+
+/**
+ * The same subject and predicate hold one object, unless one of the proposals says that it may be
+ * many, or there are several already. Reconciling what was added once more adds nothing.
+ */
+export function reconcileFacts(
+  proposed: readonly PreparedFact[],
+  held: readonly HeldFact[],
+  newId: () => string,
+): Reconciliation {
+  const values = valuesOf(held);
+  const many = manyKeys(proposed, values);
+  const last = lastObjects(proposed);
+  const isSettled = (key: string) => !many.has(key) && values.get(key)?.has(last.get(key) ?? "");
+  const settled = new Set([...last.keys()].filter(isSettled));
+  const added: AddedFact[] = [];
+  let duplicates = 0;
+  let unsupported = 0;
+  for (const { many: _, ...fact } of proposed) {
+    const key = keyOf(fact);
+    const object = normalize(fact.object);
+    const objects = values.get(key) ?? new Map<string, readonly string[]>();
+    const supersedes = many.has(key) ? [] : [...objects.values()].flat();
+    // What the proposals come to in the end holds already: the way there is no news.
+    if (settled.has(key) || objects.has(object)) duplicates++;
+    else if (supersedes.length > 0 && fact.sourceEntry === null) unsupported++;
+    else {
+      const id = newId();
+      added.push({ ...fact, id, supersedes });
+      if (!many.has(key)) objects.clear();
+      values.set(key, objects.set(object, [id]));
+    }
+  }
+  return { added, duplicates, unsupported, isMany: (key) => many.has(key) };
+}
+
+/** What one fact is about: equal if only case and spaces differ. */
+export function keyOf({ subject, predicate }: Pick<Fact, "subject" | "predicate">): string {
+  return `${normalize(subject)}\0${normalize(predicate.replaceAll(/[_-]/g, " "))}`;
+}
+
+export function normalize(text: string): string {
+  return text.normalize("NFC").toLowerCase().replace(/\s+/g, " ").trim();
+}
+
+/** By key and object, the facts that say so: a host may have added one twice. */
+function valuesOf(held: readonly HeldFact[]): Map<string, Map<string, readonly string[]>> {
+  const values = new Map<string, Map<string, readonly string[]>>();
+  for (const fact of held) {
+    const key = keyOf(fact);
+    const objects = values.get(key) ?? new Map<string, readonly string[]>();
+    const object = normalize(fact.object);
+    values.set(key, objects.set(object, [...(objects.get(object) ?? []), fact.id]));
+  }
+  return values;
+}
+
+/** By key, what the proposals come to in the end. Those that cite nothing count where no other does. */
+function lastObjects(proposed: readonly PreparedFact[]): Map<string, string> {
+  const uncitedFirst = [
+    ...proposed.filter(({ sourceEntry }) => sourceEntry === null),
+    ...proposed.filter(({ sourceEntry }) => sourceEntry !== null),
+  ];
+  return new Map(uncitedFirst.map((fact) => [keyOf(fact), normalize(fact.object)]));
+}
+
+function manyKeys(
+  proposed: readonly PreparedFact[],
+  values: ReadonlyMap<string, ReadonlyMap<string, unknown>>,
+): Set<string> {
+  const said = proposed.filter(({ many }) => many).map(keyOf);
+  const there = [...values].filter(([, objects]) => objects.size > 1).map(([key]) => key);
+  return new Set([...said, ...there]);
+}

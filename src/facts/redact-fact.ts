@@ -1,0 +1,51 @@
+/** Redaction: what of a fact may be kept. Nothing is stored that has not been through here. */
+
+import { isPlainObject, type JsonObject } from "../model/json.ts";
+import { REDACTED, redact, redactNamed } from "../search/document/redact.ts";
+import type { ProposedFact } from "./fact-extractor.ts";
+import { redactPersonal } from "./personal-data.ts";
+
+/** Secrets are never kept; `personal` also takes out what identifies a person. */
+export type FactRedaction = "secrets" | "personal";
+
+/** What a session's metadata asks for: `facts.redact`. What is not understood errs on the safe side. */
+export function factRedactionOf(metadata: JsonObject): FactRedaction {
+  const { facts } = metadata;
+  const wanted = isPlainObject(facts) ? facts["redact"] : undefined;
+  const isOff = wanted === undefined || wanted === null || wanted === false;
+  return isOff || wanted === "secrets" ? "secrets" : "personal";
+}
+
+/** The fact without what must not be kept; null if then nothing is left that it could say. */
+export function redactFact<Kept extends ProposedFact>(
+  fact: Kept,
+  redaction: FactRedaction,
+): Kept | null {
+  const clean = (text: string) => {
+    const { text: masked } = redact(text);
+    return redaction === "personal" ? redactPersonal(masked) : masked;
+  };
+  // `subject` and `predicate` may be what says that `object` is a secret.
+  const names = [fact.predicate.replace(COPULA, ""), fact.subject];
+  const isNamed = names.some((name) => redactNamed(asName(name), fact.object) === REDACTED);
+  const kept: Kept = {
+    ...fact,
+    subject: clean(fact.subject),
+    predicate: clean(fact.predicate),
+    object: isNamed ? REDACTED : clean(fact.object),
+  };
+  const isEmpty = [kept.subject, kept.predicate, kept.object].some(isOnlyMarks);
+  return isEmpty ? null : kept;
+}
+
+/** "password is" names a password as well as "password" does. */
+const COPULA = /[\s_]+(?:is|are|was|set to|equals)$/i;
+
+/** "API key" as a program would write it, which is how secrets are recognised. */
+function asName(text: string): string {
+  return text.replace(/\s+/g, "_");
+}
+
+function isOnlyMarks(text: string): boolean {
+  return text.includes(REDACTED) && !/[\p{L}\p{N}]/u.test(text.replaceAll(REDACTED, ""));
+}

@@ -1,0 +1,40 @@
+/**
+ * Two processes that took facts at the same time, each without seeing the other's, may both have
+ * added the same one, or two that contradict each other. Whoever looks last sees both, and settles it.
+ *
+ * The greater id always wins, so that however many look at whatever moment, the greatest one is left
+ * and no two can replace each other.
+ */
+
+import { type HeldFact, keyOf, normalize } from "./reconcile.ts";
+
+export interface Retirement {
+  readonly id: string;
+  readonly by: string;
+}
+
+/**
+ * `added` are ours; `held` is what holds now, ours and others'; `seen` says what ours were reconciled
+ * with, and `isMany` whether several objects may hold.
+ */
+export function settleFacts(
+  added: readonly HeldFact[],
+  held: readonly HeldFact[],
+  seen: ReadonlySet<string>,
+  isMany: (key: string) => boolean,
+): readonly Retirement[] {
+  const ours = new Set(added.map(({ id }) => id));
+  const still = held.filter(({ id }) => ours.has(id));
+  const others = held.filter(({ id }) => !ours.has(id) && !seen.has(id));
+  const retired = new Map<string, string>();
+  for (const own of still) {
+    for (const other of others) {
+      const key = keyOf(own);
+      if (key !== keyOf(other)) continue;
+      if (isMany(key) && normalize(own.object) !== normalize(other.object)) continue;
+      const [lesser, greater] = own.id < other.id ? [own.id, other.id] : [other.id, own.id];
+      retired.set(lesser, greater);
+    }
+  }
+  return [...retired].map(([id, by]) => ({ id, by }));
+}

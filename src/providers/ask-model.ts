@@ -1,0 +1,81 @@
+/**
+ * Questions to a model of the AI SDK: the only place that calls it.
+ *
+ * The SDK is loaded with the first question. Who uses no model never pays for it.
+ */
+
+import type { LanguageModel } from "ai";
+import type { TextAnswer, TextModel, TextRequest } from "../model/text-model.ts";
+import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
+import { type CallState, modelFailure } from "./model-failure.ts";
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const DEFAULT_RETRIES = 2;
+
+/** `load` is called with a question, and not before. */
+export function textModel(
+  name: string,
+  load: () => Promise<LanguageModel>,
+  { maxInputTokens, ...call }: Omit<LanguageModelOptions, "name">,
+): TextModel {
+  return {
+    name,
+    ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
+    generate: (request) => askModel(name, load, request, call),
+  };
+}
+
+/** Throws `model_failed`. Stops at once when the request's signal says so, whatever the model does. */
+async function askModel(
+  name: string,
+  load: () => Promise<LanguageModel>,
+  request: TextRequest,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, maxRetries = DEFAULT_RETRIES }: CallOptions,
+): Promise<TextAnswer> {
+  const { system, prompt, maxOutputTokens, signal } = request;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const stop = AbortSignal.any(signal === undefined ? [timeout] : [timeout, signal]);
+  try {
+    return await untilStopped(stop, async () => {
+      const { generateText } = await import("ai");
+      const { text, finishReason } = await generateText({
+        model: await load(),
+        instructions: system,
+        prompt,
+        maxRetries,
+        abortSignal: stop,
+        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      });
+      return { text, finishReason };
+    });
+  } catch (error) {
+    throw modelFailure(name, error, stateOf(signal, timeout, timeoutMs));
+  }
+}
+
+function stateOf(
+  signal: AbortSignal | undefined,
+  timeout: AbortSignal,
+  timeoutMs: number,
+): CallState {
+  if (signal?.aborted === true) return { ended: "stopped" };
+  return timeout.aborted ? { ended: "timeout", timeoutMs } : { ended: "failed" };
+}
+
+/** A model that does not listen to the signal is left behind. */
+async function untilStopped<Result>(
+  stop: AbortSignal,
+  ask: () => Promise<Result>,
+): Promise<Result> {
+  stop.throwIfAborted();
+  let leave = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    leave = () => reject(stop.reason);
+    stop.addEventListener("abort", leave, { once: true });
+  });
+  try {
+    return await Promise.race([ask(), stopped]);
+  } finally {
+    stop.removeEventListener("abort", leave);
+  }
+}

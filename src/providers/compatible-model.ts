@@ -1,0 +1,46 @@
+/** A model behind a server that speaks OpenAI's chat protocol, as most do: hosted, or on this machine. */
+
+import { BackscrollError } from "../model/errors.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { textModel } from "./ask-model.ts";
+import type { LanguageModelOptions } from "./call-options.ts";
+
+export interface CompatibleModelOptions extends LanguageModelOptions {
+  /** Up to the version, such as `http://localhost:11434/v1`. */
+  readonly baseUrl: string;
+  /** The server's own name of the model. */
+  readonly model: string;
+  /** Sent as a bearer token; a server on this machine usually wants none. */
+  readonly apiKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function compatibleModel(options: CompatibleModelOptions): TextModel {
+  const { baseUrl, model, apiKey, headers, name = model, ...rest } = options;
+  checkUrl(baseUrl);
+  if (typeof model !== "string" || model.trim() === "") {
+    throw invalid("model", "model must be the name that the server knows the model under");
+  }
+  const load = async () => {
+    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    const provider = createOpenAICompatible({
+      name: "compatible",
+      baseURL: baseUrl,
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(headers === undefined ? {} : { headers: { ...headers } }),
+    });
+    return provider.chatModel(model);
+  };
+  return textModel(name, load, rest);
+}
+
+/** The address is not repeated in the error: it may hold a password. */
+function checkUrl(baseUrl: string): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return;
+  throw invalid("baseUrl", "baseUrl must be an address that begins with http:// or https://");
+}
+
+function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

@@ -1,0 +1,113 @@
+/**
+ * Why a model gave no answer, in words and as a code: which model, and what kind of failure.
+ *
+ * The SDK's errors carry the whole request, and so the conversation. What is kept of them as the cause
+ * is their name, what they say, cut, and the failure of the network beneath; never the request.
+ */
+
+import { BackscrollError, type ErrorDetails } from "../model/errors.ts";
+
+/** How a call ended. */
+export type CallState =
+  | { readonly ended: "stopped" }
+  | { readonly ended: "timeout"; readonly timeoutMs: number }
+  | { readonly ended: "failed" };
+
+export function modelFailure(model: string, error: unknown, state: CallState): BackscrollError {
+  const { kind, why, details } = explain(error, state);
+  return new BackscrollError("model_failed", `the model ${model} gave no answer: ${why}`, {
+    details: { model, kind, ...details },
+    cause: safeCause(lastOf(error)),
+  });
+}
+
+interface Explanation {
+  readonly kind: "aborted" | "timeout" | "connection" | "refused" | "http" | "nonsense" | "unknown";
+  readonly why: string;
+  readonly details?: ErrorDetails;
+}
+
+function explain(error: unknown, state: CallState): Explanation {
+  if (state.ended === "stopped") return { kind: "aborted", why: "the call was stopped" };
+  if (state.ended === "timeout") {
+    const { timeoutMs } = state;
+    return { kind: "timeout", why: `it took longer than ${timeoutMs} ms`, details: { timeoutMs } };
+  }
+  const last = lastOf(error);
+  const attempts = attemptsOf(error);
+  const times = attempts > 1 ? `, ${attempts} times` : "";
+  const status = numberOf(last, "statusCode");
+  if (status !== undefined && status >= 400) {
+    const refused = status === 401 || status === 403;
+    return {
+      kind: refused ? "refused" : "http",
+      why: refused
+        ? `the server refused the call with HTTP status ${status}; check the key`
+        : `the server answered with HTTP status ${status}${times}`,
+      details: { status, attempts },
+    };
+  }
+  // With a status the server did answer; what it said was of no use.
+  if (status !== undefined || UNREADABLE.test(nameOf(last))) {
+    return { kind: "nonsense", why: "the server's answer could not be read" };
+  }
+  const network = networkCode(last);
+  if (network !== undefined || nameOf(last) === "AI_APICallError") {
+    const code = network === undefined ? "" : ` (${network})`;
+    return { kind: "connection", why: `there was no connection${code}${times}` };
+  }
+  return { kind: "unknown", why: `it failed with ${nameOf(last)}` };
+}
+
+/** The SDK's names of answers that it could not make sense of. */
+const UNREADABLE =
+  /^AI_(?:JSONParseError|TypeValidationError|InvalidResponseDataError|EmptyResponseBodyError|No\w+GeneratedError)$/;
+
+/** After retries, the SDK wraps all attempts; the last one says most. */
+function lastOf(error: unknown): unknown {
+  return nameOf(error) === "AI_RetryError" ? (field(error, "lastError") ?? error) : error;
+}
+
+function attemptsOf(error: unknown): number {
+  const errors = nameOf(error) === "AI_RetryError" ? field(error, "errors") : undefined;
+  return Array.isArray(errors) ? errors.length : 1;
+}
+
+/** Causes nest a few levels deep; one that refers to itself ends the search, too. */
+const MAX_DEPTH = 5;
+
+/** Node's code of a failed connection, such as ECONNREFUSED. */
+function networkCode(error: unknown): string | undefined {
+  let at: unknown = error;
+  for (let depth = 0; depth < MAX_DEPTH && at !== undefined; depth++) {
+    const code = field(at, "code");
+    if (typeof code === "string" && /^(?:E[A-Z]+|UND_ERR_\w+)$/.test(code)) return code;
+    at = field(at, "cause");
+  }
+  return undefined;
+}
+
+const MAX_MESSAGE = 200;
+
+function safeCause(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = networkCode(error);
+  const cause = new Error(message.slice(0, MAX_MESSAGE).toWellFormed());
+  cause.name = nameOf(error);
+  return code === undefined ? cause : Object.assign(cause, { code });
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+function numberOf(error: unknown, name: string): number | undefined {
+  const value = field(error, name);
+  return typeof value === "number" ? value : undefined;
+}
+
+function field(error: unknown, name: string): unknown {
+  return typeof error === "object" && error !== null
+    ? (error as Record<string, unknown>)[name]
+    : undefined;
+}
