@@ -53,11 +53,15 @@ export function shortenResult(
   return { ...block, output: `[${points.length} characters left out]` };
 }
 
+/** Shared: most messages have none, and a long session has many messages. */
+const NO_RESULTS: ReadonlyMap<string, number> = new Map();
+
 /** Every tool result of a message and its tokens, by the id of its call. */
 export function resultTokens(
   blocks: readonly Block[],
   counter: TokenCounter,
 ): ReadonlyMap<string, number> {
+  if (!blocks.some((block) => block.type === "tool_result")) return NO_RESULTS;
   const tokens = new Map<string, number>();
   for (const block of blocks) {
     if (block.type !== "tool_result") continue;

@@ -27,17 +27,13 @@ export async function surveyContext(scope: Scope, session: Session): Promise<Com
   const { id, leaf } = session;
   if (leaf === null) return { session, previous: null, previousTokens: 0, items: [] };
   const { counter } = scope;
-  const context = await readContextAs(scope, id, { leaf, counter }, (entry) => ({
-    id: entry.id,
-    item: toPlanItem(entry, counter),
-  }));
+  const context = await readContextAs(scope, id, { leaf, counter }, (entry) =>
+    toPlanItem(entry, counter),
+  );
   const { compaction: previous, entries } = context;
   const present = new Set(entries.map((entry) => entry.id));
   const standing = await readStanding(scope, id, previous, present, leaf);
-  const items = [
-    ...standing.map((entry) => toPlanItem(entry, counter)),
-    ...entries.map(({ item }) => item),
-  ];
+  const items = [...standing.map((entry) => toPlanItem(entry, counter)), ...entries];
   return {
     session,
     previous,

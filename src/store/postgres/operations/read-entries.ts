@@ -209,8 +209,9 @@ async function readHistory(
         tx.tenant,
         session,
         range.chain,
-        range.maxOrdinal,
-        stop === undefined ? range.maxDepth : Math.min(range.maxDepth, stop.depth - 1),
+        // Both bounds, though the depth alone would do: the index is ordered by ordinals.
+        Math.min(range.maxOrdinal, stop?.ordinal ?? range.maxOrdinal),
+        Math.min(range.maxDepth, (stop?.depth ?? range.maxDepth + 1) - 1),
         ...HISTORY_KINDS[include],
         limit,
       ),

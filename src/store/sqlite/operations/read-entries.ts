@@ -174,7 +174,9 @@ function readHistory(
   const newest: SqlRow[] = [];
   for (const range of ranges.toReversed()) {
     if (newest.length >= limit) break;
-    const maxDepth = stop === undefined ? range.maxDepth : Math.min(range.maxDepth, stop.depth - 1);
+    const maxDepth = Math.min(range.maxDepth, (stop?.depth ?? Number.POSITIVE_INFINITY) - 1);
+    // Both bounds, though the depth alone would do: the index is ordered by ordinals.
+    const maxOrdinal = Math.min(range.maxOrdinal, stop?.ordinal ?? Number.POSITIVE_INFINITY);
     const room = limit - newest.length;
     newest.push(
       ...db.all(
@@ -182,7 +184,7 @@ function readHistory(
         tenant,
         session,
         range.chain,
-        range.maxOrdinal,
+        maxOrdinal,
         maxDepth,
         ...HISTORY_KINDS[include],
         room,
