@@ -17,7 +17,7 @@ export interface SearchRequest {
   readonly limit: number;
   /**
    * `messages`: of the one session in scope, the best messages of the first pass are ranked with
-   * their neighbours, and no more of it is read; hits have no windows. `sessions` (the default):
+   * their neighbours, and no more of it is read; the window of a hit is its message, up to 4 KB as it was said. `sessions` (the default):
    * whole sessions are ranked.
    */
   readonly reach?: "sessions" | "messages";

@@ -25,7 +25,6 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
-import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
 import { searchSessions } from "../search.ts";
 import type { CompactionView } from "./compaction-entry.ts";
@@ -51,8 +50,6 @@ export interface BuiltContext {
 const RECALL_RANKING = { misspelt: 0, about: 0, candidates: 32 };
 /** What is used of a message to search by: a pasted log would drown the question in it. */
 const QUERY_LENGTH = 2_000;
-/** What is quoted of one message. */
-const EXCERPT_LENGTH = 2_000;
 
 export async function buildContext(
   scope: Scope,
@@ -153,20 +150,13 @@ async function recallEvicted(
   };
   // The best messages of a session of any length, without reading all of it.
   const { hits } = await searchSessions(scope, words, search, "messages");
-  const ids = hits
+  return hits
     .filter(({ score }) => score >= recall.threshold)
-    .flatMap(({ entryId }) => (entryId === null || present.has(entryId) ? [] : [entryId]));
-  const page = await scope.store.findEntries(scope.tenant, ids, true);
-  return page.entries.map((record) => toExcerpt(toEntry(record, page.payloads)));
-}
-
-function toExcerpt(entry: Entry): Excerpt {
-  const { sessionId, role, actor, createdAt } = entry;
-  const text = textOf(entry.blocks);
-  const points = [...text];
-  const cut =
-    points.length <= EXCERPT_LENGTH ? text : `${points.slice(0, EXCERPT_LENGTH).join("")}…`;
-  return { sessionId, entryId: entry.id, role, actor, createdAt, text: cut, own: true };
+    .flatMap(({ window }) => window.filter(({ entryId }) => !present.has(entryId)))
+    .map(({ entryId, role, actor, createdAt, snippet, truncated }) => {
+      const text = truncated ? `${snippet}…` : snippet;
+      return { sessionId, entryId, role, actor, createdAt, text, own: true };
+    });
 }
 
 /** In the order in which they were learned: at most 500, the newest. */

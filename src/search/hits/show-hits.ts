@@ -1,5 +1,6 @@
 /** From ranked messages to hits with their windows. */
 
+import { textOf } from "../../model/block.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { findMatches } from "../analysis/find-matches.ts";
 import { redact } from "../document/redact.ts";
@@ -11,6 +12,8 @@ import { displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
+/** Of a message that is quoted whole: more would drown what it is quoted for. */
+const MAX_QUOTE_BYTES = 4_096;
 
 /** At most `request.limit` hits. `alike` are marked like what was typed. Copies of a message, which forks have, are shown once. */
 export function* showHits(
@@ -86,10 +89,9 @@ function showHit(
     index: found?.index ?? null,
     leaf: window.leaf,
     score,
-    // Whoever looks for messages reads them whole: snippets would be made for nobody.
     window:
       request.reach === "messages"
-        ? []
+        ? window.entries.filter((entry) => entry === found).map(quoteEntry)
         : window.entries.map((entry) => showEntry(entry, entry === found, highlight)),
     ...(request.explain ? { parts } : {}),
   };
@@ -100,6 +102,26 @@ function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight
   const done = redact(toolTextOf(blocks)).text;
   const marks = highlight(done);
   return marks.length === 0 ? cutSnippet(said, []) : cutSnippet(done, marks);
+}
+
+/** What was said, as it was said, for whoever quotes it: nothing is masked or marked. */
+function quoteEntry(entry: WindowEntry): WindowItem {
+  const { id: entryId, index, role, actor, createdAt, blocks } = entry;
+  const snippet = cutSnippet(textOf(blocks), [], MAX_QUOTE_BYTES);
+  const { text, truncated } = snippet;
+  const toolName = toolNameOf(blocks);
+  return {
+    entryId,
+    index,
+    role,
+    actor,
+    createdAt,
+    snippet: text,
+    truncated,
+    toolName,
+    matches: [],
+    found: true,
+  };
 }
 
 function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
