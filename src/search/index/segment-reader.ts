@@ -42,8 +42,8 @@ export class SegmentReader implements Source {
   readonly #blobs: Blobs;
   /** Asked for with every session of a re-rank. */
   #sessionTable: SessionTable | undefined;
-  /** The block that was read last: the messages of a session lie side by side. */
-  #lastFacts: { readonly number: number; readonly block: FactsBlock } | undefined;
+  /** Asked for by the hundred in one search: a number is found sooner than a text. */
+  readonly #facts = new Map<number, FactsBlock>();
 
   private constructor(segment: number, header: SegmentHeader, blobs: Blobs) {
     this.segment = segment;
@@ -124,10 +124,9 @@ export class SegmentReader implements Source {
 
   facts(document: number): MessageFacts | undefined {
     const number = Math.floor(document / FACTS_BLOCK);
-    const isLast = this.#lastFacts?.number === number;
-    const block = isLast ? this.#lastFacts?.block : this.factsBlock(number);
+    const block = this.#facts.get(number) ?? this.factsBlock(number);
     if (block === undefined) return undefined;
-    if (!isLast) this.#lastFacts = { number, block };
+    this.#facts.set(number, block);
     const at = document % FACTS_BLOCK;
     return {
       sequence: block.sequences[at] as number,
