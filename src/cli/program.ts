@@ -1,12 +1,16 @@
 /** Who we are, and how to be called again. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, relative } from "node:path";
 import { hidePasswords } from "../api/address.ts";
 import type { Context } from "./context.ts";
 
+/** Of the package that this file is part of, two folders up or one: built, code lies elsewhere. */
 export function readVersion(): string {
-  const file = new URL("../../package.json", import.meta.url);
+  const [file] = ["../../package.json", "../package.json"]
+    .map((path) => new URL(path, import.meta.url))
+    .filter((url) => existsSync(url));
+  if (file === undefined) throw new Error("the package has no package.json");
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }
 
