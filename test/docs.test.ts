@@ -156,7 +156,8 @@ describe("the commands in the documents", () => {
 test("no document talks of what only its writers have seen", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
   // Ways to rank and to summarise have this name, and providers have caches of theirs.
-  const ranking = /`seed`|(default|,) or seed\b|or seed \(as|--ranking seed|"seed"|prompt cache|`prompt\/`/g;
+  const ranking =
+    /`seed`|(default|,) or seed\b|or seed \(as|--ranking seed|"seed"|prompt cache|`prompt\/`/g;
   const talking = PAGES.filter((page) =>
     words.test(readFileSync(join(ROOT, page), "utf8").replace(ranking, "")),
   );

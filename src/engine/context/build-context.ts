@@ -66,8 +66,14 @@ export async function buildContext(
     // A question and an answer a turn, and a little more; tools take another page.
     firstPage: Math.min(256, 2 * recentTurns + 8),
   });
-  const standing = await readStanding(scope, sessionId, read.compaction, idsOf(read.entries), leaf);
   const kept = keepParticipants(read.entries, options.participants);
+  // Asked for at once: none of them needs another.
+  const [standing, facts, found] = await Promise.all([
+    readStanding(scope, sessionId, read.compaction, idsOf(read.entries), leaf),
+    options.includeFacts ? readFacts(scope, sessionId) : [],
+    recallEvicted(scope, sessionId, { ...read, entries: kept }, options),
+  ]);
+  const pinnedIds = idsOf(standing);
   const newestAt = turnStarts(kept).at(-1) ?? 0;
   const lifted = liftPinned(kept, newestAt);
   const { compaction } = read;
@@ -76,8 +82,8 @@ export async function buildContext(
     entries: lifted.entries,
     unread: read.unread,
     summary: compaction === null ? null : toSummary(compaction, kept.length > 0),
-    facts: options.includeFacts ? await readFacts(scope, sessionId) : [],
-    recalled: await recallEvicted(scope, sessionId, { ...read, entries: kept }, standing, options),
+    facts,
+    recalled: found.filter(({ entryId }) => !pinnedIds.has(entryId)),
   };
   const assembled = assembleContext(sources, { tokenBudget, recentTurns, counter });
   const context = pruned(checkFits(assembled, tokenBudget), options, scope);
@@ -125,7 +131,6 @@ async function recallEvicted(
   scope: Scope,
   sessionId: string,
   context: ContextEntries,
-  standing: readonly Entry[],
   { recall, query, leaf, recentTurns }: CheckedContext,
 ): Promise<readonly Excerpt[]> {
   const { entries } = context;
@@ -137,7 +142,7 @@ async function recallEvicted(
   if (words.trim() === "") return [];
   const window = entries.slice(starts.at(-recentTurns) ?? 0);
   const [oldest] = window;
-  const present = new Set([...standing, ...window].map((entry) => entry.id));
+  const present = idsOf(window);
   const search = {
     match: "words" as const,
     ranking: RECALL_RANKING,
