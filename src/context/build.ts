@@ -83,7 +83,7 @@ export function assembleContext(
   if ("needed" in newest) return { needed: newest.needed + fixed };
   let room = tokenBudget - fixed - newest.tokens;
 
-  // What yields last is given room first, and a part gets any only if the one before it is whole.
+  // What yields last is given room first.
   const summary = summaryMessage(sources.summary, counter);
   const hasSummary = summary !== null && summary.tokens <= room;
   if (hasSummary) room -= summary.tokens;
@@ -93,13 +93,10 @@ export function assembleContext(
   const from = startWithin(entries, starts, wanted, older, room);
   room -= sumTokens(older.slice(from));
 
-  const isWhole = from === wanted && (hasSummary || summary === null);
-  const facts = isWhole ? takeFacts(sources.facts, room, counter) : NOTHING;
+  // What is left belongs to the parts that have yielded: turns go whole, and leave room behind.
+  const facts = takeFacts(sources.facts, room, counter);
   room -= facts.tokens;
-  const recalled =
-    isWhole && facts.count === sources.facts.length
-      ? takeRecalled(sources.recalled, room, counter)
-      : NOTHING;
+  const recalled = takeRecalled(sources.recalled, room, counter);
 
   const parts: Sized[] = [
     ...pinned,

@@ -11,6 +11,9 @@ import { countBlocks, type TokenCounter } from "./tokens.ts";
 /** A result is never cut below this many tokens: less says nothing. */
 export const LEAST_RESULT_TOKENS = 200;
 
+/** What the note about the missing part takes. */
+const NOTE_TOKENS = 16;
+
 /** A tool result to be shown with at most `keepTokens` tokens. */
 export interface ResultCut {
   readonly entryId: string;
@@ -40,17 +43,19 @@ export function shortenResult(
   const tokens = counter.countBlock(block);
   if (tokens <= keepTokens) return block;
   const text = typeof block.output === "string" ? block.output : textOfOutput(block.output);
-  const points = [...text];
   // The counter is asked rather than computed with: it may be any tokenizer.
-  let share = keepTokens / tokens;
+  let share = Math.max(0, keepTokens - NOTE_TOKENS) / tokens;
   for (let attempt = 0; attempt < 8; attempt++) {
-    const kept = Math.max(0, Math.floor((points.length * share) / 2));
-    const output = `${points.slice(0, kept).join("")}\n[… ${points.length - 2 * kept} of ${points.length} characters left out …]\n${kept === 0 ? "" : points.slice(-kept).join("")}`;
+    const kept = Math.max(0, Math.floor((text.length * share) / 2));
+    const [head, tail] = [text.slice(0, kept), kept === 0 ? "" : text.slice(-kept)];
+    const note = `[… ${text.length - 2 * kept} of ${text.length} characters left out …]`;
+    // Half a pair of surrogates at a cut becomes a replacement character.
+    const output = `${head.toWellFormed()}\n${note}\n${tail.toWellFormed()}`;
     const shorter: ToolResultBlock = { ...block, output };
     if (counter.countBlock(shorter) <= keepTokens || kept === 0) return shorter;
     share *= 0.8;
   }
-  return { ...block, output: `[${points.length} characters left out]` };
+  return { ...block, output: `[${text.length} characters left out]` };
 }
 
 /** Shared: most messages have none, and a long session has many messages. */

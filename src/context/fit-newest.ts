@@ -23,19 +23,17 @@ export function fitNewest(
   if (tokens <= room) return { messages: whole, tokens, shortened: 0 };
 
   const sizes = entries.flatMap(({ blocks }) => [...resultTokens(blocks, counter).values()]);
-  const atMost = (cap: number) => shorten(entries, cap, counter);
-  const least = atMost(LEAST_RESULT_TOKENS);
-  if (least.tokens > room) return { needed: least.tokens };
-  // The greatest cap for which the turn fits: what one result gives up, another one keeps.
+  const rest = tokens - sizes.reduce((sum, size) => sum + size, 0);
+  // A result that is cut to a cap takes no more than that, so the cap is found without cutting any.
+  const under = (cap: number) => sizes.reduce((sum, size) => sum + Math.min(size, cap), rest);
   let [low, high] = [LEAST_RESULT_TOKENS, Math.max(LEAST_RESULT_TOKENS, ...sizes)];
-  let best = least;
   while (low < high) {
     const cap = Math.ceil((low + high) / 2);
-    const tried = atMost(cap);
-    if (tried.tokens <= room) [low, best] = [cap, tried];
+    if (under(cap) <= room) low = cap;
     else high = cap - 1;
   }
-  return best;
+  const fitted = shorten(entries, low, counter);
+  return fitted.tokens <= room ? fitted : { needed: fitted.tokens };
 }
 
 function shorten(entries: readonly Entry[], cap: number, counter: TokenCounter): FittedTurn {

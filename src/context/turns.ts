@@ -14,10 +14,16 @@ export function startsTurn(entry: Pick<Entry, "kind" | "role" | "blocks">): bool
   return entry.blocks.length === 0 || entry.blocks.some((block) => block.type !== "tool_result");
 }
 
-/** The indices at which a turn starts and the list may be cut, in order. */
+/**
+ * The indices at which a turn starts and the list may be cut, in order. Where no turn starts, as when
+ * only agents speak or the beginning of a long turn was summarised, every message that may be cut
+ * off begins one.
+ */
 export function turnStarts(entries: readonly Entry[]): number[] {
   const legal = legalCuts(entries.map(({ blocks }) => toolTraffic(blocks)));
-  return entries.flatMap((entry, i) => (startsTurn(entry) && legal[i] ? [i] : []));
+  const starts = entries.flatMap((entry, i) => (startsTurn(entry) && legal[i] ? [i] : []));
+  if (starts.length > 0) return starts;
+  return entries.flatMap((_, i) => (legal[i] ? [i] : []));
 }
 
 /** How many messages lie between two places where the window over the past may begin. */

@@ -13,6 +13,7 @@ import { ROLES } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { ContextEstimate } from "../store/context-estimate.ts";
 import type { Chunk } from "../transcript/chunks.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
 import {
@@ -178,7 +179,7 @@ export class MessageStream {
     const isCall = this.#opened.role === "assistant" && request.usage === null;
     const isUnmeasured = isCall && (request.model ?? this.#opened.model) !== null;
     return this.#endWith((chunks) => {
-      const commit = (estimatedContext?: number) =>
+      const commit = (estimatedContext?: ContextEstimate) =>
         store.commitStream(tenant, {
           ...request,
           ...(estimatedContext === undefined ? {} : { estimatedContext }),

@@ -142,6 +142,7 @@ export class SessionHandle {
     checkKeyOrNull(entryId, "entryId");
     if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
     const expected = expectedLeaf === undefined ? {} : { expectedLeaf };
+    this.#scope.estimates.forget(this.#scope, this.id);
     if (options.summary === undefined) {
       const now = this.#scope.now();
       await store.moveLeaf(tenant, { sessionId: this.id, leaf: entryId, now, ...expected });

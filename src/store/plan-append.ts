@@ -123,7 +123,7 @@ export function planAppend(
       changes.push(supersededChange(entry.supersedes, entry.id, state.sessionId, request.now));
     }
     if (entry.usage !== null) addUsage(usage, entry.usage);
-    const called = contextUsage(entry, state.sessionId, request.now);
+    const called = contextUsage(entry, state, request.now);
     if (called !== undefined) changes.push(called);
   }
 
@@ -219,11 +219,17 @@ function supersededChange(id: string, by: string, sessionId: string, at: number)
 }
 
 /** One for each model call: with the provider's figures, or with our estimate if it gave none. */
-function contextUsage(entry: NewEntry, sessionId: string, at: number): NewChange | undefined {
+function contextUsage(
+  entry: NewEntry,
+  { sessionId, leaf }: SessionState,
+  at: number,
+): NewChange | undefined {
   const { usage, estimatedContext, contextWindow } = entry;
   if (usage === null && estimatedContext === undefined) return undefined;
+  const holds = estimatedContext?.after === (leaf?.id ?? null);
+  const contextTokens = holds ? estimatedContext.tokens : null;
   const details = JSON.stringify({
-    ...(usage === null ? { contextTokens: estimatedContext } : reported(usage)),
+    ...(usage === null ? { contextTokens } : reported(usage)),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     estimated: usage === null,
   });

@@ -11,6 +11,7 @@ import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Origin, Retention } from "../model/session.ts";
 import type { Payload } from "../transcript/content.ts";
+import type { ContextEstimate } from "./context-estimate.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 
 /** A key under which a request may be repeated, and what identifies the request. */
@@ -100,7 +101,7 @@ export interface NewEntry {
   /** Given with usage: what the `context_usage` change adds to the counts. */
   readonly contextWindow?: number;
   /** What the context takes, for a model call whose provider reported nothing. */
-  readonly estimatedContext?: number;
+  readonly estimatedContext?: ContextEstimate;
   /** Numbers that the `entry_appended` change shows beside the kind, such as what was compacted. */
   readonly feedDetails?: JsonObject;
   readonly copiedFrom?: string;
@@ -126,10 +127,10 @@ export interface NewSummary {
   /** The last entry that it covers. */
   readonly through: string;
   /**
-   * What the summary before covered when this one was begun. Given, the append fails with
-   * `compaction_conflict` if that has changed, or if the active path no longer has `through` on it.
+   * The newest compaction on the active path when this one was begun (null: none). Given, the append
+   * fails with `compaction_conflict` if that has changed, or if the path no longer has `through` on it.
    */
-  readonly expectedThrough?: string | null;
+  readonly expectedCompaction?: string | null;
 }
 
 /** What the store adds to an appended entry. */
@@ -263,7 +264,7 @@ export interface CommitStreamRequest {
   /** Replaces what was given at the opening. */
   readonly metadata: string | null;
   readonly contextWindow?: number;
-  readonly estimatedContext?: number;
+  readonly estimatedContext?: ContextEstimate;
   readonly expectedLeaf?: string | null;
   readonly parentId?: string | null;
   readonly supersedes?: string;

@@ -114,14 +114,14 @@ export function checkNode(point: Point, sessionId: string): Point {
   );
 }
 
-/** Throws `compaction_conflict` unless a summary still fits: see `NewSummary.expectedThrough`. */
+/** Throws `compaction_conflict` unless a summary still fits: see `NewSummary.expectedCompaction`. */
 export function checkCompaction(
   sessionId: string,
   summary: NewSummary,
   current: string | null,
   onPath: boolean,
 ): void {
-  if (current === summary.expectedThrough && onPath) return;
+  if (current === summary.expectedCompaction && onPath) return;
   const details = { sessionId, through: summary.through };
   const message = onPath
     ? `session ${sessionId} was compacted by somebody else meanwhile; read it again and compact again`

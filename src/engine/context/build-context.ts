@@ -48,6 +48,8 @@ export interface BuiltContext {
 
 /** What of the ranking pays for itself here: docs/decisions has the figures. */
 const RECALL_RANKING = { misspelt: 0, about: 0, candidates: 32 };
+/** A turn that is so many times as long as the budget is not read to its beginning. */
+const ENDLESS_TURN = 50;
 /** What is used of a message to search by: a pasted log would drown the question in it. */
 const QUERY_LENGTH = 2_000;
 
@@ -73,12 +75,13 @@ export async function buildContext(
     options.includeFacts ? readFacts(scope, sessionId) : [],
     recallEvicted(scope, sessionId, { ...read, entries: kept }, options),
   ]);
-  const pinnedIds = idsOf(standing);
+  const pinned = keepParticipants(standing, options.participants);
+  const pinnedIds = idsOf(pinned);
   const newestAt = turnStarts(kept).at(-1) ?? 0;
   const lifted = liftPinned(kept, newestAt);
   const { compaction } = read;
   const sources = {
-    pinned: [...standing, ...lifted.pinned],
+    pinned: [...pinned, ...lifted.pinned],
     entries: lifted.entries,
     unread: read.unread,
     summary: compaction === null ? null : toSummary(compaction, kept.length > 0),
@@ -122,7 +125,10 @@ function enough(
   return (entry) => {
     for (const block of entry.blocks) tokens += counter.countBlock(block);
     if (startsTurn(entry)) turns++;
-    return turns > recentTurns || (turns > 0 && tokens > tokenBudget && startsTurn(entry));
+    if (turns > recentTurns) return true;
+    if (turns > 0) return tokens > tokenBudget && startsTurn(entry);
+    // A turn without end, or nobody who begins one: what is older could never be shown.
+    return tokens > ENDLESS_TURN * tokenBudget;
   };
 }
 
@@ -131,7 +137,7 @@ async function recallEvicted(
   scope: Scope,
   sessionId: string,
   context: ContextEntries,
-  { recall, query, leaf, recentTurns }: CheckedContext,
+  { recall, query, leaf, recentTurns, participants }: CheckedContext,
 ): Promise<readonly Excerpt[]> {
   const { entries } = context;
   const starts = turnStarts(entries);
@@ -158,6 +164,7 @@ async function recallEvicted(
   return hits
     .filter(({ score }) => score >= recall.threshold)
     .flatMap(({ window }) => window.filter(({ entryId }) => !present.has(entryId)))
+    .filter(({ actor }) => actor === null || participants === null || participants.has(actor))
     .map(({ entryId, role, actor, createdAt, snippet, truncated }) => {
       const text = truncated ? `${snippet}…` : snippet;
       return { sessionId, entryId, role, actor, createdAt, text, own: true };

@@ -65,6 +65,7 @@ export async function compactSession(
       ? await writeWithin(scope, ground, options, planned.plan)
       : await fromHook(scope, ground, options, planned.plan, answer.summary);
   const entry = await storeCompaction(scope, ground, options, plan, written);
+  scope.estimates.forget(scope, sessionId);
   // Should this fail, the compaction stands: the next one or a sweep erases what is left.
   const { erased } = await applyRetention(scope, sessionId);
   const { firstKeptEntryId, tokensBefore, tokensAfter } = plan;

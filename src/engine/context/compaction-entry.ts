@@ -45,6 +45,10 @@ export interface CompactionView {
   readonly entry: Entry;
   readonly text: string;
   readonly firstKeptEntryId: string | null;
+  /** The last entry that it covers, if it says so. */
+  readonly through: string | null;
+  /** It is not on the path, but all that is left of what was erased there. */
+  readonly isLeftBehind: boolean;
   readonly pinned: readonly string[];
   readonly cuts: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly profile: "rich" | "seed";
@@ -60,6 +64,8 @@ export function viewCompaction(entry: Entry): CompactionView {
     entry,
     text: textOf(entry.blocks),
     firstKeptEntryId: typeof first === "string" ? first : null,
+    through: typeof data["through"] === "string" ? data["through"] : null,
+    isLeftBehind: false,
     pinned: strings(data["pinned"]),
     cuts: toCuts(data["cuts"]),
     profile: data["profile"] === "seed" ? "seed" : "rich",

@@ -7,6 +7,7 @@ import type { Engine } from "../engine.ts";
 import { buildContextCases } from "./cases/build-context.cases.ts";
 import { compactCases } from "./cases/compact.cases.ts";
 import { extractFactsCases } from "./cases/extract-facts.cases.ts";
+import { oddSessionCases } from "./cases/odd-sessions.cases.ts";
 import { summarizeCases } from "./cases/summarize.cases.ts";
 
 let tenants = 0;
@@ -22,6 +23,7 @@ function contextCases(name: string, address: () => Promise<string>): void {
     buildContextCases(cases);
     compactCases(cases);
     summarizeCases(cases);
+    oddSessionCases(cases);
     extractFactsCases(cases);
   });
 }

@@ -8,6 +8,7 @@
 
 import { totalTokens } from "../../context/pressure.ts";
 import { countBlocks } from "../../context/tokens.ts";
+import type { ContextEstimate } from "../../store/context-estimate.ts";
 import type { AppendResult } from "../../store/records.ts";
 import type { Draft } from "../message-input.ts";
 import type { Scope } from "../scope.ts";
@@ -59,19 +60,24 @@ export class ContextEstimates {
     return stored;
   }
 
+  /** The context is another one now: it was compacted, or goes on from elsewhere. */
+  forget(scope: Scope, sessionId: string): void {
+    this.#known.delete(`${scope.tenant}/${sessionId}`);
+  }
+
   /** Ends a streamed message of `tokens` tokens as an unmeasured call. */
   async commit(
     scope: Scope,
     sessionId: string,
     parent: string | null | undefined,
     tokens: number,
-    store: (estimatedContext: number) => Promise<AppendResult>,
+    store: (estimatedContext: ContextEstimate) => Promise<AppendResult>,
   ): Promise<AppendResult> {
     const key = `${scope.tenant}/${sessionId}`;
     const remembered = parent === undefined ? this.#known.get(key) : undefined;
     const known = remembered ?? (await read(scope, sessionId, parent));
     const total = known.tokens + tokens;
-    const result = await store(total);
+    const result = await store({ tokens: total, after: known.leaf });
     this.#follow(key, known, result, total);
     return result;
   }
@@ -91,7 +97,7 @@ export class ContextEstimates {
           ? tokens + countBlocks(blocks, scope.counter)
           : totalTokens(entry.usage);
       if (known === undefined || !isUnmeasured(entry)) return draft;
-      return { ...draft, entry: { ...entry, estimatedContext: tokens } };
+      return { ...draft, entry: { ...entry, estimatedContext: { tokens, after: known.leaf } } };
     });
     this.#known.delete(key);
     const result = await store(ready);

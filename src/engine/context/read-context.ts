@@ -8,6 +8,7 @@
 import { cutResults } from "../../context/cut-results.ts";
 import type { TokenCounter } from "../../context/tokens.ts";
 import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
@@ -25,8 +26,11 @@ export interface ContextEntries<Item = Entry> {
 export interface ReadContextOptions {
   readonly leaf?: string | undefined;
   readonly counter: TokenCounter;
-  /** Called with each entry, newest first; true once nothing older is needed. */
-  readonly isEnough?: (entry: Entry) => boolean;
+  /**
+   * Called with each entry, newest first, and whether it stands before the newest compaction; true
+   * once nothing older is needed.
+   */
+  readonly isEnough?: (entry: Entry, isBeforeCompaction: boolean) => boolean;
   /** How much is read at first; 32 if left out. */
   readonly firstPage?: number;
   /** False: the compaction is not looked for if what was read does not reach it. */
@@ -54,7 +58,7 @@ export async function readContextAs<Item>(
 ): Promise<ContextEntries<Item>> {
   const newestFirst: Item[] = [];
   let compaction: CompactionView | null = null;
-  let firstKept: Entry | undefined;
+  let boundary: Boundary | undefined;
   let limit = options.firstPage ?? FIRST_PAGE;
   const done = (unread: number) => {
     return { compaction, entries: newestFirst.reverse(), unread: Math.max(0, unread) };
@@ -62,26 +66,31 @@ export async function readContextAs<Item>(
   for await (const page of pagesBackwards(scope, sessionId, options.leaf, () => limit)) {
     limit = NEXT_PAGE;
     for (const entry of page) {
-      // A summary has its place, on this path or on the one that was left.
-      if (entry.erased) continue;
       // Sequences grow along a path, so this also ends where the first kept entry is on another one.
-      if (firstKept !== undefined && entry.sequence < firstKept.sequence) return done(0);
+      if (boundary !== undefined && entry.sequence < boundary.sequence) return done(0);
+      if (entry.erased) {
+        if (compaction !== null) continue;
+        // What is gone was covered by a compaction that this path may have left behind.
+        compaction = await findForgotten(scope, sessionId, options.leaf);
+        if (compaction !== null) return done(0);
+        continue;
+      }
       if (entry.kind === "compaction") {
         // An older one is part of what the newest has summarised.
         if (compaction !== null) continue;
         compaction = viewCompaction(entry);
-        firstKept = await findFirstKept(scope, compaction);
-        // Nothing was kept, or it is not known here: only what came after it is left.
-        if (firstKept === undefined) return done(0);
+        boundary = await findBoundary(scope, compaction);
         continue;
       }
       newestFirst.push(toItem(asShown(entry, compaction, options.counter)));
-      if (!options.isEnough?.(entry)) continue;
+      if (!options.isEnough?.(entry, compaction !== null)) continue;
       if (compaction === null && options.summary !== false) {
-        compaction = await findCompaction(scope, sessionId, options.leaf);
-        if (compaction !== null) firstKept = await findFirstKept(scope, compaction);
+        compaction =
+          (await findCompaction(scope, sessionId, options.leaf)) ??
+          (await findForgotten(scope, sessionId, options.leaf));
+        if (compaction !== null) boundary = await findBoundary(scope, compaction);
       }
-      return done((entry.index ?? 0) - (firstKept?.index ?? 0));
+      return done((entry.index ?? 0) - (boundary?.index ?? 0));
     }
   }
   return done(0);
@@ -152,13 +161,73 @@ export async function findCompaction(
   return record === undefined ? null : viewCompaction(toEntry(record, page.payloads));
 }
 
-async function findFirstKept(
+/** Where the context begins: the first entry that a compaction does not stand for. */
+interface Boundary {
+  readonly sequence: number;
+  /** Of the first message, on its path. */
+  readonly index: number;
+}
+
+/** The first kept entry, or what follows the last covered one: it came while the summary was made. */
+async function findBoundary(scope: Scope, view: CompactionView): Promise<Boundary> {
+  const { firstKeptEntryId, through, entry } = view;
+  const ids = [firstKeptEntryId, through].filter((id) => id !== null);
+  const page = await scope.store.findEntries(scope.tenant, ids, false);
+  const known = page.entries
+    .map((record) => toEntry(record, page.payloads))
+    .filter(
+      ({ sessionId, sequence }) => sessionId === entry.sessionId && sequence < entry.sequence,
+    );
+  const first = known.find(({ id }) => id === firstKeptEntryId);
+  if (first !== undefined) return { sequence: first.sequence, index: first.index ?? 0 };
+  const last = known.find(({ id }) => id === through);
+  if (last !== undefined) return { sequence: last.sequence + 1, index: (last.index ?? -1) + 1 };
+  // Neither is known here: only what came after the compaction is left.
+  return { sequence: entry.sequence, index: 0 };
+}
+
+/**
+ * The newest compaction of another branch whose covered part lies on this path and was erased: an
+ * edit of what it kept has left it behind, and nothing else knows any more what was said.
+ */
+async function findForgotten(
   scope: Scope,
-  { firstKeptEntryId, entry }: CompactionView,
-): Promise<Entry | undefined> {
-  if (firstKeptEntryId === null) return undefined;
-  const page = await scope.store.findEntries(scope.tenant, [firstKeptEntryId], false);
-  const record = page.entries[0];
-  const known = record?.sessionId === entry.sessionId && record.sequence < entry.sequence;
-  return record === undefined || !known ? undefined : toEntry(record, page.payloads);
+  sessionId: string,
+  leaf: string | undefined,
+): Promise<CompactionView | null> {
+  const { store, tenant } = scope;
+  const marked = await store.readEntries(tenant, {
+    ...{ select: "marked", sessionId, mark: "summary", limit: MAX_PAGE, payloads: true },
+  });
+  const compactions = marked.entries
+    .filter(({ kind }) => kind === "compaction")
+    .map((record) => viewCompaction(toEntry(record, marked.payloads)));
+  for (const view of compactions.reverse()) {
+    if (view.through === null) continue;
+    const page = await store.findEntries(tenant, [view.through], false);
+    const record = page.entries[0];
+    if (record?.content !== null) continue;
+    if (await isOnPath(scope, sessionId, view.through, leaf))
+      return { ...view, isLeftBehind: true };
+  }
+  return null;
+}
+
+async function isOnPath(
+  scope: Scope,
+  sessionId: string,
+  entryId: string,
+  leaf: string | undefined,
+): Promise<boolean> {
+  try {
+    await scope.store.readEntries(scope.tenant, {
+      ...{ select: "history", sessionId, before: entryId, include: "messages" },
+      ...{ limit: 1, payloads: false },
+      ...(leaf === undefined ? {} : { leaf }),
+    });
+    return true;
+  } catch (error) {
+    if (BackscrollError.is(error, "entry_not_found")) return false;
+    throw error;
+  }
 }

@@ -61,12 +61,17 @@ export async function storeCompaction(
     sessionId: session.id,
     entries: drafts.map(({ entry }) => entry),
     now: scope.now(),
-    summary: { text, through: plan.through, expectedThrough: session.summarizedThrough },
+    summary: { text, through: plan.through, expectedCompaction: onPath(previous) },
   });
   const placed = result.entries.map((place, i) =>
     appendedEntry(session.id, drafts[i] as Draft, place),
   );
   return placed.at(-1) as Entry;
+}
+
+/** One that the path has left behind is part of the summary, but not of the path. */
+function onPath(previous: CompactionView | null): string | null {
+  return previous === null || previous.isLeftBehind ? null : previous.entry.id;
 }
 
 /** Results that an earlier compaction cut stay cut while they are kept, or stay by a pin. */

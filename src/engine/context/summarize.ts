@@ -108,9 +108,12 @@ export async function listSummaries(scope: Scope, sessionId: string): Promise<Su
   const parents = parentsOf(summaries);
   const edited = (await marked("superseded")).length > 0;
   const stale = new Set<string>();
+  const ends = edited ? await readEnds(scope, summaries) : new Map<string, number>();
   for (const summary of edited ? summaries : []) {
     const superseded = await marked("superseded", summary.id);
-    if (superseded.some((entry) => covers(summary, entry))) stale.add(summary.id);
+    // One that builds upon another covers what that covers, so only the end matters.
+    const end = ends.get(String(read(summary.data)["through"])) ?? summary.sequence;
+    if (superseded.some(({ sequence }) => sequence <= end)) stale.add(summary.id);
   }
   return summaries.map((entry) => toSummary(entry, parents, stale));
 }
@@ -125,10 +128,15 @@ function parentsOf(summaries: readonly Entry[]): ReadonlyMap<string, string> {
   );
 }
 
-/** A summary that builds upon another one covers what that covers, so only the end matters. */
-function covers(summary: Entry, entry: Entry): boolean {
-  const { throughSequence } = read(summary.data);
-  return entry.sequence <= Number(throughSequence ?? summary.sequence);
+/** The sequence of the last entry of each summary, by its id: a fork has sequences of its own. */
+async function readEnds(
+  scope: Scope,
+  summaries: readonly Entry[],
+): Promise<ReadonlyMap<string, number>> {
+  const ids = summaries.map(({ data }) => read(data)["through"]);
+  const named = ids.filter((id) => typeof id === "string");
+  const page = await scope.store.findEntries(scope.tenant, [...new Set(named)], false);
+  return new Map(page.entries.map(({ id, sequence }) => [id, sequence]));
 }
 
 function toSummary(

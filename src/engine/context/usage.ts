@@ -26,8 +26,8 @@ export async function readPressure(
   const context = await readContext(scope, sessionId, {
     counter,
     ...(leaf === undefined ? {} : { leaf }),
-    // The first report that is met is the newest: nothing older matters.
-    isEnough: (entry) => entry.usage !== null,
+    // The first report that is met is the newest; one from before a compaction says nothing.
+    isEnough: (entry, isBeforeCompaction) => entry.usage !== null && !isBeforeCompaction,
     summary: false,
   });
   const items = context.entries.map((entry) => ({

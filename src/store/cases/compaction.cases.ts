@@ -30,14 +30,17 @@ export function compactionCases({ store, tenant }: Cases): void {
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
       const [one = "", two = ""] = ids;
-      await compact(acme, id, { text: "first", through: one, expectedThrough: null });
+      const first = await compact(acme, id, {
+        ...{ text: "first", through: one, expectedCompaction: null },
+      });
+      const before = first.entries[0]?.id ?? "";
       expect(await store().findSession(acme, id)).toMatchObject({
         summary: "first",
         summarizedThrough: one,
       });
-      const late = compact(acme, id, { text: "late", through: two, expectedThrough: null });
+      const late = compact(acme, id, { text: "late", through: two, expectedCompaction: null });
       await expectCode(late, "compaction_conflict", { sessionId: id, through: two });
-      await compact(acme, id, { text: "second", through: two, expectedThrough: one });
+      await compact(acme, id, { text: "second", through: two, expectedCompaction: before });
       expect(await store().findSession(acme, id)).toMatchObject({
         summary: "second",
         summarizedThrough: two,
@@ -52,13 +55,13 @@ export function compactionCases({ store, tenant }: Cases): void {
       const [one = "", two = "", three = ""] = ids;
       await append(store(), acme, id, message("other", { parentId: one, supersedes: two }));
       for (const through of [two, three]) {
-        const lost = compact(acme, id, { text: "lost", through, expectedThrough: null });
+        const lost = compact(acme, id, { text: "lost", through, expectedCompaction: null });
         await expectCode(lost, "compaction_conflict", { through });
       }
-      const unknown = compact(acme, id, { text: "x", through: nextId(), expectedThrough: null });
+      const unknown = compact(acme, id, { text: "x", through: nextId(), expectedCompaction: null });
       await expectCode(unknown, "entry_not_found");
       expect(await store().findSession(acme, id)).toMatchObject({ summary: null, entryCount: 4 });
-      await compact(acme, id, { text: "kept", through: one, expectedThrough: null });
+      await compact(acme, id, { text: "kept", through: one, expectedCompaction: null });
       expect(await store().findSession(acme, id)).toMatchObject({ summary: "kept" });
     });
   });
@@ -70,7 +73,11 @@ export function compactionCases({ store, tenant }: Cases): void {
       store(),
       acme,
       id,
-      message("a", { role: "assistant", estimatedContext: 70, contextWindow: 100 }),
+      message("a", {
+        ...{ role: "assistant", contextWindow: 100 },
+        estimatedContext: { tokens: 70, after: null },
+      }),
+      message("b", { role: "assistant", estimatedContext: { tokens: 90, after: "elsewhere" } }),
       message("s", {
         kind: "compaction",
         role: null,
@@ -80,6 +87,8 @@ export function compactionCases({ store, tenant }: Cases): void {
     expect(await feedOf(store(), acme, 1)).toEqual([
       "entry_appended",
       ["context_usage", { contextTokens: 70, contextWindow: 100, estimated: true }],
+      "entry_appended",
+      ["context_usage", { contextTokens: null, estimated: true }],
       ["entry_appended", { kind: "compaction", status: "committed", tokensBefore: 9, covered: 1 }],
     ]);
   });

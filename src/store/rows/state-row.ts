@@ -2,6 +2,7 @@
 
 import { type EntryKind, kindRules } from "../../model/entry.ts";
 import { ZERO_HASH } from "../../transcript/hash.ts";
+import type { PathEnd } from "../../transcript/path.ts";
 import type { Chain, Point } from "../../transcript/place.ts";
 import type { SessionState } from "../plan-append.ts";
 import type { Row } from "../records.ts";
@@ -44,6 +45,11 @@ export function toPoint(row: Row): Point {
     atTip: row["at_tip"] === 1,
     annotation: !kindRules(row["kind"] as EntryKind).movesLeaf || row["status"] !== "committed",
   };
+}
+
+/** Where an entry stands. */
+export function toPathEnd({ chain, depth, ordinal }: Row): PathEnd {
+  return { chain: Number(chain), depth: Number(depth), ordinal: Number(ordinal) };
 }
 
 export function toChain(row: Row): Chain {

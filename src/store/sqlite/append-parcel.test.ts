@@ -28,7 +28,7 @@ const full: Required<NewEntry> = {
   parentId: null,
   supersedes: "c",
   contextWindow: 200_000,
-  estimatedContext: 7_000,
+  estimatedContext: { tokens: 7_000, after: "a" },
   feedDetails: { tokensBefore: 9 },
   copiedFrom: "d",
   status: "aborted",
@@ -41,7 +41,7 @@ test("a request arrives as it was sent", () => {
     expectedLeaf: null,
     now: 9,
     idempotency: { key: "k", requestHash: "00" },
-    summary: { text: "so far", through: "a", expectedThrough: null },
+    summary: { text: "so far", through: "a", expectedCompaction: null },
   };
   const parcel = structuredClone(packAppend("default", request));
   expect(unpackAppend(parcel)).toStrictEqual(["default", request]);

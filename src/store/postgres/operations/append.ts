@@ -14,6 +14,7 @@ import {
 } from "../../plan-append.ts";
 import type { AppendRequest, AppendResult } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
+import { toPathEnd } from "../../rows/state-row.ts";
 import { checkCompaction, entryNotFound } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
 import { query } from "../postgres-driver.ts";
@@ -49,9 +50,10 @@ const SQL = statements("append", {
       cache_creation_tokens = cache_creation_tokens + $19,
       cache_read_tokens = cache_read_tokens + $20
     WHERE tenant = $1 AND session = $2`,
-  summarized: `SELECT t.summarized_through FROM sessions s
-    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
-    WHERE s.tenant = $1 AND s.id = $2`,
+  compactions: `SELECT e.id, e.chain, e.depth, e.ordinal FROM sessions s
+    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+      AND e.kind IN ('compaction', 'summary') AND e.kind = 'compaction'
+    WHERE s.tenant = $1 AND s.id = $2 ORDER BY e.sequence DESC`,
   setSummary: `UPDATE sessions SET summary = $3 WHERE tenant = $1 AND session = $2`,
   setSummarized: `UPDATE session_state SET summarized_through = $3
     WHERE tenant = $1 AND session = $2`,
@@ -63,14 +65,14 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
   const { sessionId, entries, summary, idempotency, now } = request;
   const named = namedEntries(entries);
   const asked = summary === undefined ? named : [...named, summary.through];
-  const checked = summary?.expectedThrough !== undefined;
-  const [state, points, key, payloads, chains, summarized] = await tx.together([
+  const checked = summary?.expectedCompaction !== undefined;
+  const [state, points, key, payloads, chains, compactions] = await tx.together([
     lockQuestion(tx, sessionId),
     pointsQuestion(tx, sessionId, asked),
     sessionKeyQuestion(tx, sessionId, idempotency),
     payloadsQuestion(tx, entries),
     checked ? chainsQuestion(tx, sessionId, undefined) : undefined,
-    checked ? query(SQL.summarized, tx.tenant, sessionId) : undefined,
+    checked ? query(SQL.compactions, tx.tenant, sessionId) : undefined,
   ]);
   const session = toState(state, sessionId);
   const earlier = replayed(key, idempotency);
@@ -82,9 +84,10 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
     const through = known.get(summary.through);
     if (through === undefined) throw entryNotFound(summary.through, sessionId);
     if (checked) {
-      const onPath = isOnPath(through, pathRanges(session.state.leaf, toChains(chains)));
-      const current = summarized?.[0]?.["summarized_through"] as string | null;
-      checkCompaction(sessionId, summary, current, onPath);
+      const ranges = pathRanges(session.state.leaf, toChains(chains));
+      const newest = compactions?.find((row) => isOnPath(toPathEnd(row), ranges));
+      const current = newest === undefined ? null : String(newest["id"]);
+      checkCompaction(sessionId, summary, current, isOnPath(through, ranges));
     }
     tx.defer(SQL.setSummary, tx.tenant, session.number, summary.text);
     tx.defer(SQL.setSummarized, tx.tenant, session.number, summary.through);

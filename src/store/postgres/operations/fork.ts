@@ -6,20 +6,25 @@ import type { Point } from "../../../transcript/place.ts";
 import { sessionCreated } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
 import { erasedCopies } from "../../plan-erase.ts";
-import { copyEntries } from "../../plan-fork.ts";
-import type { EntryRecord, ForkRequest, NewEntry } from "../../records.ts";
+import { type CopiedEntries, copyEntries, needsPayloads } from "../../plan-fork.ts";
+import type { EntryRecord, ForkRequest } from "../../records.ts";
 import type { NumberedSession } from "../../rows/state-row.ts";
 import { checkNode, entryNotFound } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
+import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { carryOut } from "./append.ts";
 import { copyHolds } from "./blobs.ts";
 import { eraseRows } from "./erase-content.ts";
 import { writeFeed } from "./feed.ts";
 import { keyQuestion, replayed, storeResult } from "./idempotency.ts";
-import { readEntries } from "./read-entries.ts";
+import { findEntries, readEntries } from "./read-entries.ts";
 import { lockQuestion, pointsQuestion, toPoints, toState } from "./session-state.ts";
 import { claimSession, commitSession, getSession, insertSession } from "./sessions.ts";
+
+const SQL = statements("fork", {
+  pin: `UPDATE entries SET pinned = 1 WHERE tenant = $1 AND session = $2 AND id = ANY ($3)`,
+});
 
 export async function forkSession(tx: Transaction, request: ForkRequest): Promise<Session> {
   const { session, sessionId, through } = request;
@@ -33,7 +38,7 @@ export async function forkSession(tx: Transaction, request: ForkRequest): Promis
   if (earlier !== undefined) return getSession(tx, earlier.ids[0] ?? "");
   const point = forkPoint(source, through, toPoints(points));
 
-  const { entries, sequences } = await copyPath(tx, sessionId, point.id, session.now);
+  const { entries, sequences, pinned } = await copyPath(tx, sessionId, point.id, session.now);
   const claim = await claimSession(tx, session);
   if ("replayed" in claim) return getSession(tx, claim.replayed);
   const fork = { parentSessionId: sessionId, forkPoint: point.id, rootHash: point.hash };
@@ -53,10 +58,11 @@ export async function forkSession(tx: Transaction, request: ForkRequest): Promis
   );
   carryOut(tx, claim.number, plan, session.now, new Set());
   eraseRows(tx, claim.number, erasedCopies(plan));
-  const copies = plan.rows.map(
-    ({ entry, place }) => [sequences.get(entry.id) ?? 0, place.sequence] as const,
-  );
+  const copies = plan.rows
+    .filter(({ entry }) => entry.payloads.length === 0)
+    .map(({ entry, place }) => [sequences.get(entry.id) ?? 0, place.sequence] as const);
   copyHolds(tx, source.number, claim.number, copies);
+  if (pinned.length > 0) tx.defer(SQL.pin, tx.tenant, claim.number, pinned);
   storeResult(tx, 0, session.idempotency, { ids: [session.id] }, session.now);
   const changes = [sessionCreated(session.id, session.now), ...plan.changes];
   writeFeed(tx, changes, { sessions: 1, ...planDelta(plan) });
@@ -81,7 +87,7 @@ async function copyPath(
   sessionId: string,
   leaf: string,
   now: number,
-): Promise<{ entries: NewEntry[]; sequences: Map<string, number> }> {
+): Promise<CopiedEntries & { readonly sequences: ReadonlyMap<string, number> }> {
   const path: EntryRecord[] = [];
   let after: string | undefined;
   for (;;) {
@@ -98,9 +104,10 @@ async function copyPath(
     if (page.entries.length < MAX_PAGE || after === undefined) break;
   }
   const originals = new Map(path.map(({ id, sequence }) => [id, sequence]));
-  const entries = copyEntries(path, now);
+  const { payloads } = await findEntries(tx, needsPayloads(path), true);
+  const { entries, pinned } = copyEntries(path, payloads, now);
   const sequences = new Map(
     entries.map(({ id, copiedFrom }) => [id, originals.get(copiedFrom ?? "") ?? 0]),
   );
-  return { entries, sequences };
+  return { entries, pinned, sequences };
 }

@@ -2,7 +2,6 @@
 
 import {
   isOnPath,
-  type PathEnd,
   type PathRange,
   pathRanges,
   rangesWithOrdinals,
@@ -16,6 +15,7 @@ import {
 } from "../../entry-query.ts";
 import type { EntryRecord, Row } from "../../records.ts";
 import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound } from "../../store-errors.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
@@ -93,7 +93,7 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
   const ranges = pathRanges(end, toChains(chainRows));
   if (wanted.select === "marked") {
     const all = await tx.all(SQL[wanted.mark], tx.tenant, number, null);
-    const rows = all.filter((row) => isOnPath(place(row), ranges)).slice(0, wanted.limit);
+    const rows = all.filter((row) => isOnPath(toPathEnd(row), ranges)).slice(0, wanted.limit);
     return toPage(tx, rows.toReversed(), sessionId, rows.length, wanted.payloads);
   }
   const bound = pathPoint(boundOf(wanted), points, ranges, sessionId);
@@ -124,12 +124,6 @@ export async function listLeaves(
   ]);
   toState(state, sessionId);
   return rows.map((row) => toEntry(row, sessionId));
-}
-
-/** Where an entry stands, of a row of it. */
-function place(row: Row): PathEnd {
-  const { chain, depth, ordinal } = row;
-  return { chain: Number(chain), depth: Number(depth), ordinal: Number(ordinal) };
 }
 
 /** The entry that a page ends before, or starts after. */

@@ -17,6 +17,7 @@ import {
   type NumberedSession,
   STATE_COLUMNS,
   toNumberedSession,
+  toPathEnd,
   toPoint,
 } from "../../rows/state-row.ts";
 import {
@@ -75,7 +76,9 @@ const SQL = statements("append", {
   moveLeaf: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?,
       leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_write_at = max(last_write_at, ?)
     WHERE tenant = ? AND session = ?`,
-  summarized: `SELECT summarized_through FROM session_state WHERE tenant = ? AND session = ?`,
+  compactions: `SELECT id, chain, depth, ordinal FROM entries INDEXED BY entries_summaries
+    WHERE tenant = ? AND session = ? AND kind IN ('compaction', 'summary') AND kind = 'compaction'
+    ORDER BY sequence DESC`,
   setSummary: `UPDATE sessions SET summary = ? WHERE tenant = ? AND session = ?`,
   setSummarized: `UPDATE session_state SET summarized_through = ? WHERE tenant = ? AND session = ?`,
   setPinned: `UPDATE entries SET pinned = ? WHERE tenant = ? AND session = ? AND id = ?`,
@@ -116,9 +119,12 @@ function keepSummary(
 ): void {
   const through = findPoint(db, tenant, number, summary.through);
   if (through === undefined) throw entryNotFound(summary.through, state.sessionId);
-  if (summary.expectedThrough !== undefined) {
+  if (summary.expectedCompaction !== undefined) {
     const ranges = pathRanges(state.leaf, readChains(db, tenant, number, state.leaf?.chain ?? 0));
-    const current = db.get(SQL.summarized, tenant, number)?.["summarized_through"] as string | null;
+    const newest = db
+      .all(SQL.compactions, tenant, number)
+      .find((row) => isOnPath(toPathEnd(row), ranges));
+    const current = newest === undefined ? null : String(newest["id"]);
     checkCompaction(state.sessionId, summary, current, isOnPath(through, ranges));
   }
   db.run(SQL.setSummary, summary.text, tenant, number);

@@ -5,18 +5,23 @@ import type { Session } from "../../../model/session.ts";
 import { sessionCreated } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
 import { erasedCopies } from "../../plan-erase.ts";
-import { copyEntries } from "../../plan-fork.ts";
-import type { EntryRecord, ForkRequest, NewEntry } from "../../records.ts";
+import { type CopiedEntries, copyEntries, needsPayloads } from "../../plan-fork.ts";
+import type { EntryRecord, ForkRequest } from "../../records.ts";
 import { checkNode, entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
 import { carryOut, findPoint, readState } from "./append.ts";
 import { holdPayloadsOf } from "./blobs.ts";
 import { eraseRows } from "./erase-content.ts";
 import { findTenant, writeFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
-import { readEntries } from "./read-entries.ts";
+import { findEntries, readEntries } from "./read-entries.ts";
 import { getSession, insertSession } from "./sessions.ts";
+
+const SQL = statements("fork", {
+  pin: `UPDATE entries SET pinned = 1 WHERE tenant = ? AND session = ? AND id = ?`,
+});
 
 export function forkSession(db: SqliteConnection, name: string, request: ForkRequest): Session {
   const { session, sessionId } = request;
@@ -39,15 +44,16 @@ export function forkSession(db: SqliteConnection, name: string, request: ForkReq
   });
   const created = sessionCreated(session.id, session.now);
   const { state } = readState(db, tenant, session.id);
-  const entries = copyPath(db, name, sessionId, point.id, session.now);
+  const { entries, pinned } = copyPath(db, name, sessionId, point.id, session.now);
   const plan = planAppend(state, { sessionId: session.id, entries, now: session.now }, new Map());
   carryOut(db, tenant, number, plan, session.now);
   eraseRows(db, tenant, number, erasedCopies(plan));
   for (const { entry, place } of plan.rows) {
-    if (entry.copiedFrom !== undefined) {
+    if (entry.copiedFrom !== undefined && entry.payloads.length === 0) {
       holdPayloadsOf(db, tenant, number, place.sequence, entry.copiedFrom);
     }
   }
+  for (const id of pinned) db.run(SQL.pin, tenant, number, id);
   storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
   const delta = { sessions: 1, ...planDelta(plan) };
   writeFeed(db, tenant, [created, ...plan.changes], delta, number);
@@ -60,7 +66,7 @@ function copyPath(
   sessionId: string,
   leaf: string,
   now: number,
-): NewEntry[] {
+): CopiedEntries {
   const path: EntryRecord[] = [];
   let after: string | undefined;
   for (;;) {
@@ -74,6 +80,8 @@ function copyPath(
     });
     path.push(...page.entries);
     after = page.entries.at(-1)?.id;
-    if (page.entries.length < MAX_PAGE || after === undefined) return copyEntries(path, now);
+    if (page.entries.length < MAX_PAGE || after === undefined) break;
   }
+  const { payloads } = findEntries(db, name, needsPayloads(path), true);
+  return copyEntries(path, payloads, now);
 }

@@ -2,7 +2,6 @@
 
 import {
   isOnPath,
-  type PathEnd,
   type PathRange,
   pathRanges,
   rangesWithOrdinals,
@@ -16,6 +15,7 @@ import {
 } from "../../entry-query.ts";
 import type { EntryRecord } from "../../records.ts";
 import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -84,7 +84,7 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
   if (query.select === "marked") {
     const all = db
       .all(SQL[query.mark], tenant, number, -1)
-      .map((row) => ({ row, point: place(row) }));
+      .map((row) => ({ row, point: toPathEnd(row) }));
     const rows = all.filter(({ point }) => isOnPath(point, ranges)).map(({ row }) => row);
     const newest = rows.slice(0, query.limit).reverse();
     return toPage(scope, newest, newest.length, query.payloads);
@@ -131,12 +131,6 @@ interface Scope {
   readonly tenant: number;
   readonly session: number;
   readonly sessionId: string;
-}
-
-/** Where an entry stands, of a row of it. */
-function place(row: SqlRow): PathEnd {
-  const { chain, depth, ordinal } = row;
-  return { chain: Number(chain), depth: Number(depth), ordinal: Number(ordinal) };
 }
 
 function readMessages(
