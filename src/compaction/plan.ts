@@ -77,6 +77,8 @@ export interface CompactionPlan {
    * there is one, only where the pinned part and the pending turn alone are.
    */
   readonly tokensAfter: number;
+  /** What it saves, in tokens. Below 0: the summary takes more than what it stands for. */
+  readonly gainTokens: number;
 }
 
 /**
@@ -106,6 +108,7 @@ export function planCompaction(
   const { cut, cuts, tokensAfter } = fitLimit(ground, wanted, options);
   if (covers(ground, cut) === 0) return { none: "nothing_before_cut" };
 
+  const tokensBefore = options.previousSummaryTokens + ground.totalTokens;
   const before = items.slice(0, cut);
   const covered = before.filter((_, i) => ground.pinned[i] === false);
   const first = covered[0] as PlanItem;
@@ -120,8 +123,9 @@ export function planCompaction(
       firstKeptEntryId: items[cut]?.id ?? null,
       splitTurn: splitsTurn(items, cut),
       cuts,
-      tokensBefore: options.previousSummaryTokens + ground.totalTokens,
+      tokensBefore,
       tokensAfter,
+      gainTokens: tokensBefore - tokensAfter,
     },
   };
 }

@@ -156,24 +156,16 @@ export async function searchFacts(
   return found.filter((fact) => fact !== undefined);
 }
 
-/** How many facts are looked through for those of one session or owner. */
-const FACT_CANDIDATES = 500;
-
-/** The best facts of which `belongs` is true, at most `limit`. */
+/** Facts of the sessions that `within` names, the best first; of all, if it names none. */
 export async function searchFactsOf(
   scope: Scope,
   query: string,
   limit: number,
-  belongs: (fact: Fact) => Promise<boolean>,
+  within: SessionScope,
 ): Promise<readonly Fact[]> {
-  const ids = await findNotes(scope, "fact", query, FACT_CANDIDATES, "");
-  const found: Fact[] = [];
-  for (const id of ids) {
-    if (found.length === limit) break;
-    const fact = await scope.store.findFact(scope.tenant, id);
-    if (fact !== undefined && (await belongs(fact))) found.push(fact);
-  }
-  return found;
+  const ids = await findNotes(scope, "fact", query, limit, "", within);
+  const found = await Promise.all(ids.map((id) => scope.store.findFact(scope.tenant, id)));
+  return found.filter((fact) => fact !== undefined);
 }
 
 function searchNotes(
@@ -193,6 +185,7 @@ async function findNotes(
   query: string,
   limit: number,
   keyPrefix: string,
+  within: SessionScope = {},
 ): Promise<readonly string[]> {
   const { notes } = await scope.store.searchNotes(scope.tenant, {
     field,
@@ -200,6 +193,7 @@ async function findNotes(
     now: scope.now(),
     limit,
     keyPrefix,
+    ...(Object.keys(within).length === 0 ? {} : { scope: within }),
   });
   return notes.map(({ key }) => key);
 }

@@ -104,6 +104,8 @@ export interface NoteSearchRequest {
   readonly limit: number;
   /** Only keys that begin so: the memories of one agent. */
   readonly keyPrefix: string;
+  /** Only facts of these sessions. */
+  readonly scope?: SessionScope;
 }
 
 export interface NoteSearchAnswer {

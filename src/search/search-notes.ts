@@ -2,7 +2,7 @@
 
 import { Blobs } from "./index/blobs.ts";
 import type { TenantMemory } from "./memory.ts";
-import type { Asking } from "./port.ts";
+import { type Asking, ask } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { NoteSearchAnswer, NoteSearchRequest } from "./request.ts";
@@ -20,7 +20,7 @@ export function* searchNotes(
 }
 
 function* searchOnce(
-  { field, query, now, limit, keyPrefix }: NoteSearchRequest,
+  { field, query, now, limit, keyPrefix, scope }: NoteSearchRequest,
   memory: TenantMemory,
   unreadable: ReadonlySet<number>,
 ): Asking<NoteSearchAnswer> {
@@ -39,10 +39,15 @@ function* searchOnce(
     const expanded = [...new Set(lists.flatMap((list) => list ?? []))].sort();
     terms.push({ label: `${prefix}*`, terms: expanded.slice(0, MAX_EXPANSIONS), weight: 1 });
   }
+  const inScope = scope && new Set(yield* ask<"scope">({ need: "scope", scope }));
+  const sessions =
+    inScope && (yield* blobs.complete(() => views.map(({ source }) => source.factSessions())));
   const scores = (yield* blobs.complete(() => scoreKeyed(views, field, terms, BM25))) ?? [];
   const notes = scores.flatMap((own, i) => {
     const keys = (views[i] as View).source.noteKeys(field) ?? [];
-    return [...own].map(([document, score]) => ({ key: keys[document] as string, score }));
+    return [...own]
+      .filter(([document]) => inScope?.has(sessions?.[i]?.[document] ?? 0) ?? true)
+      .map(([document, score]) => ({ key: keys[document] as string, score }));
   });
   return {
     notes: notes

@@ -104,7 +104,8 @@ async function writeWithin(
 }
 
 function resized(plan: CompactionPlan, plannedFor: number, actual: number): CompactionPlan {
-  return { ...plan, tokensAfter: plan.tokensAfter - plannedFor + actual };
+  const tokensAfter = plan.tokensAfter - plannedFor + actual;
+  return { ...plan, tokensAfter, gainTokens: plan.tokensBefore - tokensAfter };
 }
 
 function write(

@@ -82,10 +82,8 @@ function factsWithin(
   within: RecallScope,
   session: Session,
 ): Promise<readonly Fact[]> {
-  return searchFactsOf(scope, query, limit, async (fact) => {
-    if (within === "tenant" || fact.sessionId === session.id) return true;
-    if (within === "session") return false;
-    const other = await scope.store.findSession(scope.tenant, fact.sessionId);
-    return other?.owner === session.owner;
-  });
+  if (within === "tenant") return searchFactsOf(scope, query, limit, {});
+  const sessions =
+    within === "session" ? { sessionIds: [session.id] } : { owners: [session.owner] };
+  return searchFactsOf(scope, query, limit, sessions);
 }

@@ -26,6 +26,10 @@ export interface ClawCompaction {
   readonly firstKept: string | null;
   /** The record of it. */
   readonly record: JsonObject;
+  /** The last entry that the summary covers, where it says so. */
+  readonly through: string | null;
+  /** Covered by nothing: they stay by their pins. */
+  readonly pinned: ReadonlySet<string>;
 }
 
 /** The last compaction of the path, unless everything is asked for. Reads the path once. */
@@ -53,6 +57,8 @@ export async function findCompaction(input: ExportInput): Promise<ClawCompaction
   return {
     entry: found,
     firstKept: kept ? firstKeptEntryId : null,
+    through: typeof data["through"] === "string" ? data["through"] : null,
+    pinned: new Set(Array.isArray(data["pinned"]) ? data["pinned"].map(String) : []),
     record: {
       count: source === undefined ? count : (data["count"] ?? count),
       removed_message_count: source === undefined ? removed : (data["removedMessages"] ?? removed),
@@ -70,6 +76,7 @@ export async function* clawParts(
   // Buffered until it is known whether anything is kept: the continuation says so.
   let continuation: Entry | undefined = compaction?.entry;
   let isKept = compaction === undefined;
+  let isThrough = false;
   for await (const entry of input.entries()) {
     const asked = askedOf(entry);
     if (asked !== undefined) {
@@ -81,11 +88,14 @@ export async function* clawParts(
       isKept = true;
       continue;
     }
+    // What came while everything was being summarised stands before the compaction, and is kept.
+    if (isThrough) isKept = true;
+    isThrough = compaction?.firstKept === null && entry.id === compaction.through;
     if (entry.kind === "compaction") {
       if (input.full) losses.add("summaries");
       continue;
     }
-    if (!isKept) {
+    if (!isKept && !compaction?.pinned.has(entry.id)) {
       if (entry.kind === "message") losses.add("messages that a summary stands for");
       continue;
     }
@@ -125,10 +135,11 @@ function continuationOf(entry: Entry, tailKept: boolean): ClawPart {
   return { message: { role: "system", blocks: [{ type: "text", text }] } };
 }
 
-/** A summary whose structure is known is written as claw-code writes its own. */
+/** A mechanical summary is written as claw-code writes its own; others keep their words. */
 function summaryOf(entry: Entry): string {
-  const { structure } = dataOf(entry);
-  if (!isStructure(structure)) return textOf(entry.blocks);
+  const { structure, summarizer } = dataOf(entry);
+  const isMechanical = typeof summarizer === "string" && summarizer.startsWith("mechanical");
+  if (!isMechanical || !isStructure(structure)) return textOf(entry.blocks);
   return renderSummary(structure, "seed");
 }
 

@@ -26,6 +26,9 @@ export function toPiRecords(
       case "message":
         return messageRecords(entry, source, losses);
       case "compaction":
+        if (source === undefined && data["structure"] !== undefined) {
+          losses.add("what a compaction is made of, beside its text");
+        }
         return [
           {
             ...{ type: "compaction", summary: textOf(entry.blocks) },

@@ -201,6 +201,19 @@ export function buildContextCases({ tenant }: ContextCases): void {
       expect(await recalled(own, "walrus", "tenant")).toHaveLength(5);
     });
 
+    test("finds a fact of its own behind any number of facts of others", async () => {
+      const engine = tenant();
+      const own = await talk([ask("hello")], engine);
+      const other = await talk([ask("hello")], engine);
+      const facts = Array.from({ length: 600 }, (_, i) => ({
+        ...{ subject: "zanzibar", predicate: "has", object: `zanzibar ${i}` },
+      }));
+      await other.addFacts(facts.slice(0, 300));
+      await other.addFacts(facts.slice(300));
+      await own.addFacts([{ subject: "the island", predicate: "is called", object: "Zanzibar" }]);
+      expect(await recalled(own, "zanzibar")).toEqual(["fact Zanzibar"]);
+    });
+
     test("gives a window with each message, and at most k of all", async () => {
       const handle = await talk([ask("first"), ...turns(2, 10), ask("the emu runs"), ask("last")]);
       const items = handle.recall("emu", { k: 1 });
