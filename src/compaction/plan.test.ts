@@ -239,6 +239,7 @@ describe("figures", () => {
         cuts: [],
         tokensBefore: 870,
         tokensAfter: 350,
+        gainTokens: 520,
       },
     });
   });
