@@ -1,12 +1,13 @@
 /** The formats that can be read. Adding one means its folder and a line here. */
 
 import { BackscrollError } from "../model/errors.ts";
+import { CLAUDE_CODE } from "./claude-code/claude-code.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
 import { splitLines } from "./lines.ts";
 import { PI } from "./pi/pi.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
-export const SOURCES: readonly TranscriptSource[] = [CLAW_CODE, PI];
+export const SOURCES: readonly TranscriptSource[] = [CLAUDE_CODE, CLAW_CODE, PI];
 
 /** How much of a file is looked at to know its format. */
 const HEAD_BYTES = 64 * 1024;

@@ -1,0 +1,50 @@
+/**
+ * Summaries of Claude Code.
+ *
+ * A line of the subtype `compact_boundary` says how large the context was, and what of it was kept;
+ * the summary is the user's line behind it. Older files have the summary alone.
+ */
+
+import { isPlainObject } from "../../model/json.ts";
+import { type Fields, presentFields, textField, timeField } from "../fields.ts";
+import { toBlocks } from "./claude-blocks.ts";
+import type { MappedEntry } from "./claude-lines.ts";
+
+export interface MappedCompaction {
+  readonly entry: MappedEntry;
+  /** The last of the lines that were kept: what names it as its parent follows the summary here. */
+  readonly tails: readonly string[];
+}
+
+/** Undefined if there is no summary in it. `nodeAt` finds the entry of a line. */
+export function toCompaction(
+  record: Fields,
+  boundary: Fields | undefined,
+  nodeAt: (uuid: string) => string | null | undefined,
+): MappedCompaction | undefined {
+  const { message } = record;
+  const blocks = isPlainObject(message) ? toBlocks(message["content"]) : undefined;
+  if (blocks === undefined || blocks.length === 0) return undefined;
+  const told = boundary?.["compactMetadata"];
+  const figures = isPlainObject(told) ? told : {};
+  const segment = figures["preservedSegment"];
+  const kept = isPlainObject(segment) ? segment : {};
+  const head = nodeAt(textField(kept, "headUuid") ?? "") ?? null;
+  const tail = textField(kept, "tailUuid");
+  const before = figures["preTokens"];
+  return {
+    entry: {
+      ...{ kind: "compaction", role: null, actor: null, blocks, usage: null, model: null },
+      data: {
+        firstKeptEntryId: head,
+        tokensBefore: Number.isSafeInteger(before) ? (before as number) : null,
+        ...presentFields({ trigger: textField(figures, "trigger") }),
+      },
+      references: ["firstKeptEntryId"],
+      createdAt: timeField(record, "timestamp"),
+      metadata: record["isSidechain"] === true ? { sidechain: true } : {},
+      fields: {},
+    },
+    tails: head !== null && tail !== undefined && nodeAt(tail) !== undefined ? [tail] : [],
+  };
+}
