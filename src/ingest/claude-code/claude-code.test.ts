@@ -243,9 +243,10 @@ describe("files of sub-agents, forked and resumed files", () => {
 
   test("a forked session has its own copy of the lines that it shares", async () => {
     const forked = V1.replaceAll("5d0e3c1a", "99999999").replaceAll(
-      '"isMeta":true',
-      '"isMeta":true,"forkedFrom":{"sessionId":"5d0e3c1a","messageUuid":"x"}',
+      '"parentUuid":null',
+      '"forkedFrom":{"sessionId":"5d0e3c1a","messageUuid":"x"},"parentUuid":null',
     );
+    expect((await read(forked)).session).toMatchObject({ parentSession: "5d0e3c1a" });
     await using engine = await open(":memory:");
     const first = await importText(engine, V1);
     const second = await importText(engine, forked);
