@@ -3,11 +3,13 @@
 import { BackscrollError } from "../model/errors.ts";
 import { CLAUDE_CODE } from "./claude-code/claude-code.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
+import { CODEX } from "./codex/codex.ts";
 import { splitLines } from "./lines.ts";
 import { PI } from "./pi/pi.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
-export const SOURCES: readonly TranscriptSource[] = [CLAUDE_CODE, CLAW_CODE, PI];
+/** The first that recognises a file reads it: claw-code's headers are less particular than Codex's. */
+export const SOURCES: readonly TranscriptSource[] = [CLAUDE_CODE, CODEX, CLAW_CODE, PI];
 
 /** How much of a file is looked at to know its format. */
 const HEAD_BYTES = 64 * 1024;
