@@ -7,13 +7,23 @@ import { fixture, importText, readWhole } from "./support/transcripts.ts";
 /** Damaged files: nothing throws, and what is whole is not lost with what is not. */
 
 const FIXTURES = [
+  "claude-code/version-1.jsonl",
+  "claude-code/version-2.jsonl",
+  "claude-code/agent-a1b2c3d.jsonl",
+  "claude-code/resumed.jsonl",
   "claw-code/version-1.json",
   "claw-code/tools.json",
   "claw-code/compacted.jsonl",
+  "codex/current.jsonl",
+  "codex/flat.jsonl",
+  "codex/sub-agent.jsonl",
   "pi/version-1.jsonl",
   "pi/version-2.jsonl",
   "pi/version-3.jsonl",
 ];
+
+/** Damaged files of all formats together; `FUZZ=20000 npx vitest run test/ingest-fuzz.test.ts` for more. */
+const RUNS = Math.ceil(Number(process.env["FUZZ"] ?? 2000) / FIXTURES.length);
 
 const mutation = fc.record({
   how: fc.constantFrom("cut", "flip", "double", "swap", "splice", "drop"),
@@ -66,7 +76,7 @@ test.each(FIXTURES)("no damage to %s makes a reader throw", async (name) => {
         expect(new Set(ids).size).toBe(ids.length);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: RUNS },
   );
 });
 
@@ -90,6 +100,29 @@ test("whatever a reader gives can be stored, and stored again", async () => {
     { numRuns: 150 },
   );
 });
+
+test.each(["claude-code/version-1.jsonl", "claude-code/version-2.jsonl", "codex/current.jsonl"])(
+  "a line of %s that is broken takes no other with it",
+  async (name) => {
+    const lines = fixture(name).trimEnd().split("\n");
+    const source = name.split("/")[0] ?? "";
+    const read = async (content: readonly string[]) => {
+      const { sessions, problems } = await readWhole(content.join("\n"), { source, path: "/a" });
+      const ids = sessions.flatMap(({ entries }) => entries.map(({ sourceId }) => sourceId));
+      return { ids, problems };
+    };
+    // What is known by its content, and titles, depend on more than their line.
+    const isOwn = (id: string) => !/^(note|title)-/.test(id);
+    const whole = await read(lines);
+    for (let i = 1; i < lines.length; i++) {
+      const broken = await read(lines.with(i, (lines[i] ?? "").slice(0, -5)));
+      const lost = whole.ids.filter((id) => isOwn(id) && !broken.ids.includes(id));
+      expect(lost.length, `line ${i + 1}`).toBeLessThanOrEqual(2);
+      expect(broken.ids.filter((id) => isOwn(id) && !whole.ids.includes(id))).toEqual([]);
+      expect(broken.problems[0]).toMatchObject({ line: i + 1 });
+    }
+  },
+);
 
 test("a line that is broken costs that line and no other", async () => {
   const lines = fixture("pi/version-3.jsonl").trimEnd().split("\n");

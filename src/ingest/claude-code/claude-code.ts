@@ -11,6 +11,7 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { Fields } from "../fields.ts";
 import { type JsonRecord, readRecords } from "../jsonl.ts";
+import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
 import { ClaudeFile } from "./claude-file.ts";
@@ -58,10 +59,11 @@ export const CLAUDE_CODE: TranscriptSource = {
     let header: ClaudeHeader | undefined;
     let file: ClaudeFile | undefined;
     const { resume } = input;
+    const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
       let length = 0;
       async function* measured() {
-        for await (const line of input.lines) {
+        for await (const line of counter.number(input.lines)) {
           length += line.text.length;
           yield line;
         }
@@ -77,7 +79,7 @@ export const CLAUDE_CODE: TranscriptSource = {
         }
         header = await readHeader(ahead, input);
       }
-      file = new ClaudeFile(header, problems, resume?.["file"] as JsonObject | undefined);
+      file = new ClaudeFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
       const entries = file.read(ahead, records);
       yield { ...toSession(header), entries, leaf: () => file?.leaf, problems };
     }
@@ -86,7 +88,7 @@ export const CLAUDE_CODE: TranscriptSource = {
       // While no line has named the session, its id may still change: then all is read again.
       state: () =>
         header?.isNamed && file !== undefined
-          ? ({ header, file: file.state() } as unknown as JsonObject)
+          ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
           : undefined,
     };
   },

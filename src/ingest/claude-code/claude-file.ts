@@ -5,6 +5,7 @@ import { sha256, toHex } from "../../transcript/hash.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type Fields, otherFields, presentFields, textField } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
+import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toCompaction } from "./claude-compaction.ts";
@@ -34,11 +35,15 @@ export class ClaudeFile {
   readonly #boundaries: Map<string, Fields>;
   /** Notes that have no id of their own are known by their content. */
   readonly #notes = new Set<string>();
-  /** Messages without a uuid so far: they are known by their number as well. */
-  #unnamed: number;
+  readonly #lines: LineCounter;
   #endsAside: boolean;
 
-  constructor(header: ClaudeHeader, problems: ProblemLog, state: JsonObject = {}) {
+  constructor(
+    header: ClaudeHeader,
+    problems: ProblemLog,
+    lines: LineCounter,
+    state: JsonObject = {},
+  ) {
     this.#header = header;
     this.#problems = problems;
     this.#tree = ClaudeTree.from(state["tree"]);
@@ -46,7 +51,7 @@ export class ClaudeFile {
     this.#title = new ClaudeTitle(state["title"]);
     this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
     this.#boundaries = new Map((state["boundaries"] ?? []) as unknown as [string, Fields][]);
-    this.#unnamed = Number(state["unnamed"] ?? 0);
+    this.#lines = lines;
     this.#endsAside = state["endsAside"] === true;
   }
 
@@ -70,17 +75,18 @@ export class ClaudeFile {
       ...{ tree: this.#tree.state(), usage: this.#usage.state(), title: this.#title.state() },
       calls: [...this.#toolNames].slice(-OPEN_CALLS),
       boundaries: [...this.#boundaries].slice(-BOUNDARIES) as unknown as JsonObject[],
-      ...{ unnamed: this.#unnamed, endsAside: this.#endsAside },
+      endsAside: this.#endsAside,
     };
   }
 
   *#line({ record, line }: JsonRecord): Generator<ImportedEntry> {
+    if (!this.#lines.take(line)) return;
     const uuid = textField(record, "uuid") || undefined;
     if (uuid !== undefined && this.#tree.has(uuid)) {
       this.#problems.add("duplicate_id", `the uuid ${uuid} was there before`, line);
       return;
     }
-    // The last line of an earlier reading may be read again.
+    // A line that an earlier reading has met, and that the file repeats.
     if (uuid !== undefined && this.#tree.wasThere(uuid)) return;
     const { type } = record;
     if (IGNORED.includes(type)) {
@@ -97,8 +103,7 @@ export class ClaudeFile {
   }
 
   *#message(record: Fields, message: MappedMessage, line: number): Generator<ImportedEntry> {
-    const uuid = textField(record, "uuid") || undefined;
-    const id = uuid ?? `record-${++this.#unnamed}-${contentId(record)}`;
+    const id = idOf(record, line);
     const { entries, answer, calls, results } = message;
     const ids = entries.map((_, i) => (i === 0 ? id : `${id}#${i + 1}`));
     let parent = this.#place(record, id, ids, line, { answer, calls, results });
@@ -119,8 +124,7 @@ export class ClaudeFile {
       yield* this.#note(record, line);
       return;
     }
-    const uuid = textField(record, "uuid") || undefined;
-    const id = uuid ?? `record-${++this.#unnamed}-${contentId(record)}`;
+    const id = idOf(record, line);
     const parent = this.#place(record, id, [id], line);
     // What was kept stands before the summary here, and what follows it there follows the summary.
     for (const tail of compaction.tails) this.#tree.redirect(tail, id);
@@ -216,6 +220,11 @@ function parentOf(record: Fields): string | null | undefined {
   if (typeof parentUuid === "string" && parentUuid !== "") return parentUuid;
   if (logical !== undefined && logical !== "") return logical;
   return parentUuid === null ? null : undefined;
+}
+
+/** Also a message without a uuid has an id: its line, and its content should two files be one session. */
+function idOf(record: Fields, line: number): string {
+  return textField(record, "uuid") || `record-${line}-${contentId(record)}`;
 }
 
 function contentId(record: Fields): string {

@@ -1,7 +1,7 @@
 /**
  * A file of Codex CLI from its first record to its last.
  *
- * Records have no ids: an entry is known by the record's number and time. They follow each other,
+ * Records have no ids: an entry is known by the record's line and time. They follow each other,
  * unless the user has taken turns back. A forked session, and a sub-agent's, begin with a copy of
  * another session's turns; these are kept, so that the session is whole, but are not found by search
  * a second time, and what they took is not counted again.
@@ -19,6 +19,7 @@ import {
   timeField,
 } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
+import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
 import { isCopyOf, isIgnoredEvent } from "./codex-events.ts";
@@ -39,30 +40,39 @@ export class CodexFile {
   readonly #toolNames: Map<string, string>;
   /** What the user's turns began behind. */
   readonly #turns: (string | null)[];
-  #records: number;
+  readonly #lines: LineCounter;
+  #line = 0;
   #last: string | null;
   #model: string | null;
   /** Whether the turn is copied from the session that this one was made from. */
   #isCopied: boolean;
+  /** Whether the file's own header was met, or something behind it. */
+  #hasBegun: boolean;
 
-  constructor(header: CodexHeader, problems: ProblemLog, state: JsonObject = {}) {
+  constructor(
+    header: CodexHeader,
+    problems: ProblemLog,
+    lines: LineCounter,
+    state: JsonObject = {},
+  ) {
     this.#header = header;
     this.#problems = problems;
     this.#usage = new CodexUsage(state["usage"]);
     this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
     this.#turns = [...((state["turns"] ?? []) as (string | null)[])];
-    this.#records = Number(state["records"] ?? 0);
+    this.#lines = lines;
     this.#last = (state["last"] ?? null) as string | null;
     this.#model = (state["model"] ?? null) as string | null;
     this.#isCopied = state["isCopied"] === true;
+    this.#hasBegun = state["hasBegun"] === true;
   }
 
   /** To be asked when all is read. */
   state(): JsonObject {
     return {
       ...{ usage: this.#usage.state(), calls: [...this.#toolNames].slice(-OPEN_CALLS) },
-      ...{ turns: this.#turns.slice(-TURNS), records: this.#records, last: this.#last },
-      ...{ model: this.#model, isCopied: this.#isCopied },
+      ...{ turns: this.#turns.slice(-TURNS), last: this.#last },
+      ...{ model: this.#model, isCopied: this.#isCopied, hasBegun: this.#hasBegun },
     };
   }
 
@@ -76,11 +86,13 @@ export class CodexFile {
   }
 
   *#record({ record, line }: JsonRecord): Generator<ImportedEntry> {
-    const isFirst = this.#records++ === 0;
+    if (!this.#lines.take(line)) return;
+    this.#line = line;
     const { type, payload } = record;
     if (headerOf(record) !== undefined) {
       // Another header is that of the session whose turns are copied.
-      if (!isFirst) this.#problems.ignore("session_meta");
+      if (this.#hasBegun) this.#problems.ignore("session_meta");
+      this.#hasBegun = true;
     } else if (record["record_type"] !== undefined) this.#problems.ignore("record_type");
     else if (!isPlainObject(payload)) yield* this.#item(record, record, line);
     else if (type === "response_item") yield* this.#item(record, payload, line);
@@ -195,8 +207,8 @@ export class CodexFile {
 
   *#give(record: Fields, draft: Draft): Generator<ImportedEntry> {
     const createdAt = timeField(record, "timestamp");
-    // The time tells records apart that have one number in two files of the same session.
-    const sourceId = `record-${this.#records}${createdAt === null ? "" : `-${createdAt}`}`;
+    // The time tells records apart that have one line in two files of the same session.
+    const sourceId = `record-${this.#line}${createdAt === null ? "" : `-${createdAt}`}`;
     const entry: ImportedEntry = {
       ...{ role: null, actor: null, blocks: [], data: null, usage: null, model: null },
       ...{ metadata: toSourceMetadata({ format: FORMAT, id: null }), createdAt },

@@ -6,6 +6,7 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { Fields } from "../fields.ts";
 import { type JsonRecord, readRecords } from "../jsonl.ts";
+import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
 import { CodexFile } from "./codex-file.ts";
@@ -44,8 +45,9 @@ export const CODEX: TranscriptSource = {
     let header: CodexHeader | undefined;
     let file: CodexFile | undefined;
     const { resume, path } = input;
+    const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
-      const records = readRecords(input.lines, problems);
+      const records = readRecords(counter.number(input.lines), problems);
       const ahead: JsonRecord[] = [];
       if (resume !== undefined) header = resume["header"] as unknown as CodexHeader;
       else {
@@ -60,7 +62,7 @@ export const CODEX: TranscriptSource = {
           problems.add("missing_header", "the file begins without session_meta", first.line);
         }
       }
-      file = new CodexFile(header, problems, resume?.["file"] as JsonObject | undefined);
+      file = new CodexFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
       yield { ...toSession(header), entries: file.read(ahead, records), problems };
     }
     return {
@@ -68,7 +70,7 @@ export const CODEX: TranscriptSource = {
       // Without a header the id is the file's name, and a header may still come.
       state: () =>
         header?.isThere && file !== undefined
-          ? ({ header, file: file.state() } as unknown as JsonObject)
+          ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
           : undefined,
     };
   },
