@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { splitLines } from "../src/ingest/lines.ts";
+import { SOURCES } from "../src/ingest/sources.ts";
 import { BackscrollError } from "../src/model/errors.ts";
+import type { JsonObject } from "../src/model/json.ts";
 import { open } from "../src/open.ts";
 import { fixture, importText, readWhole } from "./support/transcripts.ts";
 
@@ -24,6 +27,9 @@ const FIXTURES = [
 
 /** Damaged files of all formats together; `FUZZ=20000 npx vitest run test/ingest-fuzz.test.ts` for more. */
 const RUNS = Math.ceil(Number(process.env["FUZZ"] ?? 2000) / FIXTURES.length);
+
+/** Storing takes longer than reading. */
+const STORED_RUNS = Math.ceil(Number(process.env["FUZZ"] ?? 1500) / 10);
 
 const mutation = fc.record({
   how: fc.constantFrom("cut", "flip", "double", "swap", "splice", "drop"),
@@ -97,7 +103,43 @@ test("whatever a reader gives can be stored, and stored again", async () => {
         if (!known && !(error as Error).message.includes("no session")) throw error;
       }
     }),
-    { numRuns: 150 },
+    { numRuns: STORED_RUNS },
+  );
+});
+
+test("a damaged file that is read in two parts can be stored as well", async () => {
+  await using engine = await open(":memory:");
+  let tenants = 0;
+  const resumable = FIXTURES.filter((name) => /^(claude-code|codex)\//.test(name));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...resumable),
+      fc.array(mutation),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      async (name, mutations, where) => {
+        const damaged = mutations.reduce(mutate, Buffer.from(fixture(name)));
+        const at = damaged.indexOf(10, Math.floor(where * damaged.length)) + 1;
+        const source = SOURCES.find((each) => each.name === name.split("/")[0]);
+        const tenant = engine.forTenant(`r${++tenants}`);
+        let resume: JsonObject | undefined;
+        for (const part of [damaged.subarray(0, at), damaged.subarray(at)]) {
+          const lines = splitLines([part]);
+          const given = resume === undefined ? {} : { resume };
+          const transcript = source?.read({ path: "/a", lines, ...given });
+          let sessions = 0;
+          for await (const session of transcript?.sessions ?? []) {
+            await tenant.importSession(session, { file: "/a" });
+            sessions++;
+          }
+          expect(sessions).toBe(1);
+          const state = transcript?.state?.();
+          // Nothing to go on from: then the whole is read again.
+          if (state === undefined) break;
+          resume = JSON.parse(JSON.stringify(state)) as JsonObject;
+        }
+      },
+    ),
+    { numRuns: STORED_RUNS },
   );
 });
 
