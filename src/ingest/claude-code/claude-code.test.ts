@@ -162,18 +162,21 @@ describe("a file of version 2", () => {
     expect(await handle.branches()).toHaveLength(2);
   });
 
-  test("goes on behind the summary where some lines were kept", async () => {
-    const boundary = { headUuid: "b", anchorUuid: "s", tailUuid: "c" };
+  test.each([
+    { preservedSegment: { headUuid: "b", anchorUuid: "s", tailUuid: "c" } },
+    { preservedMessages: { anchorUuid: "s", uuids: ["b", "c"] } },
+  ])("goes on behind the summary where some lines were kept: %j", async (compactMetadata) => {
     const lines = [
       { type: "user", uuid: "a", parentUuid: null, message: { content: "one" } },
       { type: "user", uuid: "b", parentUuid: "a", message: { content: "two" } },
       { type: "user", uuid: "c", parentUuid: "b", message: { content: "three" } },
       {
         ...{ type: "system", subtype: "compact_boundary", uuid: "d", parentUuid: null },
-        ...{ logicalParentUuid: "c", compactMetadata: { preservedSegment: boundary } },
+        ...{ logicalParentUuid: "c", compactMetadata },
       },
+      { type: "attachment", uuid: "x", parentUuid: "d", attachment: { type: "plan" } },
       {
-        ...{ type: "user", uuid: "s", parentUuid: "d", isCompactSummary: true },
+        ...{ type: "user", uuid: "s", parentUuid: "x", isCompactSummary: true },
         message: { content: "the past" },
       },
       { type: "user", uuid: "e", parentUuid: "c", message: { content: "four" } },

@@ -44,12 +44,8 @@ export const CLAUDE_CODE: TranscriptSource = {
   recognise(head, path) {
     const text = new TextDecoder("utf-8").decode(head);
     if (text.trim() === "") return /[/\\]projects[/\\][^/\\]+[/\\].*\.jsonl$/.test(path);
-    const lines = text.split("\n", LOOKED_AT);
-    for (const line of lines) {
-      if (line.trim() === "") continue;
-      const record = tryParse(line);
-      if (isPlainObject(record)) return isClaudeLine(record);
-    }
+    const records = text.split("\n", LOOKED_AT).map(tryParse).filter(isPlainObject);
+    if (records.length > 0) return !records.some(hasParts) && records.some(isClaudeLine);
     // The first line is longer than what we were shown, or damaged.
     return /^\s*\{\s*"(?:parentUuid|isSidechain|logicalParentUuid)"\s*:/.test(text);
   },
@@ -118,10 +114,14 @@ const TYPES: Readonly<Record<string, string>> = {
   "last-prompt": "lastPrompt",
 };
 
+/** Qwen Code writes lines of much the same form, with `parts` in its messages. */
+function hasParts({ message }: Fields): boolean {
+  return isPlainObject(message) && Array.isArray(message["parts"]);
+}
+
 function isClaudeLine(record: Fields): boolean {
   const { type, message } = record;
   if (type === "user" || type === "assistant") {
-    // Others have `parts` here, or no message at all.
     return isPlainObject(message) && message["content"] !== undefined;
   }
   if (typeof type !== "string") return false;

@@ -27,10 +27,8 @@ export function toCompaction(
   if (blocks === undefined || blocks.length === 0) return undefined;
   const told = boundary?.["compactMetadata"];
   const figures = isPlainObject(told) ? told : {};
-  const segment = figures["preservedSegment"];
-  const kept = isPlainObject(segment) ? segment : {};
-  const head = nodeAt(textField(kept, "headUuid") ?? "") ?? null;
-  const tail = textField(kept, "tailUuid");
+  const { first, last } = keptOf(figures);
+  const head = nodeAt(first) ?? null;
   const before = figures["preTokens"];
   return {
     entry: {
@@ -45,6 +43,16 @@ export function toCompaction(
       metadata: record["isSidechain"] === true ? { sidechain: true } : {},
       fields: {},
     },
-    tails: head !== null && tail !== undefined && nodeAt(tail) !== undefined ? [tail] : [],
+    tails: head !== null && nodeAt(last) !== undefined ? [last] : [],
   };
+}
+
+/** The first and the last line that were kept beside the summary: a range, or a list. */
+function keptOf(figures: Fields): { readonly first: string; readonly last: string } {
+  const { preservedSegment: range, preservedMessages: list } = figures;
+  if (isPlainObject(range)) {
+    return { first: textField(range, "headUuid") ?? "", last: textField(range, "tailUuid") ?? "" };
+  }
+  const uuids = isPlainObject(list) && Array.isArray(list["uuids"]) ? list["uuids"] : [];
+  return { first: String(uuids[0] ?? ""), last: String(uuids.at(-1) ?? "") };
 }

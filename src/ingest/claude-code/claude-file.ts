@@ -117,8 +117,12 @@ export class ClaudeFile {
   }
 
   *#compaction(record: Fields, line: number): Generator<ImportedEntry> {
-    const parentUuid = textField(record, "parentUuid");
-    const boundary = this.#boundaries.get(parentUuid ?? "");
+    // Something attached may stand between the boundary and its summary.
+    const [newest] = [...this.#boundaries.keys()].slice(-1);
+    const key = textField(record, "parentUuid") ?? "";
+    const named = this.#boundaries.has(key) ? key : (newest ?? "");
+    const boundary = this.#boundaries.get(named);
+    this.#boundaries.delete(named);
     const compaction = toCompaction(record, boundary, (uuid) => this.#tree.nodeAt(uuid));
     if (compaction === undefined) {
       yield* this.#note(record, line);

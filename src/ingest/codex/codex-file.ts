@@ -46,6 +46,8 @@ export class CodexFile {
   #model: string | null;
   /** Whether the turn is copied from the session that this one was made from. */
   #isCopied: boolean;
+  /** Whether there are items: then events only repeat them. Some versions wrote the events alone. */
+  #hasItems: boolean;
   /** Whether the file's own header was met, or something behind it. */
   #hasBegun: boolean;
 
@@ -65,6 +67,7 @@ export class CodexFile {
     this.#model = (state["model"] ?? null) as string | null;
     this.#isCopied = state["isCopied"] === true;
     this.#hasBegun = state["hasBegun"] === true;
+    this.#hasItems = state["hasItems"] === true;
   }
 
   /** To be asked when all is read. */
@@ -73,6 +76,7 @@ export class CodexFile {
       ...{ usage: this.#usage.state(), calls: [...this.#toolNames].slice(-OPEN_CALLS) },
       ...{ turns: this.#turns.slice(-TURNS), last: this.#last },
       ...{ model: this.#model, isCopied: this.#isCopied, hasBegun: this.#hasBegun },
+      hasItems: this.#hasItems,
     };
   }
 
@@ -95,8 +99,10 @@ export class CodexFile {
       this.#hasBegun = true;
     } else if (record["record_type"] !== undefined) this.#problems.ignore("record_type");
     else if (!isPlainObject(payload)) yield* this.#item(record, record, line);
-    else if (type === "response_item") yield* this.#item(record, payload, line);
-    else if (type === "event_msg") yield* this.#event(record, payload);
+    else if (type === "response_item") {
+      this.#hasItems = true;
+      yield* this.#item(record, payload, line);
+    } else if (type === "event_msg") yield* this.#event(record, payload);
     else if (type === "turn_context") yield* this.#turn(record, payload);
     else if (type === "compacted") yield* this.#compacted(record, payload);
     else yield* this.#note(record, String(type), payload as JsonObject);
@@ -152,6 +158,10 @@ export class CodexFile {
     } else if (type === "thread_rolled_back") {
       yield* this.#note(record, type, otherFields(event, ["type"]));
       this.#rollBack(countField(event, "num_turns") ?? 0);
+    } else if (!this.#hasItems && /^(user|agent)_message$/.test(type)) {
+      const role = type === "user_message" ? "user" : "assistant";
+      const content = [{ type: "text", text: textField(event, "message") ?? "" }];
+      yield* this.#item(record, { type: "message", role, content }, 0);
     } else if (isIgnoredEvent(type)) this.#problems.ignore(`event_msg:${type}`);
     else yield* this.#note(record, type, otherFields(event, ["type"]));
   }
@@ -174,8 +184,12 @@ export class CodexFile {
     const sealed = items.filter(
       (item) => isPlainObject(item) && typeof item["encrypted_content"] === "string",
     );
-    const text = textField(payload, "message") ?? "";
-    const readable = text === "" ? "The summary is sealed: only its provider can read it." : text;
+    const text = textField(payload, "message") || textField(payload, "summary") || "";
+    const missing =
+      sealed.length > 0
+        ? "The summary is sealed: only its provider can read it."
+        : "The file holds no summary of what is before.";
+    const readable = text === "" ? missing : text;
     yield* this.#give(record, {
       kind: "compaction",
       blocks: [
@@ -191,7 +205,9 @@ export class CodexFile {
       references: ["firstKeptEntryId"],
       metadata: toSourceMetadata({
         ...{ format: FORMAT, id: null },
-        ...presentFields({ fields: otherFields(payload, ["message", "replacement_history"]) }),
+        ...presentFields({
+          fields: otherFields(payload, ["message", "summary", "replacement_history"]),
+        }),
       }),
     });
   }

@@ -69,14 +69,13 @@ export function toSession(
   };
 }
 
-/** The thread that was forked, or that has started this one. */
+/** The thread that has started this one, or that was forked. */
 function parentOf(header: Fields): string | null {
-  const forked = textField(header, "forked_from_id");
-  if (forked) return forked;
   const source = isPlainObject(header["source"]) ? header["source"] : {};
   const agent = isPlainObject(source["subagent"]) ? source["subagent"] : {};
   const spawn = isPlainObject(agent["thread_spawn"]) ? agent["thread_spawn"] : {};
-  return textField(spawn, "parent_thread_id") || null;
+  const started = textField(spawn, "parent_thread_id") || textField(header, "parent_thread_id");
+  return started || textField(header, "forked_from_id") || null;
 }
 
 /** Files are named after the time and the session's id. */

@@ -74,41 +74,39 @@ export class CodexUsage {
 interface Counts {
   readonly input_tokens: number;
   readonly cached_input_tokens: number;
+  readonly cache_write_input_tokens: number;
   readonly output_tokens: number;
 }
 
+const NAMES = [
+  ...["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"],
+] as readonly (keyof Counts)[];
+
 function readCounts(fields: Fields): Counts {
-  return {
-    input_tokens: countField(fields, "input_tokens") ?? 0,
-    cached_input_tokens: countField(fields, "cached_input_tokens") ?? 0,
-    output_tokens: countField(fields, "output_tokens") ?? 0,
-  };
+  return toCounts((name) => countField(fields, name) ?? 0);
 }
 
 function isSame(a: Counts, b: Counts): boolean {
-  return (
-    a.input_tokens === b.input_tokens &&
-    a.cached_input_tokens === b.cached_input_tokens &&
-    a.output_tokens === b.output_tokens
-  );
+  return NAMES.every((name) => a[name] === b[name]);
 }
 
 function minus(a: Counts, b: Counts | undefined): Counts {
-  return {
-    input_tokens: Math.max(0, a.input_tokens - (b?.input_tokens ?? 0)),
-    cached_input_tokens: Math.max(0, a.cached_input_tokens - (b?.cached_input_tokens ?? 0)),
-    output_tokens: Math.max(0, a.output_tokens - (b?.output_tokens ?? 0)),
-  };
+  return toCounts((name) => Math.max(0, a[name] - (b?.[name] ?? 0)));
 }
 
-/** There, what came from the cache is a part of the input. */
+function toCounts(count: (name: keyof Counts) => number): Counts {
+  return Object.fromEntries(NAMES.map((name) => [name, count(name)])) as unknown as Counts;
+}
+
+/** There, what the cache gave and took is a part of the input. */
 function toUsage(counts: Counts): Usage | undefined {
-  const { input_tokens: input, cached_input_tokens: cached, output_tokens: output } = counts;
+  const { input_tokens: input, output_tokens: output } = counts;
   if (input + output === 0) return undefined;
-  const read = Math.min(cached, input);
+  const read = Math.min(counts.cached_input_tokens, input);
+  const written = Math.min(counts.cache_write_input_tokens, input - read);
   return {
-    ...{ inputTokens: input - read, outputTokens: output },
-    ...{ cacheCreationTokens: 0, cacheReadTokens: read },
+    ...{ inputTokens: input - read - written, outputTokens: output },
+    ...{ cacheCreationTokens: written, cacheReadTokens: read },
   };
 }
 

@@ -157,6 +157,22 @@ test("what a sub-agent copied from its parent is there, and neither found nor co
 });
 
 describe("damaged and odd files", () => {
+  test("a file that has the events alone is told by them", async () => {
+    const event = (type: string, message: string) =>
+      JSON.stringify({ type: "event_msg", payload: { type, message } });
+    const lines = [
+      '{"type":"session_meta","payload":{"id":"s","cwd":"/srv/shop"}}',
+      event("user_message", "Why?"),
+      event("agent_message", "Because."),
+    ];
+    const { session, entries } = await read(lines.join("\n"));
+    expect(entries.map(({ role, blocks }) => [role, blocks])).toEqual([
+      ["user", [{ type: "text", text: "Why?" }]],
+      ["assistant", [{ type: "text", text: "Because." }]],
+    ]);
+    expect(session?.problems.ignored.size).toBe(0);
+  });
+
   test("a file without a header has its id of its name", async () => {
     const [, ...rest] = CURRENT.split("\n");
     const path = `/sessions/2025/12/07/rollout-2025-12-07T09-59-59-${ID}.jsonl`;
