@@ -23,10 +23,16 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   // Readers of other agents' files. Each knows the port and nothing of the others.
   ingest: { folders: ["model", "transcript"], packages: [] },
+  "ingest/claude-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/codex": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/pi": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/sources.ts": {
-    folders: ["model", "ingest", "ingest/claw-code", "ingest/pi"],
+    folders: [
+      "model",
+      "ingest",
+      ...["claude-code", "claw-code", "codex", "pi"].map((name) => `ingest/${name}`),
+    ],
     packages: [],
   },
 

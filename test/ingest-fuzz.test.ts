@@ -1,19 +1,35 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { splitLines } from "../src/ingest/lines.ts";
+import { SOURCES } from "../src/ingest/sources.ts";
 import { BackscrollError } from "../src/model/errors.ts";
+import type { JsonObject } from "../src/model/json.ts";
 import { open } from "../src/open.ts";
 import { fixture, importText, readWhole } from "./support/transcripts.ts";
 
 /** Damaged files: nothing throws, and what is whole is not lost with what is not. */
 
 const FIXTURES = [
+  "claude-code/version-1.jsonl",
+  "claude-code/version-2.jsonl",
+  "claude-code/agent-a1b2c3d.jsonl",
+  "claude-code/resumed.jsonl",
   "claw-code/version-1.json",
   "claw-code/tools.json",
   "claw-code/compacted.jsonl",
+  "codex/current.jsonl",
+  "codex/flat.jsonl",
+  "codex/sub-agent.jsonl",
   "pi/version-1.jsonl",
   "pi/version-2.jsonl",
   "pi/version-3.jsonl",
 ];
+
+/** Damaged files of all formats together; `FUZZ=20000 npx vitest run test/ingest-fuzz.test.ts` for more. */
+const RUNS = Math.ceil(Number(process.env["FUZZ"] ?? 2000) / FIXTURES.length);
+
+/** Storing takes longer than reading. */
+const STORED_RUNS = Math.ceil(Number(process.env["FUZZ"] ?? 1500) / 10);
 
 const mutation = fc.record({
   how: fc.constantFrom("cut", "flip", "double", "swap", "splice", "drop"),
@@ -66,7 +82,7 @@ test.each(FIXTURES)("no damage to %s makes a reader throw", async (name) => {
         expect(new Set(ids).size).toBe(ids.length);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: RUNS },
   );
 });
 
@@ -87,9 +103,68 @@ test("whatever a reader gives can be stored, and stored again", async () => {
         if (!known && !(error as Error).message.includes("no session")) throw error;
       }
     }),
-    { numRuns: 150 },
+    { numRuns: STORED_RUNS },
   );
 });
+
+test("a damaged file that is read in two parts can be stored as well", async () => {
+  await using engine = await open(":memory:");
+  let tenants = 0;
+  const resumable = FIXTURES.filter((name) => /^(claude-code|codex)\//.test(name));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...resumable),
+      fc.array(mutation),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      async (name, mutations, where) => {
+        const damaged = mutations.reduce(mutate, Buffer.from(fixture(name)));
+        const at = damaged.indexOf(10, Math.floor(where * damaged.length)) + 1;
+        const source = SOURCES.find((each) => each.name === name.split("/")[0]);
+        const tenant = engine.forTenant(`r${++tenants}`);
+        let resume: JsonObject | undefined;
+        for (const part of [damaged.subarray(0, at), damaged.subarray(at)]) {
+          const lines = splitLines([part]);
+          const given = resume === undefined ? {} : { resume };
+          const transcript = source?.read({ path: "/a", lines, ...given });
+          let sessions = 0;
+          for await (const session of transcript?.sessions ?? []) {
+            await tenant.importSession(session, { file: "/a" });
+            sessions++;
+          }
+          expect(sessions).toBe(1);
+          const state = transcript?.state?.();
+          // Nothing to go on from: then the whole is read again.
+          if (state === undefined) break;
+          resume = JSON.parse(JSON.stringify(state)) as JsonObject;
+        }
+      },
+    ),
+    { numRuns: STORED_RUNS },
+  );
+});
+
+test.each(["claude-code/version-1.jsonl", "claude-code/version-2.jsonl", "codex/current.jsonl"])(
+  "a line of %s that is broken takes no other with it",
+  async (name) => {
+    const lines = fixture(name).trimEnd().split("\n");
+    const source = name.split("/")[0] ?? "";
+    const read = async (content: readonly string[]) => {
+      const { sessions, problems } = await readWhole(content.join("\n"), { source, path: "/a" });
+      const ids = sessions.flatMap(({ entries }) => entries.map(({ sourceId }) => sourceId));
+      return { ids, problems };
+    };
+    // What is known by its content, and titles, depend on more than their line.
+    const isOwn = (id: string) => !/^(note|title)-/.test(id);
+    const whole = await read(lines);
+    for (let i = 1; i < lines.length; i++) {
+      const broken = await read(lines.with(i, (lines[i] ?? "").slice(0, -5)));
+      const lost = whole.ids.filter((id) => isOwn(id) && !broken.ids.includes(id));
+      expect(lost.length, `line ${i + 1}`).toBeLessThanOrEqual(2);
+      expect(broken.ids.filter((id) => isOwn(id) && !whole.ids.includes(id))).toEqual([]);
+      expect(broken.problems[0]).toMatchObject({ line: i + 1 });
+    }
+  },
+);
 
 test("a line that is broken costs that line and no other", async () => {
   const lines = fixture("pi/version-3.jsonl").trimEnd().split("\n");

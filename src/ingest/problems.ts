@@ -34,12 +34,26 @@ const KEPT = 100;
 export class ProblemLog {
   readonly #first: ImportProblem[] = [];
   readonly #counts = new Map<ImportProblemCode, number>();
+  readonly #ignored = new Map<string, number>();
 
   add(code: ImportProblemCode, message: string, line?: number): void {
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
     if (this.#first.length < KEPT) {
       this.#first.push(line === undefined ? { code, message } : { line, code, message });
     }
+  }
+
+  /**
+   * Counts a record that was understood and left out, because it tells nothing of the conversation: a
+   * progress bar, a copy of something that stands elsewhere. It is no problem, and is not hidden.
+   */
+  ignore(name: string): void {
+    this.#ignored.set(name, (this.#ignored.get(name) ?? 0) + 1);
+  }
+
+  /** How many records were left out on purpose, by the source's name of their type. */
+  get ignored(): ReadonlyMap<string, number> {
+    return this.#ignored;
   }
 
   /** The first hundred, in the order in which they were met. */

@@ -1,12 +1,15 @@
 /** The formats that can be read. Adding one means its folder and a line here. */
 
 import { BackscrollError } from "../model/errors.ts";
+import { CLAUDE_CODE } from "./claude-code/claude-code.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
+import { CODEX } from "./codex/codex.ts";
 import { splitLines } from "./lines.ts";
 import { PI } from "./pi/pi.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
-export const SOURCES: readonly TranscriptSource[] = [CLAW_CODE, PI];
+/** The first that recognises a file reads it: claw-code's headers are less particular than Codex's. */
+export const SOURCES: readonly TranscriptSource[] = [CLAUDE_CODE, CODEX, CLAW_CODE, PI];
 
 /** How much of a file is looked at to know its format. */
 const HEAD_BYTES = 64 * 1024;

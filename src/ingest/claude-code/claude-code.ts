@@ -1,0 +1,144 @@
+/**
+ * Transcripts of Claude Code: JSON lines, a tree by `uuid` and `parentUuid`, one line for each block
+ * of an answer.
+ *
+ * A line is an entry, known by its uuid, so that every line of the file can be addressed and a file
+ * can be read on from where it ended; the lines of one answer are a chain, and the last has the usage.
+ * A sub-agent inside of the file is a branch with a start of its own; one with a file of its own is a
+ * session that names its parent.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import type { Fields } from "../fields.ts";
+import { type JsonRecord, readRecords } from "../jsonl.ts";
+import { LineCounter } from "../line-counter.ts";
+import { ProblemLog } from "../problems.ts";
+import type { Environment, Place, TranscriptSource } from "../source.ts";
+import { ClaudeFile } from "./claude-file.ts";
+import {
+  type ClaudeHeader,
+  FORMAT,
+  isHeaderComplete,
+  readHeader,
+  toSession,
+} from "./claude-session.ts";
+
+export const CLAUDE_CODE: TranscriptSource = {
+  name: FORMAT,
+
+  places({ home, variables }: Environment): readonly Place[] {
+    const { SESSIONS_DIR: sessions, CLAUDE_CONFIG_DIR: config } = variables;
+    const roots = sessions
+      ? [sessions]
+      : config
+        ? [`${config}/projects`]
+        : [`${home}/.claude/projects`, `${home}/.config/claude/projects`];
+    return roots.map((root) => ({
+      root,
+      matches: (path) => path.endsWith(".jsonl"),
+      // Outputs of tools that were too long for the transcript.
+      skips: (path) => /(^|\/)tool-results$/.test(path),
+    }));
+  },
+
+  recognise(head, path) {
+    const text = new TextDecoder("utf-8").decode(head);
+    if (text.trim() === "") return /[/\\]projects[/\\][^/\\]+[/\\].*\.jsonl$/.test(path);
+    const records = text.split("\n", LOOKED_AT).map(tryParse).filter(isPlainObject);
+    if (records.length > 0) return !records.some(hasParts) && records.some(isClaudeLine);
+    // The first line is longer than what we were shown, or damaged.
+    return /^\s*\{\s*"(?:parentUuid|isSidechain|logicalParentUuid)"\s*:/.test(text);
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    let header: ClaudeHeader | undefined;
+    let file: ClaudeFile | undefined;
+    const { resume } = input;
+    const counter = new LineCounter(resume?.["lines"]);
+    async function* sessions() {
+      let length = 0;
+      async function* measured() {
+        for await (const line of counter.number(input.lines)) {
+          length += line.text.length;
+          yield line;
+        }
+      }
+      const records = readRecords(measured(), problems);
+      const ahead: JsonRecord[] = [];
+      if (resume !== undefined) header = resume["header"] as unknown as ClaudeHeader;
+      else {
+        while (!isHeaderComplete(ahead, length)) {
+          const next = await records.next();
+          if (next.done) break;
+          ahead.push(next.value);
+        }
+        header = await readHeader(ahead, input);
+      }
+      file = new ClaudeFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
+      const entries = file.read(ahead, records);
+      yield { ...toSession(header), entries, leaf: () => file?.leaf, problems };
+    }
+    return {
+      ...{ sessions: sessions(), problems },
+      // While no line has named the session, its id may still change: then all is read again.
+      state: () =>
+        header?.isNamed && file !== undefined
+          ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
+          : undefined,
+    };
+  },
+
+  resumeCommand({ id, cwd }) {
+    // A sub-agent cannot be gone on with; its parent can.
+    const [session = ""] = id.split("/");
+    if (!/^[\w.-]+$/.test(session)) return null;
+    const command = `claude --resume ${session}`;
+    return cwd === null ? command : `cd ${quote(cwd)} && ${command}`;
+  },
+};
+
+/** A first line that is damaged, or empty, does not hide what the others are. */
+const LOOKED_AT = 20;
+
+/** Types that no other agent's lines have, each with a field that it comes with. */
+const TYPES: Readonly<Record<string, string>> = {
+  summary: "leafUuid",
+  "file-history-snapshot": "messageId",
+  "queue-operation": "operation",
+  progress: "parentUuid",
+  attachment: "attachment",
+  system: "parentUuid",
+  "ai-title": "aiTitle",
+  "custom-title": "customTitle",
+  "last-prompt": "lastPrompt",
+};
+
+/** Qwen Code writes lines of much the same form, with `parts` in its messages. */
+function hasParts({ message }: Fields): boolean {
+  return isPlainObject(message) && Array.isArray(message["parts"]);
+}
+
+function isClaudeLine(record: Fields): boolean {
+  const { type, message } = record;
+  if (type === "user" || type === "assistant") {
+    return isPlainObject(message) && message["content"] !== undefined;
+  }
+  if (typeof type !== "string") return false;
+  if (Object.hasOwn(TYPES, type)) return record[TYPES[type] ?? ""] !== undefined;
+  return typeof record["sessionId"] === "string" && record["payload"] === undefined;
+}
+
+function tryParse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // Damaged: the next line may tell.
+    return undefined;
+  }
+}
+
+/** A word for a shell, whatever is in it. */
+function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

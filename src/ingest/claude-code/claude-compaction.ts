@@ -1,0 +1,58 @@
+/**
+ * Summaries of Claude Code.
+ *
+ * A line of the subtype `compact_boundary` says how large the context was, and what of it was kept;
+ * the summary is the user's line behind it. Older files have the summary alone.
+ */
+
+import { isPlainObject } from "../../model/json.ts";
+import { type Fields, presentFields, textField, timeField } from "../fields.ts";
+import { toBlocks } from "./claude-blocks.ts";
+import type { MappedEntry } from "./claude-lines.ts";
+
+export interface MappedCompaction {
+  readonly entry: MappedEntry;
+  /** The last of the lines that were kept: what names it as its parent follows the summary here. */
+  readonly tails: readonly string[];
+}
+
+/** Undefined if there is no summary in it. `nodeAt` finds the entry of a line. */
+export function toCompaction(
+  record: Fields,
+  boundary: Fields | undefined,
+  nodeAt: (uuid: string) => string | null | undefined,
+): MappedCompaction | undefined {
+  const { message } = record;
+  const blocks = isPlainObject(message) ? toBlocks(message["content"]) : undefined;
+  if (blocks === undefined || blocks.length === 0) return undefined;
+  const told = boundary?.["compactMetadata"];
+  const figures = isPlainObject(told) ? told : {};
+  const { first, last } = keptOf(figures);
+  const head = nodeAt(first) ?? null;
+  const before = figures["preTokens"];
+  return {
+    entry: {
+      ...{ kind: "compaction", role: null, actor: null, blocks, usage: null, model: null },
+      data: {
+        firstKeptEntryId: head,
+        tokensBefore: Number.isSafeInteger(before) ? (before as number) : null,
+        ...presentFields({ trigger: textField(figures, "trigger") }),
+      },
+      references: ["firstKeptEntryId"],
+      createdAt: timeField(record, "timestamp"),
+      metadata: record["isSidechain"] === true ? { sidechain: true } : {},
+      fields: {},
+    },
+    tails: head !== null && nodeAt(last) !== undefined ? [last] : [],
+  };
+}
+
+/** The first and the last line that were kept beside the summary: a range, or a list. */
+function keptOf(figures: Fields): { readonly first: string; readonly last: string } {
+  const { preservedSegment: range, preservedMessages: list } = figures;
+  if (isPlainObject(range)) {
+    return { first: textField(range, "headUuid") ?? "", last: textField(range, "tailUuid") ?? "" };
+  }
+  const uuids = isPlainObject(list) && Array.isArray(list["uuids"]) ? list["uuids"] : [];
+  return { first: String(uuids[0] ?? ""), last: String(uuids.at(-1) ?? "") };
+}

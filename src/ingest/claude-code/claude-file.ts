@@ -1,0 +1,236 @@
+/** A file of Claude Code from its first line to its last: each line becomes entries, in its place. */
+
+import type { JsonObject } from "../../model/json.ts";
+import { sha256, toHex } from "../../transcript/hash.ts";
+import { toSourceMetadata } from "../../transcript/source-fields.ts";
+import { type Fields, otherFields, presentFields, textField } from "../fields.ts";
+import type { JsonRecord } from "../jsonl.ts";
+import type { LineCounter } from "../line-counter.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry } from "../source.ts";
+import { toCompaction } from "./claude-compaction.ts";
+import { type MappedEntry, type MappedMessage, toMessage, toQueuedPrompt } from "./claude-lines.ts";
+import { toNote } from "./claude-notes.ts";
+import { type ClaudeHeader, FORMAT } from "./claude-session.ts";
+import { ClaudeTitle } from "./claude-title.ts";
+import { ClaudeTree, MAIN } from "./claude-tree.ts";
+import { UsageWindow } from "./claude-usage.ts";
+
+/** Left out, and counted: copies of files and of what stands elsewhere, several times over. */
+const IGNORED: readonly unknown[] = ["progress", "file-history-snapshot", "attribution-snapshot"];
+
+/** Calls without a result, and boundaries, that a later reading may meet the rest of. */
+const OPEN_CALLS = 100;
+const BOUNDARIES = 4;
+
+export class ClaudeFile {
+  readonly #header: ClaudeHeader;
+  readonly #problems: ProblemLog;
+  readonly #tree: ClaudeTree;
+  readonly #usage: UsageWindow;
+  readonly #title: ClaudeTitle;
+  /** The names of tools whose results are awaited. */
+  readonly #toolNames: Map<string, string>;
+  /** The lines that say where a summary begins, by their uuid. */
+  readonly #boundaries: Map<string, Fields>;
+  /** Notes that have no id of their own are known by their content. */
+  readonly #notes = new Set<string>();
+  readonly #lines: LineCounter;
+  #endsAside: boolean;
+
+  constructor(
+    header: ClaudeHeader,
+    problems: ProblemLog,
+    lines: LineCounter,
+    state: JsonObject = {},
+  ) {
+    this.#header = header;
+    this.#problems = problems;
+    this.#tree = ClaudeTree.from(state["tree"]);
+    this.#usage = new UsageWindow(state["usage"]);
+    this.#title = new ClaudeTitle(state["title"]);
+    this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
+    this.#boundaries = new Map((state["boundaries"] ?? []) as unknown as [string, Fields][]);
+    this.#lines = lines;
+    this.#endsAside = state["endsAside"] === true;
+  }
+
+  async *read(
+    ahead: readonly JsonRecord[],
+    records: AsyncIterable<JsonRecord>,
+  ): AsyncGenerator<ImportedEntry> {
+    for (const record of ahead) yield* this.#line(record);
+    for await (const record of records) yield* this.#line(record);
+    yield* this.#usage.end();
+  }
+
+  /** The conversation goes on from its own last entry, whatever a sub-agent said behind it. */
+  get leaf(): string | undefined {
+    return this.#endsAside ? (this.#tree.lastNode(MAIN) ?? undefined) : undefined;
+  }
+
+  /** To be asked when all is read. */
+  state(): JsonObject {
+    return {
+      ...{ tree: this.#tree.state(), usage: this.#usage.state(), title: this.#title.state() },
+      calls: [...this.#toolNames].slice(-OPEN_CALLS),
+      boundaries: [...this.#boundaries].slice(-BOUNDARIES) as unknown as JsonObject[],
+      endsAside: this.#endsAside,
+    };
+  }
+
+  *#line({ record, line }: JsonRecord): Generator<ImportedEntry> {
+    if (!this.#lines.take(line)) return;
+    const uuid = textField(record, "uuid") || undefined;
+    if (uuid !== undefined && this.#tree.has(uuid)) {
+      this.#problems.add("duplicate_id", `the uuid ${uuid} was there before`, line);
+      return;
+    }
+    // A line that an earlier reading has met, and that the file repeats.
+    if (uuid !== undefined && this.#tree.wasThere(uuid)) return;
+    const { type } = record;
+    if (IGNORED.includes(type)) {
+      this.#problems.ignore(type as string);
+      if (uuid !== undefined) this.#place(record, uuid, [], line);
+    } else if (record["isCompactSummary"] === true) {
+      yield* this.#compaction(record, line);
+    } else {
+      const message =
+        type === "attachment" ? toQueuedPrompt(record) : toMessage(record, this.#toolNames);
+      if (message !== undefined) yield* this.#message(record, message, line);
+      else yield* this.#note(record, line);
+    }
+  }
+
+  *#message(record: Fields, message: MappedMessage, line: number): Generator<ImportedEntry> {
+    const id = idOf(record, line);
+    const { entries, answer, calls, results } = message;
+    const ids = entries.map((_, i) => (i === 0 ? id : `${id}#${i + 1}`));
+    let parent = this.#place(record, id, ids, line, { answer, calls, results });
+    this.#noteCalls(message);
+    for (const [i, entry] of entries.entries()) {
+      const sourceId = ids[i] ?? id;
+      yield* this.#usage.add(this.#entry(record, entry, sourceId, parent), answer);
+      parent = sourceId;
+    }
+    yield* this.#titles(record, id);
+  }
+
+  *#compaction(record: Fields, line: number): Generator<ImportedEntry> {
+    // Something attached may stand between the boundary and its summary.
+    const [newest] = [...this.#boundaries.keys()].slice(-1);
+    const key = textField(record, "parentUuid") ?? "";
+    const named = this.#boundaries.has(key) ? key : (newest ?? "");
+    const boundary = this.#boundaries.get(named);
+    this.#boundaries.delete(named);
+    const compaction = toCompaction(record, boundary, (uuid) => this.#tree.nodeAt(uuid));
+    if (compaction === undefined) {
+      yield* this.#note(record, line);
+      return;
+    }
+    const id = idOf(record, line);
+    const parent = this.#place(record, id, [id], line);
+    // What was kept stands before the summary here, and what follows it there follows the summary.
+    for (const tail of compaction.tails) this.#tree.redirect(tail, id);
+    yield* this.#usage.add(this.#entry(record, compaction.entry, id, parent));
+  }
+
+  *#note(record: Fields, line: number): Generator<ImportedEntry> {
+    const { type } = record;
+    if (typeof type !== "string") {
+      this.#problems.add("unexpected", "a line without a type was kept as custom data", line);
+    } else if (type === "user" || type === "assistant") {
+      const message = `a line of the type ${type} without a message was kept as custom data`;
+      this.#problems.add("unexpected", message, line);
+    }
+    const uuid = textField(record, "uuid") || undefined;
+    const id = uuid ?? `note-${contentId(record)}`;
+    if (this.#notes.has(id)) return;
+    if (uuid === undefined) this.#notes.add(id);
+    if (record["subtype"] === "compact_boundary") this.#boundaries.set(id, record);
+    const parent =
+      uuid === undefined ? this.#tree.lastNode(MAIN) : this.#place(record, uuid, [], line);
+    yield* this.#usage.add(this.#entry(record, toNote(record), id, parent));
+    yield* this.#titles(record, id);
+  }
+
+  /** A title, where the line gives one, or is the one that an earlier summary is about. */
+  *#titles(record: Fields, id: string): Generator<ImportedEntry> {
+    const has = (uuid: string) => this.#tree.nodeAt(uuid) !== undefined;
+    const entry = this.#title.of(record, id, has);
+    if (entry === undefined) return;
+    const parentSourceId = this.#tree.lastNode(MAIN);
+    yield* this.#usage.add({ ...entry, parentSourceId });
+  }
+
+  #place(
+    record: Fields,
+    id: string,
+    nodes: readonly string[],
+    line: number,
+    parts: Partial<MappedMessage> = {},
+  ): string | null {
+    const isAside = record["isSidechain"] === true && !this.#header.isAgent;
+    const chain = isAside ? `aside ${textField(record, "agentId") ?? ""}` : MAIN;
+    const named = parentOf(record);
+    const { parent, found } = this.#tree.add({
+      ...{ uuid: id, parentUuid: named, nodes, chain },
+      ...{ answer: parts.answer, calls: parts.calls ?? [], results: parts.results ?? [] },
+    });
+    if (!found) {
+      const message = `its parent ${named} is not before it; it follows the entry before it`;
+      this.#problems.add("missing_parent", message, line);
+    }
+    if (nodes.length > 0) this.#endsAside = isAside;
+    return parent;
+  }
+
+  #entry(
+    record: Fields,
+    mapped: MappedEntry,
+    sourceId: string,
+    parent: string | null,
+  ): ImportedEntry {
+    const { fields, metadata, ...entry } = mapped;
+    const parentId = parentOf(record);
+    const { common } = this.#header;
+    const repeated = Object.keys(common).filter((name) => fields[name] === common[name]);
+    return {
+      ...entry,
+      ...{ sourceId, parentSourceId: parent },
+      metadata: {
+        ...toSourceMetadata({
+          ...{ format: FORMAT, id: textField(record, "uuid") ?? null },
+          ...(parentId === undefined || parentId === parent ? {} : { parentId }),
+          ...presentFields({ fields: otherFields(fields, repeated) }),
+        }),
+        ...metadata,
+      },
+    };
+  }
+
+  #noteCalls({ entries, results }: MappedMessage): void {
+    for (const id of results) this.#toolNames.delete(id);
+    for (const block of entries.flatMap(({ blocks }) => blocks)) {
+      if (block.type === "tool_use") this.#toolNames.set(block.id, block.name);
+    }
+  }
+}
+
+/** A summary's boundary is a new start there; what it follows has a name of its own. */
+function parentOf(record: Fields): string | null | undefined {
+  const logical = textField(record, "logicalParentUuid");
+  const { parentUuid } = record;
+  if (typeof parentUuid === "string" && parentUuid !== "") return parentUuid;
+  if (logical !== undefined && logical !== "") return logical;
+  return parentUuid === null ? null : undefined;
+}
+
+/** Also a message without a uuid has an id: its line, and its content should two files be one session. */
+function idOf(record: Fields, line: number): string {
+  return textField(record, "uuid") || `record-${line}-${contentId(record)}`;
+}
+
+function contentId(record: Fields): string {
+  return toHex(sha256(Buffer.from(JSON.stringify(record)))).slice(0, 16);
+}

@@ -1,0 +1,26 @@
+/**
+ * Lines of Claude Code that are no part of what was said: what a hook did, how long a turn took, what
+ * was attached, which mode was set. They are kept whole, as custom data under the name of their type,
+ * also where the type is one that we do not know.
+ */
+
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import type { MappedEntry } from "./claude-lines.ts";
+
+/** What says where the line stands; `cwd` and the like are the session's. */
+const PLACE = [
+  ...["type", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "isSidechain", "sessionId"],
+  ...["cwd", "gitBranch", "version", "userType", "entrypoint"],
+];
+
+export function toNote(record: Fields): MappedEntry {
+  const subtype = textField(record, "subtype");
+  const type = [String(record["type"] ?? "unknown"), ...(subtype === undefined ? [] : [subtype])];
+  return {
+    ...{ kind: "custom", role: null, actor: null, blocks: [], usage: null, model: null },
+    data: { type: `claude-code:${type.join(":")}`, data: otherFields(record, PLACE) },
+    createdAt: timeField(record, "timestamp"),
+    metadata: record["isSidechain"] === true ? { sidechain: true } : {},
+    fields: {},
+  };
+}

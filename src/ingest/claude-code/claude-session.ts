@@ -1,0 +1,117 @@
+/**
+ * What a file of Claude Code says of its session, before its first entry is given.
+ *
+ * There is no header: id, folder and branch stand on the lines themselves, behind snapshots and
+ * summaries that name none. So a part of the file is read ahead, until a line names a folder.
+ *
+ * The id is what the first line with a `sessionId` says; the file's name only where none does. Older
+ * versions resumed a session into a new file that begins with the old lines: that file goes on with
+ * the old session, as a branch of its tree. Sub-agents' files carry their parent's id: they are
+ * `<parent>/agent-<id>`.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { toSourceMetadata } from "../../transcript/source-fields.ts";
+import { type Fields, presentFields, textField, timeField } from "../fields.ts";
+import type { JsonRecord } from "../jsonl.ts";
+import type { FileAccess, ImportedSession, SourceInput } from "../source.ts";
+
+export const FORMAT = "claude-code";
+
+export interface ClaudeHeader {
+  readonly id: string | null;
+  /** Whether the id is one that the lines name. */
+  readonly isNamed: boolean;
+  readonly cwd: string | null;
+  readonly gitBranch: string | null;
+  readonly startedAt: number | null;
+  readonly parentSession: string | null;
+  /** All of the file is one sub-agent's: what is a sidechain elsewhere is the conversation here. */
+  readonly isAgent: boolean;
+  readonly title: string | null;
+  /** What nearly every line repeats: an entry keeps only what differs from this. */
+  readonly common: JsonObject;
+  /** What stands beside a sub-agent's file. */
+  readonly agent: JsonObject;
+}
+
+/** Fields that are the same on most lines of a file. */
+const COMMON = ["sessionId", "cwd", "gitBranch", "version", "userType", "entrypoint", "agentId"];
+
+/** How far is read ahead. Old files begin with a summary line for each session of the project. */
+const AHEAD_RECORDS = 1000;
+const AHEAD_LENGTH = 8 * 1024 * 1024;
+
+/** `length` is how many characters were read. */
+export function isHeaderComplete(read: readonly JsonRecord[], length: number): boolean {
+  const last = read.at(-1)?.record;
+  if (read.length >= AHEAD_RECORDS || length > AHEAD_LENGTH) return true;
+  return last !== undefined && (textField(last, "cwd") ?? "") !== "";
+}
+
+export async function readHeader(
+  read: readonly JsonRecord[],
+  { path, files }: Pick<SourceInput, "path" | "files">,
+): Promise<ClaudeHeader> {
+  const records = read.map(({ record }) => record);
+  const first = (name: string) =>
+    records.map((record) => textField(record, name)).find((value) => value) ?? null;
+  const name = /([^/\\]*?)(?:\.jsonl)?(?:\.(?:gz|zst))?$/.exec(path)?.[1] ?? "";
+  const agentId = agentOf(name, records);
+  const sessionId = first("sessionId");
+  const parent = sessionId ?? parentOf(path);
+  const isAgent = agentId !== undefined;
+  const agent = isAgent ? await readAgent(name, files) : {};
+  const fork = records.map((record) => record["forkedFrom"]).find(isPlainObject);
+  return {
+    id: (isAgent && parent !== null ? `${parent}/agent-${agentId}` : (sessionId ?? name)) || null,
+    isNamed: sessionId !== null,
+    ...{ cwd: first("cwd"), gitBranch: first("gitBranch"), isAgent, agent },
+    startedAt:
+      records.map((record) => timeField(record, "timestamp")).find((t) => t !== null) ?? null,
+    parentSession: isAgent ? parent : (textField(fork ?? {}, "sessionId") ?? null),
+    title: textField(agent, "description") || null,
+    common: presentFields(Object.fromEntries(COMMON.map((key) => [key, first(key) ?? undefined]))),
+  };
+}
+
+export function toSession(
+  header: ClaudeHeader,
+): Omit<ImportedSession, "entries" | "leaf" | "problems"> {
+  const { id, title, cwd, gitBranch, startedAt, parentSession, common, agent } = header;
+  const { cwd: _, gitBranch: __, ...rest } = common;
+  return {
+    ...{ source: FORMAT, agent: FORMAT, id, title, cwd, gitBranch, startedAt, parentSession },
+    metadata: toSourceMetadata({
+      ...{ format: FORMAT, id },
+      ...presentFields({ fields: { ...rest, ...presentFields({ agent }) } }),
+    }),
+  };
+}
+
+/** The id of the sub-agent whose file it is. Through a pipe, the lines themselves must tell. */
+function agentOf(name: string, records: readonly Fields[]): string | undefined {
+  const [, named] = /^agent-(.+)$/.exec(name) ?? [];
+  if (named !== undefined || name !== "") return named;
+  const line = records.find((record) => record["isSidechain"] !== undefined);
+  return line?.["isSidechain"] === true ? textField(line, "agentId") : undefined;
+}
+
+/** The session in whose folder a sub-agent's file lies. */
+function parentOf(path: string): string | null {
+  return /([^/\\]+)[/\\]subagents[/\\]/.exec(path)?.[1] ?? null;
+}
+
+/** A description is a line; what is longer is not read. */
+const MAX_AGENT_BYTES = 64 * 1024;
+
+async function readAgent(name: string, files: FileAccess | undefined): Promise<JsonObject> {
+  const text = await files?.readText(`${name}.meta.json`, MAX_AGENT_BYTES);
+  try {
+    const value: unknown = JSON.parse(text ?? "{}");
+    return isPlainObject(value) ? (value as JsonObject) : {};
+  } catch {
+    // A file beside the transcript that is damaged takes nothing from the transcript.
+    return {};
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * One answer, one usage.
+ *
+ * Claude Code writes a line for each block of an answer, and each of them repeats what the answer had
+ * taken when it was written: the first lines say few output tokens, the last says all. So the figure
+ * moves to the newest line of its answer while earlier ones are held back, a few lines at a time. A
+ * line that comes when the others are gone has only what the answer took since.
+ */
+
+import type { Usage } from "../../model/entry.ts";
+import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import { countField } from "../fields.ts";
+import type { ImportedEntry } from "../source.ts";
+
+const COUNTS = {
+  input_tokens: "inputTokens",
+  output_tokens: "outputTokens",
+  cache_creation_input_tokens: "cacheCreationTokens",
+  cache_read_input_tokens: "cacheReadTokens",
+} as const satisfies Record<string, keyof Usage>;
+
+/** The fields of the source's usage that are in ours. */
+export const USAGE_FIELDS: readonly string[] = Object.keys(COUNTS);
+
+/** Null where nothing was taken: what Claude Code makes up itself says so with zeros. */
+export function toUsage(usage: unknown): Usage | null {
+  if (!isPlainObject(usage)) return null;
+  const counts = Object.entries(COUNTS).map(
+    ([theirs, ours]) => [ours, countField(usage, theirs) ?? 0] as const,
+  );
+  return counts.some(([, count]) => count > 0)
+    ? (Object.fromEntries(counts) as unknown as Usage)
+    : null;
+}
+
+/** Entries that are held back, and what they hold in characters, at most. */
+const HELD = 64;
+const HELD_LENGTH = 4 * 1024 * 1024;
+/** How many answers' figures are remembered once they are given. */
+const GIVEN = 32;
+
+interface Held {
+  entry: ImportedEntry;
+  readonly answer: string | undefined;
+  readonly length: number;
+}
+
+export class UsageWindow {
+  #held: Held[] = [];
+  #length = 0;
+  /** What was given of each answer. */
+  readonly #given: Map<string, Usage>;
+
+  constructor(state?: JsonValue) {
+    this.#given = new Map((state ?? []) as unknown as [string, Usage][]);
+  }
+
+  /** Takes an entry in, and gives what need not be held any longer. `answer` is the answer's id. */
+  *add(entry: ImportedEntry, answer?: string): Generator<ImportedEntry> {
+    const moved = answer === undefined ? entry : this.#withWhole(entry, answer);
+    const held: Held = { entry: moved, answer, length: lengthOf(entry) };
+    this.#held.push(held);
+    this.#length += held.length;
+    while (this.#held.length > HELD || (this.#length > HELD_LENGTH && this.#held.length > 1)) {
+      yield* this.#release();
+    }
+  }
+
+  /** Gives everything. */
+  *end(): Generator<ImportedEntry> {
+    while (this.#held.length > 0) yield* this.#release();
+  }
+
+  /** To be asked behind `end`. */
+  state(): JsonValue {
+    return [...this.#given] as unknown as JsonValue;
+  }
+
+  /** The entry with the highest figures of its answer, which the earlier line then has no more. */
+  #withWhole(entry: ImportedEntry, answer: string): ImportedEntry {
+    const earlier = this.#held.findLast(
+      (held) => held.answer === answer && held.entry.usage !== null,
+    );
+    if (earlier !== undefined) {
+      const usage = highest(earlier.entry.usage, entry.usage);
+      earlier.entry = { ...earlier.entry, usage: null };
+      return { ...entry, usage };
+    }
+    const given = this.#given.get(answer);
+    if (given === undefined || entry.usage === null) return entry;
+    return { ...entry, usage: difference(entry.usage, given) };
+  }
+
+  *#release(): Generator<ImportedEntry> {
+    const held = this.#held.shift();
+    if (held === undefined) return;
+    this.#length -= held.length;
+    const { entry, answer } = held;
+    if (answer !== undefined && entry.usage !== null) this.#remember(answer, entry.usage);
+    yield entry;
+  }
+
+  #remember(answer: string, usage: Usage): void {
+    const given = this.#given.get(answer);
+    this.#given.delete(answer);
+    this.#given.set(answer, given === undefined ? usage : combine(given, usage, (a, b) => a + b));
+    const [first] = this.#given.keys();
+    if (this.#given.size > GIVEN && first !== undefined) this.#given.delete(first);
+  }
+}
+
+function highest(a: Usage | null, b: Usage | null): Usage | null {
+  return a === null || b === null ? (a ?? b) : combine(a, b, Math.max);
+}
+
+function difference(usage: Usage, given: Usage): Usage | null {
+  const more = combine(usage, given, (now, before) => Math.max(0, now - before));
+  return Object.values(more).some((count) => count > 0) ? more : null;
+}
+
+function combine(a: Usage, b: Usage, how: (a: number, b: number) => number): Usage {
+  return {
+    inputTokens: how(a.inputTokens, b.inputTokens),
+    outputTokens: how(a.outputTokens, b.outputTokens),
+    cacheCreationTokens: how(a.cacheCreationTokens, b.cacheCreationTokens),
+    cacheReadTokens: how(a.cacheReadTokens, b.cacheReadTokens),
+  };
+}
+
+/** About the characters that an entry holds. */
+function lengthOf(entry: ImportedEntry): number {
+  let length = 0;
+  for (const block of entry.blocks) {
+    for (const value of Object.values(block)) {
+      length += typeof value === "string" ? value.length : Array.isArray(value) ? 1000 : 10;
+    }
+  }
+  return length;
+}

@@ -1,0 +1,249 @@
+/**
+ * A file of Codex CLI from its first record to its last.
+ *
+ * Records have no ids: an entry is known by the record's line and time. They follow each other,
+ * unless the user has taken turns back. A forked session, and a sub-agent's, begin with a copy of
+ * another session's turns; these are kept, so that the session is whole, but are not found by search
+ * a second time, and what they took is not counted again.
+ */
+
+import type { Usage } from "../../model/entry.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { toSourceMetadata } from "../../transcript/source-fields.ts";
+import {
+  countField,
+  type Fields,
+  otherFields,
+  presentFields,
+  textField,
+  timeField,
+} from "../fields.ts";
+import type { JsonRecord } from "../jsonl.ts";
+import type { LineCounter } from "../line-counter.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry } from "../source.ts";
+import { isCopyOf, isIgnoredEvent } from "./codex-events.ts";
+import { toBlocks, toItem } from "./codex-items.ts";
+import { type CodexHeader, FORMAT, headerOf } from "./codex-session.ts";
+import { CodexUsage } from "./codex-usage.ts";
+
+/** Turns that the user may take back in a later reading, and calls whose results may come in one. */
+const TURNS = 100;
+const OPEN_CALLS = 100;
+
+type Draft = Partial<ImportedEntry> & Pick<ImportedEntry, "kind">;
+
+export class CodexFile {
+  readonly #header: CodexHeader;
+  readonly #problems: ProblemLog;
+  readonly #usage: CodexUsage;
+  readonly #toolNames: Map<string, string>;
+  /** What the user's turns began behind. */
+  readonly #turns: (string | null)[];
+  readonly #lines: LineCounter;
+  #line = 0;
+  #last: string | null;
+  #model: string | null;
+  /** Whether the turn is copied from the session that this one was made from. */
+  #isCopied: boolean;
+  /** Whether there are items: then events only repeat them. Some versions wrote the events alone. */
+  #hasItems: boolean;
+  /** Whether the file's own header was met, or something behind it. */
+  #hasBegun: boolean;
+
+  constructor(
+    header: CodexHeader,
+    problems: ProblemLog,
+    lines: LineCounter,
+    state: JsonObject = {},
+  ) {
+    this.#header = header;
+    this.#problems = problems;
+    this.#usage = new CodexUsage(state["usage"]);
+    this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
+    this.#turns = [...((state["turns"] ?? []) as (string | null)[])];
+    this.#lines = lines;
+    this.#last = (state["last"] ?? null) as string | null;
+    this.#model = (state["model"] ?? null) as string | null;
+    this.#isCopied = state["isCopied"] === true;
+    this.#hasBegun = state["hasBegun"] === true;
+    this.#hasItems = state["hasItems"] === true;
+  }
+
+  /** To be asked when all is read. */
+  state(): JsonObject {
+    return {
+      ...{ usage: this.#usage.state(), calls: [...this.#toolNames].slice(-OPEN_CALLS) },
+      ...{ turns: this.#turns.slice(-TURNS), last: this.#last },
+      ...{ model: this.#model, isCopied: this.#isCopied, hasBegun: this.#hasBegun },
+      hasItems: this.#hasItems,
+    };
+  }
+
+  async *read(
+    ahead: readonly JsonRecord[],
+    records: AsyncIterable<JsonRecord>,
+  ): AsyncGenerator<ImportedEntry> {
+    for (const record of ahead) yield* this.#record(record);
+    for await (const record of records) yield* this.#record(record);
+    yield* this.#usage.end();
+  }
+
+  *#record({ record, line }: JsonRecord): Generator<ImportedEntry> {
+    if (!this.#lines.take(line)) return;
+    this.#line = line;
+    const { type, payload } = record;
+    if (headerOf(record) !== undefined) {
+      // Another header is that of the session whose turns are copied.
+      if (this.#hasBegun) this.#problems.ignore("session_meta");
+      this.#hasBegun = true;
+    } else if (record["record_type"] !== undefined) this.#problems.ignore("record_type");
+    else if (!isPlainObject(payload)) yield* this.#item(record, record, line);
+    else if (type === "response_item") {
+      this.#hasItems = true;
+      yield* this.#item(record, payload, line);
+    } else if (type === "event_msg") yield* this.#event(record, payload);
+    else if (type === "turn_context") yield* this.#turn(record, payload);
+    else if (type === "compacted") yield* this.#compacted(record, payload);
+    else yield* this.#note(record, String(type), payload as JsonObject);
+  }
+
+  *#item(record: Fields, item: Fields, line: number): Generator<ImportedEntry> {
+    const type = textField(item, "type");
+    if (type === undefined) {
+      this.#problems.add("unexpected", "a record without a type was kept as custom data", line);
+    } else if (type === "ghost_snapshot") {
+      this.#problems.ignore(type);
+      return;
+    }
+    const mapped = toItem(item, this.#toolNames);
+    if (mapped === undefined) {
+      if (type === "message") {
+        this.#problems.add("unexpected", "a message without content was kept as custom data", line);
+      }
+      yield* this.#note(record, type ?? "unknown", otherFields(item, ["type"]));
+      return;
+    }
+    const { role, blocks, injected, fields } = mapped;
+    if (role === "user" && !injected) this.#turns.push(this.#last);
+    if (this.#turns.length > 2 * TURNS) this.#turns.splice(0, TURNS);
+    const [first] = blocks;
+    if (first?.type === "tool_result") this.#toolNames.delete(first.toolUseId);
+    if (first?.type === "tool_use") this.#toolNames.set(first.id, first.name);
+    const isAnswer = role === "assistant";
+    const tool = first?.type === "tool_result" ? (first.toolName ?? null) : null;
+    yield* this.#give(record, {
+      ...{ kind: "message", role, blocks, actor: isAnswer ? FORMAT : tool },
+      model: isAnswer ? this.#model : null,
+      metadata: {
+        ...toSourceMetadata({
+          ...{ format: FORMAT, id: textField(item, "id") ?? null },
+          ...presentFields({ fields: otherFields(fields, ["id", "timestamp"]) }),
+        }),
+        ...(injected || this.#isCopied ? { injected: true } : {}),
+        ...(this.#isCopied ? { copied: true } : {}),
+      },
+    });
+  }
+
+  *#event(record: Fields, event: Fields): Generator<ImportedEntry> {
+    const type = textField(event, "type") ?? "unknown";
+    if (type === "task_started") this.#beginTurn(event);
+    if (type === "token_count") {
+      const usage = this.#usage.report(event["info"], !this.#isCopied);
+      if (usage !== undefined) yield* this.#note(record, type, {}, usage);
+    } else if (type === "thread_name_updated") {
+      const name = textField(event, "thread_name") ?? textField(event, "name") ?? "";
+      if (name !== "") yield* this.#give(record, { kind: "session_info", data: { name } });
+    } else if (type === "thread_rolled_back") {
+      yield* this.#note(record, type, otherFields(event, ["type"]));
+      this.#rollBack(countField(event, "num_turns") ?? 0);
+    } else if (!this.#hasItems && /^(user|agent)_message$/.test(type)) {
+      const role = type === "user_message" ? "user" : "assistant";
+      const content = [{ type: "text", text: textField(event, "message") ?? "" }];
+      yield* this.#item(record, { type: "message", role, content }, 0);
+    } else if (isIgnoredEvent(type)) this.#problems.ignore(`event_msg:${type}`);
+    else yield* this.#note(record, type, otherFields(event, ["type"]));
+  }
+
+  *#turn(record: Fields, context: Fields): Generator<ImportedEntry> {
+    this.#beginTurn(context);
+    this.#problems.ignore("turn_context");
+    const model = textField(context, "model") || this.#model;
+    if (model === this.#model) return;
+    this.#model = model;
+    const { provider } = this.#header;
+    const data = { ...(provider === null ? {} : { provider }), modelId: model };
+    yield* this.#give(record, { kind: "model_change", data });
+  }
+
+  /** What replaced the past is a summary, and copies of messages that stand before it. */
+  *#compacted(record: Fields, payload: Fields): Generator<ImportedEntry> {
+    const { replacement_history: replacement } = payload;
+    const items = Array.isArray(replacement) ? replacement : [];
+    const sealed = items.filter(
+      (item) => isPlainObject(item) && typeof item["encrypted_content"] === "string",
+    );
+    const text = textField(payload, "message") || textField(payload, "summary") || "";
+    const missing =
+      sealed.length > 0
+        ? "The summary is sealed: only its provider can read it."
+        : "The file holds no summary of what is before.";
+    const readable = text === "" ? missing : text;
+    yield* this.#give(record, {
+      kind: "compaction",
+      blocks: [
+        ...(toBlocks(readable) ?? []),
+        ...sealed.map((item) => ({
+          ...{ type: "opaque" as const, provider: "openai", json: JSON.stringify(item) },
+        })),
+      ],
+      data: {
+        ...{ firstKeptEntryId: null, tokensBefore: null },
+        ...(items.length === 0 ? {} : { replacementItems: items.length }),
+      },
+      references: ["firstKeptEntryId"],
+      metadata: toSourceMetadata({
+        ...{ format: FORMAT, id: null },
+        ...presentFields({
+          fields: otherFields(payload, ["message", "summary", "replacement_history"]),
+        }),
+      }),
+    });
+  }
+
+  *#note(
+    record: Fields,
+    type: string,
+    data: JsonObject,
+    usage: Usage | null = null,
+  ): Generator<ImportedEntry> {
+    yield* this.#give(record, { kind: "custom", data: { type: `codex:${type}`, data }, usage });
+  }
+
+  *#give(record: Fields, draft: Draft): Generator<ImportedEntry> {
+    const createdAt = timeField(record, "timestamp");
+    // The time tells records apart that have one line in two files of the same session.
+    const sourceId = `record-${this.#line}${createdAt === null ? "" : `-${createdAt}`}`;
+    const entry: ImportedEntry = {
+      ...{ role: null, actor: null, blocks: [], data: null, usage: null, model: null },
+      ...{ metadata: toSourceMetadata({ format: FORMAT, id: null }), createdAt },
+      ...draft,
+      ...{ sourceId, parentSourceId: this.#last },
+    };
+    if (draft.kind === "message" || draft.kind === "compaction") this.#last = sourceId;
+    yield* this.#usage.add(entry);
+  }
+
+  #beginTurn(turn: Fields): void {
+    const { parentSession, id } = this.#header;
+    if (parentSession === null) return;
+    this.#isCopied = isCopyOf(textField(turn, "turn_id"), id);
+  }
+
+  #rollBack(turns: number): void {
+    if (turns === 0) return;
+    const [before] = this.#turns.splice(Math.max(0, this.#turns.length - turns));
+    if (before !== undefined) this.#last = before;
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What a file of Codex CLI says of its session. The first line is its header: a `session_meta` record,
+ * or in old files the bare header. Where it lacks the folder, the first messages tell it.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { toSourceMetadata } from "../../transcript/source-fields.ts";
+import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
+import type { JsonRecord } from "../jsonl.ts";
+import type { ImportedSession } from "../source.ts";
+
+export const FORMAT = "codex";
+
+export interface CodexHeader {
+  readonly id: string | null;
+  readonly cwd: string | null;
+  readonly gitBranch: string | null;
+  readonly startedAt: number | null;
+  readonly parentSession: string | null;
+  readonly provider: string | null;
+  readonly fields: JsonObject;
+  /** False if the file begins without one. */
+  readonly isThere: boolean;
+}
+
+/** How many records are looked at for the folder. */
+const AHEAD_RECORDS = 10;
+
+export function isHeaderComplete(read: readonly JsonRecord[]): boolean {
+  if (read.length >= AHEAD_RECORDS) return true;
+  const [first] = read;
+  return first !== undefined && textField(headerOf(first.record) ?? {}, "cwd") !== undefined;
+}
+
+/** The fields of a header; undefined if the record is none. */
+export function headerOf(record: Fields): Fields | undefined {
+  const { type, payload } = record;
+  if (type === "session_meta") return isPlainObject(payload) ? payload : {};
+  const isBare = type === undefined && record["record_type"] === undefined;
+  return isBare && typeof record["id"] === "string" ? record : undefined;
+}
+
+export function readHeader(read: readonly JsonRecord[], path: string): CodexHeader {
+  const [first] = read;
+  const found = first === undefined ? undefined : headerOf(first.record);
+  const header = found ?? {};
+  const git = isPlainObject(header["git"]) ? header["git"] : {};
+  const times = read.map(({ record }) => timeField(record, "timestamp"));
+  return {
+    id: textField(header, "id") || textField(header, "session_id") || idOf(path),
+    cwd: textField(header, "cwd") || folderOf(read),
+    gitBranch: textField(git, "branch") || null,
+    startedAt: timeField(header, "timestamp") ?? times.find((time) => time !== null) ?? null,
+    parentSession: parentOf(header),
+    provider: textField(header, "model_provider") ?? null,
+    // The agent's own instructions are the same in every session, and longer than most.
+    fields: otherFields(header, ["id", "session_id", "cwd", "timestamp", "base_instructions"]),
+    isThere: found !== undefined,
+  };
+}
+
+export function toSession(
+  header: CodexHeader,
+): Omit<ImportedSession, "entries" | "leaf" | "problems"> {
+  const { id, cwd, gitBranch, startedAt, parentSession, fields } = header;
+  return {
+    ...{ source: FORMAT, agent: FORMAT, id, title: null, cwd, gitBranch, startedAt, parentSession },
+    metadata: toSourceMetadata({ format: FORMAT, id, ...presentFields({ fields }) }),
+  };
+}
+
+/** The thread that has started this one, or that was forked. */
+function parentOf(header: Fields): string | null {
+  const source = isPlainObject(header["source"]) ? header["source"] : {};
+  const agent = isPlainObject(source["subagent"]) ? source["subagent"] : {};
+  const spawn = isPlainObject(agent["thread_spawn"]) ? agent["thread_spawn"] : {};
+  const started = textField(spawn, "parent_thread_id") || textField(header, "parent_thread_id");
+  return started || textField(header, "forked_from_id") || null;
+}
+
+/** Files are named after the time and the session's id. */
+function idOf(path: string): string | null {
+  const name = /([^/\\]*?)(?:\.jsonl)?(?:\.(?:gz|zst))?$/.exec(path)?.[1] ?? "";
+  const [, id] = /^rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(name) ?? [];
+  return (id ?? name) || null;
+}
+
+const FOLDER = /<cwd>([^<]+)<\/cwd>|Current working directory: ([^\n]+)/;
+
+function folderOf(read: readonly JsonRecord[]): string | null {
+  for (const { record } of read) {
+    const { payload } = record;
+    const item = isPlainObject(payload) ? payload : record;
+    const named = record["type"] === "turn_context" ? textField(item, "cwd") : undefined;
+    if (named) return named;
+    const content = item["type"] === "message" ? item["content"] : undefined;
+    for (const part of Array.isArray(content) ? content : []) {
+      const text = isPlainObject(part) ? (textField(part, "text") ?? "") : "";
+      const [, tagged, told] = FOLDER.exec(text) ?? [];
+      const folder = tagged ?? told;
+      if (folder !== undefined) return folder.trim();
+    }
+  }
+  return null;
+}

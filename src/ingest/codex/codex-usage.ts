@@ -1,0 +1,121 @@
+/**
+ * What a model call took, put on the last message of its answer.
+ *
+ * Codex tells it in an event of its own, behind the answer and often behind the results of its calls,
+ * so entries are held back until it comes. The event is repeated when only a rate limit has changed:
+ * then its totals are those of the event before, and it counts for nothing.
+ */
+
+import type { Usage } from "../../model/entry.ts";
+import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import { countField, type Fields } from "../fields.ts";
+import type { ImportedEntry } from "../source.ts";
+
+/** Entries that are held back, and what they hold in characters, at most. */
+const HELD = 256;
+const HELD_LENGTH = 4 * 1024 * 1024;
+
+export class CodexUsage {
+  #held: ImportedEntry[] = [];
+  #length = 0;
+  /** All that was taken, by the last event. */
+  #total: Counts | undefined;
+
+  constructor(state?: JsonValue) {
+    if (isPlainObject(state)) this.#total = readCounts(state);
+  }
+
+  state(): JsonValue {
+    return this.#total === undefined ? null : { ...this.#total };
+  }
+
+  *add(entry: ImportedEntry): Generator<ImportedEntry> {
+    this.#held.push(entry);
+    this.#length += lengthOf(entry);
+    if (this.#held.length > HELD || this.#length > HELD_LENGTH) yield* this.end();
+  }
+
+  /** Gives everything. */
+  *end(): Generator<ImportedEntry> {
+    const held = this.#held;
+    this.#held = [];
+    this.#length = 0;
+    yield* held;
+  }
+
+  /**
+   * Takes an event in. The usage that it tells is given back where no answer is held that it could be
+   * put on. `counts` is false for what belongs to another session.
+   */
+  report(info: unknown, counts: boolean): Usage | undefined {
+    if (!isPlainObject(info)) return undefined;
+    const { total_token_usage: whole, last_token_usage: newest } = info;
+    const total = isPlainObject(whole) ? readCounts(whole) : undefined;
+    const before = this.#total;
+    if (total !== undefined && before !== undefined && isSame(total, before)) return undefined;
+    this.#total = total ?? before;
+    const last = isPlainObject(newest)
+      ? readCounts(newest)
+      : total === undefined
+        ? undefined
+        : minus(total, before);
+    const usage = last === undefined ? undefined : toUsage(last);
+    if (usage === undefined || !counts) return undefined;
+    const at = this.#held.findLastIndex(
+      ({ role, usage: told }) => role === "assistant" && told === null,
+    );
+    const entry = this.#held[at];
+    if (entry === undefined) return usage;
+    this.#held[at] = { ...entry, usage };
+    return undefined;
+  }
+}
+
+interface Counts {
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly cache_write_input_tokens: number;
+  readonly output_tokens: number;
+}
+
+const NAMES = [
+  ...["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"],
+] as readonly (keyof Counts)[];
+
+function readCounts(fields: Fields): Counts {
+  return toCounts((name) => countField(fields, name) ?? 0);
+}
+
+function isSame(a: Counts, b: Counts): boolean {
+  return NAMES.every((name) => a[name] === b[name]);
+}
+
+function minus(a: Counts, b: Counts | undefined): Counts {
+  return toCounts((name) => Math.max(0, a[name] - (b?.[name] ?? 0)));
+}
+
+function toCounts(count: (name: keyof Counts) => number): Counts {
+  return Object.fromEntries(NAMES.map((name) => [name, count(name)])) as unknown as Counts;
+}
+
+/** There, what the cache gave and took is a part of the input. */
+function toUsage(counts: Counts): Usage | undefined {
+  const { input_tokens: input, output_tokens: output } = counts;
+  if (input + output === 0) return undefined;
+  const read = Math.min(counts.cached_input_tokens, input);
+  const written = Math.min(counts.cache_write_input_tokens, input - read);
+  return {
+    ...{ inputTokens: input - read - written, outputTokens: output },
+    ...{ cacheCreationTokens: written, cacheReadTokens: read },
+  };
+}
+
+function lengthOf(entry: ImportedEntry): number {
+  let length = 0;
+  for (const block of entry.blocks) {
+    for (const value of Object.values(block)) {
+      length += typeof value === "string" ? value.length : Array.isArray(value) ? 1000 : 10;
+    }
+  }
+  return length;
+}

@@ -1,0 +1,107 @@
+/**
+ * Transcripts of Codex CLI, which it calls rollouts: JSON lines, a header and then what was sent to the
+ * model, what came back, and what the window showed meanwhile. Old files have the items alone.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import type { Fields } from "../fields.ts";
+import { type JsonRecord, readRecords } from "../jsonl.ts";
+import { LineCounter } from "../line-counter.ts";
+import { ProblemLog } from "../problems.ts";
+import type { Environment, Place, TranscriptSource } from "../source.ts";
+import { CodexFile } from "./codex-file.ts";
+import {
+  type CodexHeader,
+  FORMAT,
+  isHeaderComplete,
+  readHeader,
+  toSession,
+} from "./codex-session.ts";
+
+export const CODEX: TranscriptSource = {
+  name: FORMAT,
+
+  places({ home, variables }: Environment): readonly Place[] {
+    const root = variables["CODEX_HOME"] || `${home}/.codex`;
+    return ["sessions", "archived_sessions"].map((folder) => ({
+      root: `${root}/${folder}`,
+      matches: (path) => /(^|\/)rollout-[^/]*\.jsonl(\.zst)?$/.test(path),
+    }));
+  },
+
+  recognise(head, path) {
+    const text = new TextDecoder("utf-8").decode(head);
+    if (text.trim() === "") return /(^|[/\\])rollout-[^/\\]*\.jsonl(\.zst)?$/.test(path);
+    for (const line of text.split("\n", LOOKED_AT)) {
+      const record = tryParse(line);
+      if (isPlainObject(record)) return isCodexLine(record);
+    }
+    // The header holds the agent's instructions: it may be longer than what we were shown.
+    return /^\s*\{\s*"timestamp"\s*:\s*"[^"]*"\s*,[^{}]*"type"\s*:\s*"session_meta"/.test(text);
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    let header: CodexHeader | undefined;
+    let file: CodexFile | undefined;
+    const { resume, path } = input;
+    const counter = new LineCounter(resume?.["lines"]);
+    async function* sessions() {
+      const records = readRecords(counter.number(input.lines), problems);
+      const ahead: JsonRecord[] = [];
+      if (resume !== undefined) header = resume["header"] as unknown as CodexHeader;
+      else {
+        while (!isHeaderComplete(ahead)) {
+          const next = await records.next();
+          if (next.done) break;
+          ahead.push(next.value);
+        }
+        header = readHeader(ahead, path);
+        const [first] = ahead;
+        if (first !== undefined && !header.isThere) {
+          problems.add("missing_header", "the file begins without session_meta", first.line);
+        }
+      }
+      file = new CodexFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
+      yield { ...toSession(header), entries: file.read(ahead, records), problems };
+    }
+    return {
+      ...{ sessions: sessions(), problems },
+      // Without a header the id is the file's name, and a header may still come.
+      state: () =>
+        header?.isThere && file !== undefined
+          ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
+          : undefined,
+    };
+  },
+
+  resumeCommand({ id }) {
+    return /^[\w.-]+$/.test(id) ? `codex resume ${id}` : null;
+  },
+};
+
+/** A first line that is damaged, or empty, does not hide what the others are. */
+const LOOKED_AT = 20;
+
+const TYPES: readonly unknown[] = [
+  ...["session_meta", "response_item", "event_msg", "turn_context", "compacted"],
+];
+
+function isCodexLine(record: Fields): boolean {
+  const { type, payload } = record;
+  if (TYPES.includes(type) && isPlainObject(payload)) return true;
+  if (type !== undefined) return false;
+  if (record["record_type"] === "state") return true;
+  // The bare header of old files.
+  const isDated = typeof record["id"] === "string" && typeof record["timestamp"] === "string";
+  return isDated && (record["instructions"] !== undefined || record["git"] !== undefined);
+}
+
+function tryParse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // Damaged: the next line may tell.
+    return undefined;
+  }
+}
