@@ -22,8 +22,13 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   ingest: { folders: ["model", "transcript"], packages: [] },
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/pi": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/gemini-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/copilot-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/sources.ts": {
-    folders: ["model", "ingest", "ingest/claw-code", "ingest/pi"],
+    folders: [
+      ...["model", "ingest", "ingest/claw-code", "ingest/pi"],
+      ...["ingest/copilot-cli", "ingest/gemini-cli"],
+    ],
     packages: [],
   },
 
