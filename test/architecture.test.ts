@@ -23,11 +23,17 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/pi": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/gemini-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/opencode": {
+    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
+    packages: [],
+  },
+  // Databases of other agents, for reading only.
+  "ingest/sqlite-file.ts": { folders: ["ingest"], packages: ["node:sqlite"] },
   "ingest/copilot-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/sources.ts": {
     folders: [
       ...["model", "ingest", "ingest/claw-code", "ingest/pi"],
-      ...["ingest/copilot-cli", "ingest/gemini-cli"],
+      ...["ingest/copilot-cli", "ingest/gemini-cli", "ingest/opencode"],
     ],
     packages: [],
   },

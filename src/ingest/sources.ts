@@ -5,10 +5,18 @@ import { CLAW_CODE } from "./claw-code/claw-code.ts";
 import { COPILOT_CLI } from "./copilot-cli/copilot-cli.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { splitLines } from "./lines.ts";
+import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
 import { PI } from "./pi/pi.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
-export const SOURCES: readonly TranscriptSource[] = [CLAW_CODE, PI, COPILOT_CLI, GEMINI_CLI];
+export const SOURCES: readonly TranscriptSource[] = [
+  CLAW_CODE,
+  PI,
+  COPILOT_CLI,
+  GEMINI_CLI,
+  OPENCODE,
+  OPENCODE_FILES,
+];
 
 /** How much of a file is looked at to know its format. */
 const HEAD_BYTES = 64 * 1024;
