@@ -29,11 +29,24 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   },
   // Databases of other agents, for reading only.
   "ingest/sqlite-file.ts": { folders: ["ingest"], packages: ["node:sqlite"] },
+  "ingest/cursor": {
+    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
+    packages: [],
+  },
+  "ingest/cline": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/aider": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/copilot-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/sources.ts": {
     folders: [
       ...["model", "ingest", "ingest/claw-code", "ingest/pi"],
-      ...["ingest/copilot-cli", "ingest/gemini-cli", "ingest/opencode"],
+      ...[
+        "ingest/copilot-cli",
+        "ingest/gemini-cli",
+        "ingest/aider",
+        "ingest/cline",
+        "ingest/cursor",
+        "ingest/opencode",
+      ],
     ],
     packages: [],
   },

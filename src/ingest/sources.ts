@@ -1,8 +1,11 @@
 /** The formats that can be read. Adding one means its folder and a line here. */
 
 import { BackscrollError } from "../model/errors.ts";
+import { AIDER } from "./aider/aider.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
+import { CLINE, ROO_CODE } from "./cline/cline.ts";
 import { COPILOT_CLI } from "./copilot-cli/copilot-cli.ts";
+import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { splitLines } from "./lines.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
@@ -16,6 +19,11 @@ export const SOURCES: readonly TranscriptSource[] = [
   GEMINI_CLI,
   OPENCODE,
   OPENCODE_FILES,
+  CURSOR,
+  CURSOR_EDITOR,
+  CLINE,
+  ROO_CODE,
+  AIDER,
 ];
 
 /** How much of a file is looked at to know its format. */
