@@ -2,12 +2,16 @@
 
 import { BackscrollError } from "../model/errors.ts";
 import { AIDER } from "./aider/aider.ts";
+import { CHATGPT } from "./chatgpt/chatgpt.ts";
+import { CLAUDE_AI } from "./claude-ai/claude-ai.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
 import { CLINE, ROO_CODE } from "./cline/cline.ts";
 import { COPILOT_CLI } from "./copilot-cli/copilot-cli.ts";
+import { CRABTALK } from "./crabtalk/crabtalk.ts";
 import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { splitLines } from "./lines.ts";
+import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
 import { PI } from "./pi/pi.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
@@ -24,6 +28,10 @@ export const SOURCES: readonly TranscriptSource[] = [
   CLINE,
   ROO_CODE,
   AIDER,
+  CHATGPT,
+  CLAUDE_AI,
+  OPENCLAW,
+  CRABTALK,
 ];
 
 /** How much of a file is looked at to know its format. */

@@ -12,6 +12,7 @@ import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import { CopilotEvents } from "./copilot-events.ts";
@@ -70,7 +71,7 @@ export const COPILOT_CLI: TranscriptSource = {
     return { sessions: sessions(), problems, state: () => lines.state() };
   },
 
-  resumeCommand: ({ id }) => `copilot --resume ${id}`,
+  resumeCommand: ({ id }) => commandFor("copilot --resume ", id),
 };
 
 /** An event has a dotted name and its data. */

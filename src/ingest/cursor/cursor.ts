@@ -10,6 +10,7 @@ import { type Fields, otherFields } from "../fields.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
 import { applicationFolder, fileName, folderName, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type {
   ImportedEntry,
@@ -52,7 +53,7 @@ export const CURSOR: TranscriptSource = {
       : readLines(input, problems);
   },
 
-  resumeCommand: ({ id }) => `cursor-agent --resume=${id}`,
+  resumeCommand: ({ id }) => commandFor("cursor-agent --resume=", id),
 };
 
 /** The editor's database: what its panel shows. */

@@ -15,6 +15,7 @@ import { firstRecord, readRecords } from "../jsonl.ts";
 import type { Line } from "../lines.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import { GeminiChat } from "./gemini-chat.ts";
@@ -52,7 +53,7 @@ export const GEMINI_CLI: TranscriptSource = {
     return { sessions: readEither(input, problems), problems };
   },
 
-  resumeCommand: ({ id }) => `gemini --resume ${id}`,
+  resumeCommand: ({ id }) => commandFor("gemini --resume ", id),
 };
 
 function isHeader(record: Fields): boolean {

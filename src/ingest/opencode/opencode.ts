@@ -13,6 +13,7 @@ import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { readJson } from "../json-file.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
 import type {
   Environment,
   ImportedEntry,
@@ -62,7 +63,7 @@ export const OPENCODE: TranscriptSource = {
     return { sessions: sessions(), problems, state: () => state };
   },
 
-  resumeCommand: ({ id }) => `opencode --session ${id}`,
+  resumeCommand: ({ id }) => commandFor("opencode --session ", id),
 };
 
 /** The tree of files that opencode wrote before version 1.2. */
