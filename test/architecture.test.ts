@@ -27,6 +27,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "ingest/cline": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/aider": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/openclaw": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/qwen-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/crabtalk": { folders: ["model", "transcript", "ingest"], packages: [] },
   // Databases of other agents, for reading only.
   "ingest/sqlite-file.ts": { folders: ["ingest"], packages: ["node:sqlite"] },
@@ -57,7 +58,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["model", "ingest", "ingest/claw-code", "ingest/pi"],
       ...["ingest/copilot-cli", "ingest/gemini-cli", "ingest/opencode", "ingest/cursor"],
       ...["ingest/cline", "ingest/aider", "ingest/chatgpt", "ingest/claude-ai"],
-      ...["ingest/openclaw", "ingest/crabtalk"],
+      ...["ingest/openclaw", "ingest/crabtalk", "ingest/qwen-code"],
     ],
     packages: [],
   },

@@ -19,11 +19,12 @@ const FIXTURES = [
   "gemini-cli/session.jsonl",
   "cursor/transcript.jsonl",
   "cline/api_conversation_history.json",
-  "aider/history.md",
+  "aider/history.txt",
   "chatgpt/conversations.json",
   "claude-ai/conversations.json",
   "openclaw/a1-topic-7.jsonl",
   "crabtalk/session.jsonl",
+  "qwen-code/chat.jsonl",
 ];
 
 const mutation = fc.record({

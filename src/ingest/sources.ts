@@ -14,6 +14,7 @@ import { splitLines } from "./lines.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
 import { PI } from "./pi/pi.ts";
+import { QWEN_CODE } from "./qwen-code/qwen-code.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
 export const SOURCES: readonly TranscriptSource[] = [
@@ -32,6 +33,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   CLAUDE_AI,
   OPENCLAW,
   CRABTALK,
+  QWEN_CODE,
 ];
 
 /** How much of a file is looked at to know its format. */

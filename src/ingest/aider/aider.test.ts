@@ -3,7 +3,7 @@ import { outline, readWith } from "../../../test/support/reading.ts";
 import { fixture } from "../../../test/support/transcripts.ts";
 import { AIDER } from "./aider.ts";
 
-const HISTORY = fixture("aider/history.md");
+const HISTORY = fixture("aider/history.txt");
 const PATH = "/srv/shop/.aider.chat.history.md";
 
 describe("a history of Aider", () => {
