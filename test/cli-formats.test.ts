@@ -103,7 +103,7 @@ describe("import", () => {
     const alone = await cli(["import", "notes.txt"]);
     expect([alone.code, alone.stdout]).toEqual([2, ""]);
     expect(alone.stderr).toMatch(
-      /no transcript of a known format.*claw-code, pi \(unknown_format\)/,
+      /no transcript of a known format.*claw-code, pi, .* \(unknown_format\)/,
     );
     const names = ["notes.txt", "empty.jsonl", "missing.jsonl", "sub", CLAW];
     const among = await cli(["import", ...names, "--json"]);
