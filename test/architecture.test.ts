@@ -27,11 +27,44 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/codex": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/pi": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/copilot-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/gemini-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/cline": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/aider": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/openclaw": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/qwen-code": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/crabtalk": { folders: ["model", "transcript", "ingest"], packages: [] },
+  // Databases of other agents, for reading only.
+  "ingest/sqlite-file.ts": { folders: ["ingest"], packages: ["node:sqlite"] },
+  "ingest/opencode": {
+    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
+    packages: [],
+  },
+  "ingest/cursor": {
+    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
+    packages: [],
+  },
+  // A file whose lines are too long to be handed over is read once more, as text.
+  "ingest/file-text.ts": { folders: ["ingest"], packages: ["node:fs"] },
+  "ingest/json-elements.ts": {
+    folders: ["model", "ingest", "ingest/file-text.ts"],
+    packages: [],
+  },
+  "ingest/chatgpt": {
+    folders: ["model", "transcript", "ingest", "ingest/json-elements.ts"],
+    packages: [],
+  },
+  "ingest/claude-ai": {
+    folders: ["model", "transcript", "ingest", "ingest/json-elements.ts"],
+    packages: [],
+  },
   "ingest/sources.ts": {
     folders: [
-      "model",
-      "ingest",
-      ...["claude-code", "claw-code", "codex", "pi"].map((name) => `ingest/${name}`),
+      ...["model", "ingest", "ingest/claude-code", "ingest/codex"],
+      ...["ingest/claw-code", "ingest/pi"],
+      ...["ingest/copilot-cli", "ingest/gemini-cli", "ingest/opencode", "ingest/cursor"],
+      ...["ingest/cline", "ingest/aider", "ingest/chatgpt", "ingest/claude-ai"],
+      ...["ingest/openclaw", "ingest/crabtalk", "ingest/qwen-code"],
     ],
     packages: [],
   },

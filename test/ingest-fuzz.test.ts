@@ -23,6 +23,18 @@ const FIXTURES = [
   "pi/version-1.jsonl",
   "pi/version-2.jsonl",
   "pi/version-3.jsonl",
+  "copilot-cli/version-1.jsonl",
+  "copilot-cli/early.jsonl",
+  "gemini-cli/session.json",
+  "gemini-cli/session.jsonl",
+  "cursor/transcript.jsonl",
+  "cline/api_conversation_history.json",
+  "aider/history.txt",
+  "chatgpt/conversations.json",
+  "claude-ai/conversations.json",
+  "openclaw/a1-topic-7.jsonl",
+  "crabtalk/session.jsonl",
+  "qwen-code/chat.jsonl",
 ];
 
 /** Damaged files of all formats together; `FUZZ=20000 npx vitest run test/ingest-fuzz.test.ts` for more. */

@@ -1,15 +1,45 @@
 /** The formats that can be read. Adding one means its folder and a line here. */
 
 import { BackscrollError } from "../model/errors.ts";
+import { AIDER } from "./aider/aider.ts";
+import { CHATGPT } from "./chatgpt/chatgpt.ts";
+import { CLAUDE_AI } from "./claude-ai/claude-ai.ts";
 import { CLAUDE_CODE } from "./claude-code/claude-code.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
+import { CLINE, ROO_CODE } from "./cline/cline.ts";
 import { CODEX } from "./codex/codex.ts";
+import { COPILOT_CLI } from "./copilot-cli/copilot-cli.ts";
+import { CRABTALK } from "./crabtalk/crabtalk.ts";
+import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
+import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { splitLines } from "./lines.ts";
+import { OPENCLAW } from "./openclaw/openclaw.ts";
+import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
 import { PI } from "./pi/pi.ts";
+import { QWEN_CODE } from "./qwen-code/qwen-code.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
 /** The first that recognises a file reads it: claw-code's headers are less particular than Codex's. */
-export const SOURCES: readonly TranscriptSource[] = [CLAUDE_CODE, CODEX, CLAW_CODE, PI];
+export const SOURCES: readonly TranscriptSource[] = [
+  CLAUDE_CODE,
+  CODEX,
+  CLAW_CODE,
+  PI,
+  COPILOT_CLI,
+  GEMINI_CLI,
+  OPENCODE,
+  OPENCODE_FILES,
+  CURSOR,
+  CURSOR_EDITOR,
+  CLINE,
+  ROO_CODE,
+  AIDER,
+  CHATGPT,
+  CLAUDE_AI,
+  OPENCLAW,
+  CRABTALK,
+  QWEN_CODE,
+];
 
 /** How much of a file is looked at to know its format. */
 const HEAD_BYTES = 64 * 1024;

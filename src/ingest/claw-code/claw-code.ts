@@ -24,7 +24,10 @@ export const CLAW_CODE: TranscriptSource = {
     if (first !== undefined && typeof first["type"] === "string") return isRecord(first);
     if (first !== undefined) return Array.isArray(first["messages"]) && "version" in first;
     const text = new TextDecoder("utf-8").decode(head);
-    if (/^\s*\{[^\n]{0,200}"type"\s*:\s*"session_meta"/.test(text)) return true;
+    // Codex names its header so, too, and puts what it says into a payload.
+    if (/^\s*\{[^\n]{0,200}"type"\s*:\s*"session_meta"/.test(text)) {
+      return !/^[^\n]{0,400}"payload"\s*:/.test(text);
+    }
     return (
       /^\s*\{/.test(text) && /"version"\s*:\s*1\b/.test(text) && /"messages"\s*:\s*\[/.test(text)
     );
@@ -41,7 +44,7 @@ function isRecord(record: Fields): boolean {
   const { type, message } = record;
   if (type === "message") return isPlainObject(message) && Array.isArray(message["blocks"]);
   if (type === "compaction") return "removed_message_count" in record;
-  return RECORDS.includes(type as string);
+  return RECORDS.includes(type as string) && !("payload" in record);
 }
 
 async function* readSessions(

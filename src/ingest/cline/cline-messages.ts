@@ -1,0 +1,122 @@
+/** Messages of a task. They have no ids: their number and their content make one. */
+
+import type { Block } from "../../model/block.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { sha256, toHex } from "../../transcript/hash.ts";
+import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
+import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry } from "../source.ts";
+import type { ModelCall } from "./cline-usage.ts";
+
+/** `calls` tells of each answer in turn what it took. */
+export async function* readMessages(
+  messages: readonly unknown[],
+  calls: readonly ModelCall[],
+  format: string,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedEntry> {
+  const names = new Map<string, string>();
+  const ids = new KnownIds(problems);
+  let parent: string | null = null;
+  let answers = 0;
+  for (const [i, message] of messages.entries()) {
+    const role = isPlainObject(message) ? message["role"] : undefined;
+    const content = isPlainObject(message)
+      ? toContentBlocks(message["content"], format)
+      : undefined;
+    if (!isPlainObject(message) || content === undefined || !isRole(role)) {
+      problems.add(
+        "unexpected",
+        `message ${i + 1} has no known role, or no content, and was left out`,
+      );
+      continue;
+    }
+    const call = role === "assistant" ? calls[answers++] : undefined;
+    for (const draft of toDrafts(message, content, idOf(message, i), format, names)) {
+      if (!ids.isNew(draft.sourceId)) continue;
+      const createdAt = timeField(message, "ts") ?? call?.at ?? null;
+      const usage = call?.usage ?? null;
+      const model = draft.model ?? call?.model ?? null;
+      const entry: EntryDraft = { ...draft, createdAt, usage, model, parentSourceId: parent };
+      yield toImportedEntry(format, entry);
+      parent = draft.sourceId;
+    }
+  }
+}
+
+function isRole(role: unknown): role is "user" | "assistant" {
+  return role === "user" || role === "assistant";
+}
+
+/** A task that was taken back to an earlier point has other messages under the same numbers. */
+function idOf(message: Fields, number: number): string {
+  const own = textField(message, "id");
+  const time = timeField(message, "ts");
+  const hash = toHex(sha256(Buffer.from(JSON.stringify(message["content"])))).slice(0, 8);
+  return own ?? `message-${time ?? number}-${hash}`;
+}
+
+function toDrafts(
+  message: Fields,
+  content: readonly Block[],
+  sourceId: string,
+  format: string,
+  names: Map<string, string>,
+): EntryDraft[] {
+  const known = ["role", "content", "id", "ts", "reasoning", "modelInfo"];
+  const fields = otherFields(message, known);
+  const model: Fields = isPlainObject(message["modelInfo"]) ? message["modelInfo"] : {};
+  const base = { sourceId, id: null, model: textField(model, "modelId") ?? null } as const;
+  if (message["isSummary"] === true) {
+    const data = { firstKeptEntryId: null, tokensBefore: null };
+    const blocks = content.filter(({ type }) => type === "text");
+    return [{ ...base, kind: "compaction", blocks, data, fields }];
+  }
+  if (message["role"] === "assistant") {
+    const text = textField(message, "reasoning") ?? "";
+    const thought: Block[] = text === "" ? [] : [{ type: "thinking", text }];
+    const said = { ...base, kind: "message", role: "assistant", actor: format } as const;
+    return toMessageDrafts({ ...said, blocks: [...thought, ...content], fields }, names);
+  }
+  const { blocks, context, tool } = unwrap(content);
+  const all: JsonObject = context === "" ? fields : { ...fields, context };
+  if (tool !== undefined) {
+    return [{ ...base, kind: "message", role: "tool", actor: tool, blocks, fields: all }];
+  }
+  return toMessageDrafts({ ...base, kind: "message", role: "user", blocks, fields: all }, names);
+}
+
+/**
+ * What the user typed stands in tags, and the state of the editor behind it. Tools whose calls were
+ * text have results that are text: they were not said by the user either.
+ */
+function unwrap(content: readonly Block[]): {
+  readonly blocks: Block[];
+  readonly context: string;
+  readonly tool: string | undefined;
+} {
+  const context: string[] = [];
+  const blocks: Block[] = [];
+  let tool: string | undefined;
+  for (const block of content) {
+    if (block.type !== "text") {
+      blocks.push(block);
+      continue;
+    }
+    const bare = block.text.replace(
+      /<environment_details>[\s\S]*?<\/environment_details>/g,
+      (found) => {
+        context.push(found);
+        return "";
+      },
+    );
+    const text = bare.replace(TAGS, "$2").trim();
+    if (text !== "") blocks.push({ ...block, text });
+    tool ??= /^\[(\w+)[^\]\n]*\] Result:/.exec(text)?.[1];
+  }
+  return { blocks, context: context.join("\n"), tool };
+}
+
+const TAGS = /<(task|feedback|user_message|answer)>\s*([\s\S]*?)\s*<\/\1>/g;

@@ -1,0 +1,241 @@
+/** Copilot's events as they come, each with its place. */
+
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
+import {
+  countField,
+  type Fields,
+  otherFields,
+  presentFields,
+  textField,
+  timeField,
+} from "../fields.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry } from "../source.ts";
+import {
+  FORMAT,
+  type MessageDraft,
+  toAssistantMessage,
+  toRunUsage,
+  toSystemMessage,
+  toToolMessage,
+  toUserMessage,
+} from "./copilot-message.ts";
+
+/** Marks and pieces: what they tell stands in another event as a whole. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...["assistant.turn_start", "assistant.turn_end", "assistant.message_start"],
+  ...["assistant.message_delta", "assistant.reasoning_delta", "assistant.streaming_delta"],
+  ...["tool.execution_start", "tool.execution_progress", "tool.execution_partial_result"],
+  ...["hook.start", "hook.end", "hook.progress", "pending_messages.modified"],
+]);
+
+/** Known events that are no part of the conversation. They are kept as custom data. */
+const BOOKKEEPING: ReadonlySet<string> = new Set([
+  ...["start", "resume", "error", "idle", "info", "warning", "mode_changed", "plan_changed"].map(
+    (name) => `session.${name}`,
+  ),
+  ...["session.workspace_file_changed", "session.handoff", "session.truncation"],
+  ...["session.snapshot_rewind", "session.context_changed", "session.usage_info"],
+  ...["session.compaction_start", "session.compaction_complete", "session.task_complete"],
+  ...["session.permissions_changed", "session.tools_updated", "session.skills_loaded"],
+  ...["session.background_tasks_changed", "session.custom_agents_updated"],
+  ...["session.extensions_loaded", "session.mcp_servers_loaded", "session.custom_notification"],
+  ...["session.mcp_server_status_changed", "session.import_legacy"],
+  ...["session.remote_steerable_changed", "session.schedule_created", "session.todos_changed"],
+  ...["permission.requested", "permission.completed", "system.notification", "abort"],
+  ...["subagent.started", "subagent.completed", "subagent.failed"],
+  ...["subagent.selected", "subagent.deselected", "skill.invoked", "tool.user_requested"],
+  ...["user_input.requested", "user_input.completed", "assistant.intent", "assistant.usage"],
+  ...["elicitation.requested", "elicitation.completed", "model.call_failure"],
+  ...["external_tool.requested", "external_tool.completed", "command.queued"],
+  ...["command.execute", "command.completed", "commands.changed"],
+  ...["exit_plan_mode.requested", "exit_plan_mode.completed"],
+]);
+
+interface Thought {
+  readonly id: string;
+  readonly text: string;
+  readonly at: number | null;
+}
+
+export class CopilotEvents {
+  readonly #problems: ProblemLog;
+  readonly #ids: KnownIds;
+  /** The last entry of the conversation, and of each sub-agent by the call that started it. */
+  readonly #tips: Map<string, string>;
+  /** Calls without a result: the tool's name and the message that made it. */
+  readonly #calls: Map<string, readonly [name: string, message: string]>;
+  /** A thought whose answer is still to come. */
+  #thought: Thought | undefined;
+  /** Output tokens that messages have told of since the last shutdown. */
+  #countedOutput: number;
+
+  constructor(problems: ProblemLog, resume: JsonObject | undefined) {
+    this.#problems = problems;
+    this.#ids = new KnownIds(problems);
+    const state: Fields = isPlainObject(resume?.["events"]) ? resume["events"] : {};
+    this.#tips = new Map(pairs(state["tips"]) as [string, string][]);
+    this.#calls = new Map(pairs(state["calls"]) as [string, [string, string]][]);
+    const thought: Fields = isPlainObject(state["thought"]) ? state["thought"] : {};
+    const [id, text] = [textField(thought, "id"), textField(thought, "text")];
+    if (id !== undefined && text !== undefined) {
+      this.#thought = { id, text, at: timeField(thought, "at") };
+    }
+    this.#countedOutput = countField(state, "output") ?? 0;
+  }
+
+  state(): JsonObject {
+    return presentFields({
+      tips: [...this.#tips] as unknown as JsonValue,
+      calls: [...this.#calls] as unknown as JsonValue,
+      thought: this.#thought as unknown as JsonValue,
+      output: this.#countedOutput,
+    });
+  }
+
+  get leaf(): string | undefined {
+    return this.#tips.get("");
+  }
+
+  *read(record: Fields, line: number): Generator<ImportedEntry> {
+    const type = textField(record, "type");
+    const data: Fields = isPlainObject(record["data"]) ? record["data"] : {};
+    if (type === undefined) {
+      this.#problems.add("unexpected", "an event without a type was left out", line);
+      return;
+    }
+    if (type === "tool.execution_start") this.#started(data);
+    if (LEFT_OUT.has(type)) return;
+    const id = textField(record, "id") ?? `event-${line}`;
+    if (!this.#ids.isNew(id, line)) return;
+    const createdAt = timeField(record, "timestamp");
+    const thought = type === "assistant.reasoning" ? textField(data, "content") : undefined;
+    if (thought !== undefined) {
+      yield* this.end();
+      this.#thought = { id, text: thought, at: createdAt };
+      return;
+    }
+    const known = this.#toDraft(type, data);
+    if (known === undefined && !BOOKKEEPING.has(type)) {
+      const what = `an event of the type ${JSON.stringify(type)}`;
+      this.#problems.add("unexpected", `${what} was kept as custom data`, line);
+    }
+    const draft = known ?? toCustom(type, data);
+    const rest = otherFields(record, ["type", "data", "id", "timestamp", "parentId"]);
+    const event = Object.keys(rest).length === 0 ? {} : { event: rest };
+    const fields = { ...draft.fields, ...event };
+    yield this.#placed({ ...draft, sourceId: id, createdAt, fields }, data);
+  }
+
+  /** A thought without an answer is a message of its own. */
+  *end(): Generator<ImportedEntry> {
+    const thought = this.#thought;
+    if (thought === undefined) return;
+    this.#thought = undefined;
+    const blocks = [{ type: "thinking" as const, text: thought.text }];
+    const place = { sourceId: thought.id, createdAt: thought.at };
+    const draft = { kind: "message", role: "assistant", actor: FORMAT } as const;
+    yield this.#placed({ ...draft, ...place, blocks }, {});
+  }
+
+  #toDraft(type: string, data: Fields): MessageDraft | undefined {
+    switch (type) {
+      case "user.message":
+        return toUserMessage(data);
+      case "system.message":
+        return toSystemMessage(data);
+      case "assistant.message": {
+        const thought = this.#thought;
+        this.#thought = undefined;
+        this.#countedOutput += countField(data, "outputTokens") ?? 0;
+        return toAssistantMessage(data, thought?.text);
+      }
+      case "tool.execution_complete": {
+        const [name] = this.#calls.get(textField(data, "toolCallId") ?? "") ?? [];
+        return toToolMessage(data, name === "" ? undefined : name);
+      }
+      case "session.model_change": {
+        const modelId = textField(data, "newModel");
+        const fields = otherFields(data, ["newModel"]);
+        return modelId === undefined
+          ? undefined
+          : { kind: "model_change", data: { modelId }, fields };
+      }
+      case "session.title_changed": {
+        const name = textField(data, "title");
+        return name === undefined ? undefined : { kind: "session_info", data: { name } };
+      }
+      case "system.notification": {
+        const text = textField(data, "content");
+        if (text === undefined) return undefined;
+        // Put into the conversation by the agent: the model sees it, and nobody has said it.
+        const note = { type, display: true };
+        const fields = otherFields(data, ["content"]);
+        return { kind: "custom_message", blocks: [{ type: "text", text }], data: note, fields };
+      }
+      case "session.compaction_complete":
+        return toCompaction(data);
+      case "session.shutdown": {
+        const usage = toRunUsage(data, this.#countedOutput);
+        this.#countedOutput = 0;
+        return { ...toCustom(type, data), usage, model: textField(data, "currentModel") ?? null };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #placed(draft: EntryDraft, data: Fields): ImportedEntry {
+    const agent = textField(data, "parentToolCallId") ?? "";
+    const callId = textField(data, "toolCallId") ?? "";
+    const parent =
+      this.#tips.get(agent) ?? this.#calls.get(agent)?.[1] ?? this.#tips.get("") ?? null;
+    const entry = toImportedEntry(FORMAT, { ...draft, parentSourceId: parent });
+    if (
+      entry.kind === "message" ||
+      entry.kind === "custom_message" ||
+      entry.kind === "compaction"
+    ) {
+      this.#tips.set(agent, entry.sourceId);
+    }
+    for (const block of entry.blocks) {
+      if (block.type === "tool_use") this.#calls.set(block.id, [block.name, entry.sourceId]);
+    }
+    if (entry.role === "tool") {
+      this.#calls.delete(callId);
+      // The sub-agent that the call had started is done.
+      this.#tips.delete(callId);
+    }
+    return entry;
+  }
+
+  /** Some calls are told of only when they begin. */
+  #started(data: Fields): void {
+    const id = textField(data, "toolCallId");
+    const name = textField(data, "toolName");
+    if (id === undefined || name === undefined || this.#calls.has(id)) return;
+    this.#calls.set(id, [name, this.#tips.get(textField(data, "parentToolCallId") ?? "") ?? ""]);
+  }
+}
+
+function toCustom(type: string, data: Fields): MessageDraft {
+  return { kind: "custom", data: { type: `${FORMAT}:${type}`, data: otherFields(data, []) } };
+}
+
+function toCompaction(data: Fields): MessageDraft | undefined {
+  const summary = textField(data, "summaryContent");
+  if (data["success"] === false || summary === undefined) return undefined;
+  const tokensBefore = countField(data, "preCompactionTokens") ?? null;
+  return {
+    kind: "compaction",
+    blocks: [{ type: "text", text: summary }],
+    data: { firstKeptEntryId: null, tokensBefore },
+    fields: otherFields(data, ["summaryContent", "preCompactionTokens"]),
+  };
+}
+
+/** The pairs of a map that was kept as a list. */
+function pairs(list: unknown): [unknown, unknown][] {
+  return Array.isArray(list) ? list.filter((pair) => Array.isArray(pair) && pair.length === 2) : [];
+}

@@ -1,0 +1,136 @@
+/** Messages and tool results among Copilot's events, and the entries that they are here. */
+
+import type { Block } from "../../model/block.ts";
+import type { Usage } from "../../model/entry.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import type { EntryDraft } from "../drafts.ts";
+import { countField, type Fields, otherFields, textField } from "../fields.ts";
+
+export const FORMAT = "copilot-cli";
+
+/** Everything but where it stands; undefined if the event lacks what it needs. */
+export type MessageDraft = Omit<EntryDraft, "sourceId">;
+
+export function toUserMessage(data: Fields): MessageDraft | undefined {
+  const content = textField(data, "content");
+  if (content === undefined) return undefined;
+  const fields = otherFields(data, ["content"]);
+  const source = textField(data, "source") ?? "";
+  // What a skill put in was not said by the user, and search must not find it as such.
+  const isInjected = source.startsWith("skill-") || content.startsWith("<skill-context");
+  const blocks = toText(content);
+  return isInjected
+    ? { kind: "custom_message", blocks, data: { type: source || "skill", display: false }, fields }
+    : { kind: "message", role: "user", blocks, fields };
+}
+
+export function toSystemMessage(data: Fields): MessageDraft | undefined {
+  const content = textField(data, "content");
+  if (content === undefined) return undefined;
+  const fields = otherFields(data, ["content", "role"]);
+  return { kind: "message", role: "system", blocks: toText(content), fields };
+}
+
+/** `thinking` is what an event before it has told of the same turn. */
+export function toAssistantMessage(
+  data: Fields,
+  thinking: string | undefined,
+): MessageDraft | undefined {
+  const content = textField(data, "content") ?? "";
+  const requests = Array.isArray(data["toolRequests"]) ? (data["toolRequests"] as unknown[]) : [];
+  const text = textField(data, "reasoningText") ?? thinking ?? "";
+  const signature = textField(data, "reasoningOpaque");
+  const thought: Block[] =
+    text === "" && signature === undefined
+      ? []
+      : [{ type: "thinking", text, ...(signature === undefined ? {} : { signature }) }];
+  const known = [
+    ...["content", "toolRequests", "reasoningText", "reasoningOpaque", "model"],
+    ...["parentToolCallId", "outputTokens"],
+  ];
+  return {
+    ...{ kind: "message", role: "assistant", actor: FORMAT },
+    blocks: [...thought, ...toText(content), ...requests.map(toCall)],
+    usage: toUsage({ outputTokens: countField(data, "outputTokens") ?? 0 }),
+    model: textField(data, "model") ?? null,
+    fields: otherFields(data, known),
+  };
+}
+
+export function toToolMessage(
+  data: Fields,
+  toolName: string | undefined,
+): MessageDraft | undefined {
+  const toolUseId = textField(data, "toolCallId");
+  if (toolUseId === undefined) return undefined;
+  const isError = data["success"] === false;
+  const { result, error } = data;
+  const failure = isPlainObject(error) ? textField(error, "message") : error;
+  const content = isPlainObject(result) ? textField(result, "content") : result;
+  const output = [content, failure].find((text) => typeof text === "string") as string | undefined;
+  const name = textField(data, "toolName") ?? toolName;
+  const rest = isPlainObject(result)
+    ? otherFields(result, [
+        "content",
+        // Mostly the same text once more.
+        ...(result["detailedContent"] === content ? ["detailedContent"] : []),
+      ])
+    : {};
+  return {
+    ...{ kind: "message", role: "tool", actor: name ?? null },
+    blocks: [
+      {
+        ...{ type: "tool_result", toolUseId, ...(name === undefined ? {} : { toolName: name }) },
+        output: output ?? (result === undefined ? "" : JSON.stringify(result)),
+        isError,
+      },
+    ],
+    fields: {
+      ...otherFields(data, ["toolCallId", "success", "result", "model", "toolName"]),
+      ...(Object.keys(rest).length === 0 ? {} : { result: rest }),
+    },
+  };
+}
+
+/** What the models of a whole run took: more than its messages tell of. */
+export function toRunUsage(data: Fields, countedOutput: number): Usage | null {
+  const metrics = isPlainObject(data["modelMetrics"]) ? Object.values(data["modelMetrics"]) : [];
+  const total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0 };
+  for (const metric of metrics) {
+    const usage = isPlainObject(metric) && isPlainObject(metric["usage"]) ? metric["usage"] : {};
+    const read = countField(usage, "cacheReadTokens") ?? 0;
+    const written = countField(usage, "cacheWriteTokens") ?? 0;
+    // Their input counts what came from the cache and what went there.
+    total.inputTokens += Math.max(0, (countField(usage, "inputTokens") ?? 0) - read - written);
+    total.cacheReadTokens += read;
+    total.cacheCreationTokens += written;
+    total.outputTokens += countField(usage, "outputTokens") ?? 0;
+  }
+  return toUsage({ ...total, outputTokens: Math.max(0, total.outputTokens - countedOutput) });
+}
+
+function toCall(request: unknown): Block {
+  const fields = isPlainObject(request) ? request : {};
+  const id = textField(fields, "toolCallId");
+  const name = textField(fields, "name");
+  const input = fields["arguments"];
+  if (id === undefined || name === undefined) {
+    return { type: "opaque", provider: FORMAT, json: JSON.stringify(request) };
+  }
+  const rest = otherFields(fields, ["toolCallId", "name", "arguments", "type"]);
+  return {
+    ...{ ...(rest as JsonObject), type: "tool_use", id, name },
+    input: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+  };
+}
+
+function toText(content: string): Block[] {
+  return content === "" ? [] : [{ type: "text", text: content }];
+}
+
+/** Nothing but zeros says that nothing was reported. */
+function toUsage(counts: Partial<Usage>): Usage | null {
+  const zero = { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  const usage = { ...zero, ...counts };
+  return Object.values(usage).some((count) => count > 0) ? usage : null;
+}

@@ -1,0 +1,124 @@
+/**
+ * Sessions of crabtalk: JSON lines, the first of which says what the session is; or a folder for each
+ * session with the same in a file `meta`, and a file for each step.
+ *
+ * Older files say `topic` and `uptime_secs`: they mean nothing any more.
+ */
+
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { toImportedEntry, toImportedSession } from "../drafts.ts";
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { parseJson } from "../json-file.ts";
+import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { ResumedLines } from "../resumed-lines.ts";
+import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import { FORMAT, toMessage } from "./crabtalk-message.ts";
+
+/** A step is a message: no file of one is larger. */
+const MAX_STEP_BYTES = 16 * 1024 * 1024;
+
+export const CRABTALK: TranscriptSource = {
+  name: FORMAT,
+
+  places(environment) {
+    const own = folderOf(environment, "CRABTALK_HOME", joinPath(environment.home, ".crabtalk"));
+    const matches = (path: string) => path.endsWith(".jsonl") || /(^|\/)meta$/.test(path);
+    return [{ root: joinPath(own, "sessions"), matches }];
+  },
+
+  recognise(head) {
+    const first = firstRecord(head);
+    return first !== undefined && isMeta(first);
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    const kept = input.resume?.["meta"];
+    let meta: Fields = isPlainObject(kept) ? kept : {};
+    const names = new Map<string, string>(
+      Array.isArray(input.resume?.["names"])
+        ? (input.resume["names"] as unknown as [string, string][])
+        : [],
+    );
+    const lines = new ResumedLines(input.resume, () => ({
+      meta: meta as JsonObject,
+      names: [...names].slice(-100) as unknown as JsonValue,
+    }));
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      const records = readRecords(lines.read(input.lines), problems);
+      const { value: first, done } = await records.next();
+      if (done) return;
+      const isHeader = isMeta(first.record);
+      if (Object.keys(meta).length === 0) {
+        if (!isHeader) {
+          problems.add("missing_header", "the file begins without the session's line", first.line);
+        }
+        meta = isHeader ? first.record : { created_at: null };
+      }
+      async function* entries(): AsyncGenerator<ImportedEntry> {
+        const rest = chain(isHeader ? undefined : first, records, input, problems);
+        for await (const { record, line } of rest) {
+          yield toEntry(record, line, names, textField(meta, "agent"), problems);
+        }
+      }
+      yield { ...toSession(meta, input.path), entries: entries(), problems };
+    }
+    return { sessions: sessions(), problems, state: () => lines.state() };
+  },
+};
+
+function isMeta(record: Fields): boolean {
+  return ["agent", "created_by", "created_at"].every((name) => typeof record[name] === "string");
+}
+
+function toSession(meta: Fields, path: string): Omit<ImportedSession, "entries" | "problems"> {
+  const name = fileName(path);
+  const id = name === "meta" ? folderName(path) : name.replace(/\.jsonl$/, "");
+  const known = ["title", "created_at", "topic", "uptime_secs"];
+  return toImportedSession(FORMAT, {
+    id: id === "" ? null : id,
+    title: textField(meta, "title") || null,
+    cwd: textField(meta, "root") || null,
+    startedAt: timeField(meta, "created_at"),
+    fields: otherFields(meta, known),
+  });
+}
+
+/** The lines behind the first, or the steps beside it. */
+async function* chain(
+  first: JsonRecord | undefined,
+  records: AsyncIterable<JsonRecord>,
+  { path, files }: SourceInput,
+  problems: ProblemLog,
+): AsyncGenerator<JsonRecord> {
+  if (first !== undefined) yield first;
+  yield* records;
+  if (fileName(path) !== "meta" || files === undefined) return;
+  const steps = (await files.list(".")).filter((name) => /^step-\d+$/.test(name));
+  for (const name of steps) {
+    const text = await files.readText(name, MAX_STEP_BYTES);
+    const value = text === undefined ? undefined : parseJson(text);
+    // Numbered as lines are, the meta being the first.
+    const line = Number(name.slice("step-".length)) + 1;
+    if (isPlainObject(value)) yield { line, record: value };
+    else problems.add("not_json", `${name} is no JSON object, or too large`);
+  }
+}
+
+function toEntry(
+  record: Fields,
+  line: number,
+  names: Map<string, string>,
+  agent: string | undefined,
+  problems: ProblemLog,
+): ImportedEntry {
+  const sourceId = `line-${line}`;
+  const draft = toMessage(record, names, agent);
+  if (draft !== undefined) return toImportedEntry(FORMAT, { sourceId, id: null, ...draft });
+  const keys = Object.keys(record).slice(0, 5).join(", ") || "nothing";
+  problems.add("unexpected", `a line with ${keys} was kept as custom data`, line);
+  const data = { type: `${FORMAT}:line`, data: otherFields(record, []) };
+  return toImportedEntry(FORMAT, { sourceId, id: null, kind: "custom", data });
+}

@@ -1,0 +1,22 @@
+/** What the user typed stands in tags, among what the editor adds to it. */
+
+import type { Block } from "../../model/block.ts";
+
+export const FORMAT = "cursor";
+
+const QUERY = /<user_query>\s*([\s\S]*?)\s*<\/user_query>/;
+
+/** The blocks with what was typed, and the text that stood round it. */
+export function unwrapQuery(blocks: readonly Block[]): {
+  readonly blocks: Block[];
+  readonly context: string;
+} {
+  const context: string[] = [];
+  const unwrapped = blocks.map((block) => {
+    const query = block.type === "text" ? QUERY.exec(block.text) : null;
+    if (block.type !== "text" || query === null) return block;
+    context.push(block.text.replace(QUERY, "").trim());
+    return { ...block, text: query[1] ?? "" };
+  });
+  return { blocks: unwrapped, context: context.filter((text) => text !== "").join("\n") };
+}

@@ -1,0 +1,73 @@
+/** Entries and sessions as readers make them: what a format does not say is null. */
+
+import type { JsonObject } from "../model/json.ts";
+import { toSourceMetadata } from "../transcript/source-fields.ts";
+import { presentFields } from "./fields.ts";
+import type { ProblemLog } from "./problems.ts";
+import type { ImportedEntry, ImportedSession } from "./source.ts";
+
+/** Of an entry, what is known. `fields` is what has no place here, as it came. */
+export type EntryDraft = Partial<Omit<ImportedEntry, "metadata">> &
+  Pick<ImportedEntry, "sourceId" | "kind"> & {
+    /** The id in the source, if that is another than `sourceId`, or there is none. */
+    readonly id?: string | null;
+    readonly fields?: JsonObject;
+  };
+
+export function toImportedEntry(format: string, draft: EntryDraft): ImportedEntry {
+  const { id = draft.sourceId, fields = {}, ...entry } = draft;
+  return {
+    ...{ role: null, actor: null, blocks: [], data: null, usage: null, model: null },
+    ...{ createdAt: null, ...entry },
+    metadata: toSourceMetadata({ format, id, ...presentFields({ fields }) }),
+  };
+}
+
+/** A record that is no part of the conversation, kept whole. */
+export function toCustomEntry(
+  format: string,
+  sourceId: string,
+  type: string,
+  data: JsonObject,
+  createdAt: number | null,
+): ImportedEntry {
+  const content = { type: `${format}:${type}`, data };
+  return toImportedEntry(format, { sourceId, kind: "custom", data: content, createdAt });
+}
+
+export type SessionDraft = Partial<
+  Omit<ImportedSession, "source" | "metadata" | "problems" | "entries">
+> & { readonly id: string | null; readonly fields?: JsonObject };
+
+/** What is known of a session, without its entries. */
+export function toImportedSession(
+  format: string,
+  draft: SessionDraft,
+): Omit<ImportedSession, "entries" | "problems"> {
+  const { fields = {}, ...session } = draft;
+  return {
+    ...{ source: format, agent: format, title: null, cwd: null, gitBranch: null },
+    ...{ startedAt: null, parentSession: null, ...session },
+    metadata: toSourceMetadata({ format, id: draft.id, ...presentFields({ fields }) }),
+  };
+}
+
+/** Ids are unique in a session. The first entry with an id counts, the others are told of. */
+export class KnownIds {
+  readonly #ids = new Set<string>();
+  readonly #problems: ProblemLog;
+
+  constructor(problems: ProblemLog) {
+    this.#problems = problems;
+  }
+
+  /** False, and a problem, if the id was there before. */
+  isNew(id: string, line?: number): boolean {
+    if (this.#ids.has(id)) {
+      this.#problems.add("duplicate_id", `the id ${id} was there before`, line);
+      return false;
+    }
+    this.#ids.add(id);
+    return true;
+  }
+}

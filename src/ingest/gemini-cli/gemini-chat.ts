@@ -1,0 +1,195 @@
+/** A chat of Gemini CLI as its records come: messages, going back, replacing all. */
+
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { type EntryDraft, toCustomEntry, toImportedEntry } from "../drafts.ts";
+import { type Fields, otherFields, textField } from "../fields.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry } from "../source.ts";
+import { FORMAT, toDrafts } from "./gemini-message.ts";
+
+/** How many messages a later reading can go back by: the state must stay small. */
+const KEPT_MESSAGES = 500;
+
+interface Given {
+  /** The entry before it. */
+  readonly parent: string | null;
+  /** Its last entry: its own, or that of its last tool result. */
+  tip: string | null;
+  /** The entries that were made of it, and the calls that were in them. */
+  readonly parts: Set<string>;
+  /** How often something was added to it. */
+  additions: number;
+}
+
+export class GeminiChat {
+  readonly #problems: ProblemLog;
+  /** The messages of the chat as it stands, in their order. */
+  #path: string[] = [];
+  readonly #given = new Map<string, Given>();
+  /** The newest message: it may still change. */
+  #open: { readonly id: string; message: Fields; readonly line: number | undefined } | undefined;
+  #tip: string | null = null;
+  #renames: number;
+
+  constructor(problems: ProblemLog, resume: JsonObject | undefined) {
+    this.#problems = problems;
+    const state: Fields = isPlainObject(resume?.["chat"]) ? resume["chat"] : {};
+    this.#tip = textField(state, "tip") ?? null;
+    this.#renames = Number(state["renames"] ?? 0);
+    for (const kept of Array.isArray(state["path"]) ? (state["path"] as unknown[]) : []) {
+      const [id, parent, tip, parts, additions] = Array.isArray(kept) ? kept : [];
+      if (typeof id !== "string" || !Array.isArray(parts)) continue;
+      this.#path.push(id);
+      this.#given.set(id, { parent, tip, parts: new Set(parts), additions: Number(additions) });
+    }
+  }
+
+  get leaf(): string | null {
+    return this.#tip;
+  }
+
+  state(): JsonObject {
+    const path = this.#path.slice(-KEPT_MESSAGES).flatMap((id) => {
+      const given = this.#given.get(id);
+      return given === undefined
+        ? []
+        : [[id, given.parent, given.tip, [...given.parts], given.additions]];
+    });
+    return { path: path as unknown as JsonValue, tip: this.#tip, renames: this.#renames };
+  }
+
+  *read(record: Fields, line?: number): Generator<ImportedEntry> {
+    const back = textField(record, "$rewindTo");
+    const change = record["$set"];
+    if (back !== undefined) {
+      yield* this.end();
+      this.#goBack(back, line);
+    } else if (textField(record, "id") !== undefined && "type" in record) {
+      yield* this.#message(record, line);
+    } else if (isPlainObject(change)) {
+      yield* this.#change(change, line);
+    } else if (textField(record, "sessionId") !== undefined) {
+      yield* this.#change(otherFields(record, ["summary"]), line);
+    } else {
+      const names = Object.keys(record).slice(0, 5).join(", ");
+      this.#problems.add("unexpected", `a record with ${names || "nothing"} was left out`, line);
+    }
+  }
+
+  /** The newest message as it is by now. */
+  *end(): Generator<ImportedEntry> {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const known = this.#given.get(open.id);
+    const drafts = toDrafts(open.message, open.id);
+    if (drafts === undefined) {
+      const type = JSON.stringify(open.message["type"]);
+      const what = `a message of the type ${type} was kept as custom data`;
+      this.#problems.add("unexpected", what, open.line);
+      if (known !== undefined) return;
+      this.#given.set(open.id, {
+        parent: this.#tip,
+        tip: this.#tip,
+        parts: new Set(),
+        additions: 0,
+      });
+      const data = otherFields(open.message, ["id"]);
+      const custom = toCustomEntry(FORMAT, open.id, String(open.message["type"]), data, null);
+      yield { ...custom, parentSourceId: this.#tip };
+      return;
+    }
+    if (known === undefined) yield* this.#give(open.id, drafts);
+    else yield* this.#add(open.id, known, drafts);
+  }
+
+  *#message(message: Fields, line?: number): Generator<ImportedEntry> {
+    const id = textField(message, "id") ?? "";
+    if (this.#open?.id !== id) yield* this.end();
+    const onPath = this.#path.includes(id);
+    if (!onPath) this.#path.push(id);
+    this.#open = { id, message, line };
+    // An older message that is written again has its place.
+    if (onPath && this.#path.at(-1) !== id) yield* this.end();
+  }
+
+  *#give(id: string, drafts: readonly EntryDraft[]): Generator<ImportedEntry> {
+    const given: Given = { parent: this.#tip, tip: this.#tip, parts: new Set(), additions: 0 };
+    this.#given.set(id, given);
+    for (const draft of drafts) {
+      yield toImportedEntry(FORMAT, { ...draft, parentSourceId: given.tip });
+      this.#note(given, draft);
+    }
+    this.#tip = given.tip;
+  }
+
+  /** What a message has gained since it was given: calls, and results. */
+  *#add(id: string, given: Given, drafts: readonly EntryDraft[]): Generator<ImportedEntry> {
+    const isNewest = this.#path.at(-1) === id;
+    for (const draft of drafts) {
+      const isOwn = draft.sourceId === id;
+      const calls = (draft.blocks ?? []).filter(
+        (block) => block.type === "tool_use" && !given.parts.has(`call ${block.id}`),
+      );
+      if (isOwn ? calls.length === 0 : given.parts.has(draft.sourceId)) continue;
+      const added = isOwn
+        ? { ...draft, sourceId: `${id}+${++given.additions}`, id, blocks: calls, usage: null }
+        : draft;
+      yield toImportedEntry(FORMAT, { ...added, parentSourceId: given.tip });
+      this.#note(given, added);
+    }
+    if (isNewest) this.#tip = given.tip;
+  }
+
+  #note(given: Given, draft: EntryDraft): void {
+    given.parts.add(draft.sourceId);
+    for (const block of draft.blocks ?? []) {
+      if (block.type === "tool_use") given.parts.add(`call ${block.id}`);
+    }
+    if (draft.kind === "message") given.tip = draft.sourceId;
+  }
+
+  /** The message and all behind it are taken back. Of one that is not there, everything is. */
+  #goBack(id: string, line?: number): void {
+    const index = this.#path.indexOf(id);
+    if (index < 0) {
+      this.#problems.add(
+        "missing_reference",
+        `the chat goes back to ${id}, which is not there`,
+        line,
+      );
+    }
+    this.#tip = this.#given.get(id)?.parent ?? null;
+    this.#path = this.#path.slice(0, Math.max(0, index));
+  }
+
+  *#change(change: Fields, line?: number): Generator<ImportedEntry> {
+    const { messages } = change;
+    if (Array.isArray(messages)) {
+      yield* this.end();
+      this.#path = [];
+      this.#tip = null;
+      for (const message of messages) {
+        if (!isPlainObject(message) || textField(message, "id") === undefined) {
+          this.#problems.add("unexpected", "a message without an id was left out", line);
+          continue;
+        }
+        yield* this.#replayed(message, line);
+      }
+    }
+    const name = textField(change, "summary");
+    if (name !== undefined) {
+      const sourceId = `summary-${++this.#renames}`;
+      const draft = { sourceId, id: null, kind: "session_info", data: { name } } as const;
+      yield toImportedEntry(FORMAT, { ...draft, parentSourceId: this.#tip });
+    }
+  }
+
+  /** A message that was given before stands where it was. */
+  *#replayed(message: Fields, line?: number): Generator<ImportedEntry> {
+    const id = textField(message, "id") ?? "";
+    yield* this.#message(message, line);
+    yield* this.end();
+    this.#tip = this.#given.get(id)?.tip ?? this.#tip;
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Chats of Gemini CLI: one JSON object, or its successor, JSON lines.
+ *
+ * The lines are a log of what happened to the chat. A message is written again when it has changed,
+ * the user can go back to an earlier one, and all messages can be replaced. Here a message is given
+ * once it is followed by another, or at the end; what it gains later is a message behind it. Going
+ * back is a branch.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { toImportedSession } from "../drafts.ts";
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { readJson } from "../json-file.ts";
+import { firstRecord, readRecords } from "../jsonl.ts";
+import type { Line } from "../lines.ts";
+import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
+import { ResumedLines } from "../resumed-lines.ts";
+import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import { GeminiChat } from "./gemini-chat.ts";
+import { FORMAT } from "./gemini-message.ts";
+
+export const GEMINI_CLI: TranscriptSource = {
+  name: FORMAT,
+
+  places(environment) {
+    const home = folderOf(environment, "GEMINI_CLI_HOME", environment.home);
+    return [
+      {
+        root: joinPath(home, ".gemini/tmp"),
+        // Sub-agents lie one folder deeper, under the id of the chat that started them.
+        matches: (path) => /^[^/]+\/chats\/(session-[^/]+\.jsonl?|[^/]+\/[^/]+\.jsonl)$/.test(path),
+        skips: (path) => /^[^/]+\/(?!chats(\/|$))/.test(path),
+      },
+    ];
+  },
+
+  recognise(head) {
+    const first = firstRecord(head);
+    if (first !== undefined) return isHeader(first);
+    const text = new TextDecoder("utf-8").decode(head);
+    return (
+      /^\s*\{\s*"sessionId"\s*:/.test(text) &&
+      /"(projectHash|startTime)"\s*:/.test(text.slice(0, 2000))
+    );
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    // What an earlier reading left is of the lines: an object is always read whole.
+    if (input.resume !== undefined || /\.jsonl$/.test(input.path)) return readLog(input, problems);
+    return { sessions: readEither(input, problems), problems };
+  },
+
+  resumeCommand: ({ id }) => commandFor("gemini --resume ", id),
+};
+
+function isHeader(record: Fields): boolean {
+  return (
+    typeof record["sessionId"] === "string" &&
+    (typeof record["projectHash"] === "string" || "startTime" in record) &&
+    !("type" in record)
+  );
+}
+
+function readLog(input: SourceInput, problems: ProblemLog): ReturnType<TranscriptSource["read"]> {
+  const kept = input.resume?.["session"];
+  let header: Fields = isPlainObject(kept) ? kept : {};
+  const chat = new GeminiChat(problems, input.resume);
+  const lines = new ResumedLines(input.resume, () => ({
+    ...{ session: header as JsonObject, chat: chat.state() },
+  }));
+  async function* sessions(): AsyncGenerator<ImportedSession> {
+    const records = readRecords(lines.read(input.lines), problems);
+    const { value: first, done } = await records.next();
+    if (done) return;
+    const isFirst = Object.keys(header).length === 0;
+    if (isFirst) {
+      if (!isHeader(first.record)) {
+        problems.add(
+          "missing_header",
+          "the file begins without a line for the session",
+          first.line,
+        );
+      }
+      const described = isHeader(first.record) ? otherFields(first.record, ["messages"]) : {};
+      header = { ...described, isKnown: true };
+    }
+    async function* entries(): AsyncGenerator<ImportedEntry> {
+      if (first !== undefined) yield* chat.read(first.record, first.line);
+      for await (const { record, line } of records) yield* chat.read(record, line);
+      yield* chat.end();
+    }
+    const session = await toSession(header, input);
+    yield { ...session, entries: entries(), leaf: () => chat.leaf, problems };
+  }
+  return { sessions: sessions(), problems, state: () => lines.state() };
+}
+
+/** Without a name that tells: lines if the first is whole, or else one object. */
+async function* readEither(
+  input: SourceInput,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedSession> {
+  const source = input.lines[Symbol.asyncIterator]();
+  const ahead: Line[] = [];
+  for (let next = await source.next(); !next.done; next = await source.next()) {
+    ahead.push(next.value);
+    if (next.value.text.trim() !== "") break;
+  }
+  async function* lines(): AsyncGenerator<Line> {
+    yield* ahead;
+    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
+  }
+  const first = firstRecord(Buffer.from(ahead.at(-1)?.text ?? ""));
+  if (first !== undefined && !Array.isArray(first["messages"])) {
+    yield* readLog({ ...input, lines: lines() }, problems).sessions;
+    return;
+  }
+  const value = await readJson(lines(), problems);
+  if (value === undefined) return;
+  if (!isPlainObject(value) || !Array.isArray(value["messages"])) {
+    problems.add("unexpected", "the file is JSON, but no chat with messages");
+    return;
+  }
+  const chat = new GeminiChat(problems, undefined);
+  async function* entries(): AsyncGenerator<ImportedEntry> {
+    yield* chat.read(value as Fields);
+    yield* chat.end();
+  }
+  const session = await toSession(value, input);
+  yield { ...session, entries: entries(), leaf: () => chat.leaf, problems };
+}
+
+async function toSession(
+  header: Fields,
+  input: SourceInput,
+): Promise<Omit<ImportedSession, "entries" | "problems">> {
+  const { path } = input;
+  const directories = Array.isArray(header["directories"]) ? header["directories"] : [];
+  const [directory] = directories.filter((name) => typeof name === "string");
+  const stem = fileName(path).replace(/\.jsonl?$/, "");
+  const isBelow = header["kind"] === "subagent" && folderName(path) !== "chats";
+  const parent = isBelow && folderName(path, 2) === "chats" ? folderName(path) : null;
+  const id = textField(header, "sessionId") ?? (stem === "" ? null : stem);
+  return toImportedSession(FORMAT, {
+    id: parent === null ? id : `${parent}/agent-${id}`,
+    parentSession: parent,
+    title: textField(header, "summary") || null,
+    cwd: (await readRoot(input, parent === null ? ".." : "../..")) ?? directory ?? null,
+    startedAt: timeField(header, "startTime"),
+    fields: otherFields(header, ["sessionId", "messages", "startTime", "isKnown"]),
+  });
+}
+
+/** Newer versions write the project's folder beside its chats; the hash cannot be turned back. */
+async function readRoot({ files }: SourceInput, above: string): Promise<string | undefined> {
+  const root = await files?.readText(`${above}/.project_root`, 4096);
+  return root?.trim() || undefined;
+}

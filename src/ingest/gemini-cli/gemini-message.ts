@@ -1,0 +1,125 @@
+/** Messages of Gemini CLI, and the entries that they are here. */
+
+import type { Block } from "../../model/block.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import type { EntryDraft } from "../drafts.ts";
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { toPartBlocks, toResultBlock, toTokensUsage } from "../gemini-parts.ts";
+
+export const FORMAT = "gemini-cli";
+
+/** The entries of a message: itself, and a tool's message for each call that has a result. */
+export function toDrafts(message: Fields, id: string): EntryDraft[] | undefined {
+  const content = message["content"] ?? "";
+  const blocks = toPartBlocks(content, FORMAT);
+  if (blocks === undefined) return undefined;
+  const createdAt = timeField(message, "timestamp");
+  const base = { sourceId: id, createdAt };
+  const { type } = message;
+  switch (type) {
+    case "user":
+      return [{ ...base, kind: "message", role: "user", blocks, fields: rest(message, []) }];
+    case "gemini":
+      return toAnswer(message, base, blocks);
+    // What the program told the user: the model never saw it.
+    case "info":
+    case "error":
+    case "warning": {
+      const data = { type: `${FORMAT}:${type}` };
+      return [{ ...base, kind: "custom", blocks, data, fields: rest(message, []) }];
+    }
+    default:
+      return undefined;
+  }
+}
+
+function toAnswer(
+  message: Fields,
+  base: Pick<EntryDraft, "sourceId"> & { readonly createdAt: number | null },
+  content: readonly Block[],
+): EntryDraft[] {
+  const calls = listOf(message["toolCalls"]);
+  const thoughts = listOf(message["thoughts"]).map(toThought);
+  const known = ["toolCalls", "thoughts", "tokens", "model"];
+  const answer: EntryDraft = {
+    ...{ ...base, kind: "message", role: "assistant", actor: FORMAT },
+    blocks: [...thoughts, ...content, ...calls.flatMap(toCall)],
+    usage: toTokensUsage(message["tokens"]),
+    model: textField(message, "model") ?? null,
+    fields: rest(message, known),
+  };
+  return [answer, ...calls.flatMap((call) => toResult(call, base))];
+}
+
+function toThought(thought: Fields): Block {
+  const subject = textField(thought, "subject") ?? "";
+  const description = textField(thought, "description") ?? "";
+  const text = [subject, description].filter((part) => part !== "").join("\n");
+  return { ...otherFields(thought, ["subject", "description"]), type: "thinking", text };
+}
+
+export function toCall(call: Fields): Block[] {
+  const id = textField(call, "id");
+  const name = textField(call, "name");
+  if (id === undefined || name === undefined) return [];
+  const { args } = call;
+  return [
+    {
+      ...{ type: "tool_use", id, name },
+      input: typeof args === "string" ? args : JSON.stringify(args ?? {}),
+    },
+  ];
+}
+
+function toResult(
+  call: Fields,
+  message: Pick<EntryDraft, "sourceId"> & { readonly createdAt: number | null },
+): EntryDraft[] {
+  const id = textField(call, "id");
+  const { result, status } = call;
+  const isOver = status === "error" || status === "cancelled";
+  if (id === undefined || ((result === undefined || result === null) && !isOver)) return [];
+  const name = textField(call, "name");
+  const block = toToolResult(result, id, name, isOver);
+  return [
+    {
+      ...{ sourceId: `${message.sourceId}/${id}`, id, kind: "message", role: "tool" },
+      ...{ actor: name ?? null, blocks: [block] },
+      createdAt: timeField(call, "timestamp") ?? message.createdAt,
+      fields: otherFields(call, ["id", "name", "args", "result", "timestamp"]),
+    },
+  ];
+}
+
+function toToolResult(
+  result: unknown,
+  id: string,
+  name: string | undefined,
+  isOver: boolean,
+): Block {
+  const parts = Array.isArray(result) ? result : [result];
+  const responses = parts.flatMap((part) =>
+    isPlainObject(part) && isPlainObject(part["functionResponse"])
+      ? [part["functionResponse"]]
+      : [],
+  );
+  const [response] = responses;
+  const toolName = name === undefined ? {} : { toolName: name };
+  if (response !== undefined && responses.length === parts.length && parts.length === 1) {
+    const block = toResultBlock({ name, ...response }, id);
+    return block.type === "tool_result" ? { ...block, isError: block.isError || isOver } : block;
+  }
+  const blocks = toPartBlocks(result, FORMAT) ?? [];
+  const [only] = blocks;
+  const output = blocks.length === 1 && only?.type === "text" ? only.text : blocks;
+  const plain = result === undefined || result === null ? "" : output;
+  return { type: "tool_result", toolUseId: id, ...toolName, output: plain, isError: isOver };
+}
+
+function rest(message: Fields, known: readonly string[]): JsonObject {
+  return otherFields(message, ["id", "type", "timestamp", "content", ...known]);
+}
+
+export function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isPlainObject) : [];
+}

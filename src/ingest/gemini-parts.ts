@@ -1,0 +1,95 @@
+/** Content in the form of Gemini's interface, which several agents write: text, or a list of parts. */
+
+import type { Block } from "../model/block.ts";
+import type { Usage } from "../model/entry.ts";
+import { isPlainObject } from "../model/json.ts";
+import { countField, type Fields, otherFields, textField } from "./fields.ts";
+
+/** Undefined if it is no content. `format` names the agent in blocks that only it understands. */
+export function toPartBlocks(content: unknown, format: string): Block[] | undefined {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (isPlainObject(content)) return [toPartBlock(content, format)];
+  if (!Array.isArray(content)) return undefined;
+  return content.map((part) =>
+    typeof part === "string" ? { type: "text", text: part } : toPartBlock(part, format),
+  );
+}
+
+function toPartBlock(part: unknown, format: string): Block {
+  const fields: Fields = isPlainObject(part) ? part : {};
+  const text = textField(fields, "text");
+  const signature = textField(fields, "thoughtSignature");
+  if (text !== undefined && fields["thought"] === true) {
+    const rest = otherFields(fields, ["text", "thought", "thoughtSignature"]);
+    return { ...rest, type: "thinking", text, ...(signature === undefined ? {} : { signature }) };
+  }
+  if (text !== undefined) return { ...otherFields(fields, ["text"]), type: "text", text };
+  const { functionCall, functionResponse, inlineData } = fields;
+  if (isPlainObject(functionCall)) {
+    const rest = otherFields(fields, ["functionCall"]);
+    const name = textField(functionCall, "name") ?? "";
+    const id = textField(functionCall, "id") ?? name;
+    return {
+      ...rest,
+      type: "tool_use",
+      id,
+      name,
+      input: JSON.stringify(functionCall["args"] ?? {}),
+    };
+  }
+  if (isPlainObject(functionResponse)) return toResultBlock(functionResponse);
+  if (isPlainObject(inlineData)) {
+    const data = textField(inlineData, "data");
+    const mediaType = textField(inlineData, "mimeType");
+    if (data !== undefined && mediaType !== undefined) return { type: "image", mediaType, data };
+  }
+  return { type: "opaque", provider: format, json: JSON.stringify(part) };
+}
+
+/** A function's answer: its text where it has one. */
+export function toResultBlock(response: Fields, callId?: string): Block {
+  const name = textField(response, "name");
+  const toolUseId = callId ?? textField(response, "id") ?? name ?? "";
+  const { output, isError } = toOutput(response["response"]);
+  const toolName = name === undefined ? {} : { toolName: name };
+  return { type: "tool_result", toolUseId, ...toolName, output, isError };
+}
+
+function toOutput(response: unknown): { readonly output: string; readonly isError: boolean } {
+  if (typeof response === "string") return { output: response, isError: false };
+  const fields: Fields = isPlainObject(response) ? response : {};
+  const error = textField(fields, "error");
+  const output = textField(fields, "output") ?? textField(fields, "content") ?? error;
+  return {
+    output: output ?? (response === undefined ? "" : JSON.stringify(response)),
+    isError: error !== undefined && fields["output"] === undefined,
+  };
+}
+
+/** Their input counts what came from the cache, and thoughts are no part of their output. */
+export function toGeminiUsage(counts: {
+  readonly input: number | undefined;
+  readonly output: number | undefined;
+  readonly cached: number | undefined;
+  readonly thoughts: number | undefined;
+}): Usage | null {
+  const { input = 0, output = 0, cached = 0, thoughts = 0 } = counts;
+  if (input + output + cached + thoughts === 0) return null;
+  return {
+    inputTokens: Math.max(0, input - cached),
+    outputTokens: output + thoughts,
+    cacheCreationTokens: 0,
+    cacheReadTokens: cached,
+  };
+}
+
+/** `tokens` of a message, as Gemini CLI writes them. */
+export function toTokensUsage(tokens: unknown): Usage | null {
+  if (!isPlainObject(tokens)) return null;
+  return toGeminiUsage({
+    input: countField(tokens, "input"),
+    output: countField(tokens, "output"),
+    cached: countField(tokens, "cached"),
+    thoughts: countField(tokens, "thoughts"),
+  });
+}

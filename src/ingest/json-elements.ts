@@ -1,0 +1,132 @@
+/**
+ * The elements of a JSON array, one at a time, from a file of any size.
+ *
+ * Exports of chats are one array of hundreds of megabytes, often in a single line. Only brackets and
+ * strings are looked at to find where an element ends; it is parsed on its own.
+ */
+
+import { isPlainObject } from "../model/json.ts";
+import { readFileText } from "./file-text.ts";
+import { parseJson } from "./json-file.ts";
+import { MAX_LINE_BYTES } from "./lines.ts";
+import type { ProblemLog } from "./problems.ts";
+import type { SourceInput } from "./source.ts";
+
+/**
+ * Gives the objects. One that is damaged is told of; `begins` is how an object begins, so that those
+ * behind a damaged one can be found again. A file that is one object is its only element.
+ */
+export async function* readElements(
+  input: SourceInput,
+  begins: RegExp,
+  problems: ProblemLog,
+): AsyncGenerator<Record<string, unknown>> {
+  for await (const text of splitElements(textOf(input, problems), problems)) {
+    const value = parseJson(text);
+    if (isPlainObject(value)) yield value;
+    else if (value !== undefined) problems.add("unexpected", "an element is JSON, but no object");
+    else yield* recover(text, begins, problems);
+  }
+}
+
+/** Of a damaged piece, the elements that are whole. */
+function* recover(
+  text: string,
+  begins: RegExp,
+  problems: ProblemLog,
+): Generator<Record<string, unknown>> {
+  problems.add("not_json", "an element is no JSON, or nests too deeply; was the file cut off?");
+  const starts = [...text.matchAll(new RegExp(begins, "g"))].map(({ index }) => index);
+  for (const [i, start] of starts.entries()) {
+    const end = text.slice(start, starts[i + 1]).replace(/[\s,\]]+$/, "");
+    const value = end.length === text.length ? undefined : parseJson(end);
+    if (isPlainObject(value)) yield value;
+  }
+}
+
+/** A line that is too long to be handed over is a reason to read the file itself. */
+async function* textOf(input: SourceInput, problems: ProblemLog): AsyncGenerator<string> {
+  for await (const { text, damage, number } of input.lines) {
+    if (damage === "too_long") {
+      if (number === 1 && input.path !== "") {
+        yield* readFileText(input.path, problems);
+        return;
+      }
+      problems.add("line_too_long", "the line is longer than 64 MiB and was left out", number);
+    }
+    if (damage === "not_utf8") {
+      problems.add("not_utf8", "some bytes are not UTF-8 and were replaced", number);
+    }
+    yield `${text}\n`;
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN = new Set([0x5b, 0x7b]);
+const CLOSE = new Set([0x5d, 0x7d]);
+
+/** The text of each element. It is never held longer than an element may be. */
+export async function* splitElements(
+  chunks: AsyncIterable<string>,
+  problems: ProblemLog,
+  maxLength: number = MAX_LINE_BYTES,
+): AsyncGenerator<string> {
+  /** Of the file as a whole; undefined before its first character. */
+  let isArray: boolean | undefined;
+  let depth = 0;
+  let isString = false;
+  let isEscaped = false;
+  let parts: string[] = [];
+  let length = 0;
+  const keep = (part: string) => {
+    length += part.length;
+    if (length <= maxLength) parts.push(part);
+    else parts = [];
+  };
+  const take = (): string => {
+    const text = parts.join("").trim();
+    if (length > maxLength)
+      problems.add("line_too_long", "an element is too long and was left out");
+    parts = [];
+    length = 0;
+    return text;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let i = 0; i < chunk.length; i++) {
+      const code = chunk.charCodeAt(i);
+      if (isString) {
+        if (isEscaped) isEscaped = false;
+        else if (code === BACKSLASH) isEscaped = true;
+        else if (code === QUOTE) isString = false;
+        continue;
+      }
+      if (isArray === undefined) {
+        if (code <= 0x20 || code === 0xfeff) continue;
+        isArray = code === 0x5b;
+        start = isArray ? i + 1 : i;
+        depth = isArray ? 0 : depth;
+        if (isArray) continue;
+      }
+      if (code === QUOTE) isString = true;
+      else if (OPEN.has(code)) depth++;
+      else if (CLOSE.has(code)) depth--;
+      const isEnd = isArray && (depth < 0 || (depth === 0 && code === COMMA));
+      if (!isEnd) continue;
+      keep(chunk.slice(start, i));
+      start = i + 1;
+      const text = take();
+      if (text !== "") yield text;
+      // The array has ended: what follows is nothing, or another.
+      if (depth < 0) {
+        depth = 0;
+        isArray = undefined;
+      }
+    }
+    keep(chunk.slice(start));
+  }
+  const rest = take();
+  if (rest !== "") yield rest;
+}

@@ -1,0 +1,40 @@
+/** Where programs keep their files on the three platforms. Paths have `/`, which all of them take. */
+
+import type { Environment } from "./source.ts";
+
+export function joinPath(...parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== "")
+    .map((part, i) => (i === 0 ? part.replace(/[/\\]+$/, "") : part))
+    .join("/");
+}
+
+/** The folder that a variable names, or the one that is meant without it. */
+export function folderOf(environment: Environment, variable: string, otherwise: string): string {
+  const named = environment.variables[variable];
+  return named === undefined || named === "" ? otherwise : expandHome(named, environment.home);
+}
+
+/** Where desktop programs, such as editors, keep what belongs to a user. */
+export function applicationFolder(environment: Environment): string {
+  const { home, platform } = environment;
+  if (platform === "darwin") return joinPath(home, "Library/Application Support");
+  if (platform === "win32") {
+    return folderOf(environment, "APPDATA", joinPath(home, "AppData/Roaming"));
+  }
+  return folderOf(environment, "XDG_CONFIG_HOME", joinPath(home, ".config"));
+}
+
+/** The last name of a path, whichever way its names are parted. */
+export function fileName(path: string): string {
+  return path.split(/[/\\]/).at(-1) ?? "";
+}
+
+/** The name of the folder `levels` above the file: 1 is the one that it lies in. */
+export function folderName(path: string, levels = 1): string {
+  return path.split(/[/\\]/).at(-1 - levels) ?? "";
+}
+
+function expandHome(path: string, home: string): string {
+  return path === "~" || path.startsWith("~/") ? joinPath(home, path.slice(2)) : path;
+}

@@ -1,0 +1,77 @@
+/** A session of opencode, message by message: which steps are done, and which must wait. */
+
+import { isPlainObject } from "../../model/json.ts";
+import { KnownIds, toCustomEntry, toImportedEntry } from "../drafts.ts";
+import { type Fields, otherFields, timeField } from "../fields.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry } from "../source.ts";
+import { FORMAT, isDone, splitSteps, toStepDrafts } from "./opencode-step.ts";
+import { toUserDraft } from "./opencode-user.ts";
+
+export interface OpencodeMessage {
+  readonly id: string;
+  readonly data: Fields;
+  readonly parts: readonly (Fields & { readonly id: string })[];
+  /** When it was last written; 0 if that is not known. */
+  readonly updatedAt: number;
+}
+
+/** A step that nothing was written to for so long will not go on. */
+const QUIET_MS = 10 * 60 * 1000;
+
+export class OpencodeSession {
+  readonly #problems: ProblemLog;
+  readonly #ids: KnownIds;
+  readonly #postpone: (time: number) => void;
+  /** The newest message: whether it is done shows when another follows it. */
+  #newest: OpencodeMessage | undefined;
+
+  constructor(problems: ProblemLog, postpone: (time: number) => void) {
+    this.#problems = problems;
+    this.#ids = new KnownIds(problems);
+    this.#postpone = postpone;
+  }
+
+  *read(message: OpencodeMessage): Generator<ImportedEntry> {
+    if (!this.#ids.isNew(message.id)) return;
+    if (this.#newest !== undefined) yield* this.#give(this.#newest, true);
+    this.#newest = message;
+  }
+
+  *end(): Generator<ImportedEntry> {
+    const message = this.#newest;
+    if (message === undefined) return;
+    this.#newest = undefined;
+    // Only a file that says when it was written can be waited for.
+    const isLive = message.updatedAt > 0 && Date.now() - message.updatedAt < QUIET_MS;
+    yield* this.#give(message, !isLive);
+  }
+
+  *#give(message: OpencodeMessage, isFollowed: boolean): Generator<ImportedEntry> {
+    const { data } = message;
+    const time: Fields = isPlainObject(data["time"]) ? data["time"] : {};
+    const createdAt = timeField(time, "created");
+    if (data["role"] === "user") {
+      if (message.parts.length === 0 && !isFollowed) this.#postpone(message.updatedAt);
+      else yield toImportedEntry(FORMAT, { ...toUserDraft(message), createdAt });
+      return;
+    }
+    if (data["role"] !== "assistant") {
+      const role = JSON.stringify(data["role"]) ?? "none";
+      this.#problems.add("unexpected", `a message of the role ${role} was kept as custom data`);
+      yield toCustomEntry(FORMAT, message.id, "message", otherFields(data, ["id"]), createdAt);
+      return;
+    }
+    const isOver = isFollowed || time["completed"] !== undefined || data["error"] !== undefined;
+    const steps = splitSteps(message);
+    for (const [i, step] of steps.entries()) {
+      if (!isOver && i === steps.length - 1 && !isDone(step)) {
+        this.#postpone(message.updatedAt);
+        return;
+      }
+      for (const draft of toStepDrafts(message, step, steps.length)) {
+        yield toImportedEntry(FORMAT, { createdAt, ...draft });
+      }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Sessions of opencode: a database of sessions, messages and their parts, and its predecessor, a tree
+ * of JSON files with the same content.
+ *
+ * Messages and parts change while the agent works, and what is stored here does not. So a step of the
+ * agent's is given when it is done: when it says so, when something follows it, or when nothing has
+ * been written to it for a while.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { toImportedSession } from "../drafts.ts";
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { readJson } from "../json-file.ts";
+import { fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
+import type {
+  Environment,
+  ImportedEntry,
+  ImportedSession,
+  SourceInput,
+  TranscriptSource,
+} from "../source.ts";
+import { databaseText, withDatabase } from "../sqlite-file.ts";
+import { OpencodeDatabase } from "./opencode-database.ts";
+import { readMessageFiles } from "./opencode-files.ts";
+import { type OpencodeMessage, OpencodeSession } from "./opencode-session.ts";
+import { FORMAT } from "./opencode-step.ts";
+
+export const OPENCODE: TranscriptSource = {
+  name: FORMAT,
+  container: "database",
+
+  places(environment) {
+    const matches = (path: string) => /^opencode[^/]*\.db$/.test(path);
+    return [{ root: dataFolder(environment), matches, skips: () => true }];
+  },
+
+  recognise(head, path) {
+    const text = databaseText(head);
+    if (text === undefined) return false;
+    if (/^opencode[^/\\]*\.db$/.test(fileName(path))) return true;
+    return ["session", "message", "part"].every((name) =>
+      new RegExp(`CREATE TABLE [\`"]?${name}[\`"]? ?\\(`).test(text),
+    );
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    let state: JsonObject | undefined;
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      yield* withDatabase(input.path, problems, async function* (file) {
+        const database = new OpencodeDatabase(file, input.resume);
+        for (const row of database.sessions()) {
+          const messages = database.messages(textField(row, "id") ?? "");
+          yield toSession(fromRow(row), iterate(messages), problems, (time) =>
+            database.postpone(time),
+          );
+        }
+        state = database.state();
+      });
+    }
+    return { sessions: sessions(), problems, state: () => state };
+  },
+
+  resumeCommand: ({ id }) => commandFor("opencode --session ", id),
+};
+
+/** The tree of files that opencode wrote before version 1.2. */
+export const OPENCODE_FILES: TranscriptSource = {
+  name: `${FORMAT}-files`,
+
+  places(environment) {
+    return [
+      {
+        root: joinPath(dataFolder(environment), "storage"),
+        matches: (path) => /^session\/[^/]+\/ses_[^/]+\.json$/.test(path),
+        skips: (path) => !/^session(\/|$)/.test(path),
+      },
+    ];
+  },
+
+  recognise(head) {
+    const text = new TextDecoder("utf-8").decode(head);
+    return (
+      /^\s*\{/.test(text) &&
+      /"id"\s*:\s*"ses_/.test(text) &&
+      /"(projectID|directory|version)"\s*:/.test(text) &&
+      !/"messages"\s*:/.test(text)
+    );
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    return { sessions: readFiles(input, problems), problems };
+  },
+};
+
+async function* readFiles(
+  input: SourceInput,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedSession> {
+  const session = await readJson(input.lines, problems);
+  if (session === undefined) return;
+  if (!isPlainObject(session) || textField(session, "id") === undefined) {
+    problems.add("unexpected", "the file is JSON, but no session");
+    return;
+  }
+  const messages = readMessageFiles(input.files, textField(session, "id") ?? "", problems);
+  yield toSession(session, messages, problems, () => {});
+}
+
+function toSession(
+  session: Fields,
+  messages: AsyncIterable<OpencodeMessage>,
+  problems: ProblemLog,
+  postpone: (time: number) => void,
+): ImportedSession {
+  const time: Fields = isPlainObject(session["time"]) ? session["time"] : {};
+  const steps = new OpencodeSession(problems, postpone);
+  async function* entries(): AsyncGenerator<ImportedEntry> {
+    for await (const message of messages) yield* steps.read(message);
+    yield* steps.end();
+  }
+  const known = ["id", "parentID", "directory", "title"];
+  return {
+    ...toImportedSession(FORMAT, {
+      id: textField(session, "id") ?? null,
+      parentSession: textField(session, "parentID") ?? null,
+      cwd: textField(session, "directory") || null,
+      title: textField(session, "title") || null,
+      startedAt: timeField(time, "created"),
+      fields: otherFields(session, known),
+    }),
+    entries: entries(),
+    problems,
+  };
+}
+
+/** A row in the words of the files. */
+function fromRow(row: Fields): Fields {
+  const { parent_id, project_id, time_created, time_updated, ...rest } = row;
+  const isSet = ([, value]: [string, unknown]) => value !== null;
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(isSet)),
+    ...(parent_id === null ? {} : { parentID: parent_id }),
+    projectID: project_id,
+    time: { created: time_created, updated: time_updated },
+  };
+}
+
+function dataFolder(environment: Environment): string {
+  const otherwise = joinPath(environment.home, ".local/share");
+  return joinPath(folderOf(environment, "XDG_DATA_HOME", otherwise), "opencode");
+}
+
+async function* iterate<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  yield* items;
+}

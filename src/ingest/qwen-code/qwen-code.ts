@@ -1,0 +1,80 @@
+/**
+ * Chats of Qwen Code: JSON lines that name their parents, with content in the form of Gemini's
+ * interface. Its early versions wrote the files of Gemini CLI, in a folder of their own.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { toImportedSession } from "../drafts.ts";
+import { type Fields, textField, timeField } from "../fields.ts";
+import { firstRecord, readRecords } from "../jsonl.ts";
+import { fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
+import { ResumedLines } from "../resumed-lines.ts";
+import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
+import { FORMAT, QwenRecords } from "./qwen-records.ts";
+
+export const QWEN_CODE: TranscriptSource = {
+  name: FORMAT,
+
+  places(environment) {
+    const own = folderOf(environment, "QWEN_HOME", joinPath(environment.home, ".qwen"));
+    const matches = (path: string) => /^[^/]+\/chats\/[^/]+\.jsonl$/.test(path);
+    return [{ root: joinPath(own, "projects"), matches }];
+  },
+
+  recognise(head) {
+    const first = firstRecord(head);
+    return first !== undefined && isRecord(first);
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    const records = new QwenRecords(problems, input.resume);
+    const kept = input.resume?.["session"];
+    let known: Fields = isPlainObject(kept) ? kept : {};
+    const lines = new ResumedLines(input.resume, () => ({
+      ...{ session: known as JsonObject, records: records.state() },
+    }));
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      const rest = readRecords(lines.read(input.lines), problems);
+      const { value: first, done } = await rest.next();
+      if (done) return;
+      if (Object.keys(known).length === 0) known = describe(first.record);
+      async function* entries(): AsyncGenerator<ImportedEntry> {
+        if (first !== undefined) yield* records.read(first.record, first.line);
+        for await (const { record, line } of rest) yield* records.read(record, line);
+      }
+      const stem = fileName(input.path).replace(/\.jsonl$/, "");
+      const session = toImportedSession(FORMAT, {
+        id: textField(known, "id") ?? (stem === "" ? null : stem),
+        cwd: textField(known, "cwd") || null,
+        gitBranch: textField(known, "gitBranch") || null,
+        startedAt: timeField(known, "at"),
+        fields: known["version"] === null ? {} : { version: String(known["version"]) },
+      });
+      yield { ...session, entries: entries(), problems };
+    }
+    return { sessions: sessions(), problems, state: () => lines.state() };
+  },
+
+  resumeCommand: ({ id }) => commandFor("qwen --resume ", id),
+};
+
+function isRecord(record: Fields): boolean {
+  const { message, systemPayload } = record;
+  const hasIds = typeof record["uuid"] === "string" && typeof record["sessionId"] === "string";
+  const isMessage = isPlainObject(message) && Array.isArray(message["parts"]);
+  return hasIds && (isMessage || isPlainObject(systemPayload));
+}
+
+/** Each line says it all: the first counts. */
+function describe(record: Fields): JsonObject {
+  return {
+    id: textField(record, "sessionId") ?? null,
+    cwd: textField(record, "cwd") ?? null,
+    gitBranch: textField(record, "gitBranch") ?? null,
+    version: textField(record, "version") ?? null,
+    at: timeField(record, "timestamp"),
+  };
+}

@@ -1,0 +1,134 @@
+/** Records of Qwen Code by their type, each with its place. */
+
+import type { Block } from "../../model/block.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
+import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { toGeminiUsage, toPartBlocks } from "../gemini-parts.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry } from "../source.ts";
+
+export const FORMAT = "qwen-code";
+
+/** How many records a later reading knows: the state must stay small. */
+const KEPT = 500;
+
+type Mapped = Omit<EntryDraft, "sourceId">;
+
+export class QwenRecords {
+  readonly #problems: ProblemLog;
+  readonly #ids: KnownIds;
+  /** Every record, with the entry that what follows it follows: notes have no children here. */
+  readonly #places: Map<string, string | null>;
+  #last: string | null = null;
+
+  constructor(problems: ProblemLog, resume: JsonObject | undefined) {
+    this.#problems = problems;
+    this.#ids = new KnownIds(problems);
+    const state: Fields = isPlainObject(resume?.["records"]) ? resume["records"] : {};
+    const places = Array.isArray(state["places"]) ? state["places"] : [];
+    this.#places = new Map(places as [string, string | null][]);
+    this.#last = textField(state, "last") ?? null;
+  }
+
+  state(): JsonObject {
+    const places = [...this.#places].slice(-KEPT);
+    return { places: places as unknown as JsonValue, last: this.#last };
+  }
+
+  *read(record: Fields, line: number): Generator<ImportedEntry> {
+    const id = textField(record, "uuid");
+    if (id === undefined) {
+      this.#problems.add("unexpected", "a record without an id was left out", line);
+      return;
+    }
+    if (!this.#ids.isNew(id, line)) return;
+    const known = toMapped(record);
+    if (known === undefined) {
+      const type = JSON.stringify(record["type"]) ?? "no type";
+      this.#problems.add("unexpected", `a record of ${type} was kept as custom data`, line);
+    }
+    const entry = known ?? toCustom(record);
+    const parent = this.#parentOf(record, line);
+    const createdAt = timeField(record, "timestamp");
+    yield toImportedEntry(FORMAT, { ...entry, sourceId: id, createdAt, parentSourceId: parent });
+    const place = entry.kind === "custom" ? parent : id;
+    this.#places.set(id, place);
+    this.#last = place;
+  }
+
+  #parentOf(record: Fields, line: number): string | null {
+    const named = record["parentUuid"];
+    if (named === null) return null;
+    const found = typeof named === "string" ? this.#places.get(named) : this.#last;
+    if (found !== undefined) return found;
+    const message = `its parent ${named} is not in the file; it follows the entry before it`;
+    this.#problems.add("missing_parent", message, line);
+    return this.#last;
+  }
+}
+
+const KNOWN = [
+  ...["uuid", "parentUuid", "sessionId", "timestamp", "type", "cwd", "version", "gitBranch"],
+  ...["message", "model", "usageMetadata"],
+];
+
+function toMapped(record: Fields): Mapped | undefined {
+  const message: Fields = isPlainObject(record["message"]) ? record["message"] : {};
+  const blocks = toPartBlocks(message["parts"], FORMAT);
+  const fields = otherFields(record, KNOWN);
+  const { type } = record;
+  if (type === "system") return toNote(record);
+  if (blocks === undefined) return undefined;
+  if (type === "assistant") {
+    return {
+      ...{ kind: "message", role: "assistant", actor: FORMAT, blocks, fields },
+      ...{ usage: toUsage(record["usageMetadata"]), model: textField(record, "model") ?? null },
+    };
+  }
+  if (type !== "user" && type !== "tool_result") return undefined;
+  const results = blocks.filter((block) => block.type === "tool_result");
+  const isTool = type === "tool_result" || (results.length > 0 && results.length === blocks.length);
+  const failed = isFailed(record["toolCallResult"]);
+  const told: Block[] = failed
+    ? blocks.map((block) => (block.type === "tool_result" ? { ...block, isError: true } : block))
+    : blocks;
+  return isTool
+    ? { kind: "message", role: "tool", actor: results[0]?.toolName ?? null, blocks: told, fields }
+    : { kind: "message", role: "user", blocks, fields };
+}
+
+function isFailed(result: unknown): boolean {
+  return (
+    isPlainObject(result) && (result["status"] === "error" || result["status"] === "cancelled")
+  );
+}
+
+/** What the program noted: a compression of the chat, a command, a measurement. */
+function toNote(record: Fields): Mapped {
+  const payload: Fields = isPlainObject(record["systemPayload"]) ? record["systemPayload"] : {};
+  const history = Array.isArray(payload["compressedHistory"]) ? payload["compressedHistory"] : [];
+  const [summary] = history.filter(isPlainObject);
+  const blocks = toPartBlocks(summary?.["parts"], FORMAT);
+  if (record["subtype"] !== "chat_compression" || blocks === undefined) return toCustom(record);
+  const info: Fields = isPlainObject(payload["info"]) ? payload["info"] : {};
+  const tokensBefore = countField(info, "originalTokenCount") ?? null;
+  const data = { firstKeptEntryId: null, tokensBefore };
+  return { kind: "compaction", blocks, data, fields: otherFields(record, KNOWN) };
+}
+
+function toCustom(record: Fields): Mapped {
+  const what = textField(record, "subtype") ?? String(record["type"]);
+  const rest = otherFields(record, ["uuid", "parentUuid", "sessionId", "timestamp", "type"]);
+  return { kind: "custom", data: { type: `${FORMAT}:${what}`, data: rest } };
+}
+
+function toUsage(usage: unknown): ReturnType<typeof toGeminiUsage> {
+  if (!isPlainObject(usage)) return null;
+  return toGeminiUsage({
+    input: countField(usage, "promptTokenCount"),
+    output: countField(usage, "candidatesTokenCount"),
+    cached: countField(usage, "cachedContentTokenCount"),
+    thoughts: countField(usage, "thoughtsTokenCount"),
+  });
+}

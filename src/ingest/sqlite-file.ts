@@ -1,0 +1,78 @@
+/**
+ * Databases of other agents: opened for reading, closed whatever happens, and damage is a problem
+ * instead of an exception.
+ *
+ * The agent may be writing at the same time. Its log lies beside the file, and SQLite reads both.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Fields } from "./fields.ts";
+import type { ProblemLog } from "./problems.ts";
+
+export type Row = Fields;
+
+export interface ForeignDatabase {
+  /** The rows, one in memory at a time; none, and a problem, if the question cannot be answered. */
+  rows(sql: string, ...parameters: (string | number)[]): Generator<Row>;
+  has(table: string, column?: string): boolean;
+}
+
+/** How long to wait for a writer: another reading comes soon enough. */
+const BUSY_MS = 1000;
+
+/** Whether a file that begins with `head` is a database of SQLite, and what of it is text. */
+export function databaseText(head: Uint8Array): string | undefined {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
+  return text.startsWith("SQLite format 3\0") ? text : undefined;
+}
+
+/** Gives what `read` gives of the database at `path`. */
+export async function* withDatabase<Item>(
+  path: string,
+  problems: ProblemLog,
+  read: (database: ForeignDatabase) => AsyncGenerator<Item>,
+): AsyncGenerator<Item> {
+  // Loaded when it is needed: Node 22 warns of the module at its first use.
+  const { DatabaseSync } = await import("node:sqlite");
+  let database: DatabaseSync;
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
+  } catch (cause) {
+    problems.add("unexpected", `the database cannot be opened: ${(cause as Error).message}`);
+    return;
+  }
+  try {
+    yield* read(wrap(database, problems));
+  } finally {
+    database.close();
+  }
+}
+
+function wrap(database: DatabaseSync, problems: ProblemLog): ForeignDatabase {
+  const told = new Set<string>();
+  const tell = (cause: unknown) => {
+    const { message } = cause as Error;
+    if (!told.has(message)) problems.add("unexpected", `the database cannot be read: ${message}`);
+    told.add(message);
+  };
+  return {
+    *rows(sql, ...parameters) {
+      try {
+        yield* database.prepare(sql).iterate(...parameters) as Iterable<Row>;
+      } catch (cause) {
+        tell(cause);
+      }
+    },
+    has(table, column) {
+      try {
+        const columns = database.prepare("SELECT name FROM pragma_table_info(?)").all(table);
+        return column === undefined
+          ? columns.length > 0
+          : columns.some(({ name }) => name === column);
+      } catch (cause) {
+        tell(cause);
+        return false;
+      }
+    },
+  };
+}

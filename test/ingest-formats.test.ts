@@ -1,0 +1,74 @@
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SOURCES } from "../src/ingest/sources.ts";
+import { ROOT } from "./support/cli.ts";
+import { fixture } from "./support/transcripts.ts";
+
+/** Every format against every other: a file is claimed by its own reader, and by no other. */
+
+/** Where a fixture would lie, if its place says more than its name. */
+const PATHS: Readonly<Record<string, string>> = {
+  "openclaw/a1-topic-7.jsonl": "/home/ana/.openclaw/agents/main/sessions/a1-topic-7.jsonl",
+  "cline/roo.json": "/x/rooveterinaryinc.roo-cline/tasks/a1/api_conversation_history.json",
+};
+
+/** Sources that are not named as the folder of their fixtures is. */
+const NAMES: Readonly<Record<string, string>> = { "cline/roo.json": "roo-code" };
+
+/** Not transcripts themselves: tests make files of them. */
+const OTHERS: readonly string[] = ["opencode/tree.json"];
+
+const SOURCE_NAMES = SOURCES.map(({ name }) => name);
+
+const FIXTURES = globSync("*/*", { cwd: join(ROOT, "test/fixtures") })
+  .map((name) => name.replaceAll("\\", "/"))
+  .filter((name) => SOURCE_NAMES.includes(name.split("/")[0] ?? "") && !OTHERS.includes(name))
+  .sort();
+
+function claimed(head: Uint8Array, path: string): string[] {
+  return SOURCES.filter((source) => source.recognise(head, path)).map(({ name }) => name);
+}
+
+describe("recognising", () => {
+  test.each(FIXTURES)("%s is of one format, wherever its beginning is cut", (name) => {
+    const path = PATHS[name] ?? `/somewhere/${name}`;
+    const expected = NAMES[name] ?? name.split("/")[0] ?? "";
+    const whole = Buffer.from(fixture(name));
+    expect(claimed(whole, path)).toEqual([expected]);
+    for (const length of [0, 1, 10, 50, 100, 200, 400, 800, 1600]) {
+      const names = claimed(whole.subarray(0, length), path);
+      expect(names.filter((found) => found !== expected)).toEqual([]);
+    }
+  });
+
+  test("sessions of opencode's older files are its own", () => {
+    const tree = JSON.parse(fixture("opencode/tree.json")) as Record<string, unknown>;
+    const head = Buffer.from(JSON.stringify(tree["storage/session/p1/ses_1.json"]));
+    expect(claimed(head, "/x/session/p1/ses_1.json")).toEqual(["opencode-files"]);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["text", "user: hello\nassistant: hello\n"],
+    ["a list of numbers", "[1,2,3]"],
+    ["a package file", '{"name":"x","version":"1.0.0","dependencies":{}}'],
+    ["other messages", '[{"role":"user","content":"hello"}]'],
+    ["other lines", '{"level":30,"time":1,"msg":"started"}\n'],
+    ["another database", "SQLite format 3\0"],
+    ["Markdown", "# A title\n\nSome text.\n"],
+  ])("%s is of no format", (_, content) => {
+    expect(claimed(Buffer.from(content), "/somewhere/file")).toEqual([]);
+  });
+});
+
+test("sources have names of their own", () => {
+  expect(new Set(SOURCE_NAMES).size).toBe(SOURCE_NAMES.length);
+});
+
+test("commands that reopen a session take no id that a shell could misread", () => {
+  for (const source of SOURCES) {
+    const command = source.resumeCommand?.({ id: "x; rm -rf ~", cwd: null }) ?? "";
+    expect(command).not.toContain("rm -rf");
+  }
+});

@@ -1,0 +1,102 @@
+/** Readings of our own fixtures, told in one line for each entry. */
+
+import { splitLines } from "../../src/ingest/lines.ts";
+import type { ImportProblem } from "../../src/ingest/problems.ts";
+import type {
+  FileAccess,
+  ImportedEntry,
+  ImportedSession,
+  TranscriptSource,
+} from "../../src/ingest/source.ts";
+import { textOf } from "../../src/model/block.ts";
+import type { JsonObject } from "../../src/model/json.ts";
+
+export interface Reading {
+  readonly sessions: readonly {
+    readonly session: ImportedSession;
+    readonly entries: readonly ImportedEntry[];
+    readonly leaf: string | null | undefined;
+  }[];
+  readonly problems: readonly ImportProblem[];
+  readonly state: JsonObject | undefined;
+}
+
+export interface ReadingOptions {
+  readonly path?: string;
+  readonly resume?: JsonObject;
+  /** The files beside the transcript, by their names. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** What `source` makes of `content`, without asking whether it is of that format. */
+export async function readWith(
+  source: TranscriptSource,
+  content: string,
+  options: ReadingOptions = {},
+): Promise<Reading> {
+  const { path = "", resume, files } = options;
+  const transcript = source.read({
+    path,
+    lines: splitLines([Buffer.from(content)]),
+    ...(resume === undefined ? {} : { resume }),
+    ...(files === undefined ? {} : { files: filesOf(files) }),
+  });
+  const sessions = [];
+  for await (const session of transcript.sessions) {
+    const entries: ImportedEntry[] = [];
+    for await (const entry of session.entries) entries.push(entry);
+    sessions.push({ session, entries, leaf: session.leaf?.() });
+  }
+  return { sessions, problems: transcript.problems.first, state: transcript.state?.() };
+}
+
+/** `id<parent who: what`, where blocks other than text are told by their type. */
+export function outline(entries: readonly ImportedEntry[]): string[] {
+  return entries.map(({ sourceId, parentSourceId, kind, role, blocks }) => {
+    const parent = parentSourceId === undefined ? "" : `<${parentSourceId}`;
+    const others = blocks.flatMap((block) => {
+      if (block.type === "text") return [];
+      if (block.type === "tool_use") return [`[${block.name}]`];
+      if (block.type === "tool_result") return [`[${block.isError ? "failed" : "result"}]`];
+      return [`[${block.type}]`];
+    });
+    const what = [...others, textOf(blocks)].filter((part) => part !== "").join(" ");
+    return `${sourceId}${parent} ${role ?? kind}: ${what}`.trim();
+  });
+}
+
+/** Reads line by line, going on each time where the reading before it ended. */
+export async function readInSteps(
+  source: TranscriptSource,
+  content: string,
+  options: ReadingOptions = {},
+): Promise<ImportedEntry[]> {
+  const found: ImportedEntry[] = [];
+  let resume: JsonObject | undefined;
+  for (const line of content.split(/(?<=\n)/)) {
+    const step = await readWith(source, line, {
+      ...options,
+      ...(resume === undefined ? {} : { resume: JSON.parse(JSON.stringify(resume)) }),
+    });
+    resume = step.state;
+    found.push(...step.sessions.flatMap(({ entries }) => entries));
+  }
+  return found;
+}
+
+function filesOf(files: Readonly<Record<string, string>>): FileAccess {
+  const clean = (path: string) => path.replace(/^\.\//, "");
+  return {
+    readText: (path, maxBytes) => {
+      const text = files[clean(path)];
+      return Promise.resolve(text !== undefined && text.length <= maxBytes ? text : undefined);
+    },
+    list: (path) => {
+      const below = path === "." || path === "" ? "" : `${clean(path)}/`;
+      const names = Object.keys(files)
+        .filter((name) => name.startsWith(below))
+        .map((name) => name.slice(below.length).split("/")[0] ?? "");
+      return Promise.resolve([...new Set(names)].sort());
+    },
+  };
+}
