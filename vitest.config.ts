@@ -1,5 +1,8 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
+/** `npm test` has just built the package: the processes that tests start may use it. */
+const env = process.env["npm_lifecycle_event"] === "test" ? { BACKSCROLL_BUILT: "1" } : {};
+
 const config: ViteUserConfig = defineConfig({
   test: {
     // Most tests wait for a disk or for another process: two at once also on two cores.
@@ -9,6 +12,7 @@ const config: ViteUserConfig = defineConfig({
       {
         test: {
           name: "unit",
+          env,
           include: ["src/**/*.test.ts"],
           // No test takes seconds; a busy machine may.
           testTimeout: 30_000,
@@ -18,6 +22,7 @@ const config: ViteUserConfig = defineConfig({
       {
         test: {
           name: "e2e",
+          env,
           include: ["test/**/*.test.ts"],
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
           testTimeout: 300_000,

@@ -41,6 +41,7 @@ export function run(file: string, args: readonly string[], options: RunOptions =
         PATH: process.env["PATH"],
         TZ: "UTC",
         NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compile"),
+        ...(process.env["BACKSCROLL_BUILT"] === undefined ? {} : { BACKSCROLL_BUILT: "1" }),
         ...env,
       },
       stdio: ["pipe", "pipe", "pipe"],
