@@ -22,6 +22,21 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   ingest: { folders: ["model", "transcript"], packages: [] },
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/pi": { folders: ["model", "transcript", "ingest"], packages: [] },
+  // What the readers know nothing of: this machine, its files, its checkouts.
+  "ingest/files": {
+    folders: ["model", "ingest"],
+    packages: [
+      ...["node:fs", "node:fs/promises", "node:path", "node:crypto"],
+      ...["node:stream", "node:zlib"],
+    ],
+  },
+  "ingest/identity": {
+    folders: ["model", "ingest"],
+    packages: [
+      ...["node:fs/promises", "node:path", "node:crypto", "node:os"],
+      ...["node:child_process", "node:util"],
+    ],
+  },
   "ingest/sources.ts": {
     folders: ["model", "ingest", "ingest/claw-code", "ingest/pi"],
     packages: [],
