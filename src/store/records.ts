@@ -9,7 +9,7 @@ import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { Origin, Retention } from "../model/session.ts";
+import type { IngestFigures, Origin, Retention } from "../model/session.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 
@@ -48,6 +48,7 @@ export interface SessionPatch {
   readonly participants?: readonly string[];
   readonly ttlSeconds?: number | null;
   readonly retention?: Retention;
+  readonly figures?: IngestFigures;
 }
 
 export interface SessionFilter {
@@ -386,6 +387,25 @@ export interface Tombstone {
   readonly digest: Uint8Array;
   readonly reason: string;
   readonly deletedAt: number;
+}
+
+/** How far a file was read: what a later reading needs to know whether it has to, and from where. */
+export interface IngestedFile {
+  readonly path: string;
+  /** The format that it was read as. */
+  readonly source: string;
+  readonly size: number;
+  /** In microseconds: many file systems have no finer time, and a number holds it exactly. */
+  readonly mtimeUs: number;
+  /** The end of the last line that was complete, and how many lines stand before it. */
+  readonly offset: number;
+  readonly lines: number;
+  /** Of the bytes before `offset`; null if the file can only be read whole. */
+  readonly tailHash: Uint8Array | null;
+  /** What the reader needs to go on, as JSON text; null if it needs the whole file. */
+  readonly state: string | null;
+  /** By the host's clock. */
+  readonly seenAt: number;
 }
 
 /** One row of one table, for backups and for moving a store to another backend. */
