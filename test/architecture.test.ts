@@ -65,6 +65,15 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     packages: ["node:crypto"],
   },
 
+  // Policy of its own: where to look, what a session is called, when a file has to be read.
+  archive: {
+    folders: [
+      ...["model", "search", "store", "engine"],
+      ...["ingest", "ingest/files", "ingest/identity", "ingest/sources.ts"],
+    ],
+    packages: ["node:fs", "node:fs/promises", "node:path"],
+  },
+
   // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
   // as they are in the index.
   api: { folders: ["model", "search", "context", "store", "engine"], packages: [] },

@@ -46,11 +46,22 @@ function findSource(head: Uint8Array, path: string, name: string | undefined): T
     if (named !== undefined) return named;
     throw unknownFormat(`there is no format ${name}; known are ${known}`, path);
   }
-  const found = SOURCES.find((source) => source.recognise(head.subarray(0, HEAD_BYTES), path));
+  const found = recogniseSource(head.subarray(0, HEAD_BYTES), path);
   if (found !== undefined) return found;
   const what = path === "" ? "the input" : path;
   const why = head.length === 0 ? "is empty" : "is no transcript of a known format";
   throw unknownFormat(`${what} ${why}; known are ${known}`, path);
+}
+
+/** The format of a file that begins with `head`; `first` is asked before the others. */
+export function recogniseSource(
+  head: Uint8Array,
+  path: string,
+  sources: readonly TranscriptSource[] = SOURCES,
+  first?: TranscriptSource,
+): TranscriptSource | undefined {
+  if (first?.recognise(head, path)) return first;
+  return sources.find((source) => source !== first && source.recognise(head, path));
 }
 
 function unknownFormat(message: string, file: string): BackscrollError {

@@ -43,6 +43,7 @@ export class ImportWriter {
   readonly #setting: ImportSetting;
   readonly #ids: ImportedIds;
   #batch: Waiting[] = [];
+  readonly #inBatch = new Set<string>();
   #bytes = 0;
   /** The batch before, which is being stored while this one is read. */
   #storing: Promise<void> = Promise.resolve();
@@ -76,7 +77,15 @@ export class ImportWriter {
   async add(entry: ImportedEntry): Promise<void> {
     // What a summary covers must be stored when the summary is.
     if (entry.kind === "compaction") await this.#flush();
-    this.#batch.push({ entry, id: this.#ids.of(entry.sourceId) });
+    const id = this.#ids.of(entry.sourceId);
+    // Readers tell ids that they give twice; one that does not must not cost the whole batch.
+    if (this.#inBatch.has(id)) {
+      const message = `entry ${entry.sourceId} was given twice; the first counts`;
+      this.#setting.problems.add("duplicate_id", message);
+      return;
+    }
+    this.#inBatch.add(id);
+    this.#batch.push({ entry, id });
     this.#bytes += sizeOf(entry);
     if (this.#batch.length === MAX_BATCH_ENTRIES || this.#bytes >= BATCH_BYTES) await this.#flush();
   }
@@ -114,6 +123,7 @@ export class ImportWriter {
     const batch = this.#batch;
     if (batch.length === 0) return;
     this.#batch = [];
+    this.#inBatch.clear();
     this.#bytes = 0;
     await this.#storing;
     this.#storing = this.#store(batch);

@@ -14,10 +14,12 @@ export function compositeKey(workstation: string, project: string, session: stri
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/**
- * The id of a session whose file names none: the UUID in the file's name (the last one, as time
- * stamps stand before it), or else one that is made of the whole path.
- */
+/** The UUID in a file's name, the last of several. */
+export function uuidInName(path: string): string | undefined {
+  return basename(path).match(UUID)?.at(-1);
+}
+
+/** The id of a session whose file names none: from the file's name, or else made of its path. */
 export function idFromFile(path: string): string {
-  return basename(path).match(UUID)?.at(-1) ?? `file-${shortHash(path)}${shortHash(`${path}\n`)}`;
+  return uuidInName(path) ?? `file-${shortHash(path)}${shortHash(`${path}\n`)}`;
 }
