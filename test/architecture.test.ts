@@ -68,7 +68,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   // Policy of its own: where to look, what a session is called, when a file has to be read.
   archive: {
     folders: [
-      ...["model", "search", "store", "engine"],
+      ...["model", "transcript", "search", "store", "engine"],
       ...["ingest", "ingest/files", "ingest/identity", "ingest/sources.ts"],
     ],
     packages: ["node:fs", "node:fs/promises", "node:path"],
@@ -76,7 +76,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
   // as they are in the index.
-  api: { folders: ["model", "search", "context", "store", "engine"], packages: [] },
+  api: { folders: ["model", "search", "context", "store", "engine", "archive"], packages: [] },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
   "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
@@ -84,8 +84,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   // A surface: translates, never decides.
   cli: {
     folders: [
-      ...["model", "engine", "api", "open.ts", "backup.ts"],
-      ...["ingest", "ingest/sources.ts", "export", "context", "compaction"],
+      ...["model", "engine", "api", "archive", "open.ts", "backup.ts"],
+      ...["ingest", "ingest/sources.ts", "ingest/files", "export", "context", "compaction"],
     ],
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
   },
@@ -162,7 +162,7 @@ test("nothing imports the command line", () => {
 test("wire types take types only from the engine and the store", () => {
   const used = FILES.filter((file) => unitOf(file) === "api").flatMap((file) =>
     importsOf(file)
-      .filter(({ name, typeOnly }) => ["engine", "store"].includes(name) && !typeOnly)
+      .filter(({ name, typeOnly }) => ["engine", "store", "archive"].includes(name) && !typeOnly)
       .map(({ name }) => `${file} uses ${name}`),
   );
   expect(used).toEqual([]);

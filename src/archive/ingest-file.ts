@@ -60,7 +60,10 @@ class Reading {
     const { file: found } = this.#input.candidate;
     const source = await this.#recognise();
     if (source === undefined) {
-      return { outcome: outcomeOf(found.path, "unrecognised"), record: this.#record("", null) };
+      return {
+        outcome: outcomeOf(found.path, "unrecognised"),
+        record: this.#record(this.#setting.unrecognised, null),
+      };
     }
     const isRest = await this.#canGoOn(source);
     const earlier = parseState(this.#input.known?.state ?? null);

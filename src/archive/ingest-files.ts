@@ -13,10 +13,10 @@ import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { type FileOutcome, outcomeOf, Totals } from "./outcome.ts";
-import { planReading, type ReadingPlan } from "./plan-reading.ts";
+import { isUnrecognised, planReading, type ReadingPlan } from "./plan-reading.ts";
 
 export interface RunHandlers {
-  /** Each file, as it is done; those that are unchanged are only counted. */
+  /** Each file, as it is done; those that are unchanged and were not named are only counted. */
   readonly onOutcome?: (outcome: FileOutcome) => void;
   /** Now and then. */
   readonly onProgress?: (totals: Totals) => void;
@@ -65,7 +65,11 @@ export async function ingestFiles(
     for (const planned of await planGroup(setting, group)) {
       if (signal?.aborted || failure !== undefined) break;
       if (planned.plan === "unchanged") {
-        totals.add(outcomeOf(planned.candidate.file.path, "unchanged"));
+        const { candidate, known } = planned;
+        const isOdd = candidate.named && known !== undefined && isUnrecognised(known);
+        const outcome = outcomeOf(candidate.file.path, isOdd ? "unrecognised" : "unchanged");
+        totals.add(outcome);
+        if (candidate.named) onOutcome?.(outcome);
         continue;
       }
       start(planned);
@@ -88,17 +92,18 @@ export interface Planned {
 
 /** What is known of the files of a group, and whether they have to be read. */
 export async function planGroup(
-  { tenant, workstation, force }: IngestSetting,
+  setting: IngestSetting,
   group: readonly Candidate[],
 ): Promise<readonly Planned[]> {
   const paths = group.map(({ file }) => file.path);
+  const { tenant, workstation } = setting;
   const found = await tenant.findIngestedFiles(workstation, paths);
   const known = new Map(found.map((file) => [file.path, file]));
   return Promise.all(
     group.map(async (each): Promise<Planned> => {
       const candidate = await withLog(each);
       const record = known.get(candidate.file.path);
-      return { candidate, known: record, plan: planReading(candidate.file, record, force) };
+      return { candidate, known: record, plan: planReading(candidate.file, record, setting) };
     }),
   );
 }

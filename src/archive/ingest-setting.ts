@@ -3,6 +3,7 @@
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { Oversize } from "../ingest/files/oversize.ts";
 import { GitLookup } from "../ingest/identity/git.ts";
+import { shortHash } from "../ingest/identity/short-hash.ts";
 import { workstationId } from "../ingest/identity/workstation.ts";
 import type { Environment, TranscriptSource } from "../ingest/source.ts";
 import { SOURCES } from "../ingest/sources.ts";
@@ -33,6 +34,8 @@ export interface IngestSetting {
   readonly force: boolean;
   readonly dryRun: boolean;
   readonly git: GitLookup;
+  /** What stands for the format of a file that is of none of `sources`. */
+  readonly unrecognised: string;
 }
 
 /** `invalid_input` for a format that there is none of, or a `WORKSTATION_ID` that is no id. */
@@ -56,5 +59,6 @@ export async function createSetting(
     ...{ force: options.force ?? false, dryRun: options.dryRun ?? false },
     workstation: await workstationId(environment),
     git: new GitLookup(),
+    unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };
 }

@@ -19,10 +19,17 @@ export type ReadingPlan =
 export function planReading(
   file: Pick<FoundFile, "size" | "mtimeUs">,
   known: IngestedFile | undefined,
-  force: boolean,
+  { force, unrecognised }: { readonly force: boolean; readonly unrecognised: string },
 ): ReadingPlan {
   if (known === undefined || force) return "whole";
+  // We may know more formats than the last time.
+  if (isUnrecognised(known) && known.source !== unrecognised) return "whole";
   if (file.size === known.size && file.mtimeUs === known.mtimeUs) return "unchanged";
   const canGoOn = file.size > known.size && known.state !== null && known.tailHash !== null;
   return canGoOn ? "rest" : "whole";
+}
+
+/** Whether a file was of no known format when it was opened last. */
+export function isUnrecognised({ source }: Pick<IngestedFile, "source">): boolean {
+  return source.startsWith("?");
 }

@@ -8,6 +8,7 @@ import { type Block, textOf } from "../model/block.ts";
 import type { IngestFigures, Session } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import type { SessionPatch } from "../store/records.ts";
+import { FROM_REQUEST, givenTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
 
 /** A session names few tools; what claims to name more is not counted on. */
 const MAX_TOOLS = 200;
@@ -47,14 +48,11 @@ export class SessionFigures {
   }
 
   #titlePatch(session: Session, title: string | null): SessionPatch {
-    const isMadeUp = session.metadata["titleFrom"] === "request";
-    if (session.title !== "" && !isMadeUp) return {};
-    if (title !== null && title !== "") {
-      // The source has a title by now.
-      return { title, ...(isMadeUp ? { metadata: { titleFrom: null } } : {}) };
-    }
+    if (givenTitle(session) !== "") return {};
+    // The source may have one by now.
+    if (title !== null && title !== "") return { title };
     if (session.title !== "" || this.#request === undefined) return {};
-    return { title: this.#request, metadata: { titleFrom: "request" } };
+    return { title: this.#request, metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } };
   }
 
   #figures(

@@ -3,11 +3,13 @@
 import type { ImportResult } from "../engine/import/import-session.ts";
 import { compositeKey, idFromFile, projectId } from "../ingest/identity/session-key.ts";
 import type { ImportedSession } from "../ingest/source.ts";
+import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { SessionFigures } from "./session-figures.ts";
 
 export interface SessionFile {
+  /** Empty for what comes through a pipe. */
   readonly path: string;
   readonly mtimeUs: number;
   /** Only what follows an earlier reading is given. */
@@ -27,12 +29,13 @@ export async function storeSession(
 ): Promise<ImportResult> {
   const { tenant, workstation, dryRun } = setting;
   const project = projectId(imported.cwd);
-  const own = imported.id ?? idFromFile(file.path) + (file.index === 0 ? "" : `-${file.index}`);
+  const own = imported.id ?? nameless(file);
   const figures = new SessionFigures();
   const mtime = Math.floor(file.mtimeUs / 1000);
   const watched: ImportedSession = { ...imported, entries: figures.watch(imported.entries) };
   return tenant.importSession(watched, {
-    ...{ workstation, projectId: project, dryRun, file: file.path },
+    ...{ workstation, projectId: project, dryRun },
+    ...(file.path === "" ? {} : { file: file.path }),
     key: compositeKey(workstation, project, own),
     metadata: await attributes(setting, imported, project),
     skipForgotten: !file.revive,
@@ -40,6 +43,15 @@ export async function storeSession(
     describe: (session, title) =>
       figures.describe(session, title ?? imported.title, { mtime, isRest: file.isRest }),
   });
+}
+
+function nameless({ path, index }: SessionFile): string {
+  if (path !== "") return idFromFile(path) + (index === 0 ? "" : `-${index}`);
+  throw new BackscrollError(
+    "invalid_input",
+    "the session has no id of its own; name the file that it comes from",
+    { details: { field: "file" } },
+  );
 }
 
 /** The repository, and the session that this one was made from. */

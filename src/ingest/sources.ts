@@ -2,7 +2,7 @@
 
 import { BackscrollError } from "../model/errors.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
-import { splitLines } from "./lines.ts";
+import { type Line, splitLines } from "./lines.ts";
 import { PI } from "./pi/pi.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
@@ -17,6 +17,8 @@ export interface ReadTranscriptInput {
   readonly path?: string;
   /** The format's name; found by the content if left out. */
   readonly source?: string;
+  /** Looks at the lines before the reader does. */
+  readonly prepare?: (lines: AsyncIterable<Line>) => AsyncIterable<Line>;
 }
 
 /** Recognises a transcript and reads it. `unknown_format` if it is none, or there is no such format. */
@@ -35,7 +37,8 @@ export async function readTranscript(
     length += next.value.length;
   }
   const source = findSource(Buffer.concat(head), path, input.source);
-  const lines = splitLines(chain(head, chunks));
+  const split = splitLines(chain(head, chunks));
+  const lines = input.prepare?.(split) ?? split;
   return { ...source.read({ path, lines }), source: source.name };
 }
 

@@ -13,6 +13,7 @@ import { branch } from "./entries/branch.ts";
 import { edit } from "./entries/edit.ts";
 import { label } from "./entries/label.ts";
 import { pin } from "./entries/pin.ts";
+import { ingestCommand } from "./ingest/ingest.ts";
 import { factsAdd } from "./notes/facts-add.ts";
 import { factsDelete } from "./notes/facts-delete.ts";
 import { factsList } from "./notes/facts-list.ts";
@@ -27,7 +28,6 @@ import { deleteSession } from "./sessions/delete.ts";
 import { exportSessions } from "./sessions/export.ts";
 import { fork } from "./sessions/fork.ts";
 import { history } from "./sessions/history.ts";
-import { importFiles } from "./sessions/import.ts";
 import { list } from "./sessions/list.ts";
 import { newSession } from "./sessions/new.ts";
 import { show } from "./sessions/show.ts";
@@ -41,6 +41,7 @@ import { sweep } from "./store/sweep.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Read", commands: [search, status, list, show, history, changes] },
+  { title: "Collect", commands: [ingestCommand] },
   {
     title: "Write",
     commands: [newSession, append, title, branch, edit, label, pin, fork, deleteSession],
@@ -58,7 +59,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Look after the store",
-    commands: [doctor, sweep, backup, restore, importFiles, exportSessions],
+    commands: [doctor, sweep, backup, restore, exportSessions],
   },
 ];
 

@@ -1,7 +1,7 @@
 /** Sessions: creating, reading and changing what is known of one. */
 
 import type { Session } from "../../../model/session.ts";
-import { mergeMetadata } from "../../metadata.ts";
+import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type { NewSession, Row, SessionPatch } from "../../records.ts";
 import { figureValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
@@ -144,7 +144,7 @@ export async function updateSession(
     foldTitle(title),
     patch.owner ?? session.owner,
     patch.summary === undefined ? session.summary : patch.summary,
-    Buffer.from(JSON.stringify(mergeMetadata(session.metadata, patch.metadata ?? {}))),
+    Buffer.from(JSON.stringify(patchedMetadata(session.metadata, patch))),
     patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
     patch.retention ?? session.retention,
     ...figureValues(patch.figures),
