@@ -13,7 +13,13 @@ import { branch } from "./entries/branch.ts";
 import { edit } from "./entries/edit.ts";
 import { label } from "./entries/label.ts";
 import { pin } from "./entries/pin.ts";
+import { demo } from "./ingest/demo.ts";
+import { forget } from "./ingest/forget.ts";
 import { ingestCommand } from "./ingest/ingest.ts";
+import { resume } from "./ingest/resume.ts";
+import { start } from "./ingest/start.ts";
+import { stats } from "./ingest/stats.ts";
+import { watchCommand } from "./ingest/watch.ts";
 import { factsAdd } from "./notes/facts-add.ts";
 import { factsDelete } from "./notes/facts-delete.ts";
 import { factsList } from "./notes/facts-list.ts";
@@ -41,7 +47,10 @@ import { sweep } from "./store/sweep.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Read", commands: [search, status, list, show, history, changes] },
-  { title: "Collect", commands: [ingestCommand] },
+  {
+    title: "What other agents wrote",
+    commands: [start, ingestCommand, watchCommand, stats, resume, forget, demo],
+  },
   {
     title: "Write",
     commands: [newSession, append, title, branch, edit, label, pin, fork, deleteSession],

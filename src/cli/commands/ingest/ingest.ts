@@ -201,9 +201,9 @@ async function print(
   }
   for (const outcome of outcomes) {
     const name = told.nameOf(outcome);
-    if (told.isNamed(outcome)) {
-      for (const line of fileLines(outcome, name, dryRun)) await terminal.print(line);
-    }
+    // Of a whole machine only the counts are told; --json has the first problems of each file.
+    if (!told.isNamed(outcome)) continue;
+    for (const line of fileLines(outcome, name, dryRun)) await terminal.print(line);
     noteProblems(context, outcome, name);
   }
   if (input.paths === undefined || !told.isAll(report)) {

@@ -31,6 +31,9 @@ export const watchCommand: Command = defineCommand({
         const end = new AbortController();
         const stop = () => end.abort();
         process.once("SIGINT", stop).once("SIGTERM", stop);
+        const say = async (line: string) => {
+          if (!context.json) await terminal.print(line);
+        };
         let entries = 0;
         try {
           await watchPlaces(tenant, {
@@ -40,20 +43,18 @@ export const watchCommand: Command = defineCommand({
               oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),
             }),
             onReady: (folders) =>
-              terminal.note(`Watching ${counted(folders, "folder")}; Ctrl-C ends it.`),
+              void say(`Watching ${counted(folders, "folder")}; Ctrl-C ends it.`),
             onOutcome: (outcome) => {
               const added = outcome.sessions.reduce((sum, each) => sum + each.entries, 0);
               entries += added;
               if (context.json) void terminal.print(JSON.stringify(toWireOutcome(outcome)));
-              else if (added > 0) {
-                void terminal.print(`${outcome.path}: ${counted(added, "entry")}`);
-              }
+              else if (added > 0) void say(`${outcome.path}: ${counted(added, "entry")}`);
             },
           });
         } finally {
           process.off("SIGINT", stop).off("SIGTERM", stop);
         }
-        terminal.note(`Stored ${counted(entries, "entry")}.`);
+        await say(`Stored ${counted(entries, "entry")}.`);
         return EXIT.ok;
       },
       "bulk",
