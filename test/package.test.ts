@@ -174,11 +174,12 @@ describe("the command line", () => {
   test("has these commands", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       ...["search", "status", "list", "show", "history", "changes"],
+      ...["start", "ingest", "watch", "stats", "resume", "forget", "demo"],
       ...["new", "append", "title", "branch", "edit", "label", "pin", "fork", "delete"],
       ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
       ...["facts list", "facts search", "facts add", "facts extract", "facts delete"],
-      ...["doctor", "sweep", "backup", "restore", "import", "export"],
+      ...["doctor", "sweep", "backup", "restore", "export"],
     ]);
   });
 
@@ -195,6 +196,7 @@ describe("the command line", () => {
       build_context: "context",
       compact_conversation: "compact",
       search_sessions: "search",
+      import: "ingest",
       search_memory: "memory search",
     });
   });

@@ -1,7 +1,7 @@
 /** A session on the wire: ConversationMeta under its own names, and the rest of what is known. */
 
 import type { JsonObject } from "../model/json.ts";
-import type { Retention, Session } from "../model/session.ts";
+import type { IngestFigures, Retention, Session } from "../model/session.ts";
 import { toWireUsage, type WireUsage } from "./usage.ts";
 import { toWireTime } from "./wire.ts";
 
@@ -33,6 +33,16 @@ export interface WireSession {
   readonly parent_session_id: string | null;
   readonly fork_point: string | null;
   readonly origin: WireOrigin;
+  readonly workstation_id: string | null;
+  readonly project_id: string | null;
+  readonly project_path: string | null;
+  readonly git_branch: string | null;
+  /** The five below are null unless the session was read from files. */
+  readonly exchange_count: number | null;
+  readonly tool_counts: Readonly<Record<string, number>> | null;
+  readonly file_mtime: string | null;
+  readonly first_msg_at: string | null;
+  readonly last_msg_at: string | null;
   readonly started_at: string;
   readonly last_interaction_at: string;
   readonly last_write_at: string;
@@ -70,6 +80,11 @@ export function toWireSession(session: Session): WireSession {
       file: origin.file ?? null,
       key: origin.key ?? null,
     },
+    workstation_id: origin.workstation ?? null,
+    project_id: origin.projectId ?? null,
+    project_path: origin.projectPath ?? null,
+    git_branch: origin.gitBranch ?? null,
+    ...toWireFigures(session.figures),
     started_at: toWireTime(session.startedAt),
     last_interaction_at: toWireTime(session.lastInteractionAt),
     last_write_at: toWireTime(session.lastWriteAt),
@@ -77,5 +92,21 @@ export function toWireSession(session: Session): WireSession {
     tokens: toWireUsage(session.tokens),
     leaf: session.leaf,
     summarized_through: session.summarizedThrough,
+  };
+}
+
+type WireFigures = Pick<
+  WireSession,
+  "exchange_count" | "tool_counts" | "file_mtime" | "first_msg_at" | "last_msg_at"
+>;
+
+function toWireFigures(figures: IngestFigures | undefined): WireFigures {
+  const time = (ms: number | null | undefined) => (ms == null ? null : toWireTime(ms));
+  return {
+    exchange_count: figures?.exchangeCount ?? null,
+    tool_counts: figures?.toolCounts ?? null,
+    file_mtime: time(figures?.fileMtime),
+    first_msg_at: time(figures?.firstMessageAt),
+    last_msg_at: time(figures?.lastMessageAt),
   };
 }

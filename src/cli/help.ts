@@ -22,7 +22,7 @@ export function overviewHelp(groups: readonly CommandGroup[]): string {
   return lines(
     "backscroll: the durable memory of every conversation an agent has.",
     "",
-    "Usage: backscroll COMMAND [ARGUMENTS] [OPTIONS]",
+    "Usage: backscroll [COMMAND] [ARGUMENTS] [OPTIONS]",
     ...sections,
     "",
     "Options of every command:",

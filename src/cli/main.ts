@@ -11,6 +11,8 @@ import { findCommand, parseInvocation, splitCommand } from "./parse.ts";
 import { readVersion } from "./program.ts";
 import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
 
+const START = "start";
+
 /** Gives the exit code. Never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
   endQuietlyOnBrokenPipe();
@@ -33,10 +35,13 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
     else await terminal.print(readVersion());
     return EXIT.ok;
   }
-  if (first === undefined || (first === "help" && after.length === 1)) {
+  const asksForHelp = asks("--help") || asks("-h");
+  if ((first === undefined && asksForHelp) || (first === "help" && after.length === 1)) {
     await terminal.write(overviewHelp(COMMAND_GROUPS));
-    return asks("--help") || asks("-h") || first === "help" ? EXIT.ok : EXIT.usage;
+    return EXIT.ok;
   }
+  // Without a command: ingest what is here, and say what to try.
+  if (first === undefined) return run([...before, START], terminal);
   if (first === "help") return run([...after.slice(1), "--help"], terminal);
 
   const group = COMMANDS.filter((command) => command.name.startsWith(`${first} `));

@@ -9,10 +9,13 @@ import { clean, clip, oneLine } from "./text.ts";
 /** How much of an entry is shown unless everything is asked for. */
 const PREVIEW_LINES = 8;
 const PREVIEW_COLUMNS = 400;
+const FOLDED_COLUMNS = 120;
 
 export interface EntryStyle {
   /** Everything, instead of the first lines. */
   readonly full: boolean;
+  /** What tools were given and what they gave, instead of a line of each. */
+  readonly tools?: boolean;
   /** The names that entries were given, by id. */
   readonly labels?: ReadonlyMap<string, string>;
   readonly leaf?: string | null;
@@ -20,7 +23,8 @@ export interface EntryStyle {
 
 /** A heading and the indented text. */
 export function formatEntry(entry: Entry, terminal: Terminal, style: EntryStyle): string[] {
-  const body = formatText(textOf(entry), terminal, style.full);
+  const folds = style.tools === false;
+  const body = formatText(textOf(entry, folds), terminal, style.full);
   const isWhole = style.full || body.length <= PREVIEW_LINES;
   const cut = entry.truncated && isWhole ? [terminal.dim("    … cut; --full shows all")] : [];
   return [formatHeading(entry, terminal, style), ...body, ...cut];
@@ -76,9 +80,19 @@ function formatText(raw: string, terminal: Terminal, full: boolean): string[] {
   ];
 }
 
-function textOf(entry: Entry): string {
-  if (entry.blocks.length > 0) return entry.blocks.map(blockText).join("\n");
+function textOf(entry: Entry, folds = false): string {
+  const toText = folds ? foldedText : blockText;
+  if (entry.blocks.length > 0) return entry.blocks.map(toText).join("\n");
   return entry.data === null ? "" : JSON.stringify(entry.data);
+}
+
+/** A call, and what came of it, on a line each. */
+function foldedText(block: Block): string {
+  const text = blockText(block);
+  if (block.type !== "tool_use" && block.type !== "tool_result") return text;
+  const [first = "", ...rest] = text.split("\n");
+  const more = rest.length === 0 ? "" : ` (${rest.length} more lines; --tools shows them)`;
+  return clip(first, FOLDED_COLUMNS) + more;
 }
 
 function blockText(block: Block): string {

@@ -15,13 +15,23 @@ export type Access =
   /** Makes the store if need be. */
   | "create";
 
+/**
+ * How much a command writes.
+ *
+ * `bulk`: SQLite runs on threads, so that reading and writing overlap, and does not wait for the disk
+ * at each commit. What power loss takes back of it is the newest part, and can be had again from where
+ * it came.
+ */
+export type Load = "short" | "bulk";
+
 /** Runs `use` on the tenant that the command line names, and closes the store whatever happens. */
 export async function withStore<Result>(
   context: Context,
   access: Access,
   use: (tenant: TenantEngine, engine: Engine) => Promise<Result>,
+  load: Load = "short",
 ): Promise<Result> {
-  const engine = await openStore(context, access);
+  const engine = await openStore(context, access, load);
   try {
     return await explainMissingModel(() => use(engine.forTenant(context.tenant), engine));
   } finally {
@@ -30,7 +40,7 @@ export async function withStore<Result>(
 }
 
 /** A short command has no event loop to keep free: it runs SQLite on its own thread. */
-function openStore(context: Context, access: Access): Promise<Engine> {
+function openStore(context: Context, access: Access, load: Load): Promise<Engine> {
   const { address } = context;
   // A store in memory begins with this command: there is nothing to protect from it.
   const readOnly = access === "read" && address !== ":memory:";
@@ -38,7 +48,8 @@ function openStore(context: Context, access: Access): Promise<Engine> {
     // Loaded only now: help, and what is wrong with a command line, can be told without it.
     const { open } = await import("../open.ts");
     const models = modelsOfEnvironment();
-    return open(address, { readOnly, create: access === "create", inThread: true, models });
+    const size = load === "bulk" ? ({ durability: "process" } as const) : { inThread: true };
+    return open(address, { readOnly, create: access === "create", ...size, models });
   });
 }
 

@@ -2,7 +2,8 @@
 
 import { type Entry, kindRules } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { EntryRecord, PendingRecord, PlacedEntry } from "../store/records.ts";
+import type { EntryRecord, PlacedEntry } from "../store/records.ts";
+import type { PendingRecord } from "../store/stream-records.ts";
 import { type Chunk, foldChunks } from "../transcript/chunks.ts";
 import { decodeContent } from "../transcript/content.ts";
 import { toHex } from "../transcript/hash.ts";

@@ -10,10 +10,12 @@ import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
+import { MAX_PATH_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type {
+  IngestedFile,
   Quota,
   SessionFilter,
   SweepResult,
@@ -173,6 +175,29 @@ export class TenantEngine {
   /** What is left of a session that was deleted. */
   async findTombstone(id: string): Promise<Tombstone | undefined> {
     return this.scope.store.findTombstone(this.tenant, checkKey(id, "sessionId"));
+  }
+
+  /** What is left of the newest session that came from there and was deleted. */
+  async findTombstoneByOrigin(key: string): Promise<Tombstone | undefined> {
+    return this.scope.store.findTombstoneByOrigin(this.tenant, checkKey(key, "key"));
+  }
+
+  /** How far files of a workstation were read, for who reads files. */
+  async findIngestedFiles(
+    workstation: string,
+    paths: readonly string[],
+  ): Promise<readonly IngestedFile[]> {
+    return this.scope.store.findIngestedFiles(
+      this.tenant,
+      checkKey(workstation, "workstation"),
+      paths.map((path) => checkKey(path, "path")),
+    );
+  }
+
+  async putIngestedFiles(workstation: string, files: readonly IngestedFile[]): Promise<void> {
+    for (const { path } of files) checkName(path, "path", MAX_PATH_BYTES);
+    checkName(workstation, "workstation");
+    await this.scope.store.putIngestedFiles(this.tenant, workstation, files, this.scope.now());
   }
 
   /** As `compact` of the session. */

@@ -15,6 +15,8 @@ export interface Line {
 export interface LineOptions {
   /** A longer line is left out: it is given without text. */
   readonly maxBytes?: number;
+  /** Where the bytes begin, if not at the start of the file: as many lines stand before. */
+  readonly start?: { readonly lines: number; readonly offset: number };
 }
 
 /** No line takes more memory than this, whatever is in the file. */
@@ -27,11 +29,11 @@ export async function* splitLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: LineOptions = {},
 ): AsyncGenerator<Line> {
-  const { maxBytes = MAX_LINE_BYTES } = options;
+  const { maxBytes = MAX_LINE_BYTES, start: from = { lines: 0, offset: 0 } } = options;
   let parts: Uint8Array[] = [];
   let length = 0;
-  let number = 0;
-  let offset = 0;
+  let number = from.lines;
+  let offset = from.offset;
   const keep = (part: Uint8Array) => {
     length += part.length;
     if (length <= maxBytes) parts.push(part);

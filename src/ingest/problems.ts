@@ -8,6 +8,12 @@ export type ImportProblemCode =
   /** JSON, but not what the format allows in this place. */
   | "unexpected"
   | "line_too_long"
+  /** A line over 1 MB: its long values were cut, and say so. */
+  | "line_cut"
+  /** The file unpacks to more than is allowed; what came before that counts. */
+  | "unpacks_too_far"
+  /** The file could not be read to its end: damaged, cut short or gone meanwhile. */
+  | "unreadable"
   /** Bytes that are not UTF-8 became replacement characters. */
   | "not_utf8"
   /** The file begins without the line that says what it is. */

@@ -12,7 +12,7 @@ import { COPILOT_CLI } from "./copilot-cli/copilot-cli.ts";
 import { CRABTALK } from "./crabtalk/crabtalk.ts";
 import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
-import { splitLines } from "./lines.ts";
+import { type Line, splitLines } from "./lines.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
 import { PI } from "./pi/pi.ts";
@@ -50,6 +50,8 @@ export interface ReadTranscriptInput {
   readonly path?: string;
   /** The format's name; found by the content if left out. */
   readonly source?: string;
+  /** Looks at the lines before the reader does. */
+  readonly prepare?: (lines: AsyncIterable<Line>) => AsyncIterable<Line>;
 }
 
 /** Recognises a transcript and reads it. `unknown_format` if it is none, or there is no such format. */
@@ -68,7 +70,8 @@ export async function readTranscript(
     length += next.value.length;
   }
   const source = findSource(Buffer.concat(head), path, input.source);
-  const lines = splitLines(chain(head, chunks));
+  const split = splitLines(chain(head, chunks));
+  const lines = input.prepare?.(split) ?? split;
   return { ...source.read({ path, lines }), source: source.name };
 }
 
@@ -79,11 +82,22 @@ function findSource(head: Uint8Array, path: string, name: string | undefined): T
     if (named !== undefined) return named;
     throw unknownFormat(`there is no format ${name}; known are ${known}`, path);
   }
-  const found = SOURCES.find((source) => source.recognise(head.subarray(0, HEAD_BYTES), path));
+  const found = recogniseSource(head.subarray(0, HEAD_BYTES), path);
   if (found !== undefined) return found;
   const what = path === "" ? "the input" : path;
   const why = head.length === 0 ? "is empty" : "is no transcript of a known format";
   throw unknownFormat(`${what} ${why}; known are ${known}`, path);
+}
+
+/** The format of a file that begins with `head`; `first` is asked before the others. */
+export function recogniseSource(
+  head: Uint8Array,
+  path: string,
+  sources: readonly TranscriptSource[] = SOURCES,
+  first?: TranscriptSource,
+): TranscriptSource | undefined {
+  if (first?.recognise(head, path)) return first;
+  return sources.find((source) => source !== first && source.recognise(head, path));
 }
 
 function unknownFormat(message: string, file: string): BackscrollError {

@@ -23,6 +23,18 @@ export interface Origin {
   readonly key?: string;
 }
 
+/** What is counted of a session whose files are read, for lists. */
+export interface IngestFigures {
+  /** Requests of the user, each with what was done about it. */
+  readonly exchangeCount: number;
+  /** How often each tool was called. */
+  readonly toolCounts: Readonly<Record<string, number>>;
+  /** When the file was last written, as of the last reading. */
+  readonly fileMtime: number | null;
+  readonly firstMessageAt: number | null;
+  readonly lastMessageAt: number | null;
+}
+
 export interface Session {
   readonly id: string;
   readonly tenant: string;
@@ -45,6 +57,8 @@ export interface Session {
   /** The entry of the parent session at which this one forked off. */
   readonly forkPoint: string | null;
   readonly origin: Origin;
+  /** Absent unless the session was read from files. */
+  readonly figures?: IngestFigures;
   readonly startedAt: number;
   /** The last append, by the source's clock if ingested. */
   readonly updatedAt: number;

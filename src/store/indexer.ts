@@ -235,6 +235,7 @@ export function flushAtOf({ readOnly, indexing }: StoreOptions): number {
 /** About how many changes a write has added to the feed. */
 export function changesOf(name: keyof StoreWrites, args: readonly unknown[]): number | "many" {
   if (name === "forkSession") return "many";
+  if (name === "putIngestedFiles") return 0;
   if (name !== "append") return 1;
   const { entries } = args[1] as AppendRequest;
   return entries.length + entries.filter(({ usage }) => usage !== null).length;

@@ -1,4 +1,6 @@
 import type { JsonObject } from "../model/json.ts";
+import { isMadeTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
+import type { SessionPatch } from "./records.ts";
 
 /** Merges at the top level; a null removes its key. */
 export function mergeMetadata(current: JsonObject, patch: JsonObject): JsonObject {
@@ -6,4 +8,13 @@ export function mergeMetadata(current: JsonObject, patch: JsonObject): JsonObjec
   return Object.fromEntries(
     Object.entries(merged).filter(([key]) => !Object.hasOwn(patch, key) || patch[key] !== null),
   );
+}
+
+/** A title that is set is no longer the one that was made of the first request. */
+export function patchedMetadata(
+  metadata: JsonObject,
+  { title, metadata: patch = {} }: Pick<SessionPatch, "title" | "metadata">,
+): JsonObject {
+  const isSet = title !== undefined && isMadeTitle({ metadata });
+  return mergeMetadata(metadata, { ...(isSet ? { [TITLE_FROM_KEY]: null } : {}), ...patch });
 }

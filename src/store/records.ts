@@ -9,7 +9,7 @@ import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { Origin, Retention } from "../model/session.ts";
+import type { IngestFigures, Origin, Retention } from "../model/session.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
 import type { IndexStatus } from "./index/index-status.ts";
@@ -49,6 +49,7 @@ export interface SessionPatch {
   readonly participants?: readonly string[];
   readonly ttlSeconds?: number | null;
   readonly retention?: Retention;
+  readonly figures?: IngestFigures;
 }
 
 export interface SessionFilter {
@@ -228,73 +229,6 @@ export interface ForkRequest {
   readonly session: NewSession;
 }
 
-export interface OpenStreamRequest {
-  readonly sessionId: string;
-  readonly id: string;
-  readonly role: Role;
-  readonly actor: string | null;
-  readonly metadata: string | null;
-  readonly model: string | null;
-  readonly adapter: string | null;
-  /** Who holds the lease: a random name of this writer. */
-  readonly holder: string;
-  readonly leaseMs: number;
-  readonly now: number;
-  readonly idempotency?: Idempotency;
-}
-
-export interface WriteStreamRequest {
-  readonly id: string;
-  readonly holder: string;
-  /** JSON text of an array of chunks; empty renews the lease only. */
-  readonly chunks: string | null;
-  readonly leaseMs: number;
-  readonly now: number;
-}
-
-export interface CommitStreamRequest {
-  readonly sessionId: string;
-  readonly id: string;
-  readonly holder: string;
-  /** Chunks that were not flushed yet, as JSON text. */
-  readonly chunks: string | null;
-  readonly usage: Usage | null;
-  readonly model: string | null;
-  readonly adapter: string | null;
-  /** Replaces what was given at the opening. */
-  readonly metadata: string | null;
-  readonly contextWindow?: number;
-  readonly estimatedContext?: ContextEstimate;
-  readonly expectedLeaf?: string | null;
-  readonly parentId?: string | null;
-  readonly supersedes?: string;
-  readonly now: number;
-  readonly idempotency?: Idempotency;
-}
-
-export interface AbortStreamRequest {
-  readonly id: string;
-  /** Absent: whoever holds it (an administrator's abort). */
-  readonly holder?: string;
-  readonly chunks: string | null;
-  readonly reason: string;
-  readonly now: number;
-}
-
-export interface PendingRecord {
-  readonly id: string;
-  readonly sessionId: string;
-  readonly role: Role;
-  readonly actor: string | null;
-  readonly metadata: string | null;
-  readonly model: string | null;
-  readonly adapter: string | null;
-  readonly openedAt: number;
-  readonly expiresAt: number;
-  /** Each the JSON text of an array of chunks, in order. */
-  readonly chunks: readonly string[];
-}
-
 export interface NewMemory extends Omit<Memory, "createdAt" | "updatedAt"> {
   readonly now: number;
 }
@@ -387,6 +321,25 @@ export interface Tombstone {
   readonly digest: Uint8Array;
   readonly reason: string;
   readonly deletedAt: number;
+}
+
+/** How far a file was read: what a later reading needs to know whether it has to, and from where. */
+export interface IngestedFile {
+  readonly path: string;
+  /** The format that it was read as. */
+  readonly source: string;
+  readonly size: number;
+  /** In microseconds: many file systems have no finer time, and a number holds it exactly. */
+  readonly mtimeUs: number;
+  /** The end of the last line that was complete, and how many lines stand before it. */
+  readonly offset: number;
+  readonly lines: number;
+  /** Of the bytes before `offset`; null if the file can only be read whole. */
+  readonly tailHash: Uint8Array | null;
+  /** What the reader needs to go on, as JSON text; null if it needs the whole file. */
+  readonly state: string | null;
+  /** By the host's clock. */
+  readonly seenAt: number;
 }
 
 /** One row of one table, for backups and for moving a store to another backend. */

@@ -20,6 +20,7 @@ import { forkCases } from "./cases/fork.cases.ts";
 import { indexCases } from "./cases/index.cases.ts";
 import { indexNeedsCases } from "./cases/index-needs.cases.ts";
 import { indexerCases } from "./cases/indexer.cases.ts";
+import { ingestCases } from "./cases/ingest.cases.ts";
 import { isolationCases } from "./cases/isolation.cases.ts";
 import { leafCases } from "./cases/leaf.cases.ts";
 import { listSessionsCases } from "./cases/list-sessions.cases.ts";
@@ -72,6 +73,7 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     indexCases(cases);
     indexerCases(cases);
     searchCases(cases);
+    ingestCases(cases);
     isolationCases(cases);
     dumpCases(cases);
     concurrencyCases(cases);

@@ -21,22 +21,19 @@ import type {
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type {
-  AbortStreamRequest,
   AppendRequest,
   AppendResult,
   ChangePage,
-  CommitStreamRequest,
   EntryRecord,
   EraseRequest,
   EraseResult,
   FeedHead,
   ForkRequest,
+  IngestedFile,
   MoveLeafRequest,
   NewFact,
   NewMemory,
   NewSession,
-  OpenStreamRequest,
-  PendingRecord,
   Quota,
   RetentionDue,
   RowBatch,
@@ -48,10 +45,19 @@ import type {
   SweepRequest,
   SweepResult,
   Tombstone,
-  WriteStreamRequest,
 } from "./records.ts";
+import type {
+  AbortStreamRequest,
+  CommitStreamRequest,
+  OpenStreamRequest,
+  PendingRecord,
+  WriteStreamRequest,
+} from "./stream-records.ts";
 
-/** Mutations. Each writes at least one row of the change feed in its own transaction. */
+/**
+ * Mutations. Each that changes content writes at least one row of the change feed in its own
+ * transaction.
+ */
 export interface StoreWrites {
   /** `session_exists` if the id is taken. Replayed under an idempotency key, it gives the session. */
   createSession(tenant: string, session: NewSession): Promise<Session>;
@@ -102,6 +108,17 @@ export interface StoreWrites {
   /** `by` null deletes the fact, otherwise it is superseded by that one. */
   retireFact(tenant: string, id: string, by: string | null, now: number): Promise<void>;
 
+  /**
+   * Remembers how far files of a workstation were read. Bookkeeping: it tells the feed nothing, and
+   * losing it costs another reading.
+   */
+  putIngestedFiles(
+    tenant: string,
+    workstation: string,
+    files: readonly IngestedFile[],
+    now: number,
+  ): Promise<void>;
+
   setQuota(tenant: string, quota: Quota, now: number): Promise<void>;
   /** Deletes what outlived its TTL, aborts messages whose writer died, collects garbage. */
   sweep(request: SweepRequest): Promise<SweepResult>;
@@ -118,6 +135,14 @@ export interface StoreReads {
     page: SessionPage,
   ): Promise<{ readonly sessions: readonly Session[]; readonly next?: SessionPosition }>;
   findTombstone(tenant: string, sessionId: string): Promise<Tombstone | undefined>;
+  /** The newest of the sessions that came from there and were deleted. */
+  findTombstoneByOrigin(tenant: string, key: string): Promise<Tombstone | undefined>;
+  /** Those of the paths that were read, in no order. */
+  findIngestedFiles(
+    tenant: string,
+    workstation: string,
+    paths: readonly string[],
+  ): Promise<readonly IngestedFile[]>;
 
   /** `session_not_found` or, for an unknown leaf or entry, `entry_not_found`. */
   readEntries(tenant: string, query: EntryQuery): Promise<EntryPage>;

@@ -15,6 +15,7 @@ export const TABLES = [
   "facts",
   "changes",
   "tombstones",
+  "ingested_files",
 ] as const;
 
 export type TableName = (typeof TABLES)[number];

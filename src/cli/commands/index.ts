@@ -13,6 +13,13 @@ import { branch } from "./entries/branch.ts";
 import { edit } from "./entries/edit.ts";
 import { label } from "./entries/label.ts";
 import { pin } from "./entries/pin.ts";
+import { demo } from "./ingest/demo.ts";
+import { forget } from "./ingest/forget.ts";
+import { ingestCommand } from "./ingest/ingest.ts";
+import { resume } from "./ingest/resume.ts";
+import { start } from "./ingest/start.ts";
+import { stats } from "./ingest/stats.ts";
+import { watchCommand } from "./ingest/watch.ts";
 import { factsAdd } from "./notes/facts-add.ts";
 import { factsDelete } from "./notes/facts-delete.ts";
 import { factsExtract } from "./notes/facts-extract.ts";
@@ -28,7 +35,6 @@ import { deleteSession } from "./sessions/delete.ts";
 import { exportSessions } from "./sessions/export.ts";
 import { fork } from "./sessions/fork.ts";
 import { history } from "./sessions/history.ts";
-import { importFiles } from "./sessions/import.ts";
 import { list } from "./sessions/list.ts";
 import { newSession } from "./sessions/new.ts";
 import { show } from "./sessions/show.ts";
@@ -42,6 +48,10 @@ import { sweep } from "./store/sweep.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Read", commands: [search, status, list, show, history, changes] },
+  {
+    title: "What other agents wrote",
+    commands: [start, ingestCommand, watchCommand, stats, resume, forget, demo],
+  },
   {
     title: "Write",
     commands: [newSession, append, title, branch, edit, label, pin, fork, deleteSession],
@@ -59,7 +69,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Look after the store",
-    commands: [doctor, sweep, backup, restore, importFiles, exportSessions],
+    commands: [doctor, sweep, backup, restore, exportSessions],
   },
 ];
 

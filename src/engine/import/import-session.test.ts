@@ -44,6 +44,7 @@ describe("importing a tree", () => {
     const { handle, result } = await importText(engine, PI, { path: "/sessions/a.jsonl" });
     expect(result).toEqual({
       ...{ sessionId: handle.id, created: true, entries: 16, skipped: 0, problems: 1 },
+      ...{ last: expect.any(String), forgotten: false },
     });
     expect(await handle.meta()).toMatchObject({
       ...{ agent: "pi", title: "Cron runs twice", startedAt: Date.UTC(2025, 11, 3, 14) },
@@ -159,11 +160,52 @@ describe("importing again", () => {
   test("stores nothing in a dry run, and counts what it would store", async () => {
     await using engine = await open(":memory:");
     const dry = await engine.importSession(talk(["a", "b"]), { dryRun: true });
-    expect(dry).toEqual({ sessionId: null, created: true, entries: 2, skipped: 0, problems: 0 });
+    expect(dry).toMatchObject({ sessionId: null, created: true, entries: 2, skipped: 0 });
     await engine.importSession(talk(["a", "b"]));
     const again = await engine.importSession(talk(["a", "b", "c"]), { dryRun: true });
     expect(again).toMatchObject({ created: false, entries: 1, skipped: 2 });
     expect((await engine.listSessions()).sessions).toMatchObject([{ messageCount: 2 }]);
+  });
+});
+
+describe("importing on behalf of who reads files", () => {
+  test("goes on where an earlier reading ended, also when somebody went on here", async () => {
+    await using engine = await open(":memory:");
+    const { last, sessionId } = await engine.importSession(talk(["a", "b"]));
+    const handle = await engine.getSession(sessionId ?? "");
+    await handle.append({ role: "user", content: "ours" });
+    const rest = talk(["a", "b", "c"]);
+    for (let i = 0; i < 2; i++) await (rest.entries as AsyncGenerator<ImportedEntry>).next();
+    const result = await engine.importSession(rest, { after: last ?? "" });
+    expect(result).toMatchObject({ entries: 1, skipped: 0 });
+    expect(await said(handle)).toEqual(["a", "b", "c"]);
+  });
+
+  test("leaves a deleted session alone if it is to, and else stores it again", async () => {
+    await using engine = await open(":memory:");
+    const { sessionId } = await engine.importSession(talk(["a"]));
+    await engine.deleteSession(sessionId ?? "");
+    const skipped = await engine.importSession(talk(["a"]), { skipForgotten: true });
+    expect(skipped).toMatchObject({ sessionId: null, created: false, entries: 0, forgotten: true });
+    expect((await engine.listSessions()).sessions).toEqual([]);
+    const revived = await engine.importSession(talk(["a"]));
+    expect(revived).toMatchObject({ created: true, entries: 1, forgotten: false });
+    // There is a tombstone still, but the session that is there counts.
+    const grown = await engine.importSession(talk(["a", "b"]), { skipForgotten: true });
+    expect(grown).toMatchObject({ sessionId: revived.sessionId, entries: 1, forgotten: false });
+  });
+
+  test("changes what it is told to, once something was stored", async () => {
+    await using engine = await open(":memory:");
+    let asked = 0;
+    const describe = () => ({ title: `asked ${++asked}`, metadata: { titleFrom: "request" } });
+    const { sessionId } = await engine.importSession(talk(["a"]), {
+      ...{ describe, metadata: { git: { remote: "x" } } },
+    });
+    await engine.importSession(talk(["a"]), { describe });
+    expect(await engine.getSessionMeta(sessionId ?? "")).toMatchObject({
+      ...{ title: "asked 1", metadata: { titleFrom: "request", git: { remote: "x" } } },
+    });
   });
 });
 

@@ -12,6 +12,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Origin, Session } from "../../model/session.ts";
+import type { SessionPatch } from "../../store/records.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { Scope } from "../scope.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
@@ -27,6 +28,20 @@ export interface ImportOptions {
   readonly projectId?: string;
   /** Whose the session is; the agent's if left out. */
   readonly owner?: string;
+  /** Kept with the session beside what the source says of it, when it is made. */
+  readonly metadata?: JsonObject;
+  /** Leaves a session alone that came from there before and was deleted. */
+  readonly skipForgotten?: boolean;
+  /**
+   * Where an earlier reading ended, if only what follows it is read: the `last` of its result. A
+   * format without a tree goes on from there.
+   */
+  readonly after?: string;
+  /**
+   * Asked when all is read and something was stored: what else is to change with it. `title` is what
+   * the entries say of it, if they do.
+   */
+  readonly describe?: (session: Session, title: string | undefined) => SessionPatch;
   /** Counts what would be stored, and stores nothing. */
   readonly dryRun?: boolean;
   /** Called now and then with the entries read so far. */
@@ -44,6 +59,10 @@ export interface ImportResult {
   readonly skipped: number;
   /** What could not be used as it was: see the transcript's log for the first of them. */
   readonly problems: number;
+  /** The last entry that can be gone on from; null if there is none. */
+  readonly last: string | null;
+  /** The session was deleted here, and was not stored again. */
+  readonly forgotten: boolean;
 }
 
 export async function importSession(
@@ -54,6 +73,10 @@ export async function importSession(
   checkInput(options, "options");
   const key = originKey(imported, options);
   const found = await scope.store.findSessionByOrigin(scope.tenant, key);
+  if (found === undefined && options.skipForgotten && (await isForgotten(scope, key))) {
+    const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null };
+    return { ...nothing, problems: imported.problems.total, forgotten: true };
+  }
   const { session, isNew } =
     found === undefined
       ? await create(scope, imported, key, options)
@@ -61,6 +84,7 @@ export async function importSession(
   const writer = new ImportWriter(scope, session, {
     ...{ key, isNew, startedAt: imported.startedAt },
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
+    ...{ after: options.after ?? null, describe: options.describe },
   });
   let read = 0;
   for await (const entry of imported.entries) {
@@ -74,7 +98,13 @@ export async function importSession(
     entries: writer.stored,
     skipped: writer.skipped,
     problems: imported.problems.total,
+    last: writer.last,
+    forgotten: false,
   };
+}
+
+async function isForgotten({ store, tenant }: Scope, key: string): Promise<boolean> {
+  return (await store.findTombstoneByOrigin(tenant, key)) !== undefined;
 }
 
 function originKey(imported: ImportedSession, options: ImportOptions): string {
@@ -96,7 +126,7 @@ async function create(
     agent: imported.agent,
     createdBy: imported.agent,
     title: toText(imported.title ?? "", MAX_TITLE_BYTES),
-    metadata: sessionMetadata(imported),
+    metadata: { ...sessionMetadata(imported), ...options.metadata },
     origin: toOrigin(imported, key, options),
     ...(options.owner === undefined ? {} : { owner: options.owner }),
     ...(imported.startedAt === null ? {} : { startedAt: imported.startedAt }),

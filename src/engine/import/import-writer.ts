@@ -7,7 +7,7 @@ import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_BATCH_ENTRIES, MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
-import type { AppendRequest, NewEntry } from "../../store/records.ts";
+import type { AppendRequest, NewEntry, SessionPatch } from "../../store/records.ts";
 import type { Scope } from "../scope.ts";
 import { draftImported, toText } from "./import-draft.ts";
 import { ImportedIds } from "./imported-id.ts";
@@ -19,6 +19,9 @@ export interface ImportSetting {
   readonly startedAt: number | null;
   readonly problems: ProblemLog;
   readonly dryRun: boolean;
+  /** The entry that the first one follows, in a format without a tree. */
+  readonly after: string | null;
+  readonly describe: ((session: Session, title: string | undefined) => SessionPatch) | undefined;
 }
 
 interface Waiting {
@@ -40,14 +43,17 @@ export class ImportWriter {
   readonly #setting: ImportSetting;
   readonly #ids: ImportedIds;
   #batch: Waiting[] = [];
+  readonly #inBatch = new Set<string>();
   #bytes = 0;
+  /** The batch before, which is being stored while this one is read. */
+  #storing: Promise<void> = Promise.resolve();
   /** Entries of the file before the batch. */
   #before = 0;
   #looksUp: boolean;
   /** The session's leaf, as far as we know. */
   #leaf: string | null;
   /** The last entry of the file before the batch that moves the leaf. */
-  #lastNode: string | null = null;
+  #lastNode: string | null;
   #title: string | undefined;
   /** What stands for the past of each entry; absent where nothing is summarised. */
   readonly #summaries = new Map<string, string>();
@@ -59,6 +65,7 @@ export class ImportWriter {
     this.#session = session;
     this.#setting = setting;
     this.#ids = new ImportedIds(setting.key);
+    this.#lastNode = setting.after;
     this.#looksUp = session !== null && !setting.isNew;
     this.#leaf = session?.leaf ?? null;
     this.#summary = session?.summary ?? null;
@@ -70,7 +77,15 @@ export class ImportWriter {
   async add(entry: ImportedEntry): Promise<void> {
     // What a summary covers must be stored when the summary is.
     if (entry.kind === "compaction") await this.#flush();
-    this.#batch.push({ entry, id: this.#ids.of(entry.sourceId) });
+    const id = this.#ids.of(entry.sourceId);
+    // Readers tell ids that they give twice; one that does not must not cost the whole batch.
+    if (this.#inBatch.has(id)) {
+      const message = `entry ${entry.sourceId} was given twice; the first counts`;
+      this.#setting.problems.add("duplicate_id", message);
+      return;
+    }
+    this.#inBatch.add(id);
+    this.#batch.push({ entry, id });
     this.#bytes += sizeOf(entry);
     if (this.#batch.length === MAX_BATCH_ENTRIES || this.#bytes >= BATCH_BYTES) await this.#flush();
   }
@@ -78,7 +93,9 @@ export class ImportWriter {
   /** `leaf` is given where the source says that another entry than the last is the leaf. */
   async finish(leaf: string | null | undefined): Promise<void> {
     await this.#flush();
-    if (this.#session === null || this.#setting.dryRun || this.stored === 0) return;
+    await this.#storing;
+    if (this.#session === null || this.#setting.dryRun) return;
+    if (this.stored === 0 && !this.#setting.isNew) return;
     const { store, tenant } = this.#scope;
     const { id: sessionId } = this.#session;
     const now = this.#scope.now();
@@ -91,13 +108,30 @@ export class ImportWriter {
     const patch = {
       ...(summary === this.#summary ? {} : { summary }),
       ...(this.#title === undefined ? {} : { title: this.#title }),
+      ...this.#setting.describe?.(this.#session, this.#title),
     };
     if (Object.keys(patch).length > 0) await store.updateSession(tenant, sessionId, patch, now);
   }
 
+  /** The last entry that was read and moves the leaf. */
+  get last(): string | null {
+    return this.#lastNode;
+  }
+
+  /** Begins to store what was read, once the batch before is stored: each goes on from its leaf. */
   async #flush(): Promise<void> {
     const batch = this.#batch;
     if (batch.length === 0) return;
+    this.#batch = [];
+    this.#inBatch.clear();
+    this.#bytes = 0;
+    await this.#storing;
+    this.#storing = this.#store(batch);
+    // What goes wrong is thrown where it is waited for.
+    this.#storing.catch(() => undefined);
+  }
+
+  async #store(batch: readonly Waiting[]): Promise<void> {
     for (let tries = 1; ; tries++) {
       const known = await this.#findStored(batch);
       const drafts = this.#draft(batch, known);
@@ -110,8 +144,6 @@ export class ImportWriter {
       if (kindRules(entry.kind).movesLeaf) this.#lastNode = id;
     }
     this.#before += batch.length;
-    this.#batch = [];
-    this.#bytes = 0;
   }
 
   /** The ids of the batch that the store has. */

@@ -12,6 +12,7 @@ import { textOf } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import type { Session } from "../../model/session.ts";
+import { givenTitle } from "../../transcript/made-title.ts";
 import { sourceFieldsOf } from "../../transcript/source-fields.ts";
 import type { ExportInput } from "../format.ts";
 import type { LossLog } from "../losses.ts";
@@ -111,7 +112,7 @@ export async function* clawParts(
 /** What is known of the session, in the order in which the format's documents have it. */
 export function clawMeta(session: Session, losses: LossLog): JsonObject {
   const source = sourceFieldsOf(session, "claw-code");
-  if (session.title !== "") losses.add("titles");
+  if (givenTitle(session) !== "") losses.add("titles");
   // Version 1 has nothing but messages: what was read without an id is written without one.
   if (source !== undefined && source.id === null) return { ...source.fields };
   const { projectPath } = session.origin;

@@ -9,6 +9,7 @@
 import { type Entry, kindRules } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Session } from "../../model/session.ts";
+import { givenTitle } from "../../transcript/made-title.ts";
 import { LEAF_MARK } from "../../transcript/pi-marks.ts";
 import { type SourceFields, sourceFieldsOf } from "../../transcript/source-fields.ts";
 import type { ExportFormat } from "../format.ts";
@@ -41,8 +42,9 @@ export const PI_JSONL: ExportFormat = {
     if (last !== leaf || lastNode !== leaf) {
       yield line({ type: "custom", id: `${session.id}.leaf`, ...end, customType: LEAF_MARK });
     }
-    if (session.title !== title) {
-      const name = { type: "session_info", id: `${session.id}.title`, ...end, name: session.title };
+    const given = givenTitle(session);
+    if (given !== title) {
+      const name = { type: "session_info", id: `${session.id}.title`, ...end, name: given };
       yield line(name);
     }
   },

@@ -20,6 +20,7 @@ import {
   tablesOf,
   treeOf,
 } from "./fixture.cases.ts";
+import { ingested } from "./ingest.cases.ts";
 
 export function dumpCases({ fresh }: Cases): void {
   describe("a dump", () => {
@@ -213,6 +214,7 @@ export async function fillAll(store: Store, tenant = "a"): Promise<{ id: string 
   const fact = { id: nextId(), sessionId: id, subject: "s", predicate: "p", object: "o" };
   const facts = [{ ...fact, sourceEntry: ids[0] ?? "", confidence: 1 / 3, createdAt: T0 }];
   await store.addFacts(tenant, id, facts, T0);
+  await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
   const gone = await createSession(store, tenant);
   await store.deleteSession(tenant, gone.id, "user", T0);
   const other = await createSession(store, `${tenant}-other`);

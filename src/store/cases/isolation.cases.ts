@@ -13,6 +13,7 @@ import {
   nextId,
   T0,
 } from "./fixture.cases.ts";
+import { ingested } from "./ingest.cases.ts";
 import { runTrivial } from "./trivial-index.cases.ts";
 
 const LARGE = "the same payload ".repeat(1_000);
@@ -97,6 +98,11 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expectCode(store.addFacts(tenant, session, [], T0), "session_not_found"),
   retireFact: (store, tenant, { fact }) =>
     expectCode(store.retireFact(tenant, fact, null, T0), "fact_not_found"),
+  putIngestedFiles: async (store, tenant) => {
+    await store.putIngestedFiles(tenant, "w", [ingested("/a", { size: 2 })], T0);
+    const own = await store.findIngestedFiles(tenant, "w", ["/a"]);
+    expect(own).toMatchObject([{ size: 2 }]);
+  },
   setQuota: (store, tenant) =>
     store.setQuota(tenant, { maxSessions: 99, maxEntries: 99, maxContentBytes: 99 }, T0),
   sweep: async (store, tenant) => {
@@ -113,6 +119,10 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   },
   findTombstone: async (store, tenant) =>
     expect(await store.findTombstone(tenant, "deleted")).toBeUndefined(),
+  findTombstoneByOrigin: async (store, tenant) =>
+    expect(await store.findTombstoneByOrigin(tenant, "deleted origin")).toBeUndefined(),
+  findIngestedFiles: async (store, tenant) =>
+    expect(await store.findIngestedFiles(tenant, "w", ["/a"])).toEqual([]),
   readEntries: async (store, tenant, { session, entry }) => {
     await expectCode(messagesOf(store, tenant, session), "session_not_found");
     const own = await createSession(store, tenant);
@@ -201,6 +211,7 @@ export function isolationCases({ store, tenant }: Cases): void {
       await store().findMemory(acme, "coder", "secret"),
       await store().listFacts(acme, session, undefined, 10, true),
       await changesOf(store(), acme),
+      await store().findIngestedFiles(acme, "w", ["/a"]),
     ];
   }
 }
@@ -220,8 +231,9 @@ async function fill(store: Store, tenant: string): Promise<Foreign> {
   const fact = { id: nextId(), subject: "a", predicate: "b", object: "c", confidence: 1 };
   const facts = [{ ...fact, sessionId: id, sourceEntry: entry, createdAt: T0 }];
   await store.addFacts(tenant, id, facts, T0);
-  await createSession(store, tenant, { id: "deleted" });
+  await createSession(store, tenant, { id: "deleted", origin: { key: "deleted origin" } });
   await store.deleteSession(tenant, "deleted", "user", T0);
+  await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
   return { session: id, entry, stream: opened.id, fact: fact.id };
 }
 

@@ -2,6 +2,7 @@ import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, label, message, nextId, T0 } from "../cases/fixture.cases.ts";
+import { ingested } from "../cases/ingest.cases.ts";
 import type { Store } from "../store.ts";
 import { INDEX_TABLES, TABLES } from "../tables.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -87,6 +88,7 @@ async function fill(store: Store, tenant: string): Promise<void> {
   await store.putMemory(tenant, { agent: "a", name: "n", content: "x", metadata: {}, now: T0 });
   const fact = { subject: "s", predicate: "p", object: "o", sourceEntry: null, confidence: 1 };
   await store.addFacts(tenant, id, [{ ...fact, id: nextId(), sessionId: id, createdAt: T0 }], T0);
+  await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
   const gone = await createSession(store, tenant);
   await store.deleteSession(tenant, gone.id, "user", T0);
 }

@@ -23,6 +23,7 @@ describe("opening", () => {
       { version: 2, name: "index" },
       { version: 3, name: "marks" },
       { version: 4, name: "retention" },
+      { version: 5, name: "ingest" },
     ]);
   });
 

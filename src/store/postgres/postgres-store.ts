@@ -16,10 +16,15 @@ import { Maintainer } from "./index/maintainer.ts";
 import { indexLag, indexStatus } from "./index/manifest.ts";
 import { Searcher } from "./index/searcher.ts";
 import { append } from "./operations/append.ts";
-import { deleteSession, findTombstone } from "./operations/delete-session.ts";
+import {
+  deleteSession,
+  findTombstone,
+  findTombstoneByOrigin,
+} from "./operations/delete-session.ts";
 import { eraseContent, listRetentionDue } from "./operations/erase-content.ts";
 import { feedHead, listChanges, listTenants, setQuota } from "./operations/feed.ts";
 import { forkSession } from "./operations/fork.ts";
+import { findIngestedFiles, putIngestedFiles } from "./operations/ingested-files.ts";
 import { moveLeaf, setPinned } from "./operations/leaf.ts";
 import { listSessions } from "./operations/list-sessions.ts";
 import {
@@ -156,6 +161,9 @@ class PostgresStore implements Store {
   retireFact: Store["retireFact"] = (tenant, id, by, now) =>
     this.#write(tenant, (tx) => retireFact(tx, id, by, now));
 
+  putIngestedFiles: Store["putIngestedFiles"] = (tenant, workstation, files, now) =>
+    this.#db.write(tenant, (tx) => putIngestedFiles(tx, workstation, files, now));
+
   setQuota: Store["setQuota"] = (tenant, quota, now) =>
     this.#write(tenant, (tx) => setQuota(tx, quota, now));
 
@@ -172,6 +180,12 @@ class PostgresStore implements Store {
 
   findTombstone: Store["findTombstone"] = (tenant, sessionId) =>
     this.#db.read(tenant, (tx) => findTombstone(tx, sessionId));
+
+  findTombstoneByOrigin: Store["findTombstoneByOrigin"] = (tenant, key) =>
+    this.#db.read(tenant, (tx) => findTombstoneByOrigin(tx, key));
+
+  findIngestedFiles: Store["findIngestedFiles"] = (tenant, workstation, paths) =>
+    this.#db.read(tenant, (tx) => findIngestedFiles(tx, workstation, paths));
 
   readEntries: Store["readEntries"] = (tenant, query) =>
     this.#db.read(tenant, (tx) => readEntries(tx, query));

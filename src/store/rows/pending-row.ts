@@ -1,5 +1,6 @@
 import type { Role } from "../../model/entry.ts";
-import type { PendingRecord, Row } from "../records.ts";
+import type { Row } from "../records.ts";
+import type { PendingRecord } from "../stream-records.ts";
 import { textOrNull } from "./text.ts";
 
 /** From a row of `streams` with its session's id, and the rows of its chunks in order. */

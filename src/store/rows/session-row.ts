@@ -1,7 +1,7 @@
 /** From rows of `sessions` (s) and `session_state` (t) to a session. */
 
 import type { JsonObject } from "../../model/json.ts";
-import type { Origin, Retention, Session } from "../../model/session.ts";
+import type { IngestFigures, Origin, Retention, Session } from "../../model/session.ts";
 import type { EraseMode, RetentionDue, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
@@ -11,7 +11,15 @@ export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner,
   s.fork_entry_id, s.source, s.workstation, s.project_id, s.project_path, s.git_branch, s.file,
   s.origin_key, t.leaf_id, t.last_sequence, t.message_count, t.updated_at, t.last_interaction_at,
   t.last_write_at, t.input_tokens, t.output_tokens, t.cache_creation_tokens, t.cache_read_tokens,
-  t.summarized_through`;
+  t.summarized_through, s.exchange_count, s.tool_counts, s.file_mtime, s.first_msg_at,
+  s.last_msg_at`;
+
+/** The columns of a session's figures, in the order of `figureValues`. */
+export function figureValues(figures: IngestFigures | undefined): (number | string | null)[] {
+  if (figures === undefined) return [null, null, null, null, null];
+  const { exchangeCount, toolCounts, fileMtime, firstMessageAt, lastMessageAt } = figures;
+  return [exchangeCount, JSON.stringify(toolCounts), fileMtime, firstMessageAt, lastMessageAt];
+}
 
 /** Columns that an older version did not fill have their defaults here. */
 export function toSession(tenant: string, row: Row, participants: readonly string[]): Session {
@@ -32,6 +40,7 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
     parentSessionId: row["parent_session_id"] as string | null,
     forkPoint: row["fork_entry_id"] as string | null,
     origin: toOrigin(row),
+    ...toFigures(row),
     startedAt: Number(row["started_at"] ?? createdAt),
     updatedAt: Number(row["updated_at"]),
     lastInteractionAt: Number(row["last_interaction_at"]),
@@ -46,6 +55,20 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
     },
     leaf: row["leaf_id"] as string | null,
     summarizedThrough: row["summarized_through"] as string | null,
+  };
+}
+
+function toFigures(row: Row): { readonly figures?: IngestFigures } {
+  const count = row["exchange_count"] ?? null;
+  if (count === null) return {};
+  return {
+    figures: {
+      exchangeCount: Number(count),
+      toolCounts: JSON.parse(String(row["tool_counts"] ?? "{}")) as Record<string, number>,
+      fileMtime: row["file_mtime"] as number | null,
+      firstMessageAt: row["first_msg_at"] as number | null,
+      lastMessageAt: row["last_msg_at"] as number | null,
+    },
   };
 }
 

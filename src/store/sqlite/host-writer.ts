@@ -11,7 +11,8 @@
 
 import { closeSync, openSync } from "node:fs";
 import { BackscrollError } from "../../model/errors.ts";
-import type { AppendRequest, WriteStreamRequest } from "../records.ts";
+import type { AppendRequest } from "../records.ts";
+import type { WriteStreamRequest } from "../stream-records.ts";
 import { Breath } from "./breath.ts";
 import { CHECKPOINT_PAGES, type ExecutorOptions } from "./executor.ts";
 import { LogSync } from "./log-sync.ts";

@@ -1,6 +1,7 @@
 import { toWireTombstone } from "../../../api/maintenance.ts";
 import type { Derived } from "../../../engine/forget.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted } from "../../print.ts";
 import { withStore } from "../../store.ts";
@@ -16,21 +17,35 @@ export const deleteSession: Command = defineCommand({
     cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
   },
   examples: ["delete 01JZ8Q4V7N --yes"],
-  run: (context, args, options) =>
-    withStore(context, options.yes ? "write" : "read", async (tenant) => {
-      const cascade = options.cascade ?? false;
-      if (!options.yes) {
-        const session = await tenant.getSessionMeta(args.SESSION);
-        const what = `session ${session.id} with ${counted(session.messageCount, "message")}`;
-        const others = describeOthers(await tenant.listDerived(session.id), cascade);
-        throw usageError(`this would delete ${what}${others} for good; add --yes`, "--yes");
-      }
-      const tombstone = await tenant.deleteSession(args.SESSION, { cascade });
-      if (context.json) await context.terminal.printJson(toWireTombstone(tombstone));
-      else await context.terminal.print(`Deleted ${counted(tombstone.entryCount, "entry")}.`);
-      return EXIT.ok;
-    }),
+  run: (context, args, options) => runDeletion(context, args.SESSION, options, "Deleted"),
 });
+
+export interface DeletionOptions {
+  readonly yes?: boolean;
+  readonly cascade?: boolean;
+}
+
+/** `verb` is what is printed when it is done. */
+export function runDeletion(
+  context: Context,
+  id: string,
+  options: DeletionOptions,
+  verb: string,
+): Promise<number> {
+  return withStore(context, options.yes ? "write" : "read", async (tenant) => {
+    const cascade = options.cascade ?? false;
+    if (!options.yes) {
+      const session = await tenant.getSessionMeta(id);
+      const what = `session ${session.id} with ${counted(session.messageCount, "message")}`;
+      const others = describeOthers(await tenant.listDerived(session.id), cascade);
+      throw usageError(`this would delete ${what}${others} for good; add --yes`, "--yes");
+    }
+    const tombstone = await tenant.deleteSession(id, { cascade });
+    if (context.json) await context.terminal.printJson(toWireTombstone(tombstone));
+    else await context.terminal.print(`${verb} ${counted(tombstone.entryCount, "entry")}.`);
+    return EXIT.ok;
+  });
+}
 
 function describeOthers(derived: Derived, cascade: boolean): string {
   const parts = [

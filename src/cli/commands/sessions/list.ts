@@ -1,10 +1,47 @@
+import { basename } from "node:path";
 import { toWireSession } from "../../../api/session.ts";
+import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatCount, formatTable, formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { given, toCount, toTime } from "../../values.ts";
+
+interface Column {
+  readonly name: string;
+  readonly value: (session: Session) => string;
+  /** The column is there if this holds for a session of the page. */
+  readonly shown?: (session: Session) => boolean;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: "SESSION", value: ({ id }) => id },
+  { name: "LAST ACTIVE", value: (session) => formatTime(session.lastInteractionAt) },
+  { name: "AGENT", value: ({ agent }) => agent },
+  {
+    name: "OWNER",
+    value: ({ owner }) => owner,
+    // An ingested session is its agent's.
+    shown: ({ owner, agent }) => owner !== agent,
+  },
+  {
+    name: "PROJECT",
+    value: ({ origin }) => basename(origin.projectPath ?? ""),
+    shown: ({ origin }) => origin.projectPath !== undefined,
+  },
+  { name: "MESSAGES", value: ({ messageCount }) => formatCount(messageCount) },
+  {
+    name: "TOKENS",
+    value: (session) => formatCount(tokensOf(session)),
+    shown: (session) => tokensOf(session) > 0,
+  },
+  { name: "TITLE", value: ({ title }) => title },
+];
+
+function tokensOf({ tokens }: Session): number {
+  return tokens.inputTokens + tokens.outputTokens;
+}
 
 export const list: Command = defineCommand({
   name: "list",
@@ -58,15 +95,11 @@ export const list: Command = defineCommand({
         await terminal.print("No sessions.");
         return EXIT.ok;
       }
-      const rows = page.sessions.map((session) => [
-        session.id,
-        formatTime(session.lastInteractionAt),
-        session.agent,
-        session.owner,
-        formatCount(session.messageCount),
-        session.title,
-      ]);
-      const header = ["SESSION", "LAST ACTIVE", "AGENT", "OWNER", "MESSAGES", "TITLE"];
+      const columns = COLUMNS.filter(
+        ({ shown }) => shown === undefined || page.sessions.some(shown),
+      );
+      const rows = page.sessions.map((session) => columns.map(({ value }) => value(session)));
+      const header = columns.map(({ name }) => name);
       for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
       if (page.nextCursor !== undefined) {
         terminal.note(`More: ${commandLine(context, `list --cursor ${page.nextCursor}`)}`);

@@ -20,7 +20,7 @@ export const show: Command = defineCommand({
   aliases: ["list_messages", "get_session_meta"],
   summary: "Show a session: what is known of it, and a page of its messages.",
   details:
-    "Messages run along the active path, or along the path to --leaf. Large payloads are cut to their first lines unless --full is given. Secrets are masked unless --raw is.",
+    "Messages run along the active path, or along the path to --leaf. What tools were given and what they gave is folded to a line unless --tools is given, and all is cut to its first lines unless --full is. Secrets are masked unless --raw is.",
   arguments: [{ name: "SESSION", help: "The session's id." }],
   options: {
     leaf: { type: "string", value: "ENTRY", help: "Show the path to this entry." },
@@ -29,6 +29,10 @@ export const show: Command = defineCommand({
     limit: { type: "string", value: "N", help: "Messages on a page: at most 500, 50 if left out." },
     tree: { type: "boolean", help: "Show every entry of every branch instead." },
     after: { type: "string", value: "ENTRY", help: "With --tree: go on after this entry." },
+    tools: {
+      type: "boolean",
+      help: "Show what tools were given and what they gave, not only a line.",
+    },
     full: { type: "boolean", help: "Show everything in full." },
     raw: { type: "boolean", help: "Show secrets, too." },
   },
@@ -41,6 +45,7 @@ export const show: Command = defineCommand({
       const session = raw ? meta : maskSession(meta);
       const limit = toCount(options.limit, "--limit");
       const full = options.full ?? false;
+      const tools = full || (options.tools ?? false);
       if (options.tree) {
         for (const name of ["leaf", "around", "offset"] as const) {
           if (options[name] !== undefined)
@@ -69,7 +74,7 @@ export const show: Command = defineCommand({
         return EXIT.ok;
       }
       const { terminal } = context;
-      const style = { full, labels: await handle.labels(), leaf: session.leaf };
+      const style = { full, tools, labels: await handle.labels(), leaf: session.leaf };
       await terminal.print(formatSession(session, terminal));
       for (const message of messages) {
         await terminal.print();

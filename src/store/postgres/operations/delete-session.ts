@@ -33,10 +33,17 @@ const SQL = statements("delete_session", {
       digest, reason, deleted_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
   findTombstone: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
     FROM tombstones WHERE tenant = $1 AND session_id = $2 ORDER BY session DESC LIMIT 1`,
+  findByOrigin: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
+    FROM tombstones WHERE tenant = $1 AND origin_key = $2 ORDER BY session DESC LIMIT 1`,
+  /** What a reader remembers of the session's file may be of its content. */
+  forgetFile: `UPDATE ingested_files SET state = NULL WHERE tenant = $1
+    AND (workstation, path) = (SELECT s.workstation, s.file FROM sessions s
+      WHERE s.tenant = $1 AND s.session = $2)`,
 });
 
 /** In an order in which nothing refers to a row that is gone. */
 const DELETIONS = [
+  SQL.forgetFile,
   SQL.deleteEntries,
   SQL.deleteChains,
   SQL.deleteParticipants,
@@ -67,6 +74,14 @@ export async function findTombstone(
   sessionId: string,
 ): Promise<Tombstone | undefined> {
   const row = await tx.get(SQL.findTombstone, tx.tenant, sessionId);
+  return row === undefined ? undefined : toTombstone(row);
+}
+
+export async function findTombstoneByOrigin(
+  tx: Transaction,
+  key: string,
+): Promise<Tombstone | undefined> {
+  const row = await tx.get(SQL.findByOrigin, tx.tenant, key);
   return row === undefined ? undefined : toTombstone(row);
 }
 

@@ -1,10 +1,10 @@
 /** Sessions: creating, reading and changing what is known of one. */
 
 import type { Session } from "../../../model/session.ts";
-import { mergeMetadata } from "../../metadata.ts";
+import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type { NewSession, Row, SessionPatch } from "../../records.ts";
-import { SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
+import { figureValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import { type Query, query } from "../postgres-driver.ts";
@@ -39,7 +39,10 @@ const SQL = statements("sessions", {
   /** Another retention is still to be applied to all that was summarised before. */
   updateSession: `UPDATE sessions SET title = $3, title_folded = $4, owner = $5, summary = $6,
       metadata = $7, ttl_seconds = $8, retention = $9,
-      retention_applied = CASE WHEN coalesce(retention, 'full') = $9 THEN retention_applied END
+      retention_applied = CASE WHEN coalesce(retention, 'full') = $9 THEN retention_applied END,
+      exchange_count = coalesce($10, exchange_count), tool_counts = coalesce($11, tool_counts),
+      file_mtime = coalesce($12, file_mtime), first_msg_at = coalesce($13, first_msg_at),
+      last_msg_at = coalesce($14, last_msg_at)
     WHERE tenant = $1 AND session = $2`,
   touch: `UPDATE session_state SET last_write_at = greatest(last_write_at, $3)
     WHERE tenant = $1 AND session = $2`,
@@ -141,9 +144,10 @@ export async function updateSession(
     foldTitle(title),
     patch.owner ?? session.owner,
     patch.summary === undefined ? session.summary : patch.summary,
-    Buffer.from(JSON.stringify(mergeMetadata(session.metadata, patch.metadata ?? {}))),
+    Buffer.from(JSON.stringify(patchedMetadata(session.metadata, patch))),
     patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
     patch.retention ?? session.retention,
+    ...figureValues(patch.figures),
   );
   if (patch.participants !== undefined) {
     clearParticipants(tx, number);

@@ -11,19 +11,17 @@ import type { Point } from "../../../transcript/place.ts";
 import { messageChunk, messageOpened, messageTakenOver } from "../../new-changes.ts";
 import { planAppend } from "../../plan-append.ts";
 import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan-stream.ts";
-import type {
-  AbortStreamRequest,
-  AppendResult,
-  CommitStreamRequest,
-  NewEntry,
-  OpenStreamRequest,
-  PendingRecord,
-  Row,
-  WriteStreamRequest,
-} from "../../records.ts";
+import type { AppendResult, NewEntry, Row } from "../../records.ts";
 import { toPending } from "../../rows/pending-row.ts";
 import { type NumberedSession, STATE_COLUMNS, toNumberedSession } from "../../rows/state-row.ts";
 import { entryNotFound, streamLost } from "../../store-errors.ts";
+import type {
+  AbortStreamRequest,
+  CommitStreamRequest,
+  OpenStreamRequest,
+  PendingRecord,
+  WriteStreamRequest,
+} from "../../stream-records.ts";
 import { planDelta } from "../../tenant-delta.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";

@@ -28,6 +28,12 @@ const SQL = statements("delete_session", {
       digest, reason, deleted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   findTombstone: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
     FROM tombstones WHERE tenant = ? AND session_id = ? ORDER BY session DESC LIMIT 1`,
+  findByOrigin: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
+    FROM tombstones WHERE tenant = ? AND origin_key = ? ORDER BY session DESC LIMIT 1`,
+  /** What a reader remembers of the session's file may be of its content. */
+  forgetFile: `UPDATE ingested_files SET state = NULL WHERE tenant = ?1
+    AND (workstation, path) = (SELECT s.workstation, s.file FROM sessions s
+      WHERE s.tenant = ?1 AND s.session = ?2)`,
 });
 
 export function deleteSession(
@@ -53,6 +59,7 @@ export function deleteSession(
 
   releasePayloads(db, tenant, session);
   dropStreams(db, tenant, session);
+  db.run(SQL.forgetFile, tenant, session);
   db.run(SQL.deleteEntries, tenant, session);
   db.run(SQL.deleteChains, tenant, session);
   db.run(SQL.deleteParticipants, tenant, session);
@@ -79,5 +86,15 @@ export function findTombstone(
 ): Tombstone | undefined {
   const tenant = findTenant(db, name);
   const row = tenant === undefined ? undefined : db.get(SQL.findTombstone, tenant, sessionId);
+  return row === undefined ? undefined : toTombstone(row);
+}
+
+export function findTombstoneByOrigin(
+  db: SqliteConnection,
+  name: string,
+  key: string,
+): Tombstone | undefined {
+  const tenant = findTenant(db, name);
+  const row = tenant === undefined ? undefined : db.get(SQL.findByOrigin, tenant, key);
   return row === undefined ? undefined : toTombstone(row);
 }

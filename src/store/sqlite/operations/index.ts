@@ -8,10 +8,11 @@ import type { StoreReads, StoreWrites } from "../../store.ts";
 import { indexLag, indexStatus } from "../index/manifest.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { append, moveLeaf, setPinned } from "./append.ts";
-import { deleteSession, findTombstone } from "./delete-session.ts";
+import { deleteSession, findTombstone, findTombstoneByOrigin } from "./delete-session.ts";
 import { eraseContent, listRetentionDue } from "./erase-content.ts";
 import { feedHead, listChanges, listTenants, setQuota } from "./feed.ts";
 import { forkSession } from "./fork.ts";
+import { findIngestedFiles, putIngestedFiles } from "./ingested-files.ts";
 import { listSessions } from "./list-sessions.ts";
 import {
   addFacts,
@@ -53,6 +54,7 @@ export const WRITES: Operations<StoreWrites> = {
   deleteMemory,
   addFacts,
   retireFact,
+  putIngestedFiles,
   setQuota,
   sweep,
 };
@@ -65,6 +67,8 @@ export const READS: Operations<StoreReads> & {
   findSessionByOrigin,
   listSessions,
   findTombstone,
+  findTombstoneByOrigin,
+  findIngestedFiles,
   readEntries,
   findEntries,
   findPending,

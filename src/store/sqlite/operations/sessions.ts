@@ -1,10 +1,10 @@
 /** Sessions: creating, reading and changing what is known of one. */
 
 import type { Session } from "../../../model/session.ts";
-import { mergeMetadata } from "../../metadata.ts";
+import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type { NewSession, SessionPatch } from "../../records.ts";
-import { SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
+import { figureValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -30,7 +30,10 @@ const SQL = statements("sessions", {
   /** Another retention is still to be applied to all that was summarised before. */
   updateSession: `UPDATE sessions SET title = ?1, title_folded = ?2, owner = ?3, summary = ?4,
       metadata = ?5, ttl_seconds = ?6, retention = ?7,
-      retention_applied = CASE WHEN coalesce(retention, 'full') = ?7 THEN retention_applied END
+      retention_applied = CASE WHEN coalesce(retention, 'full') = ?7 THEN retention_applied END,
+      exchange_count = coalesce(?10, exchange_count), tool_counts = coalesce(?11, tool_counts),
+      file_mtime = coalesce(?12, file_mtime), first_msg_at = coalesce(?13, first_msg_at),
+      last_msg_at = coalesce(?14, last_msg_at)
     WHERE tenant = ?8 AND session = ?9`,
   touch: `UPDATE session_state SET last_write_at = max(last_write_at, ?)
     WHERE tenant = ? AND session = ?`,
@@ -123,11 +126,12 @@ export function updateSession(
     foldTitle(title),
     patch.owner ?? session.owner,
     patch.summary === undefined ? session.summary : patch.summary,
-    Buffer.from(JSON.stringify(mergeMetadata(session.metadata, patch.metadata ?? {}))),
+    Buffer.from(JSON.stringify(patchedMetadata(session.metadata, patch))),
     patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
     patch.retention ?? session.retention,
     tenant,
     number,
+    ...figureValues(patch.figures),
   );
   if (patch.participants !== undefined) {
     db.run(SQL.clearParticipants, tenant, number);

@@ -8,18 +8,17 @@
 import { messageChunk, messageOpened, messageTakenOver } from "../../new-changes.ts";
 import { namedEntries, placedEntry, planAppend } from "../../plan-append.ts";
 import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan-stream.ts";
-import type {
-  AbortStreamRequest,
-  AppendResult,
-  CommitStreamRequest,
-  NewEntry,
-  OpenStreamRequest,
-  PendingRecord,
-  WriteStreamRequest,
-} from "../../records.ts";
+import type { AppendResult, NewEntry } from "../../records.ts";
 import { toPending } from "../../rows/pending-row.ts";
 import type { NumberedSession } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound, streamLost } from "../../store-errors.ts";
+import type {
+  AbortStreamRequest,
+  CommitStreamRequest,
+  OpenStreamRequest,
+  PendingRecord,
+  WriteStreamRequest,
+} from "../../stream-records.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { carryOut, findPoints, finish, readState, replayedResult } from "./append.ts";

@@ -1,0 +1,76 @@
+/** What ingesting did, on the wire. */
+
+import type { IngestReport } from "../archive/ingest.ts";
+import type { FileOutcome, Totals } from "../archive/outcome.ts";
+
+export interface WireFileOutcome {
+  readonly file: string;
+  readonly how: string;
+  readonly source: string | null;
+  readonly sessions: readonly {
+    readonly session_id: string | null;
+    readonly created: boolean;
+    readonly entries: number;
+    readonly skipped: number;
+    readonly forgotten: boolean;
+  }[];
+  readonly problem_counts: Readonly<Record<string, number>>;
+  readonly problems: readonly {
+    readonly line: number | null;
+    readonly code: string;
+    readonly message: string;
+  }[];
+}
+
+export interface WireTotals {
+  readonly files: Readonly<Record<string, number>>;
+  readonly sessions: { readonly new: number; readonly grown: number; readonly forgotten: number };
+  readonly entries: number;
+  readonly bytes: number;
+  readonly problems: Readonly<Record<string, number>>;
+  readonly sources: Readonly<
+    Record<
+      string,
+      { readonly files: number; readonly new_sessions: number; readonly entries: number }
+    >
+  >;
+}
+
+/** `name` is what the caller called the file. */
+export function toWireOutcome(outcome: FileOutcome, name: string = outcome.path): WireFileOutcome {
+  return {
+    file: name,
+    how: outcome.how,
+    source: outcome.source,
+    sessions: outcome.sessions.map(({ sessionId, created, entries, skipped, forgotten }) => ({
+      ...{ session_id: sessionId, created, entries, skipped, forgotten },
+    })),
+    problem_counts: Object.fromEntries(outcome.problemCounts),
+    problems: outcome.problems.map(({ line, code, message }) => ({
+      ...{ line: line ?? null, code, message },
+    })),
+  };
+}
+
+export function toWireTotals(totals: Totals): WireTotals {
+  const { created, grown, forgotten } = totals;
+  return {
+    files: { found: totals.found, ...totals.files },
+    sessions: { new: created, grown, forgotten },
+    entries: totals.entries,
+    bytes: totals.bytes,
+    problems: Object.fromEntries(totals.problems),
+    sources: Object.fromEntries(
+      [...totals.sources].map(([name, source]) => [
+        name,
+        { files: source.files, new_sessions: source.created, entries: source.entries },
+      ]),
+    ),
+  };
+}
+
+/** What was passed over on the way to the files. */
+export function toWireSkipped({ skipped }: IngestReport): Readonly<Record<string, number>> {
+  const { links, special, unreadable, tooDeep } = skipped;
+  return { links, special_files: special, unreadable, too_deep: tooDeep };
+}

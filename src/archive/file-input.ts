@@ -1,0 +1,19 @@
+/** What a file is read with, and what comes of it. */
+
+import type { IngestedFile } from "../store/records.ts";
+import type { Candidate } from "./find-files.ts";
+import type { FileOutcome, SessionOutcome } from "./outcome.ts";
+import type { ReadingPlan } from "./plan-reading.ts";
+
+export interface Ingested {
+  readonly outcome: FileOutcome;
+  /** What is to be remembered of the file; undefined if it is to be tried again. */
+  readonly record?: IngestedFile;
+}
+
+export interface FileInput {
+  readonly candidate: Candidate;
+  readonly known: IngestedFile | undefined;
+  readonly plan: Exclude<ReadingPlan, "unchanged">;
+  readonly onSession: (source: string, session: SessionOutcome) => void;
+}

@@ -1,0 +1,25 @@
+/** What is remembered of a file beside how far it was read. */
+
+import { isPlainObject, type JsonObject } from "../model/json.ts";
+
+export interface FileState {
+  /** What the reader needs to go on. */
+  readonly reader?: JsonObject;
+  /** The entry that the next one follows, in a format without a tree. */
+  readonly last?: string | null;
+  /** The session that stands for a file that had nothing in it yet. */
+  readonly empty?: string;
+}
+
+/** A reader whose memory is larger than this reads whole files: it is no less than them. */
+const MAX_STATE_BYTES = 256 * 1024;
+
+export function formatState(state: FileState): string | null {
+  const text = JSON.stringify(state);
+  return Buffer.byteLength(text) <= MAX_STATE_BYTES ? text : null;
+}
+
+export function parseState(text: string | null): FileState {
+  const state: unknown = text === null ? {} : JSON.parse(text);
+  return isPlainObject(state) ? (state as FileState) : {};
+}

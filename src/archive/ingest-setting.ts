@@ -1,0 +1,64 @@
+/** What a run of ingesting works with, whatever it reads. */
+
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { Oversize } from "../ingest/files/oversize.ts";
+import { GitLookup } from "../ingest/identity/git.ts";
+import { shortHash } from "../ingest/identity/short-hash.ts";
+import { workstationId } from "../ingest/identity/workstation.ts";
+import type { Environment, TranscriptSource } from "../ingest/source.ts";
+import { SOURCES } from "../ingest/sources.ts";
+import { BackscrollError } from "../model/errors.ts";
+
+export interface IngestOptions {
+  /** What of the machine says where files are, and which machine this is. */
+  readonly environment: Environment;
+  /** Only files of this format. A file that is named is read as one, whatever it looks like. */
+  readonly source?: string;
+  /** What becomes of lines over 1 MB: their long values are `cut` if left out. */
+  readonly oversize?: Oversize;
+  /** Also reads what is unchanged, and stores again what was forgotten of files that are named. */
+  readonly force?: boolean;
+  /** Counts what would be stored, and stores nothing. */
+  readonly dryRun?: boolean;
+  /** The formats that are known: all of ours if left out. */
+  readonly sources?: readonly TranscriptSource[];
+}
+
+export interface IngestSetting {
+  readonly tenant: TenantEngine;
+  readonly environment: Environment;
+  readonly workstation: string;
+  readonly sources: readonly TranscriptSource[];
+  readonly only: TranscriptSource | undefined;
+  readonly oversize: Oversize;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  readonly git: GitLookup;
+  /** What stands for the format of a file that is of none of `sources`. */
+  readonly unrecognised: string;
+}
+
+/** `invalid_input` for a format that there is none of, or a `WORKSTATION_ID` that is no id. */
+export async function createSetting(
+  tenant: TenantEngine,
+  options: IngestOptions,
+): Promise<IngestSetting> {
+  const { environment, sources = SOURCES, oversize = "cut" } = options;
+  const only =
+    options.source === undefined ? undefined : sources.find(({ name }) => name === options.source);
+  if (options.source !== undefined && only === undefined) {
+    const known = sources.map(({ name }) => name).join(", ");
+    throw new BackscrollError(
+      "invalid_input",
+      `there is no format ${options.source}; known are ${known}`,
+      { details: { field: "source" } },
+    );
+  }
+  return {
+    ...{ tenant, environment, sources, only, oversize },
+    ...{ force: options.force ?? false, dryRun: options.dryRun ?? false },
+    workstation: await workstationId(environment),
+    git: new GitLookup(),
+    unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
+  };
+}

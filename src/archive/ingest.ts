@@ -1,0 +1,65 @@
+/**
+ * Ingesting: the transcripts that agents keep on this machine, as sessions of a store.
+ *
+ * It is policy on top of the engine: where to look, what a session is called, when a file has to be
+ * read. The engine only stores what it is given.
+ */
+
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
+import { type Candidate, findInPlaces, findNamed, type Missing } from "./find-files.ts";
+import { ingestFiles, planGroup, type RunHandlers } from "./ingest-files.ts";
+import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
+import type { Totals } from "./outcome.ts";
+
+export interface IngestInput extends IngestOptions, RunHandlers {
+  /** Files and folders; if left out, the places where agents keep theirs. */
+  readonly paths?: readonly string[];
+}
+
+export interface IngestReport {
+  readonly workstation: string;
+  readonly totals: Totals;
+  readonly skipped: WalkCounts;
+  /** Named paths that cannot be looked at. */
+  readonly missing: readonly Missing[];
+}
+
+export async function ingest(tenant: TenantEngine, input: IngestInput): Promise<IngestReport> {
+  const setting = await createSetting(tenant, input);
+  const skipped = noCounts();
+  const missing: Missing[] = [];
+  const groups = findCandidates(setting, input.paths, skipped, (each) => missing.push(each));
+  const totals = await ingestFiles(setting, groups, input);
+  return { workstation: setting.workstation, totals, skipped, missing };
+}
+
+/** How much there is to read, for who shows how long it takes. */
+export async function survey(
+  tenant: TenantEngine,
+  input: IngestInput,
+): Promise<{ readonly files: number; readonly bytes: number }> {
+  const setting = await createSetting(tenant, input);
+  let files = 0;
+  let bytes = 0;
+  for await (const group of findCandidates(setting, input.paths, noCounts(), () => undefined)) {
+    for (const { candidate, known, plan } of await planGroup(setting, group)) {
+      if (plan === "unchanged") continue;
+      files++;
+      bytes += candidate.file.size - (plan === "rest" ? (known?.offset ?? 0) : 0);
+    }
+    if (input.signal?.aborted) break;
+  }
+  return { files, bytes };
+}
+
+export function findCandidates(
+  setting: IngestSetting,
+  paths: readonly string[] | undefined,
+  skipped: WalkCounts,
+  onMissing: (missing: Missing) => void,
+): AsyncIterable<readonly Candidate[]> {
+  const { only, sources, environment } = setting;
+  if (paths !== undefined) return findNamed(paths, skipped, onMissing);
+  return findInPlaces(only === undefined ? sources : [only], environment, skipped);
+}

@@ -1,0 +1,110 @@
+/** What became of a file, and of all files together. */
+
+import type { ImportProblem } from "../ingest/problems.ts";
+
+export const HOWS = [
+  /** Size and time are what they were: it was not opened. */
+  "unchanged",
+  /** From its start. */
+  "read",
+  /** From where the last reading ended. */
+  "continued",
+  /** Of no format that we know. */
+  "unrecognised",
+  /** Nothing in it, and nothing that tells what it will be. */
+  "empty",
+  /** Gone between being found and being opened. */
+  "vanished",
+  /** The system, or what is in it, does not let it be read. */
+  "unreadable",
+  /** Nearly all holes. */
+  "sparse",
+] as const;
+export type How = (typeof HOWS)[number];
+
+export interface SessionOutcome {
+  /** Null in a dry run of a session that is not there, and for one that was forgotten. */
+  readonly sessionId: string | null;
+  readonly created: boolean;
+  readonly entries: number;
+  readonly skipped: number;
+  /** It was deleted here, and was not stored again. */
+  readonly forgotten: boolean;
+}
+
+export interface FileOutcome {
+  readonly path: string;
+  readonly how: How;
+  readonly source: string | null;
+  /** What was read of it. */
+  readonly bytes: number;
+  /** The first hundred. */
+  readonly sessions: readonly SessionOutcome[];
+  /** The first hundred. */
+  readonly problems: readonly ImportProblem[];
+  readonly problemCounts: ReadonlyMap<string, number>;
+  /** Why it is unreadable. */
+  readonly message?: string;
+}
+
+/** Of a file that gave nothing. */
+export function outcomeOf(path: string, how: How): FileOutcome {
+  const nothing = { source: null, bytes: 0, sessions: [], problems: [], problemCounts: new Map() };
+  return { path, how, ...nothing };
+}
+
+export interface SourceTotals {
+  files: number;
+  /** Sessions that were not there before. */
+  created: number;
+  entries: number;
+}
+
+/** Everything that was done, counted. */
+export class Totals {
+  readonly files: Record<How, number> = Object.fromEntries(HOWS.map((how) => [how, 0])) as Record<
+    How,
+    number
+  >;
+  readonly sources: Map<string, SourceTotals> = new Map();
+  readonly problems: Map<string, number> = new Map();
+  bytes = 0;
+  created = 0;
+  /** Known sessions that have got something new. */
+  grown = 0;
+  forgotten = 0;
+  entries = 0;
+
+  get found(): number {
+    return Object.values(this.files).reduce((sum, count) => sum + count, 0);
+  }
+
+  add(outcome: FileOutcome): void {
+    this.files[outcome.how]++;
+    this.bytes += outcome.bytes;
+    for (const [code, count] of outcome.problemCounts) {
+      this.problems.set(code, (this.problems.get(code) ?? 0) + count);
+    }
+    if (outcome.source !== null) this.#addSource(outcome.source).files++;
+  }
+
+  addSession(source: string, session: SessionOutcome): void {
+    const totals = this.#addSource(source);
+    totals.entries += session.entries;
+    this.entries += session.entries;
+    if (session.created) {
+      totals.created++;
+      this.created++;
+    } else if (session.entries > 0) this.grown++;
+    if (session.forgotten) this.forgotten++;
+  }
+
+  #addSource(name: string): SourceTotals {
+    let totals = this.sources.get(name);
+    if (totals === undefined) {
+      totals = { files: 0, created: 0, entries: 0 };
+      this.sources.set(name, totals);
+    }
+    return totals;
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * What lists show of an ingested session, counted while its entries pass by: exchanges, tools, times,
+ * and the first request, which is the title of a session that has none.
+ */
+
+import type { ImportedEntry } from "../ingest/source.ts";
+import { type Block, textOf } from "../model/block.ts";
+import type { IngestFigures, Session } from "../model/session.ts";
+import { isInjected, withoutInjected } from "../search/document/injected.ts";
+import type { SessionPatch } from "../store/records.ts";
+import { FROM_REQUEST, givenTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
+
+/** A session names few tools; what claims to name more is not counted on. */
+const MAX_TOOLS = 200;
+const MAX_TOOL_NAME = 128;
+
+/** About a line of a list. */
+const MAX_TITLE = 120;
+
+export class SessionFigures {
+  #exchanges = 0;
+  readonly #tools = new Map<string, number>();
+  #first: number | null = null;
+  #last: number | null = null;
+  #request: string | undefined;
+
+  /** Passes the entries on, and counts them. */
+  async *watch(entries: AsyncIterable<ImportedEntry>): AsyncGenerator<ImportedEntry> {
+    for await (const entry of entries) {
+      if (entry.kind === "message") this.#add(entry);
+      yield entry;
+    }
+  }
+
+  /**
+   * What is to change of `session`. `earlier` are the figures to go on from, if only the rest of the
+   * file was read; a file that was read whole has no fewer than an archive had of it before.
+   */
+  describe(
+    session: Session,
+    title: string | null,
+    file: { readonly mtime: number; readonly isRest: boolean },
+  ): SessionPatch {
+    return {
+      figures: this.#figures(session.figures, file),
+      ...this.#titlePatch(session, title),
+    };
+  }
+
+  #titlePatch(session: Session, title: string | null): SessionPatch {
+    if (givenTitle(session) !== "") return {};
+    // The source may have one by now.
+    if (title !== null && title !== "") return { title };
+    if (session.title !== "" || this.#request === undefined) return {};
+    return { title: this.#request, metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } };
+  }
+
+  #figures(
+    earlier: IngestFigures | undefined,
+    { mtime, isRest }: { readonly mtime: number; readonly isRest: boolean },
+  ): IngestFigures {
+    const join = isRest ? (a: number, b: number) => a + b : Math.max;
+    const counts = new Map(this.#tools);
+    for (const [name, count] of Object.entries(earlier?.toolCounts ?? {})) {
+      counts.set(name, join(counts.get(name) ?? 0, count));
+    }
+    return {
+      exchangeCount: join(this.#exchanges, earlier?.exchangeCount ?? 0),
+      toolCounts: Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
+      fileMtime: mtime,
+      firstMessageAt: pick(Math.min, this.#first, earlier?.firstMessageAt),
+      lastMessageAt: pick(Math.max, this.#last, earlier?.lastMessageAt),
+    };
+  }
+
+  #add(entry: ImportedEntry): void {
+    const { createdAt } = entry;
+    this.#first = pick(Math.min, this.#first, createdAt);
+    this.#last = pick(Math.max, this.#last, createdAt);
+    for (const block of entry.blocks) if (block.type === "tool_use") this.#countTool(block.name);
+    if (entry.role !== "user" || isInjected(entry.metadata)) return;
+    const request = requestOf(entry.blocks);
+    if (request === undefined) return;
+    this.#exchanges++;
+    if (request !== "") this.#request ??= toTitle(request);
+  }
+
+  #countTool(name: string): void {
+    const clean = name.toWellFormed().replaceAll("\0", "\uFFFD").slice(0, MAX_TOOL_NAME);
+    const count = this.#tools.get(clean);
+    if (count !== undefined || this.#tools.size < MAX_TOOLS)
+      this.#tools.set(clean, (count ?? 0) + 1);
+  }
+}
+
+/** What the user asked; empty for an image alone; undefined if nobody asked anything. */
+function requestOf(blocks: readonly Block[]): string | undefined {
+  const text = withoutInjected(textOf(blocks)).trim();
+  if (text !== "") return text;
+  return blocks.some(({ type }) => type === "image") ? "" : undefined;
+}
+
+/** The first line with something on it, cut between words. */
+function toTitle(request: string): string {
+  const [line = ""] = request.trimStart().split("\n", 1);
+  const title = line.replace(/\s+/g, " ").trim().toWellFormed().replaceAll("\0", "\uFFFD");
+  if (title.length <= MAX_TITLE) return title;
+  const cut = title.slice(0, MAX_TITLE - 1);
+  const space = cut.lastIndexOf(" ");
+  return `${(space > MAX_TITLE / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
+}
+
+function pick(
+  choose: (a: number, b: number) => number,
+  a: number | null,
+  b: number | null | undefined,
+): number | null {
+  if (a === null || b === null || b === undefined) return a ?? b ?? null;
+  return choose(a, b);
+}

@@ -1,0 +1,69 @@
+/** Storing one session that a reader has given, under its key and with what is known of it here. */
+
+import type { ImportResult } from "../engine/import/import-session.ts";
+import { compositeKey, idFromFile, projectId } from "../ingest/identity/session-key.ts";
+import type { ImportedSession } from "../ingest/source.ts";
+import { BackscrollError } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { IngestSetting } from "./ingest-setting.ts";
+import { SessionFigures } from "./session-figures.ts";
+
+export interface SessionFile {
+  /** Empty for what comes through a pipe. */
+  readonly path: string;
+  readonly mtimeUs: number;
+  /** Only what follows an earlier reading is given. */
+  readonly isRest: boolean;
+  /** The entry at which that reading ended. */
+  readonly last: string | null;
+  /** Stores it again if it was forgotten. */
+  readonly revive: boolean;
+  /** How many sessions of the file were given before. */
+  readonly index: number;
+}
+
+export async function storeSession(
+  setting: IngestSetting,
+  imported: ImportedSession,
+  file: SessionFile,
+): Promise<ImportResult> {
+  const { tenant, workstation, dryRun } = setting;
+  const project = projectId(imported.cwd);
+  const own = imported.id ?? nameless(file);
+  const figures = new SessionFigures();
+  const mtime = Math.floor(file.mtimeUs / 1000);
+  const watched: ImportedSession = { ...imported, entries: figures.watch(imported.entries) };
+  return tenant.importSession(watched, {
+    ...{ workstation, projectId: project, dryRun },
+    ...(file.path === "" ? {} : { file: file.path }),
+    key: compositeKey(workstation, project, own),
+    metadata: await attributes(setting, imported, project),
+    skipForgotten: !file.revive,
+    ...(file.last === null ? {} : { after: file.last }),
+    describe: (session, title) =>
+      figures.describe(session, title ?? imported.title, { mtime, isRest: file.isRest }),
+  });
+}
+
+function nameless({ path, index }: SessionFile): string {
+  if (path !== "") return idFromFile(path) + (index === 0 ? "" : `-${index}`);
+  throw new BackscrollError(
+    "invalid_input",
+    "the session has no id of its own; name the file that it comes from",
+    { details: { field: "file" } },
+  );
+}
+
+/** The repository, and the session that this one was made from. */
+async function attributes(
+  { git, workstation }: IngestSetting,
+  { cwd, parentSession }: ImportedSession,
+  project: string,
+): Promise<JsonObject> {
+  const found = cwd === null ? undefined : await git.find(cwd);
+  const parent =
+    parentSession === null
+      ? {}
+      : { parent: { id: parentSession, key: compositeKey(workstation, project, parentSession) } };
+  return { ...(found === undefined ? {} : { git: { ...found } }), ...parent };
+}

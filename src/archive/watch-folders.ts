@@ -1,0 +1,106 @@
+/**
+ * Tells which files below some folders have changed, as soon as the system says so.
+ *
+ * It is a hint and no more: systems drop events, network disks have none, and there may be more folders
+ * than can be watched. Whoever uses it looks at everything now and then as well.
+ */
+
+import { type FSWatcher, watch } from "node:fs";
+import { opendir, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A system allows a user some thousands of watches; we leave most of them to others. */
+const MAX_FOLDERS = 4_096;
+
+/** macOS and Windows watch a whole tree at once. */
+const WATCHES_TREES = process.platform === "darwin" || process.platform === "win32";
+
+export class FolderWatcher {
+  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #onChange: (path: string) => void;
+  #closed = false;
+
+  /** `onChange` is called with the path of what was written, made or deleted. */
+  constructor(onChange: (path: string) => void) {
+    this.#onChange = onChange;
+  }
+
+  get folders(): number {
+    return this.#watchers.size;
+  }
+
+  /** Watches a folder and all below it. What is watched already, or is not there, is left. */
+  async add(folder: string, skips: (path: string) => boolean = () => false): Promise<void> {
+    if (WATCHES_TREES) this.#watch(folder, true);
+    else await this.#addTree(folder, "", skips);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+  }
+
+  async #addTree(root: string, path: string, skips: (path: string) => boolean): Promise<void> {
+    const folder = join(root, path);
+    if (!this.#watch(folder, false, (name) => this.#made(root, join(path, name), skips))) return;
+    try {
+      for await (const entry of await opendir(folder)) {
+        const below = path === "" ? entry.name : `${path}/${entry.name}`;
+        if (entry.isDirectory() && !skips(below)) await this.#addTree(root, below, skips);
+      }
+    } catch {
+      // The folder is gone, or may not be read.
+      this.#drop(folder);
+    }
+  }
+
+  /** A new folder is watched from now on; what was put into it before that is told. */
+  #made(root: string, path: string, skips: (path: string) => boolean): void {
+    const full = join(root, path);
+    stat(full).then(
+      async (facts) => {
+        if (!facts.isDirectory() || this.#watchers.has(full) || skips(path)) return;
+        await this.#addTree(root, path, skips);
+        await this.#tellAll(full);
+      },
+      // Gone again.
+      () => this.#drop(full),
+    );
+  }
+
+  async #tellAll(folder: string): Promise<void> {
+    try {
+      for await (const entry of await opendir(folder, { recursive: true })) {
+        if (entry.isFile()) this.#onChange(join(entry.parentPath, entry.name));
+      }
+    } catch {
+      // The folder is gone.
+    }
+  }
+
+  /** False if it cannot be watched, or is. */
+  #watch(folder: string, recursive: boolean, onMade: (name: string) => void = () => {}): boolean {
+    if (this.#closed || this.#watchers.has(folder) || this.#watchers.size >= MAX_FOLDERS) {
+      return false;
+    }
+    try {
+      const watcher = watch(folder, { recursive }, (event, name) => {
+        if (name === null) return;
+        this.#onChange(join(folder, name));
+        if (event === "rename") onMade(name);
+      });
+      watcher.on("error", () => this.#drop(folder));
+      this.#watchers.set(folder, watcher);
+      return true;
+    } catch {
+      // Not there, or the system has no watch left.
+      return false;
+    }
+  }
+
+  #drop(folder: string): void {
+    this.#watchers.get(folder)?.close();
+    this.#watchers.delete(folder);
+  }
+}

@@ -1,0 +1,85 @@
+import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import { open } from "../open.ts";
+import { createMachine, type Machine, NOTES, notes } from "./archive.cases.ts";
+import { watchPlaces } from "./watch.ts";
+
+/** Watches until the test is over. Resolves when all that was there is ingested. */
+async function start(tenant: TenantEngine, machine: Machine, reconcileMs = 60_000) {
+  const end = new AbortController();
+  const outcomes: string[] = [];
+  let done: Promise<void> = Promise.resolve();
+  const folders = await new Promise<number>((resolve, reject) => {
+    done = watchPlaces(tenant, {
+      environment: { home: machine.home, variables: { WORKSTATION_ID: "w1" }, platform: "linux" },
+      ...{ sources: [NOTES], signal: end.signal, onReady: resolve, reconcileMs },
+      onOutcome: ({ how }) => outcomes.push(how),
+    });
+    done.catch(reject);
+  });
+  const stop = async () => {
+    end.abort();
+    await done;
+  };
+  return { folders, outcomes, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** How long it takes until `text` is found; fails after five seconds. */
+async function foundAfter(tenant: TenantEngine, text: string): Promise<number> {
+  const started = Date.now();
+  while (Date.now() - started < 5_000) {
+    const { hits } = await tenant.searchSessions(text);
+    if (hits.length > 0) return Date.now() - started;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`${text} was not found`);
+}
+
+const line = (text: string) => `${JSON.stringify({ note: text, text })}\n`;
+
+test("a line is found within a second of being written", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  const file = machine.put("notes/project/a.jsonl", notes("first"));
+  await using watching = await start(engine, machine);
+  expect(await foundAfter(engine, "first")).toBeLessThan(1_000);
+  appendFileSync(file, line("platypus"));
+  expect(await foundAfter(engine, "platypus")).toBeLessThan(1_000);
+  await watching.stop();
+  expect(watching.outcomes).toEqual(["read", "continued"]);
+});
+
+test("new files and new folders are followed, too", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  mkdirSync(join(machine.home, "notes"));
+  await using _watching = await start(engine, machine);
+  const file = machine.put("notes/new/deep/b.jsonl", notes({ text: "wombat", session: "b" }));
+  expect(await foundAfter(engine, "wombat")).toBeLessThan(1_000);
+  appendFileSync(file, line("quokka"));
+  expect(await foundAfter(engine, "quokka")).toBeLessThan(1_000);
+});
+
+test("what the system did not tell is found by looking at everything", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  // The place itself is not there yet, so nothing can be watched.
+  await using watching = await start(engine, machine, 100);
+  expect(watching.folders).toBe(0);
+  machine.put("notes/a.jsonl", notes("numbat"));
+  expect(await foundAfter(engine, "numbat")).toBeLessThan(3_000);
+});
+
+test("a deleted file is no failure, and its session stays", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  const file = machine.put("notes/a.jsonl", notes("bilby"));
+  await using watching = await start(engine, machine);
+  rmSync(file);
+  machine.put("notes/b.jsonl", notes({ text: "dugong", session: "b" }));
+  await foundAfter(engine, "dugong");
+  await watching.stop();
+  expect(await foundAfter(engine, "bilby")).toBeLessThan(1_000);
+});

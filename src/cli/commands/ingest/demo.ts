@@ -1,0 +1,69 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { toWireSearchResult } from "../../../api/search.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { loadExamples } from "../../demo/load-examples.ts";
+import { EXIT } from "../../exit.ts";
+import { counted, formatCount } from "../../print.ts";
+import { formatBlocks, formatEntry } from "../../print-entry.ts";
+import { formatHit } from "../../print-hit.ts";
+import { commandLine } from "../../program.ts";
+import { withStore } from "../../store.ts";
+
+const QUESTION = "why did the invoice mails go out twice";
+const BUDGET = 600;
+
+export const demo: Command = defineCommand({
+  name: "demo",
+  summary: "Load example sessions into a store of their own, and show what can be done with them.",
+  details:
+    "The store is a new file in the system's temporary folder; your own is not touched. Shows a search, what was said round the hit, and a context for a model.",
+  examples: ["demo"],
+  run: async (context) => {
+    const db = join(mkdtempSync(join(tmpdir(), "backscroll-demo-")), "demo.db");
+    const { terminal } = context;
+    const own = { ...context, address: db, given: { db } };
+    return withStore(own, "create", async (tenant) => {
+      const ids = await loadExamples(tenant, Date.now());
+      const result = await tenant.searchSessions(QUESTION, { limit: 2 });
+      const [first] = result.hits;
+      const session = await tenant.getSession(first?.sessionId ?? ids[0] ?? "");
+      const built = await session.buildContext({ tokenBudget: BUDGET });
+      if (context.json) {
+        await terminal.printJson({
+          ...{ db, sessions: ids, query: QUESTION, search: toWireSearchResult(result) },
+          context: { session_id: session.id, tokens: built.tokens, budget: BUDGET },
+        });
+        return EXIT.ok;
+      }
+      const heading = (text: string) => terminal.print(`\n${terminal.bold(text)}\n`);
+      await terminal.print(`Loaded ${counted(ids.length, "example session")} into ${db}`);
+      await heading(`1. A search: ${QUESTION}`);
+      for (const hit of result.hits) {
+        for (const line of formatHit(hit, terminal)) await terminal.print(line);
+      }
+      await heading("2. What was said round the hit");
+      const around = first?.window.find(({ found }) => found)?.entryId;
+      const page = await session.listMessages({
+        ...{ limit: 4, preview: true },
+        ...(around === undefined ? {} : { around }),
+      });
+      for (const message of page.messages) {
+        const lines = formatEntry(message, terminal, { full: false, tools: false });
+        for (const line of lines) await terminal.print(line);
+      }
+      await heading(`3. What a model would be given, in at most ${formatCount(BUDGET)} tokens`);
+      for (const message of built.messages) {
+        await terminal.print(terminal.bold(`${message.part} · ${message.role}`));
+        const lines = formatBlocks(message.blocks, terminal, false);
+        for (const line of lines) await terminal.print(line);
+      }
+      await terminal.print(`${formatCount(built.tokens)} of ${formatCount(BUDGET)} tokens.`);
+      await heading("Go on");
+      const words = ["search lock", `show ${session.id} --tools`, "stats"];
+      for (const each of words) await terminal.print(`  ${commandLine(own, each)}`);
+      return EXIT.ok;
+    });
+  },
+});

@@ -1,0 +1,16 @@
+import { type Command, defineCommand } from "../../command.ts";
+import { runDeletion } from "../sessions/delete.ts";
+
+export const forget: Command = defineCommand({
+  name: "forget",
+  summary: "Delete a session, and do not ingest it again.",
+  details:
+    "As delete does. A tombstone stays, with the hash of what there was and no content; by it the session is known when its file is met again. To have it back: ingest FILE --force.",
+  arguments: [{ name: "SESSION", help: "The session's id." }],
+  options: {
+    yes: { type: "boolean", help: "Really. Required." },
+    cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
+  },
+  examples: ["forget 01JZ8Q4V7N --yes"],
+  run: (context, args, options) => runDeletion(context, args.SESSION, options, "Forgot"),
+});

@@ -1,0 +1,228 @@
+import { resolve } from "node:path";
+import { toWireError } from "../../../api/error.ts";
+import { toWireOutcome, toWireSkipped, toWireTotals } from "../../../api/ingest.ts";
+import { type IngestInput, type IngestReport, ingest } from "../../../archive/ingest.ts";
+import { createSetting } from "../../../archive/ingest-setting.ts";
+import { ingestStream } from "../../../archive/ingest-stream.ts";
+import type { FileOutcome } from "../../../archive/outcome.ts";
+import type { TenantEngine } from "../../../engine/tenant-engine.ts";
+import { OVERSIZE } from "../../../ingest/files/oversize.ts";
+import { SOURCES } from "../../../ingest/sources.ts";
+import { BackscrollError } from "../../../model/errors.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { thisMachine } from "../../environment.ts";
+import { EXIT, exitCodeOf } from "../../exit.ts";
+import { IngestProgress } from "../../ingest-progress.ts";
+import { fileLines, noteProblems, summaryLines } from "../../print-ingest.ts";
+import { withStore } from "../../store.ts";
+import { given, toChoice } from "../../values.ts";
+
+const NAMES = SOURCES.map(({ name }) => name);
+
+/** Files that are told of one by one. */
+const TOLD = 100;
+
+export const ingestCommand: Command = defineCommand({
+  name: "ingest",
+  aliases: ["import"],
+  summary: "Store the transcripts of other agents: this machine's, or files and folders.",
+  details:
+    "Without a path it looks where agents keep their files. It may run again at any time: a file that did not change is not opened, one that grew is read from where the last reading ended, and nothing is stored twice. What cannot be read of a file is counted and listed with its line; the rest is stored. A session that was forgotten stays so. Creates the store, too, if there is none.",
+  arguments: [
+    { name: "PATH", many: true, optional: true, help: "Files and folders; - is standard input." },
+  ],
+  options: {
+    source: {
+      type: "string",
+      value: "NAME",
+      help: `The format: ${NAMES.join(", ")}, or auto (if left out), which looks at the content.`,
+    },
+    oversize: {
+      type: "string",
+      value: "HOW",
+      help: "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
+    },
+    force: {
+      type: "boolean",
+      help: "Read unchanged files, too, and store again what was forgotten of files that are named.",
+    },
+    "dry-run": { type: "boolean", help: "Say what would be stored, and store nothing." },
+  },
+  examples: ["ingest", "ingest session.jsonl --dry-run --json"],
+  run: async (context, args, options) => {
+    const source = options.source === "auto" ? undefined : options.source;
+    if (source !== undefined && !NAMES.includes(source)) {
+      const known = [...NAMES, "auto"].join(", ");
+      throw usageError(`--source must be one of ${known}, not "${source}"`, "--source");
+    }
+    const input: IngestInput = {
+      environment: thisMachine(),
+      ...given({ source, oversize: toChoice(options.oversize, OVERSIZE, "--oversize") }),
+      ...{ force: options.force ?? false, dryRun: options["dry-run"] ?? false },
+      ...(args.PATH === undefined || args.PATH.length === 0 ? {} : { paths: args.PATH }),
+    };
+    return withTarget(context, input.dryRun ?? false, (tenant) => run(context, tenant, input));
+  },
+});
+
+async function run(context: Context, tenant: TenantEngine, input: IngestInput): Promise<number> {
+  const started = performance.now();
+  const told = new ToldFiles(input);
+  const progress = new IngestProgress();
+  const files = input.paths?.filter((path) => path !== "-");
+  const ran: IngestInput = {
+    ...input,
+    ...(files === undefined ? {} : { paths: files }),
+    onOutcome: (outcome) => told.add(outcome),
+    onProgress: (totals) => progress.show(totals),
+  };
+  let report: IngestReport;
+  try {
+    await progress.prepare(tenant, ran);
+    report = await ingest(tenant, ran);
+    if (input.paths?.includes("-")) {
+      const outcome = await ingestStream(await createSetting(tenant, input), process.stdin);
+      report.totals.add(outcome);
+      for (const session of outcome.sessions) {
+        report.totals.addSession(outcome.source ?? "", session);
+      }
+      told.add(outcome);
+    }
+  } finally {
+    progress.end();
+  }
+  const failures = told.failures(report);
+  const [failure] = failures;
+  // A command that names one file fails as that file does.
+  if (failure !== undefined && input.paths?.length === 1) throw failure.error;
+  const seconds = (performance.now() - started) / 1000;
+  await print(context, input, report, told, failures, seconds);
+  return failure === undefined ? EXIT.ok : exitCodeOf(failure.error);
+}
+
+/** A path that somebody named and that could not be ingested. */
+interface Failure {
+  readonly file: string;
+  readonly error: BackscrollError;
+}
+
+/** The files that are worth a line of their own: those that were named, and the first with news. */
+class ToldFiles {
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #all = new Map<string, FileOutcome>();
+
+  constructor({ paths = [] }: IngestInput) {
+    this.#names = new Map(paths.map((name) => [name === "-" ? "-" : resolve(name), name]));
+  }
+
+  add(outcome: FileOutcome): void {
+    const hasNews = outcome.problemCounts.size > 0 || outcome.sessions.some((s) => s.entries > 0);
+    const isTold = this.#names.has(outcome.path) || (hasNews && this.#all.size < TOLD);
+    if (isTold) this.#all.set(outcome.path, outcome);
+  }
+
+  nameOf({ path }: FileOutcome): string {
+    return this.#names.get(path) ?? path;
+  }
+
+  isNamed({ path }: FileOutcome): boolean {
+    return this.#names.has(path);
+  }
+
+  /** Named ones first, in their order; without those that failed. */
+  list(): FileOutcome[] {
+    const named = [...this.#names.keys()].map((path) => this.#all.get(path));
+    const others = [...this.#all.values()].filter((each) => !this.isNamed(each));
+    return [
+      ...named.filter((each) => each !== undefined && !isFailure(each)),
+      ...others,
+    ] as FileOutcome[];
+  }
+
+  /** Whether every file that was found has a line of its own. */
+  isAll(report: IngestReport): boolean {
+    const named = [...this.#all.values()].filter((each) => this.isNamed(each)).length;
+    return named === report.totals.found;
+  }
+
+  failures(report: IngestReport): Failure[] {
+    const unread = [...this.#all.values()].filter((each) => this.isNamed(each) && isFailure(each));
+    return [
+      ...unread.map((outcome) => ({ file: this.nameOf(outcome), error: this.#error(outcome) })),
+      ...report.missing.map(({ path, message }) => ({
+        file: path,
+        error: new BackscrollError("invalid_input", message, {
+          details: { field: "PATH", file: path },
+        }),
+      })),
+    ];
+  }
+
+  #error(outcome: FileOutcome): BackscrollError {
+    const { path, how, message } = outcome;
+    if (how !== "unrecognised" && how !== "empty") {
+      return new BackscrollError("invalid_input", `${path} cannot be read: ${message ?? how}`, {
+        details: { field: "PATH", file: path },
+      });
+    }
+    const why = how === "empty" ? "is empty" : "is no transcript of a known format";
+    return new BackscrollError("unknown_format", `${path} ${why}; known are ${NAMES.join(", ")}`, {
+      details: { file: path },
+    });
+  }
+}
+
+function isFailure({ how }: FileOutcome): boolean {
+  return !["read", "continued", "unchanged"].includes(how);
+}
+
+async function print(
+  context: Context,
+  input: IngestInput,
+  report: IngestReport,
+  told: ToldFiles,
+  failures: readonly Failure[],
+  seconds: number,
+): Promise<void> {
+  const { terminal } = context;
+  const dryRun = input.dryRun ?? false;
+  const outcomes = told.list();
+  if (context.json) {
+    await terminal.printJson({
+      dry_run: dryRun,
+      workstation: report.workstation,
+      totals: { ...toWireTotals(report.totals), skipped: toWireSkipped(report) },
+      seconds: Math.round(seconds * 1000) / 1000,
+      files: outcomes.map((outcome) => toWireOutcome(outcome, told.nameOf(outcome))),
+      failed: failures.map(({ file, error }) => ({ file, ...toWireError(error) })),
+    });
+    return;
+  }
+  for (const outcome of outcomes) {
+    const name = told.nameOf(outcome);
+    // Of a whole machine only the counts are told; --json has the first problems of each file.
+    if (!told.isNamed(outcome)) continue;
+    for (const line of fileLines(outcome, name, dryRun)) await terminal.print(line);
+    noteProblems(context, outcome, name);
+  }
+  if (input.paths === undefined || !told.isAll(report)) {
+    for (const line of summaryLines(report, seconds)) await terminal.print(line);
+  }
+  for (const { file, error } of failures) terminal.note(`${file}: ${error.message}`);
+}
+
+/** A dry run never makes a store: without one, everything would be new. */
+async function withTarget<Result>(
+  context: Context,
+  dryRun: boolean,
+  use: (tenant: TenantEngine) => Promise<Result>,
+): Promise<Result> {
+  if (!dryRun) return withStore(context, "create", use, "bulk");
+  try {
+    return await withStore(context, "read", use);
+  } catch (error) {
+    if (!BackscrollError.is(error, "store_not_found")) throw error;
+    return withStore({ ...context, address: ":memory:" }, "create", use);
+  }
+}

@@ -1,0 +1,62 @@
+import { toWireOutcome } from "../../../api/ingest.ts";
+import { watchPlaces } from "../../../archive/watch.ts";
+import { OVERSIZE } from "../../../ingest/files/oversize.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { thisMachine } from "../../environment.ts";
+import { EXIT } from "../../exit.ts";
+import { counted } from "../../print.ts";
+import { withStore } from "../../store.ts";
+import { given, toChoice } from "../../values.ts";
+
+export const watchCommand: Command = defineCommand({
+  name: "watch",
+  summary: "Follow the transcripts on this machine: store what agents write as they write it.",
+  details:
+    "Ingests all that is there, and then each file as it grows: a line can be found within a second. Everything is looked at again now and then, for what the system did not tell. Runs until it is interrupted. With --json it prints a line for each file.",
+  options: {
+    source: { type: "string", value: "NAME", help: "Only transcripts of this format." },
+    oversize: {
+      type: "string",
+      value: "HOW",
+      help: "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
+    },
+  },
+  examples: ["watch"],
+  run: (context, _args, options) =>
+    withStore(
+      context,
+      "create",
+      async (tenant) => {
+        const { terminal } = context;
+        const end = new AbortController();
+        const stop = () => end.abort();
+        process.once("SIGINT", stop).once("SIGTERM", stop);
+        const say = async (line: string) => {
+          if (!context.json) await terminal.print(line);
+        };
+        let entries = 0;
+        try {
+          await watchPlaces(tenant, {
+            ...{ environment: thisMachine(), signal: end.signal },
+            ...given({
+              source: options.source,
+              oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),
+            }),
+            onReady: (folders) =>
+              void say(`Watching ${counted(folders, "folder")}; Ctrl-C ends it.`),
+            onOutcome: (outcome) => {
+              const added = outcome.sessions.reduce((sum, each) => sum + each.entries, 0);
+              entries += added;
+              if (context.json) void terminal.print(JSON.stringify(toWireOutcome(outcome)));
+              else if (added > 0) void say(`${outcome.path}: ${counted(added, "entry")}`);
+            },
+          });
+        } finally {
+          process.off("SIGINT", stop).off("SIGTERM", stop);
+        }
+        await say(`Stored ${counted(entries, "entry")}.`);
+        return EXIT.ok;
+      },
+      "bulk",
+    ),
+});

@@ -1,0 +1,8 @@
+/** This machine, for what asks where agents keep their files. */
+
+import { homedir } from "node:os";
+import type { Environment } from "../ingest/source.ts";
+
+export function thisMachine(): Environment {
+  return { home: homedir(), variables: process.env, platform: process.platform };
+}

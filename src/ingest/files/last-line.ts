@@ -1,0 +1,57 @@
+/**
+ * The last line of a file that is being written.
+ *
+ * It may be there in part. Then it waits: handed out, it would be a problem now and an entry later. A
+ * last line that is whole but lacks its line break is handed out, because many files end so.
+ */
+
+import type { Line } from "../lines.ts";
+import type { ProblemLog } from "../problems.ts";
+
+/** Where a later reading goes on: behind the last line that ended. */
+export interface ReadThrough {
+  offset: number;
+  lines: number;
+  /** Whether a line was handed out that has not ended yet: a reader that goes on would see it twice. */
+  isOpen: boolean;
+}
+
+/** Passes lines on, and keeps `through` up to date. `end` is where the file ends, in bytes. */
+export async function* holdTornLine(
+  lines: AsyncIterable<Line>,
+  end: number,
+  through: ReadThrough,
+  problems: ProblemLog,
+): AsyncGenerator<Line> {
+  let held: Line | undefined;
+  for await (const line of lines) {
+    if (held !== undefined) {
+      through.offset = line.offset;
+      through.lines = held.number;
+      yield held;
+    }
+    held = line;
+  }
+  if (held === undefined) return;
+  if (held.ended) {
+    through.lines = held.number;
+    through.offset = end;
+    yield held;
+  } else if (isTorn(held.text)) {
+    problems.add("torn_line", "the last line is not complete; it waits for its rest", held.number);
+  } else {
+    through.isOpen = true;
+    yield held;
+  }
+}
+
+/** Only a JSON object can be seen to be in part; other formats' last lines are what they are. */
+function isTorn(text: string): boolean {
+  if (!text.startsWith("{")) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,150 @@
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { createFolder } from "../../../test/support/folder.ts";
+import { splitLines } from "../lines.ts";
+import { ProblemLog } from "../problems.ts";
+import { accessAround } from "./file-access.ts";
+import { isMostlyHoles, type OpenOptions, TranscriptFile } from "./open-file.ts";
+
+async function opened(content: Uint8Array | string, options: OpenOptions = {}) {
+  const path = join(createFolder(), "file.jsonl");
+  writeFileSync(path, content);
+  return TranscriptFile.open(path, options);
+}
+
+async function linesOf(file: TranscriptFile, problems = new ProblemLog(), offset = 0) {
+  const texts: string[] = [];
+  for await (const { text } of splitLines(file.read(problems, offset))) texts.push(text);
+  return texts;
+}
+
+const TEXT = '{"a":"ä😀"}\n{"b":2}\n';
+
+describe("what is in a file is read", () => {
+  const utf16 = Buffer.from(`\uFEFF${TEXT}`, "utf16le");
+  test.each([
+    ["plain", Buffer.from(TEXT), true],
+    ["with a byte order mark", Buffer.from(`\uFEFF${TEXT}`), true],
+    ["with CRLF", Buffer.from(TEXT.replaceAll("\n", "\r\n")), true],
+    ["in gzip", gzipSync(TEXT), false],
+    ["in zstd", zstdCompressSync(TEXT), false],
+    ["in UTF-16, little end first", utf16, false],
+    ["in UTF-16, big end first", Buffer.from(utf16).swap16(), false],
+    ["in UTF-16 and gzip", gzipSync(utf16), false],
+  ])("%s", async (_name, content, isPlain) => {
+    await using file = await opened(content);
+    const problems = new ProblemLog();
+    expect(await linesOf(file, problems)).toEqual(['{"a":"ä😀"}', '{"b":2}']);
+    expect(file.isPlain).toBe(isPlain);
+    const head = Buffer.from(await file.head(problems)).toString("utf8");
+    expect(head.replace("\uFEFF", "").replaceAll("\r", "")).toBe(TEXT);
+    expect(problems.total).toBe(0);
+  });
+
+  test("from an offset on", async () => {
+    await using file = await opened(TEXT);
+    expect(await linesOf(file, new ProblemLog(), Buffer.byteLength(TEXT) - 8)).toEqual(['{"b":2}']);
+  });
+
+  test("an empty file has nothing in it", async () => {
+    await using file = await opened("");
+    expect(await linesOf(file)).toEqual([]);
+    expect(await file.head(new ProblemLog())).toHaveLength(0);
+  });
+});
+
+describe("what cannot be read is a problem", () => {
+  test.each([
+    ["gzip", gzipSync],
+    ["zstd", zstdCompressSync],
+  ])("a %s bomb ends at the limit of what it unpacks to", async (_name, pack) => {
+    const bomb = pack(Buffer.alloc(8 * 1024 * 1024, "x\n"));
+    expect(bomb.length).toBeLessThan(20_000);
+    await using file = await opened(bomb, { maxUnpackedBytes: 1024 * 1024 });
+    const problems = new ProblemLog();
+    const lines = await linesOf(file, problems);
+    expect(lines.length).toBeLessThanOrEqual(512 * 1024);
+    expect(problems.first.map(({ code }) => code)).toEqual(["unpacks_too_far"]);
+  });
+
+  test("damaged packing gives what came before the damage", async () => {
+    const packed = gzipSync(Buffer.alloc(4 * 1024 * 1024, TEXT));
+    await using file = await opened(packed.subarray(0, packed.length - 100));
+    const problems = new ProblemLog();
+    expect((await linesOf(file, problems)).length).toBeGreaterThan(0);
+    expect(problems.first.map(({ code }) => code)).toEqual(["unreadable"]);
+  });
+
+  test("a file that is truncated while it is read ends where it ends", async () => {
+    const path = join(createFolder(), "file.jsonl");
+    writeFileSync(path, "line\n".repeat(400_000));
+    await using file = await TranscriptFile.open(path);
+    truncateSync(path, 10);
+    const problems = new ProblemLog();
+    expect((await linesOf(file, problems)).slice(0, 2)).toEqual(["line", "line"]);
+    expect(problems.first.map(({ code }) => code)).toEqual(["unreadable"]);
+  });
+
+  test("a file that is deleted after it was opened is read, one before is told", async () => {
+    const path = join(createFolder(), "file.jsonl");
+    writeFileSync(path, TEXT);
+    await using file = await TranscriptFile.open(path);
+    rmSync(path);
+    expect(await linesOf(file)).toHaveLength(2);
+    await expect(TranscriptFile.open(path)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  test("a file of holes is known by what the disk holds of it", () => {
+    const file = { path: "", root: "", mtimeUs: 0 };
+    expect(isMostlyHoles({ ...file, size: 10 ** 12, allocated: 4_096 })).toBe(true);
+    expect(isMostlyHoles({ ...file, size: 10 ** 9, allocated: 10 ** 8 })).toBe(false);
+    expect(isMostlyHoles({ ...file, size: 100, allocated: 0 })).toBe(false);
+  });
+});
+
+test("the hash before an offset tells a file that grew from one that was rewritten", async () => {
+  await using before = await opened(TEXT);
+  await using grown = await opened(`${TEXT}more\n`);
+  await using rewritten = await opened(`${TEXT.replace("2", "3")}more\n`);
+  await using cut = await opened("short");
+  const offset = Buffer.byteLength(TEXT);
+  expect(await grown.tailHash(offset)).toEqual(await before.tailHash(offset));
+  expect(await rewritten.tailHash(offset)).not.toEqual(await before.tailHash(offset));
+  expect(await cut.tailHash(offset)).toBeUndefined();
+});
+
+describe("files beside a transcript", () => {
+  function place() {
+    const folder = createFolder();
+    const root = join(folder, "place");
+    mkdirSync(join(root, "a"), { recursive: true });
+    writeFileSync(join(root, "top.json"), "top");
+    writeFileSync(join(root, "a/beside.json"), "beside");
+    writeFileSync(join(folder, "secret"), "secret");
+    symlinkSync(join(folder, "secret"), join(root, "a/link"));
+    return { root, files: accessAround(join(root, "a/file.jsonl"), root) };
+  }
+
+  test("are read within the place, and no further", async () => {
+    const { root, files } = place();
+    expect(await files.readText("beside.json", 100)).toBe("beside");
+    expect(await files.readText("../top.json", 100)).toBe("top");
+    expect(await files.readText("../../secret", 100)).toBeUndefined();
+    expect(await files.readText("link", 100)).toBeUndefined();
+    expect(await files.readText(join(root, "top.json"), 100)).toBeUndefined();
+    expect(await files.readText("beside.json", 3)).toBeUndefined();
+    expect(await files.readText("missing", 100)).toBeUndefined();
+    expect(await files.readText("nul\0", 100)).toBeUndefined();
+    expect(await files.readText(".", 100)).toBeUndefined();
+  });
+
+  test("are listed by name", async () => {
+    const { files } = place();
+    expect(await files.list(".")).toEqual(["beside.json", "link"]);
+    expect(await files.list("..")).toEqual(["a", "top.json"]);
+    expect(await files.list("../..")).toEqual([]);
+    expect(await files.list("beside.json")).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+/**
+ * A transcript on disk, opened once and read in pieces.
+ *
+ * Agents write while we read, delete what is old and rewrite what they compact. So a file has the
+ * size that it had when it was opened: what is written later belongs to the next reading, and nobody
+ * can make us follow a file without end. What cannot be read to its end is a problem, not a failure.
+ */
+
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import type { ProblemLog } from "../problems.ts";
+import { encodingOf, packingOf, toUtf8, unpack } from "./unpack.ts";
+import { type FoundFile, mtimeUsOf } from "./walk.ts";
+
+/** How much is looked at to know a format. */
+const HEAD_BYTES = 64 * 1024;
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** What is hashed before the place where a reading ended, to see whether the file is still the same. */
+const TAIL_BYTES = 4_096;
+
+export interface OpenOptions {
+  readonly maxUnpackedBytes?: number;
+}
+
+export class TranscriptFile implements AsyncDisposable {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeUs: number;
+  readonly #handle: FileHandle;
+  readonly #options: OpenOptions;
+  #start: Uint8Array = new Uint8Array();
+
+  private constructor(path: string, handle: FileHandle, facts: FileFacts, options: OpenOptions) {
+    this.path = path;
+    this.size = facts.size;
+    this.mtimeUs = facts.mtimeUs;
+    this.#handle = handle;
+    this.#options = options;
+  }
+
+  /** Throws what the file system says of a file that is gone or may not be read. */
+  static async open(path: string, options: OpenOptions = {}): Promise<TranscriptFile> {
+    const handle = await open(path, "r");
+    try {
+      const facts = await handle.stat();
+      // A device or a pipe could be without end.
+      if (!facts.isFile()) throw new Error(`${path} is no file`);
+      const { size } = facts;
+      const file = new TranscriptFile(path, handle, { size, mtimeUs: mtimeUsOf(facts) }, options);
+      file.#start = await file.#readAt(0, Math.min(HEAD_BYTES, size));
+      return file;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Whether offsets in the file are offsets in what `read` gives: only then can a reading go on. */
+  get isPlain(): boolean {
+    return packingOf(this.#start) === undefined && encodingOf(this.#start) === undefined;
+  }
+
+  /** The beginning of what `read` gives. */
+  async head(problems: ProblemLog): Promise<Uint8Array> {
+    if (this.isPlain) return this.#start;
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of this.read(problems)) {
+      parts.push(Uint8Array.from(chunk));
+      length += chunk.length;
+      if (length >= HEAD_BYTES) break;
+    }
+    return Buffer.concat(parts).subarray(0, HEAD_BYTES);
+  }
+
+  /** UTF-8, as far as the file is any. A chunk is good until the next is asked for. */
+  async *read(problems: ProblemLog, offset = 0): AsyncGenerator<Uint8Array> {
+    const packing = packingOf(this.#start);
+    const raw = this.#readRaw(problems, offset);
+    const bytes =
+      packing === undefined ? raw : unpack(raw, packing, problems, this.#options.maxUnpackedBytes);
+    const first = await bytes.next();
+    if (first.done) return;
+    const encoding = offset === 0 ? encodingOf(first.value) : undefined;
+    const all = chain(first.value, bytes);
+    yield* encoding === undefined ? all : toUtf8(all, encoding);
+  }
+
+  /** Of the bytes before `offset`: SHA-256 of up to 4 KB. Undefined if the file ends before it. */
+  async tailHash(offset: number): Promise<Uint8Array | undefined> {
+    const length = Math.min(offset, TAIL_BYTES);
+    const tail = await this.#readAt(offset - length, length);
+    return tail.length === length ? createHash("sha256").update(tail).digest() : undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async *#readRaw(problems: ProblemLog, offset: number): AsyncGenerator<Uint8Array> {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, this.size - offset)));
+    for (let at = offset; at < this.size; ) {
+      const wanted = Math.min(buffer.length, this.size - at);
+      let length = 0;
+      try {
+        length = (await this.#handle.read(buffer, 0, wanted, at)).bytesRead;
+      } catch (error) {
+        problems.add("unreadable", `the file cannot be read: ${(error as Error).message}`);
+        return;
+      }
+      if (length === 0) {
+        problems.add("unreadable", "the file became shorter while it was read");
+        return;
+      }
+      yield buffer.subarray(0, length);
+      at += length;
+    }
+  }
+
+  async #readAt(offset: number, length: number): Promise<Uint8Array> {
+    const buffer = Buffer.alloc(length);
+    let filled = 0;
+    while (filled < length) {
+      const { bytesRead } = await this.#handle.read(
+        buffer,
+        filled,
+        length - filled,
+        offset + filled,
+      );
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return buffer.subarray(0, filled);
+  }
+}
+
+interface FileFacts {
+  readonly size: number;
+  readonly mtimeUs: number;
+}
+
+/** Holes take no space and no time to make: a file of terabytes that holds kilobytes is a trap. */
+export function isMostlyHoles({ size, allocated }: FoundFile): boolean {
+  return size - allocated > 64 * 1024 * 1024 && allocated < size / 100;
+}
+
+async function* chain(
+  first: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}

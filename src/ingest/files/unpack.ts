@@ -1,0 +1,73 @@
+/**
+ * From the bytes of a file to the UTF-8 that its format is written in: gzip and zstd are unpacked,
+ * UTF-16 is converted. A few kilobytes can unpack to terabytes, so the limit is on what comes out.
+ */
+
+import { pipeline, Readable } from "node:stream";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+import type { ProblemLog } from "../problems.ts";
+
+/** What a packed transcript may unpack to. The largest ones that are known have a tenth of it. */
+export const MAX_UNPACKED_BYTES: number = 4 * 1024 * 1024 * 1024;
+
+export type Packing = "gzip" | "zstd";
+
+/** By the first bytes, whatever the file is called. */
+export function packingOf(head: Uint8Array): Packing | undefined {
+  if (head[0] === 0x1f && head[1] === 0x8b) return "gzip";
+  const isZstd = head[0] === 0x28 && head[1] === 0xb5 && head[2] === 0x2f && head[3] === 0xfd;
+  return isZstd ? "zstd" : undefined;
+}
+
+/** Gives what can be unpacked. Damage, and more than `maxBytes`, end it with a problem. */
+export async function* unpack(
+  bytes: AsyncIterable<Uint8Array>,
+  packing: Packing,
+  problems: ProblemLog,
+  maxBytes: number = MAX_UNPACKED_BYTES,
+): AsyncGenerator<Uint8Array> {
+  const source = Readable.from(copies(bytes), { objectMode: false });
+  const unpacked = packing === "gzip" ? createGunzip() : createZstdDecompress();
+  // What goes wrong on the way is thrown where the unpacked bytes are read.
+  pipeline(source, unpacked, () => undefined);
+  let length = 0;
+  try {
+    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > maxBytes) {
+        problems.add("unpacks_too_far", `the file unpacks to more than ${maxBytes} bytes`);
+        return;
+      }
+      yield chunk;
+    }
+  } catch (error) {
+    problems.add("unreadable", `the file cannot be unpacked: ${(error as Error).message}`);
+  } finally {
+    unpacked.destroy();
+    source.destroy();
+  }
+}
+
+export type Encoding = "utf-16le" | "utf-16be";
+
+/** By the byte order mark. */
+export function encodingOf(head: Uint8Array): Encoding | undefined {
+  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
+  return head[0] === 0xfe && head[1] === 0xff ? "utf-16be" : undefined;
+}
+
+/** Converts to UTF-8. What is no UTF-16 becomes replacement characters. */
+export async function* toUtf8(
+  bytes: AsyncIterable<Uint8Array>,
+  encoding: Encoding,
+): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding);
+  const encoder = new TextEncoder();
+  for await (const chunk of bytes) yield encoder.encode(decoder.decode(chunk, { stream: true }));
+  yield encoder.encode(decoder.decode());
+}
+
+/** Whoever reads the file may fill the same memory again, and a stream keeps what it was given. */
+async function* copies(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) yield Uint8Array.from(chunk);
+}

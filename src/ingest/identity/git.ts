@@ -1,0 +1,108 @@
+/**
+ * Which repository a folder belongs to, read from `.git` without running git.
+ *
+ * A project's id is its path, so two clones and two worktrees of one repository are different
+ * projects. What they share is the remote; with it they can be searched together. Running git would
+ * cost a process for each folder, and would run what a stranger's configuration says.
+ */
+
+import { lstat, readFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+
+export interface GitAttributes {
+  /** Without user names, passwords and the ending `.git`, whatever way it is fetched by. */
+  readonly remote: string | null;
+  /** The top folder of the checkout. */
+  readonly worktree: string;
+}
+
+/** Deeper folders are no checkouts that anybody works in. */
+const MAX_LEVELS = 40;
+
+/** A configuration is a few hundred bytes; what is larger is none. */
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/** Remembers each folder: agents write thousands of sessions in the same few. */
+export class GitLookup {
+  readonly #known = new Map<string, Promise<GitAttributes | undefined>>();
+
+  /** Undefined if the folder is in no repository, or is not on this machine. */
+  find(cwd: string): Promise<GitAttributes | undefined> {
+    let found = this.#known.get(cwd);
+    if (found === undefined) {
+      // A small bound: a transcript may name any number of folders.
+      if (this.#known.size >= 10_000) this.#known.clear();
+      found = findGit(cwd);
+      this.#known.set(cwd, found);
+    }
+    return found;
+  }
+}
+
+async function findGit(cwd: string): Promise<GitAttributes | undefined> {
+  if (!isAbsolute(cwd) || cwd.includes("\0")) return undefined;
+  let folder = resolve(cwd);
+  for (let level = 0; level < MAX_LEVELS; level++) {
+    const gitFolder = await gitFolderOf(folder);
+    if (gitFolder !== undefined) {
+      const config = await readSmall(join(await commonFolder(gitFolder), "config"));
+      return { remote: parseRemote(config ?? ""), worktree: folder };
+    }
+    const above = dirname(folder);
+    if (above === folder) return undefined;
+    folder = above;
+  }
+  return undefined;
+}
+
+/** The folder `.git`, or the one that the file `.git` of a worktree or a submodule names. */
+async function gitFolderOf(folder: string): Promise<string | undefined> {
+  const path = join(folder, ".git");
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isDirectory()) return path;
+  if (!found?.isFile()) return undefined;
+  const named = /^gitdir:\s*(.+)$/m.exec((await readSmall(path)) ?? "")?.[1]?.trim();
+  return named === undefined ? undefined : resolve(folder, named);
+}
+
+/** A worktree's own folder holds no configuration: it names the one that all worktrees share. */
+async function commonFolder(gitFolder: string): Promise<string> {
+  const named = (await readSmall(join(gitFolder, "commondir")))?.trim();
+  return named ? resolve(gitFolder, named) : gitFolder;
+}
+
+/** `origin`, or else the first remote that has an address. */
+export function parseRemote(config: string): string | null {
+  let name: string | undefined;
+  let first: string | undefined;
+  for (const line of config.split(/\r?\n/)) {
+    const section = /^\s*\[\s*([^\]]*)\]/.exec(line)?.[1];
+    if (section !== undefined) name = /^remote\s+"(.*)"\s*$/.exec(section)?.[1];
+    const url = name === undefined ? undefined : /^\s*url\s*=\s*(\S+)/.exec(line)?.[1];
+    if (url === undefined) continue;
+    if (name === "origin") return normalizeRemote(url);
+    first ??= url;
+  }
+  return first === undefined ? null : normalizeRemote(first);
+}
+
+/** `git@host:a/b.git`, `https://user:token@host/a/b` and `ssh://host/a/b` are one repository. */
+export function normalizeRemote(url: string): string {
+  const [, host, path] =
+    /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::\d+)?\/(.*)$/i.exec(url) ??
+    /^(?:[^@/\s]+@)?([^/:\s]+):(?!\/\/)(.+)$/.exec(url) ??
+    [];
+  const plain = host === undefined ? url : `${host.toLowerCase()}/${path?.replace(/^\/+/, "")}`;
+  return plain.replace(/\/+$/, "").replace(/\.git$/, "");
+}
+
+async function readSmall(path: string): Promise<string | undefined> {
+  try {
+    const found = await lstat(path);
+    if (!found.isFile() || found.size > MAX_CONFIG_BYTES) return undefined;
+    return await readFile(path, "utf8");
+  } catch {
+    // Not there, or not for us to read: then nothing is known of the repository.
+    return undefined;
+  }
+}

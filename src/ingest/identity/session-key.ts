@@ -1,0 +1,25 @@
+/** What an ingested session is known by: `workstation:project:session`. This form never changes. */
+
+import { basename } from "node:path";
+import { shortHash } from "./short-hash.ts";
+
+/** Of the folder in which the agent worked; what has none is a project, too. */
+export function projectId(cwd: string | null): string {
+  return shortHash(cwd ?? "");
+}
+
+export function compositeKey(workstation: string, project: string, session: string): string {
+  return `${workstation}:${project}:${session}`;
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+
+/** The UUID in a file's name, the last of several. */
+export function uuidInName(path: string): string | undefined {
+  return basename(path).match(UUID)?.at(-1);
+}
+
+/** The id of a session whose file names none: from the file's name, or else made of its path. */
+export function idFromFile(path: string): string {
+  return uuidInName(path) ?? `file-${shortHash(path)}${shortHash(`${path}\n`)}`;
+}

@@ -1,0 +1,33 @@
+/**
+ * Which workstation a session comes from.
+ *
+ * The same session id may exist on two machines: a copied home folder, a synchronised disk. Both are
+ * kept, because the workstation is part of a session's key. The id is a hash, so that it says nothing
+ * of the machine to who reads it.
+ */
+
+import { hostname } from "node:os";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Environment } from "../source.ts";
+import { readMachineId } from "./machine-id.ts";
+import { shortHash } from "./short-hash.ts";
+
+/** What `WORKSTATION_ID` may be: it is a part of keys, in which a colon parts it from the next. */
+const ALLOWED = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** `WORKSTATION_ID`, or else eight hex digits that are the same at every start on this machine. */
+export async function workstationId(environment: Environment): Promise<string> {
+  // An empty variable is how a shell unsets one for a single command.
+  const given = environment.variables["WORKSTATION_ID"] || undefined;
+  if (given === undefined) return hashWorkstation(hostname(), await readMachineId(environment));
+  if (ALLOWED.test(given)) return given;
+  throw new BackscrollError(
+    "invalid_input",
+    `WORKSTATION_ID must be 1 to 64 letters, digits, dots, dashes or underscores, not "${given}"`,
+    { details: { field: "WORKSTATION_ID" } },
+  );
+}
+
+export function hashWorkstation(host: string, machineId: string): string {
+  return shortHash(host + machineId);
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import type { IngestedFile } from "../records.ts";
+import {
+  append,
+  type Cases,
+  changesOf,
+  createSession,
+  message,
+  newSession,
+  T0,
+} from "./fixture.cases.ts";
+
+export function ingested(path: string, over: Partial<IngestedFile> = {}): IngestedFile {
+  return {
+    ...{ path, source: "pi", size: 10, mtimeUs: 1_700_000_000_123_457, offset: 8, lines: 2 },
+    ...{ tailHash: Buffer.alloc(32, 7), state: '{"last":"\\ud800"}', seenAt: T0, ...over },
+  };
+}
+
+export function ingestCases({ store, tenant }: Cases): void {
+  describe("ingested files", () => {
+    test("are remembered by workstation and path, and replaced", async () => {
+      const acme = tenant();
+      await store().putIngestedFiles(acme, "w1", [ingested("/a"), ingested("/b")], T0);
+      const grown = ingested("/a", { size: 99, tailHash: null, state: null, seenAt: T0 + 1 });
+      await store().putIngestedFiles(acme, "w1", [grown], T0);
+      const found = await store().findIngestedFiles(acme, "w1", ["/b", "/a", "/c"]);
+      const plain = found.map((file) => ({
+        ...file,
+        tailHash: file.tailHash && Buffer.from(file.tailHash),
+      }));
+      expect(plain.sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([grown, ingested("/b")]);
+      expect(await store().findIngestedFiles(acme, "w2", ["/a"])).toEqual([]);
+      expect(await store().findIngestedFiles(acme, "w1", [])).toEqual([]);
+      // Bookkeeping is nobody's news.
+      expect(await changesOf(store(), acme)).toEqual([]);
+    });
+
+    test("keep nothing of a session that is deleted", async () => {
+      const acme = tenant();
+      const origin = { workstation: "w", file: "/a", key: "w:p:s" };
+      const { id } = await createSession(store(), acme, { origin });
+      await store().putIngestedFiles(acme, "w", [ingested("/a"), ingested("/b")], T0);
+      await store().deleteSession(acme, id, "forget", T0);
+      const states = (await store().findIngestedFiles(acme, "w", ["/a", "/b"])).map(
+        ({ path, state }) => [path, state === null],
+      );
+      expect(states.sort()).toEqual([
+        ["/a", true],
+        ["/b", false],
+      ]);
+    });
+  });
+
+  describe("findTombstoneByOrigin", () => {
+    test("gives the newest of what came from there and was deleted", async () => {
+      const acme = tenant();
+      expect(await store().findTombstoneByOrigin(acme, "k")).toBeUndefined();
+      for (const id of ["first", "second"]) {
+        await createSession(store(), acme, { id, origin: { key: "k" } });
+        await store().deleteSession(acme, id, "forget", T0);
+      }
+      const found = await store().findTombstoneByOrigin(acme, "k");
+      expect(found).toMatchObject({ sessionId: "second", originKey: "k", reason: "forget" });
+    });
+  });
+
+  describe("figures of a session", () => {
+    const figures = {
+      ...{ exchangeCount: 3, toolCounts: { bash: 2, "a b": 1 }, fileMtime: T0 },
+      ...{ firstMessageAt: T0 - 5, lastMessageAt: T0 + 5 },
+    };
+
+    test("are absent until they are given, and then stay", async () => {
+      const acme = tenant();
+      const { id, figures: none } = await createSession(store(), acme);
+      expect(none).toBeUndefined();
+      await append(store(), acme, id, message("hello"));
+      const updated = await store().updateSession(acme, id, { figures }, T0);
+      expect(updated.figures).toEqual(figures);
+      await store().updateSession(acme, id, { title: "t" }, T0);
+      const { sessions } = await store().listSessions(acme, {}, { limit: 9 });
+      expect(sessions).toMatchObject([{ title: "t", figures }]);
+    });
+
+    test("are not those of a fork", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      await append(store(), acme, id, message("hello"));
+      await store().updateSession(acme, id, { figures }, T0);
+      const fork = await store().forkSession(acme, { sessionId: id, session: newSession() });
+      expect(fork.figures).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,60 @@
+import type { Migration } from "../../migration.ts";
+
+/**
+ * What was read of which file, so that a file is read once; figures of ingested sessions; and a view
+ * for programs that know such sessions as rows. Older versions neither read nor write these and may
+ * go on writing: a file that they have read is read again, which changes nothing.
+ *
+ * Text of more than 4 KB is kept apart and packed: the view's `content` has its beginning.
+ */
+export const INGEST: Migration = {
+  version: 5,
+  name: "ingest",
+  minReader: 1,
+  minWriter: 4,
+  sql: `
+CREATE TABLE ingested_files (
+  tenant INTEGER NOT NULL,
+  workstation TEXT NOT NULL,
+  path TEXT NOT NULL,
+  source TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mtime INTEGER NOT NULL,
+  read_offset INTEGER NOT NULL,
+  read_lines INTEGER NOT NULL,
+  tail_hash BLOB,
+  state BLOB,
+  seen_at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, workstation, path)
+) WITHOUT ROWID;
+
+ALTER TABLE sessions ADD COLUMN exchange_count INTEGER;
+ALTER TABLE sessions ADD COLUMN tool_counts TEXT;
+ALTER TABLE sessions ADD COLUMN file_mtime INTEGER;
+ALTER TABLE sessions ADD COLUMN first_msg_at INTEGER;
+ALTER TABLE sessions ADD COLUMN last_msg_at INTEGER;
+
+CREATE VIEW indexed_sessions AS
+SELECT s.origin_key AS composite_key, s.workstation AS workstation_id, s.project_id,
+  substr(s.origin_key, length(s.workstation) + length(s.project_id) + 3) AS session_id,
+  s.project_path, s.git_branch, coalesce(s.exchange_count, 0) AS exchange_count,
+  coalesce(s.tool_counts, '{}') AS tool_counts,
+  (SELECT group_concat(CASE e.role WHEN 'user' THEN 'User: ' ELSE 'Assistant: ' END
+        || coalesce(json_extract(b.value, '$.text.head'), json_extract(b.value, '$.text')),
+      char(10) ORDER BY e.sequence, b.key)
+    FROM entries e, json_each(CASE json_type(CAST(e.content AS TEXT)) WHEN 'array'
+      THEN CAST(e.content AS TEXT) ELSE json_extract(CAST(e.content AS TEXT), '$.blocks') END) b
+    WHERE e.tenant = s.tenant AND e.session = s.session AND e.kind = 'message'
+      AND e.role IN ('user', 'assistant') AND json_extract(b.value, '$.type') = 'text') AS content,
+  s.file_mtime / 1000 AS file_mtime,
+  strftime('%Y-%m-%dT%H:%M:%fZ', s.first_msg_at / 1000.0, 'unixepoch') AS first_msg_at,
+  strftime('%Y-%m-%dT%H:%M:%fZ', s.last_msg_at / 1000.0, 'unixepoch') AS last_msg_at,
+  strftime('%Y-%m-%dT%H:%M:%fZ', s.created_at / 1000.0, 'unixepoch') AS created_at,
+  strftime('%Y-%m-%dT%H:%M:%fZ', t.last_write_at / 1000.0, 'unixepoch') AS updated_at,
+  n.name AS tenant
+FROM sessions s
+JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+JOIN tenants n ON n.tenant = s.tenant
+WHERE s.origin_key IS NOT NULL AND s.workstation IS NOT NULL AND s.project_id IS NOT NULL;
+`,
+};

@@ -1,0 +1,171 @@
+import { spawn } from "node:child_process";
+import { appendFileSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Ran, ROOT, type RunOptions, runCli } from "./support/cli.ts";
+import { createFolder } from "./support/folder.ts";
+import { fixture } from "./support/transcripts.ts";
+
+/** A home with a store of its own, and the commands in it. */
+function world() {
+  const home = createFolder();
+  const env = { HOME: home, BACKSCROLL_DB: join(home, "store.db"), WORKSTATION_ID: "w1" };
+  const cli = (args: readonly string[], options: RunOptions = {}): Promise<Ran> =>
+    runCli(args, { cwd: home, env, ...options });
+  const ok = async (...args: string[]): Promise<string> => {
+    const ran = await cli(args);
+    expect([ran.code, ran.stderr], args.join(" ")).toEqual([0, ""]);
+    return ran.stdout;
+  };
+  const json = async <Value>(...args: string[]) => JSON.parse(await ok(...args, "--json")) as Value;
+  mkdirSync(join(home, "chats"));
+  copyFileSync(join(ROOT, "test/fixtures/pi/version-2.jsonl"), join(home, "chats/a.jsonl"));
+  return { home, env, cli, ok, json };
+}
+
+interface Listed {
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly metadata: Record<string, unknown>;
+    readonly origin: { readonly key: string };
+    readonly exchange_count: number | null;
+  }[];
+}
+
+interface Report {
+  readonly dry_run: boolean;
+  readonly workstation: string;
+  readonly totals: {
+    readonly files: Record<string, number>;
+    readonly sessions: Record<string, number>;
+    readonly entries: number;
+  };
+}
+
+describe("ingest", () => {
+  test("takes a folder, and the second time reads nothing", async () => {
+    const { ok, json } = world();
+    expect(await ok("ingest", "chats")).toMatch(/^Found 1 file: 0 unchanged, 1 read/);
+    const again = await json<Report>("ingest", "chats");
+    expect(again).toMatchObject({
+      ...{ dry_run: false, workstation: "w1" },
+      totals: {
+        files: { found: 1, unchanged: 1, read: 0 },
+        sessions: { new: 0, grown: 0, forgotten: 0 },
+        entries: 0,
+      },
+    });
+    const { sessions } = await json<Listed>("list");
+    expect(sessions).toMatchObject([
+      {
+        ...{ project_id: expect.stringMatching(/^[0-9a-f]{8}$/), workstation_id: "w1" },
+        ...{ origin: { key: expect.stringMatching(/^w1:[0-9a-f]{8}:/) }, exchange_count: 1 },
+        ...{ tool_counts: {}, first_msg_at: expect.any(String), last_msg_at: expect.any(String) },
+        ...{ file_mtime: expect.any(String), metadata: { titleFrom: "request" } },
+      },
+    ]);
+    expect(sessions[0]?.title).not.toBe("");
+  });
+
+  test("leaves long lines out, or cuts them, as it is told", async () => {
+    const { home, json } = world();
+    const long = JSON.stringify({
+      ...{ type: "message", id: "x", parentId: null, timestamp: "2026-05-04T10:00:01.000Z" },
+      message: { role: "user", content: "word ".repeat(300_000) },
+    });
+    writeFileSync(join(home, "chats/a.jsonl"), `${fixture("pi/version-2.jsonl")}${long}\n`);
+    const problems = async (how: string) => {
+      const report = await json<{ totals: { problems: object } }>(
+        ...["ingest", "chats", "--oversize", how, "--dry-run"],
+      );
+      return report.totals.problems;
+    };
+    expect(await problems("skip")).toEqual({ line_too_long: 1 });
+    expect(await problems("cut")).toEqual({ line_cut: 1 });
+  });
+
+  test("says what is wrong with its options", async () => {
+    const { cli } = world();
+    for (const [args, message] of [
+      [["ingest", "--oversize", "fold"], "one of cut, skip"],
+      [["ingest", "--source", "word"], "one of claw-code"],
+    ] as const) {
+      const ran = await cli(args);
+      expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+  });
+});
+
+describe("forget", () => {
+  test("keeps a session away until a forced ingest names its file", async () => {
+    const { home, cli, ok, json } = world();
+    await ok("ingest", "chats");
+    const [session] = (await json<Listed>("list")).sessions;
+    const asked = await cli(["forget", session?.id ?? ""]);
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
+    expect(await ok("forget", session?.id ?? "", "--yes")).toMatch(/^Forgot \d+ entries\.\n$/);
+    appendFileSync(join(home, "chats/a.jsonl"), "\n");
+    const report = await json<Report>("ingest", "chats");
+    expect(report.totals.sessions).toMatchObject({ new: 0, forgotten: 1 });
+    expect(await ok("ingest", "chats/a.jsonl", "--force")).toContain("new (pi): stored 2 entries");
+  });
+});
+
+describe("resume and stats", () => {
+  test("an agent without such a command has none, with exit code 1", async () => {
+    const { cli, ok, json } = world();
+    await ok("ingest", "chats");
+    const [session] = (await json<Listed>("list")).sessions;
+    const ran = await cli(["resume", session?.id ?? ""]);
+    expect([ran.code, ran.stdout]).toEqual([1, ""]);
+    expect(ran.stderr).toMatch(/pi has no command for that/);
+  });
+
+  test("adds up sessions, messages and tokens", async () => {
+    const { ok, json } = world();
+    expect(await ok("stats", "--db", ":memory:")).toBe("No sessions.\n");
+    await ok("ingest", "chats");
+    expect(await ok("stats")).toMatch(/^AGENT +SESSIONS +MESSAGES +TOKENS\npi +1 +1 +0 +▇+$/m);
+    const stats = await json<Record<string, unknown>>("stats");
+    expect(stats).toMatchObject({
+      ...{ total: { sessions: 1, messages: 1 }, agents: [{ agent: "pi", sessions: 1 }] },
+      ...{ projects: [{ project_path: expect.any(String) }], days: [{ sessions: 1 }] },
+    });
+  });
+});
+
+describe("without a command", () => {
+  test("a machine without transcripts is offered the demo", async () => {
+    const { ok } = world();
+    expect(await ok()).toMatch(/No agent that we know.*backscroll\.js demo/s);
+  });
+
+  test("demo shows a search, a window and a context, and leaves the own store alone", async () => {
+    const { cli, ok, home } = world();
+    const text = await ok("demo");
+    expect(text).toMatch(/1\. A search: .*2\. What was said round.*3\. What a model/s);
+    const db = /into (\S+)$/m.exec(text)?.[1] ?? "";
+    expect((await cli(["list", "--db", db])).stdout).toContain("Cron runs twice");
+    rmSync(join(db, ".."), { recursive: true });
+    const own = await cli(["status"]);
+    expect([own.code, home]).toEqual([4, home]);
+  });
+});
+
+test("watch stores what is there, and ends cleanly when it is interrupted", async () => {
+  const { home, env, ok } = world();
+  const bin = join(ROOT, "bin/backscroll.js");
+  const child = spawn(process.execPath, [bin, "watch"], {
+    cwd: home,
+    env: { PATH: process.env["PATH"], ...env },
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    if (output === "") child.kill("SIGINT");
+    output += text;
+  });
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  expect([code, output]).toEqual([0, expect.stringMatching(/^Watching \d+ folders.*\nStored 0/)]);
+  expect(await ok("list")).toBe("No sessions.\n");
+});
