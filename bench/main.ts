@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { benchAppend } from "./append.ts";
 import { benchBlobs } from "./blobs.ts";
 import { benchContext } from "./context.ts";
+import { benchIngest } from "./ingest.ts";
 import type { BenchOptions } from "./measure.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
@@ -12,6 +13,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   append: benchAppend,
   blobs: benchBlobs,
   context: benchContext,
+  ingest: benchIngest,
   recall: benchRecall,
   search: benchSearch,
 };
@@ -21,6 +23,7 @@ const HELP = `Usage: npm run bench -- NAME [options]
   append   one append, batches, pages of sessions and messages, event-loop delay
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
+  ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
   recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
 
@@ -29,6 +32,8 @@ Options
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
   --messages N       how many messages search looks through; 100000 if left out
+  --megabytes N      ingest: megabytes of each format; 64 if left out
+  --files N          ingest: how many small files; 2000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
                      temporary folder if left out
   --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl
@@ -74,6 +79,7 @@ async function main(): Promise<number> {
     messages,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
+    ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
   });
   return met ? 0 : 1;
 }
@@ -87,6 +93,8 @@ function parse() {
       backend: { type: "string" },
       only: { type: "string" },
       messages: { type: "string", default: "100000" },
+      megabytes: { type: "string", default: "64" },
+      files: { type: "string", default: "2000" },
       folder: { type: "string" },
       data: { type: "string" },
       haystack: { type: "string", default: "all" },

@@ -4,6 +4,7 @@ import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { IngestBenchOptions } from "./ingest.ts";
 import type { RecallOptions } from "./recall.ts";
 
 export interface BenchOptions {
@@ -16,6 +17,7 @@ export interface BenchOptions {
   readonly messages: number;
   readonly folder?: string;
   readonly recall?: RecallOptions;
+  readonly ingest?: IngestBenchOptions;
 }
 
 /** What one run of a scenario has measured, by name. */

@@ -133,7 +133,7 @@ export {
 export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from "./model/errors.ts";
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
-export type { Origin, Retention, Session } from "./model/session.ts";
+export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
 export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";
@@ -142,6 +142,7 @@ export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";
 export type { IndexStatus } from "./store/index/index-status.ts";
+export type { IngestedFile } from "./store/ingested-file.ts";
 export type { Quota, StoreStatus, SweepResult, TenantStatus, Tombstone } from "./store/records.ts";
 export type { Durability, IndexingOptions, StoreOptions } from "./store/store.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

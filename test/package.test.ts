@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as ai from "../src/adapters/ai-sdk/index.ts";
+import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
 import * as library from "../src/index.ts";
@@ -24,6 +25,7 @@ test("the package has these entry points and no others", () => {
       types: "./dist/adapters/ai-sdk/index.d.ts",
       default: "./dist/adapters/ai-sdk/index.js",
     },
+    "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
     "./package.json": "./package.json",
   });
   expect(manifest["bin"]).toEqual({ backscroll: "bin/backscroll.js" });
@@ -63,6 +65,13 @@ test("the library has these names at run time", () => {
 
 test("backscroll/ai has these names at run time", () => {
   expect(Object.keys(ai)).toEqual(["memoryTools"]);
+});
+
+test("backscroll/ingest has these names at run time", () => {
+  expect(Object.keys(archive).sort()).toEqual([
+    ...["compositeKey", "indexAll", "indexFile", "ingest", "parseSessionFile", "projectId"],
+    ...["watchPlaces", "workstationId"],
+  ]);
 });
 
 test("errors have these codes, and each an exit code", () => {

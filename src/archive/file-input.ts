@@ -1,6 +1,6 @@
 /** What a file is read with, and what comes of it. */
 
-import type { IngestedFile } from "../store/records.ts";
+import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Candidate } from "./find-files.ts";
 import type { FileOutcome, SessionOutcome } from "./outcome.ts";
 import type { ReadingPlan } from "./plan-reading.ts";

@@ -13,7 +13,7 @@ import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource } from "../ingest/sources.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
-import type { IngestedFile } from "../store/records.ts";
+import type { IngestedFile } from "../store/ingested-file.ts";
 import { dropEmpty, ingestEmpty } from "./empty-file.ts";
 import type { FileInput, Ingested } from "./file-input.ts";
 import { type FileState, formatState, parseState } from "./file-state.ts";

@@ -8,7 +8,7 @@
 
 import { stat } from "node:fs/promises";
 import { mtimeUsOf } from "../ingest/files/walk.ts";
-import type { IngestedFile } from "../store/records.ts";
+import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
@@ -25,7 +25,7 @@ export interface RunHandlers {
 }
 
 /** Files that are read at once: enough that the store never waits, and no more memory than that. */
-const AT_ONCE = 4;
+const AT_ONCE = 2;
 
 /** Files whose records are written together. */
 const RECORDS = 64;

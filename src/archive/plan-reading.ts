@@ -7,7 +7,7 @@
  */
 
 import type { FoundFile } from "../ingest/files/walk.ts";
-import type { IngestedFile } from "../store/records.ts";
+import type { IngestedFile } from "../store/ingested-file.ts";
 
 export type ReadingPlan =
   | "unchanged"

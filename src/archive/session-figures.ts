@@ -47,6 +47,11 @@ export class SessionFigures {
     };
   }
 
+  /** What was counted so far, of a file that was read whole. */
+  counted(): IngestFigures {
+    return { ...this.#figures(undefined, { mtime: 0, isRest: false }), fileMtime: null };
+  }
+
   #titlePatch(session: Session, title: string | null): SessionPatch {
     if (givenTitle(session) !== "") return {};
     // The source may have one by now.

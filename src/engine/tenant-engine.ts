@@ -14,8 +14,8 @@ import { MAX_PATH_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
+import type { IngestedFile } from "../store/ingested-file.ts";
 import type {
-  IngestedFile,
   Quota,
   SessionFilter,
   SweepResult,

@@ -3,7 +3,7 @@ import { isMadeTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
 import type { SessionPatch } from "./records.ts";
 
 /** Merges at the top level; a null removes its key. */
-export function mergeMetadata(current: JsonObject, patch: JsonObject): JsonObject {
+function mergeMetadata(current: JsonObject, patch: JsonObject): JsonObject {
   const merged = { ...current, ...patch };
   return Object.fromEntries(
     Object.entries(merged).filter(([key]) => !Object.hasOwn(patch, key) || patch[key] !== null),

@@ -20,6 +20,7 @@ import type {
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { IndexStatus } from "./index/index-status.ts";
+import type { IngestedFile } from "./ingested-file.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -29,7 +30,6 @@ import type {
   EraseResult,
   FeedHead,
   ForkRequest,
-  IngestedFile,
   MoveLeafRequest,
   NewFact,
   NewMemory,

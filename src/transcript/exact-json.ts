@@ -19,10 +19,10 @@ interface Source {
 const json = JSON as unknown as RawJson;
 
 /**
- * Only numbers of many digits, and those with a large exponent, can lose something. A number stands at
- * the beginning, or behind one of these: hexadecimal ids inside strings, which every line has, do not.
+ * Only numbers of many digits, and those with a large exponent, can lose something. A number follows
+ * one of these signs: ids in hex, which are in every line of a transcript, follow a quote.
  */
-const MAY_LOSE = /(?:^|[:,[\s])-?(?:[0-9.]{16,}|[0-9.]+[eE][+-]?[0-9]{2})/;
+const MAY_LOSE = /(?:^|[:,[\s])-?[0-9](?:[0-9.]{15,}|[0-9.]*[eE][+-]?[0-9]{2})/;
 
 /** As `JSON.parse`, but what `JSON.stringify` gives of the result has every number as it was written. */
 export function parseExact(text: string): unknown {

@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 /** A batch is held in memory: this bounds it, whatever the entries hold. */
-const BATCH_BYTES = 8 * 1024 * 1024;
+const BATCH_BYTES = 1024 * 1024;
 
 /** How often somebody else may write to the session at the same moment. */
 const TRIES = 5;

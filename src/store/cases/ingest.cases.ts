@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { IngestedFile } from "../records.ts";
+import type { IngestedFile } from "../ingested-file.ts";
 import {
   append,
   type Cases,

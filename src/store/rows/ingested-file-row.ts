@@ -1,6 +1,7 @@
 /** From rows of `ingested_files` to what the port gives out. */
 
-import type { IngestedFile, Row } from "../records.ts";
+import type { IngestedFile } from "../ingested-file.ts";
+import type { Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
 export const INGESTED_FILE_COLUMNS = `path, source, size, mtime, read_offset, read_lines,

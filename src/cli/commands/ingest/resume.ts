@@ -1,6 +1,4 @@
-import { SOURCES } from "../../../ingest/sources.ts";
-import type { Session } from "../../../model/session.ts";
-import { sourceFieldsOf } from "../../../transcript/source-fields.ts";
+import { resumeCommand } from "../../../archive/resume-command.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStore } from "../../store.ts";
@@ -15,7 +13,7 @@ export const resume: Command = defineCommand({
     withStore(context, "read", async (tenant) => {
       const session = await tenant.getSessionMeta(args.SESSION);
       const { terminal } = context;
-      const command = commandFor(session);
+      const command = resumeCommand(session);
       const { projectPath: cwd = null, source = null } = session.origin;
       if (context.json) {
         await terminal.printJson({ session_id: session.id, source, cwd, command });
@@ -28,12 +26,3 @@ export const resume: Command = defineCommand({
       return EXIT.nothing;
     }),
 });
-
-function commandFor(session: Session): string | null {
-  const { source, projectPath, key } = session.origin;
-  const reader = SOURCES.find(({ name }) => name === source);
-  // The key is workstation:project:session.
-  const id = sourceFieldsOf(session)?.id ?? key?.split(":").slice(2).join(":");
-  if (id === undefined || id === null || id === "") return null;
-  return reader?.resumeCommand?.({ id, cwd: projectPath ?? null }) ?? null;
-}

@@ -1,6 +1,6 @@
 /** How far files were read. */
 
-import type { IngestedFile } from "../../records.ts";
+import type { IngestedFile } from "../../ingested-file.ts";
 import { INGESTED_FILE_COLUMNS, toIngestedFile } from "../../rows/ingested-file-row.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

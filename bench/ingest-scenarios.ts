@@ -1,0 +1,65 @@
+/** Ingesting a corpus into a new store, and looking at it again. Each runs in a process of its own. */
+
+import { statSync } from "node:fs";
+import type * as Archive from "../src/archive/index.ts";
+import type { IngestReport } from "../src/archive/ingest.ts";
+import { open } from "./library.ts";
+import { type Figures, peakRssMb } from "./measure.ts";
+
+export interface IngestTask {
+  readonly address: string;
+  readonly home: string;
+  /** A folder to read, instead of the places of the agents. */
+  readonly path: string;
+}
+
+/** Parsed, stored, and all of it in segments of the index. */
+export async function ingestAll(task: IngestTask): Promise<Figures> {
+  await using engine = await open(task.address, { durability: "process" });
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  const { totals } = await run(engine, task);
+  const storedSeconds = (performance.now() - start) / 1000;
+  await engine.maintainIndex("upkeep");
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  const cpuSeconds = (user + system) / 1_000_000;
+  const megabytes = totals.bytes / 1_000_000;
+  const { messages = 0 } = (await engine.tenantStatus()) ?? {};
+  await engine.close();
+  const size = sizeOf(task.address) + sizeOf(`${task.address}-index`);
+  return {
+    ...{ megabytes, seconds, storedSeconds, megabytesPerSecond: megabytes / seconds },
+    ...{ megabytesPerCpuSecond: megabytes / cpuSeconds, messages },
+    ...{ messagesPerCpuSecond: messages / cpuSeconds, files: totals.files.read },
+    ...{ sizePercent: (100 * size) / totals.bytes, peakRssMb: peakRssMb() },
+    problems: [...totals.problems.values()].reduce((sum, count) => sum + count, 0),
+  };
+}
+
+/** A second run over files that did not change. */
+export async function rescan(task: IngestTask): Promise<Figures> {
+  await using engine = await open(task.address, { durability: "process" });
+  const start = performance.now();
+  const { totals } = await run(engine, task);
+  const seconds = (performance.now() - start) / 1000;
+  const { unchanged } = totals.files;
+  return {
+    ...{ seconds, unchanged, secondsPer100000: (seconds * 100_000) / Math.max(1, unchanged) },
+    ...{ opened: totals.found - unchanged, peakRssMb: peakRssMb() },
+  };
+}
+
+async function run(
+  engine: Awaited<ReturnType<typeof open>>,
+  { home, path }: IngestTask,
+): Promise<IngestReport> {
+  const built = new URL("../dist/archive/index.js", import.meta.url);
+  const { ingest } = (await import(built.href)) as typeof Archive;
+  const variables = { WORKSTATION_ID: "bench" };
+  return ingest(engine, { environment: { home, variables, platform: "linux" }, paths: [path] });
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

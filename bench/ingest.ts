@@ -1,0 +1,84 @@
+/** `npm run bench -- ingest --megabytes N --files N`: reading transcripts, and reading them again. */
+
+import { join } from "node:path";
+import { SOURCES } from "../src/ingest/sources.ts";
+import { FORMATS, type Format, writeCorpus } from "./ingest-corpus.ts";
+import type { IngestTask } from "./ingest-scenarios.ts";
+import { type BenchOptions, inFreshProcess, medians, Report, withFolder } from "./measure.ts";
+
+const SCENARIOS = new URL("./ingest-scenarios.ts", import.meta.url);
+
+export interface IngestBenchOptions {
+  /** Of transcripts of some megabytes each, of each format. */
+  readonly megabytes: number;
+  /** How many small ones. */
+  readonly files: number;
+}
+
+const LARGE_BYTES = 4_000_000;
+const SMALL_BYTES = 8_000;
+
+export async function benchIngest(options: BenchOptions): Promise<boolean> {
+  const report = new Report("ingest");
+  const { megabytes = 64, files = 2_000 } = options.ingest ?? {};
+  const known = FORMATS.filter((format) => SOURCES.some(({ name }) => name === format));
+  for (const format of known.filter((name) => name.includes(options.only))) {
+    const count = Math.max(1, Math.round((megabytes * 1_000_000) / LARGE_BYTES));
+    await large(options, report, format, count);
+  }
+  const [first] = known;
+  if (first !== undefined && "small files".includes(options.only)) {
+    await small(options, report, first, files);
+  }
+  return report.met;
+}
+
+async function large(
+  options: BenchOptions,
+  report: Report,
+  format: Format,
+  files: number,
+): Promise<void> {
+  await withFolder(options.folder, async (folder) => {
+    const home = join(folder, "home");
+    const corpus = await writeCorpus(home, format, files, LARGE_BYTES);
+    const spokenPercent = (100 * corpus.spokenBytes) / corpus.bytes;
+    report.measurement("sqlite", `${format} corpus`, 1, { ...corpus, spokenPercent });
+    const runs = [];
+    for (let i = 0; i < options.runs; i++) {
+      const task: IngestTask = { address: join(folder, `${i}.db`), home, path: home };
+      runs.push(await inFreshProcess(SCENARIOS, "ingestAll", task));
+    }
+    const figures = medians(runs);
+    report.measurement("sqlite", format, options.runs, figures);
+    report.bar(`${format}: spoken text, % of the bytes`, spokenPercent, 15, true);
+    report.bar(
+      `${format}: MB/s, parsed, stored and indexed`,
+      figures["megabytesPerSecond"],
+      30,
+      true,
+    );
+    report.bar(`${format}: peak RSS, MB`, figures["peakRssMb"], 400);
+    report.bar(`${format}: database and index, % of the source`, figures["sizePercent"], 60);
+  });
+}
+
+async function small(
+  options: BenchOptions,
+  report: Report,
+  format: Format,
+  files: number,
+): Promise<void> {
+  await withFolder(options.folder, async (folder) => {
+    const home = join(folder, "home");
+    await writeCorpus(home, format, files, SMALL_BYTES);
+    const task: IngestTask = { address: join(folder, "small.db"), home, path: home };
+    const first = await inFreshProcess(SCENARIOS, "ingestAll", task);
+    report.measurement("sqlite", "small files", 1, first);
+    const again = await inFreshProcess(SCENARIOS, "rescan", task);
+    report.measurement("sqlite", "unchanged files", 1, again);
+    report.bar("small files: peak RSS, MB", first["peakRssMb"], 400);
+    report.bar("unchanged files: seconds for 100,000", again["secondsPer100000"], 5);
+    report.bar("unchanged files: opened", again["opened"], 0);
+  });
+}

@@ -1,0 +1,19 @@
+/** The public names of `backscroll/ingest`. What is not here may change without notice. */
+
+export type { Oversize } from "../ingest/files/oversize.ts";
+export type { WalkCounts } from "../ingest/files/walk.ts";
+export { compositeKey, projectId } from "../ingest/identity/session-key.ts";
+export { workstationId } from "../ingest/identity/workstation.ts";
+export type { Environment, Place } from "../ingest/source.ts";
+export type { Missing } from "./find-files.ts";
+export { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
+export type { IngestOptions } from "./ingest-setting.ts";
+export type { FileOutcome, How, SessionOutcome, SourceTotals, Totals } from "./outcome.ts";
+export {
+  type Exchange,
+  indexAll,
+  indexFile,
+  parseSessionFile,
+  type SessionMeta,
+} from "./seed-names.ts";
+export { type WatchInput, watchPlaces } from "./watch.ts";

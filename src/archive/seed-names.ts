@@ -1,0 +1,100 @@
+/**
+ * The names that the first indexers of such files gave to the same things: `parseSessionFile`,
+ * `indexFile`, `indexAll`.
+ */
+
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import { accessAround } from "../ingest/files/file-access.ts";
+import { holdTornLine } from "../ingest/files/last-line.ts";
+import { TranscriptFile } from "../ingest/files/open-file.ts";
+import { limitLines } from "../ingest/files/oversize.ts";
+import { idFromFile } from "../ingest/identity/session-key.ts";
+import { splitLines } from "../ingest/lines.ts";
+import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
+import type { ImportedEntry } from "../ingest/source.ts";
+import { recogniseSource } from "../ingest/sources.ts";
+import { textOf } from "../model/block.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
+import { SessionFigures } from "./session-figures.ts";
+
+/** A request, and all that was answered until the next. */
+export interface Exchange {
+  readonly user: string;
+  readonly assistant: string;
+}
+
+export interface SessionMeta {
+  readonly sessionId: string;
+  readonly projectPath: string;
+  readonly gitBranch: string;
+  readonly firstMsgAt: number | null;
+  readonly lastMsgAt: number | null;
+  readonly exchanges: readonly Exchange[];
+  readonly toolCounts: Readonly<Record<string, number>>;
+  readonly exchangeCount: number;
+  readonly problems: readonly ImportProblem[];
+}
+
+/** The first session of a file, in memory, and nothing stored. `unknown_format` if it is none. */
+export async function parseSessionFile(path: string): Promise<SessionMeta> {
+  await using file = await TranscriptFile.open(path);
+  const own = new ProblemLog();
+  const source = recogniseSource(await file.head(own), path);
+  if (source === undefined && file.size > 0) {
+    throw new BackscrollError("unknown_format", `${path} is no transcript of a known format`, {
+      details: { file: path },
+    });
+  }
+  const through = { offset: 0, lines: 0, isOpen: false };
+  const whole = holdTornLine(splitLines(file.read(own)), file.size, through, own);
+  const transcript = source?.read({
+    ...{ path, lines: limitLines(whole, "cut", own), files: accessAround(path, path) },
+  });
+  const figures = new SessionFigures();
+  const exchanges: { user: string; assistant: string }[] = [];
+  let meta = { sessionId: idFromFile(path), projectPath: "", gitBranch: "" };
+  for await (const session of transcript?.sessions ?? []) {
+    const { id, cwd, gitBranch } = session;
+    meta = { sessionId: id ?? meta.sessionId, projectPath: cwd ?? "", gitBranch: gitBranch ?? "" };
+    for await (const entry of figures.watch(session.entries)) addTo(exchanges, entry, figures);
+    break;
+  }
+  const { exchangeCount, toolCounts, firstMessageAt, lastMessageAt } = figures.counted();
+  return {
+    ...{ ...meta, exchanges, toolCounts, exchangeCount },
+    ...{ firstMsgAt: firstMessageAt, lastMsgAt: lastMessageAt },
+    problems: [...own.first, ...(transcript?.problems.first ?? [])],
+  };
+}
+
+/** As `ingest` of one file. */
+export function indexFile(
+  tenant: TenantEngine,
+  path: string,
+  input: IngestInput,
+): Promise<IngestReport> {
+  return ingest(tenant, { ...input, paths: [path] });
+}
+
+/** As `ingest` of all that agents have on this machine. */
+export function indexAll(tenant: TenantEngine, input: IngestInput): Promise<IngestReport> {
+  return ingest(tenant, input);
+}
+
+/** A new exchange begins where the count of them has grown; what comes before the first is none. */
+function addTo(
+  exchanges: { user: string; assistant: string }[],
+  entry: ImportedEntry,
+  figures: SessionFigures,
+): void {
+  const text = textOf(entry.blocks);
+  if (entry.kind !== "message") return;
+  if (figures.counted().exchangeCount > exchanges.length) {
+    exchanges.push({ user: text, assistant: "" });
+    return;
+  }
+  const last = exchanges.at(-1);
+  if (last === undefined || entry.role !== "assistant" || text === "") return;
+  last.assistant += last.assistant === "" ? text : `\n${text}`;
+}
