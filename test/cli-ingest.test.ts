@@ -89,7 +89,7 @@ describe("ingest", () => {
     const { cli } = world();
     for (const [args, message] of [
       [["ingest", "--oversize", "fold"], "one of cut, skip"],
-      [["ingest", "--source", "word"], "one of claw-code"],
+      [["ingest", "--source", "word"], "one of claude-code"],
     ] as const) {
       const ran = await cli(args);
       expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(message)]);
@@ -113,13 +113,23 @@ describe("forget", () => {
 });
 
 describe("resume and stats", () => {
-  test("an agent without such a command has none, with exit code 1", async () => {
+  test("a session is opened again by its own agent's command", async () => {
     const { cli, ok, json } = world();
     await ok("ingest", "chats");
     const [session] = (await json<Listed>("list")).sessions;
     const ran = await cli(["resume", session?.id ?? ""]);
+    expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining("pi --session ")]);
+  });
+
+  test("an agent without such a command has none, with exit code 1", async () => {
+    const { home, cli, ok, json } = world();
+    const file = join(home, "claw.json");
+    copyFileSync(join(ROOT, "test/fixtures/claw-code/version-1.json"), file);
+    await ok("ingest", file);
+    const [session] = (await json<Listed>("list")).sessions;
+    const ran = await cli(["resume", session?.id ?? ""]);
     expect([ran.code, ran.stdout]).toEqual([1, ""]);
-    expect(ran.stderr).toMatch(/pi has no command for that/);
+    expect(ran.stderr).toMatch(/claw-code has no command for that/);
   });
 
   test("adds up sessions, messages and tokens", async () => {

@@ -27,8 +27,12 @@ export async function ingestFile(setting: IngestSetting, input: FileInput): Prom
   if (isMostlyHoles(file)) return { outcome: outcomeOf(file.path, "sparse") };
   try {
     if (file.size === 0) return await ingestEmpty(setting, input);
-    await using opened = await TranscriptFile.open(file.path);
-    return await new Reading(setting, input, opened).run();
+    const opened = await TranscriptFile.open(file.path);
+    try {
+      return await new Reading(setting, input, opened).run();
+    } finally {
+      await opened.close();
+    }
   } catch (error) {
     if (isStoreFailure(error)) throw error;
     const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";

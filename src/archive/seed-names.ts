@@ -38,7 +38,15 @@ export interface SessionMeta {
 
 /** The first session of a file, in memory, and nothing stored. `unknown_format` if it is none. */
 export async function parseSessionFile(path: string): Promise<SessionMeta> {
-  await using file = await TranscriptFile.open(path);
+  const file = await TranscriptFile.open(path);
+  try {
+    return await parseOpened(file, path);
+  } finally {
+    await file.close();
+  }
+}
+
+async function parseOpened(file: TranscriptFile, path: string): Promise<SessionMeta> {
   const own = new ProblemLog();
   const source = recogniseSource(await file.head(own), path);
   if (source === undefined && file.size > 0) {

@@ -57,11 +57,15 @@ export function isInside(path: string, root: string): boolean {
 
 async function readRegular(path: string, maxBytes: number): Promise<string | undefined> {
   try {
-    await using file = await open(path, "r");
-    const facts = await file.stat();
-    // A device or a pipe could be without end.
-    if (!facts.isFile() || facts.size > maxBytes) return undefined;
-    return await file.readFile("utf8");
+    const file = await open(path, "r");
+    try {
+      const facts = await file.stat();
+      // A device or a pipe could be without end.
+      if (!facts.isFile() || facts.size > maxBytes) return undefined;
+      return await file.readFile("utf8");
+    } finally {
+      await file.close();
+    }
   } catch {
     return undefined;
   }

@@ -95,8 +95,12 @@ export class TranscriptFile implements AsyncDisposable {
     return tail.length === length ? createHash("sha256").update(tail).digest() : undefined;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async close(): Promise<void> {
     await this.#handle.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   async *#readRaw(problems: ProblemLog, offset: number): AsyncGenerator<Uint8Array> {
