@@ -2,6 +2,7 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { toCallBlock, toTextBlock } from "../block-fields.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
 
 /** Of `content`: text, or a list of blocks; undefined if it is neither. */
@@ -20,11 +21,8 @@ function toBlock(content: unknown, provider?: string): Block {
 
 function toKnownBlock(fields: Fields): Block | undefined {
   switch (fields["type"]) {
-    case "text": {
-      const text = textField(fields, "text");
-      if (text === undefined) return undefined;
-      return { ...otherFields(fields, ["type", "text"]), type: "text", text };
-    }
+    case "text":
+      return toTextBlock(fields);
     case "thinking": {
       const text = textField(fields, "thinking");
       const signature = textField(fields, "signature");
@@ -34,17 +32,8 @@ function toKnownBlock(fields: Fields): Block | undefined {
         ...{ type: "thinking", text, ...(signature === undefined ? {} : { signature }) },
       };
     }
-    case "tool_use": {
-      const id = textField(fields, "id");
-      const name = textField(fields, "name");
-      const { input } = fields;
-      if (id === undefined || name === undefined || input === undefined) return undefined;
-      return {
-        ...otherFields(fields, ["type", "id", "name", "input"]),
-        ...{ type: "tool_use", id, name },
-        input: typeof input === "string" ? input : JSON.stringify(input),
-      };
-    }
+    case "tool_use":
+      return toCallBlock(fields, "input");
     case "tool_result":
       return toToolResult(fields);
     case "image":

@@ -4,6 +4,7 @@ import type { Block } from "../../model/block.ts";
 import { ROLES, type Role, type Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
+import { toCallBlock, toTextBlock } from "../block-fields.ts";
 import { countField, type Fields, otherFields, presentFields, textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
@@ -79,28 +80,15 @@ function toBlock(block: unknown): Block {
 
 function toKnownBlock(fields: Fields): Block | undefined {
   switch (fields["type"]) {
-    case "text": {
-      const text = textField(fields, "text");
-      if (text === undefined) return undefined;
-      return { ...otherFields(fields, ["type", "text"]), type: "text", text };
-    }
+    case "text":
+      return toTextBlock(fields);
     case "thinking": {
       const text = textField(fields, "thinking");
       if (text === undefined) return undefined;
       return { ...otherFields(fields, ["type", "thinking"]), type: "thinking", text };
     }
-    case "tool_use": {
-      const id = textField(fields, "id");
-      const name = textField(fields, "name");
-      const { input } = fields;
-      if (id === undefined || name === undefined || input === undefined) return undefined;
-      return {
-        ...otherFields(fields, ["type", "id", "name", "input"]),
-        ...{ type: "tool_use", id, name },
-        // The format holds the arguments as text: not a byte of it is touched.
-        input: typeof input === "string" ? input : JSON.stringify(input),
-      };
-    }
+    case "tool_use":
+      return toCallBlock(fields, "input");
     case "tool_result": {
       const toolUseId = textField(fields, "tool_use_id");
       const toolName = textField(fields, "tool_name");

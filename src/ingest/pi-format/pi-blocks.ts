@@ -2,6 +2,7 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { toCallBlock, toTextBlock } from "../block-fields.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
 
 /** Of `content`: text, or a list of blocks; undefined if it is neither. */
@@ -26,11 +27,8 @@ function toBlock(content: unknown): Block {
 
 function toKnownBlock(fields: Fields): Block | undefined {
   switch (fields["type"]) {
-    case "text": {
-      const text = textField(fields, "text");
-      if (text === undefined) return undefined;
-      return { ...otherFields(fields, ["type", "text"]), type: "text", text };
-    }
+    case "text":
+      return toTextBlock(fields);
     case "thinking": {
       const text = textField(fields, "thinking");
       const signature = textField(fields, "thinkingSignature");
@@ -45,17 +43,8 @@ function toKnownBlock(fields: Fields): Block | undefined {
         ...(signature === undefined ? {} : { signature }),
       };
     }
-    case "toolCall": {
-      const id = textField(fields, "id");
-      const name = textField(fields, "name");
-      const input = fields["arguments"];
-      if (id === undefined || name === undefined || input === undefined) return undefined;
-      return {
-        ...otherFields(fields, ["type", "id", "name", "arguments"]),
-        ...{ type: "tool_use", id, name },
-        input: typeof input === "string" ? input : JSON.stringify(input),
-      };
-    }
+    case "toolCall":
+      return toCallBlock(fields, "arguments");
     case "image": {
       const data = textField(fields, "data");
       const mediaType = textField(fields, "mimeType");
