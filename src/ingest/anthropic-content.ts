@@ -5,6 +5,7 @@
 
 import type { Block } from "../model/block.ts";
 import { isPlainObject } from "../model/json.ts";
+import { toTextBlock } from "./block-fields.ts";
 import type { EntryDraft } from "./drafts.ts";
 import { type Fields, otherFields, textField } from "./fields.ts";
 
@@ -48,12 +49,8 @@ function toContentBlock(block: unknown, format: string): Block {
 
 function toKnownBlock(fields: Fields, format: string): Block | undefined {
   switch (fields["type"]) {
-    case "text": {
-      const text = textField(fields, "text");
-      return text === undefined
-        ? undefined
-        : { ...otherFields(fields, ["type", "text"]), type: "text", text };
-    }
+    case "text":
+      return toTextBlock(fields);
     case "thinking": {
       const text = textField(fields, "thinking") ?? textField(fields, "text");
       if (text === undefined) return undefined;

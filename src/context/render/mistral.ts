@@ -8,9 +8,10 @@
 import type { JsonObject } from "../../model/json.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
 import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
-import { type AssistantTurn, callsOf, type Turn, type UserTurn } from "../hygiene/turn.ts";
+import type { AssistantTurn, Turn } from "../hygiene/turn.ts";
 import type { ContextMessage } from "../message.ts";
-import { dataUrl, joinTexts, outputTextWithError } from "./output-text.ts";
+import { type FunctionCall, functionCalls, userContent } from "./chat-parts.ts";
+import { joinTexts, outputTextWithError } from "./output-text.ts";
 
 export type MistralPart =
   | { type: "text"; text: string }
@@ -18,16 +19,10 @@ export type MistralPart =
   /** As it came from Mistral. */
   | JsonObject;
 
-export interface MistralCall {
-  id: string;
-  type: "function";
-  function: { name: string; arguments: string };
-}
-
 export type MistralMessage =
   | { role: "system"; content: string }
   | { role: "user"; content: string | MistralPart[] }
-  | { role: "assistant"; content: string; tool_calls?: MistralCall[] }
+  | { role: "assistant"; content: string; tool_calls?: FunctionCall[] }
   | { role: "tool"; tool_call_id: string; name: string; content: string };
 
 /** Fits into a request as it is: `{ model, ...context }`. */
@@ -68,7 +63,7 @@ export function renderMistral(
 }
 
 function renderTurn(turn: Turn): MistralMessage[] {
-  if (turn.role === "user") return [{ role: "user", content: renderUser(turn) }];
+  if (turn.role === "user") return [{ role: "user", content: userContent(turn, toImage) }];
   if (turn.role === "assistant") return [renderAssistant(turn)];
   return turn.results.map((result) => ({
     role: "tool",
@@ -78,27 +73,15 @@ function renderTurn(turn: Turn): MistralMessage[] {
   }));
 }
 
-function renderUser({ blocks }: UserTurn): string | MistralPart[] {
-  const texts = blocks.filter((block) => block.type === "text");
-  if (texts.length === blocks.length) return joinTexts(texts);
-  return blocks.map((block): MistralPart => {
-    if (block.type === "text") return { type: "text", text: block.text };
-    if (block.type === "opaque") return block.value;
-    return { type: "image_url", image_url: "url" in block ? block.url : dataUrl(block) };
-  });
+function toImage(url: string): MistralPart {
+  return { type: "image_url", image_url: url };
 }
 
 function renderAssistant(turn: AssistantTurn): MistralMessage {
-  const calls = callsOf(turn).map(
-    (call): MistralCall => ({
-      id: call.id,
-      type: "function",
-      function: { name: call.name, arguments: call.input },
-    }),
-  );
+  const texts = turn.blocks.filter((block) => block.type === "text");
   return {
     role: "assistant",
-    content: joinTexts(turn.blocks.filter((block) => block.type === "text")),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    content: joinTexts(texts),
+    ...functionCalls(turn),
   };
 }

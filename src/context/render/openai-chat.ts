@@ -9,9 +9,10 @@
 import type { JsonObject } from "../../model/json.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
 import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
-import { type AssistantTurn, callsOf, type Turn, type UserTurn } from "../hygiene/turn.ts";
+import type { AssistantTurn, Turn } from "../hygiene/turn.ts";
 import type { ContextMessage } from "../message.ts";
-import { dataUrl, joinTexts, outputTextWithError } from "./output-text.ts";
+import { type FunctionCall, functionCalls, userContent } from "./chat-parts.ts";
+import { joinTexts, outputTextWithError } from "./output-text.ts";
 
 export type OpenAiChatPart =
   | { type: "text"; text: string }
@@ -19,16 +20,10 @@ export type OpenAiChatPart =
   /** As it came from OpenAI. */
   | JsonObject;
 
-export interface OpenAiChatCall {
-  id: string;
-  type: "function";
-  function: { name: string; arguments: string };
-}
-
 export type OpenAiChatMessage =
   | { role: "system"; content: string }
   | { role: "user"; content: string | OpenAiChatPart[] }
-  | { role: "assistant"; content: string | null; tool_calls?: OpenAiChatCall[] }
+  | { role: "assistant"; content: string | null; tool_calls?: FunctionCall[] }
   | { role: "tool"; tool_call_id: string; content: string };
 
 /** Fits into a request as it is: `{ model, ...context }`. */
@@ -69,7 +64,7 @@ export function renderOpenAiChat(
 }
 
 function renderTurn(turn: Turn): OpenAiChatMessage[] {
-  if (turn.role === "user") return [{ role: "user", content: renderUser(turn) }];
+  if (turn.role === "user") return [{ role: "user", content: userContent(turn, toImage) }];
   if (turn.role === "assistant") return [renderAssistant(turn)];
   return turn.results.map((result) => ({
     role: "tool",
@@ -78,29 +73,15 @@ function renderTurn(turn: Turn): OpenAiChatMessage[] {
   }));
 }
 
-function renderUser({ blocks }: UserTurn): string | OpenAiChatPart[] {
-  const texts = blocks.filter((block) => block.type === "text");
-  if (texts.length === blocks.length) return joinTexts(texts);
-  return blocks.map((block): OpenAiChatPart => {
-    if (block.type === "text") return { type: "text", text: block.text };
-    if (block.type === "opaque") return block.value;
-    const url = "url" in block ? block.url : dataUrl(block);
-    return { type: "image_url", image_url: { url } };
-  });
+function toImage(url: string): OpenAiChatPart {
+  return { type: "image_url", image_url: { url } };
 }
 
 function renderAssistant(turn: AssistantTurn): OpenAiChatMessage {
   const texts = turn.blocks.filter((block) => block.type === "text");
-  const calls = callsOf(turn).map(
-    (call): OpenAiChatCall => ({
-      id: call.id,
-      type: "function",
-      function: { name: call.name, arguments: call.input },
-    }),
-  );
   return {
     role: "assistant",
     content: texts.length === 0 ? null : joinTexts(texts),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...functionCalls(turn),
   };
 }

@@ -1,0 +1,38 @@
+/** What the chat APIs of OpenAI and Mistral write alike. */
+
+import type { JsonObject } from "../../model/json.ts";
+import { type AssistantTurn, callsOf, type UserTurn } from "../hygiene/turn.ts";
+import { dataUrl, joinTexts } from "./output-text.ts";
+
+/** Arguments are text, as the model wrote them. */
+export interface FunctionCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+/** As the field that holds them; absent if there are none. */
+export function functionCalls(turn: AssistantTurn): { tool_calls?: FunctionCall[] } {
+  const calls = callsOf(turn).map(
+    (call): FunctionCall => ({
+      id: call.id,
+      type: "function",
+      function: { name: call.name, arguments: call.input },
+    }),
+  );
+  return calls.length === 0 ? {} : { tool_calls: calls };
+}
+
+/** A plain string if it is nothing but text; an image is given by its address, or as one. */
+export function userContent<Image>(
+  { blocks }: UserTurn,
+  toImage: (url: string) => Image,
+): string | ({ type: "text"; text: string } | Image | JsonObject)[] {
+  const texts = blocks.filter((block) => block.type === "text");
+  if (texts.length === blocks.length) return joinTexts(texts);
+  return blocks.map((block) => {
+    if (block.type === "text") return { type: "text", text: block.text };
+    if (block.type === "opaque") return block.value;
+    return toImage("url" in block ? block.url : dataUrl(block));
+  });
+}
