@@ -112,6 +112,11 @@ test("errors have these codes, and each an exit code", () => {
     model_unavailable: 5,
     model_failed: 5,
     unknown_format: 2,
+    unauthorized: 6,
+    forbidden: 6,
+    rate_limited: 5,
+    route_not_found: 7,
+    token_not_found: 1,
   });
 });
 

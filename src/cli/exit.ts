@@ -28,7 +28,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   conflict: "Something else is in its place: read the new state, then decide.",
   noStore: "There is no store at this address.",
   unavailable: "The store or the language model cannot be used now; trying again later may help.",
-  refused: "The store can be read, but not written.",
+  refused: "The store may not be written, or the token does not reach that far.",
   damaged: "What is at this address cannot be used as a store.",
   version: "The store was written by another version of Backscroll.",
   internal: "A bug in Backscroll.",
@@ -49,6 +49,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   entry_not_found: EXIT.nothing,
   memory_not_found: EXIT.nothing,
   fact_not_found: EXIT.nothing,
+  token_not_found: EXIT.nothing,
   nothing_to_compact: EXIT.nothing,
 
   session_exists: EXIT.conflict,
@@ -69,6 +70,10 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   model_failed: EXIT.unavailable,
   summary_rejected: EXIT.unavailable,
 
+  rate_limited: EXIT.unavailable,
+
+  unauthorized: EXIT.refused,
+  forbidden: EXIT.refused,
   store_read_only: EXIT.refused,
   store_full: EXIT.refused,
   quota_exceeded: EXIT.refused,
@@ -76,6 +81,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   store_corrupt: EXIT.damaged,
   foreign_database: EXIT.damaged,
   unsupported_storage: EXIT.damaged,
+  route_not_found: EXIT.damaged,
 
   schema_too_new: EXIT.version,
   needs_migration: EXIT.version,

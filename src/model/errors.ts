@@ -56,6 +56,17 @@ export const ERROR_CODES = [
   /** The file is no transcript of a format that can be read. */
   "unknown_format",
 
+  /** The caller has not said who it is, or its token is unknown, expired or revoked. */
+  "unauthorized",
+  /** The token does not reach as far as this. `details.needed` says which scope does. */
+  "forbidden",
+  /** Too many requests from this caller. `details.retryAfterMs` says when to try again. */
+  "rate_limited",
+  /** The server has nothing at this path, or not under this method. */
+  "route_not_found",
+  /** No access token of this tenant has this id. */
+  "token_not_found",
+
   /** The store exists nowhere at this address, and the command does not create one. */
   "store_not_found",
   /** The store is closed, or was closed while the call waited. */

@@ -1,0 +1,50 @@
+/**
+ * What a caller from outside may do: the tenant it belongs to, how far it may go, and whom it may
+ * write for. Made by whoever lets the caller in (a token, a loopback address), never from what the
+ * caller sends.
+ */
+
+import { BackscrollError } from "./errors.ts";
+
+/** Each includes the ones before it. */
+export const ACCESS_SCOPES = ["read", "write", "admin"] as const;
+
+export type AccessScope = (typeof ACCESS_SCOPES)[number];
+
+export interface Access {
+  readonly tenant: string;
+  readonly scope: AccessScope;
+  /** Who speaks if nobody is named; null where the host lets anybody in, as on loopback. */
+  readonly actor: string | null;
+  /** Whom it may write for besides itself. */
+  readonly actAs: readonly string[] | "any";
+  /** The token that let it in; null without one. */
+  readonly tokenId: string | null;
+}
+
+export function includesScope(held: AccessScope, needed: AccessScope): boolean {
+  return ACCESS_SCOPES.indexOf(held) >= ACCESS_SCOPES.indexOf(needed);
+}
+
+/** Throws `forbidden` unless the caller may go as far as `needed`. */
+export function requireScope(access: Access, needed: AccessScope): void {
+  if (includesScope(access.scope, needed)) return;
+  throw new BackscrollError(
+    "forbidden",
+    `this needs the scope ${needed}, and the token has ${access.scope}; ask for another token`,
+    { details: { needed, scope: access.scope } },
+  );
+}
+
+/** Who writes: the one who was named if the caller may act for them, else the caller itself. */
+export function actorFor(access: Access, named: string | undefined): string | undefined {
+  if (named === undefined) return access.actor ?? undefined;
+  if (named === access.actor || access.actAs === "any" || access.actAs.includes(named)) {
+    return named;
+  }
+  throw new BackscrollError(
+    "forbidden",
+    `the token may not write for "${named.slice(0, 80)}"; leave the actor out, or use a token that was made with --act-as`,
+    { details: { field: "actor" } },
+  );
+}
