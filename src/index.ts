@@ -71,13 +71,9 @@ export {
   ConversationResource,
   newSession,
 } from "./engine/seed-names.ts";
-export {
-  type BranchInput,
-  type CustomMessageInput,
-  type EditInput,
-  SessionHandle,
-} from "./engine/session-handle.ts";
+export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
+export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
 export {
   type ListSessionsInput,

@@ -128,10 +128,25 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   // Doors for other programs' ways of calling: what they expect is built here, without them.
   "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
 
+  // Sessions read out page by page, for the writers of other formats.
+  transfer: { folders: ["model", "engine", "api", "export"], packages: [] },
+
+  // A surface: REST and live events. Only here are hono and the schemas of the wire named.
+  server: {
+    folders: [
+      ...["model", "transcript", "context", "engine", "api", "archive"],
+      ...["ingest", "ingest/sources.ts", "export", "transfer"],
+    ],
+    packages: [
+      ...["hono", "hono/compress", "@hono/node-server", "zod"],
+      ...["node:http", "node:stream", "node:zlib"],
+    ],
+  },
+
   // A surface: translates, never decides.
   cli: {
     folders: [
-      ...["model", "transcript", "engine", "api", "archive", "open.ts", "backup.ts"],
+      ...["model", "transcript", "engine", "api", "archive", "transfer", "open.ts", "backup.ts"],
       ...["ingest", "ingest/sources.ts", "ingest/files", "export", "context", "compaction"],
       "providers",
     ],

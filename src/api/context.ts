@@ -10,6 +10,7 @@ import type { ContextUsage } from "../engine/context/usage.ts";
 import { toWireBlock, type WireBlock } from "./block.ts";
 import { toWireEntry, type WireEntry } from "./entry.ts";
 import { toWireFact, type WireFact } from "./note.ts";
+import { toWireWindowItem, type WireWindowItem } from "./search.ts";
 import { toWireUsage, type WireUsage } from "./usage.ts";
 import { toWireTime } from "./wire.ts";
 
@@ -61,7 +62,12 @@ export interface WireContextUsage {
 }
 
 export type WireRecalled =
-  | { readonly type: "message"; readonly entry: WireEntry; readonly score: number }
+  | {
+      readonly type: "message";
+      readonly entry: WireEntry;
+      readonly score: number;
+      readonly window: readonly WireWindowItem[];
+    }
   | { readonly type: "fact"; readonly fact: WireFact };
 
 export function toWireContext(context: BuiltContext): WireContext {
@@ -96,7 +102,13 @@ export function toWireContextUsage(usage: ContextUsage): WireContextUsage {
 
 export function toWireRecalled(item: Recalled): WireRecalled {
   if (item.type === "fact") return { type: "fact", fact: toWireFact(item.fact) };
-  return { type: "message", entry: toWireEntry(item.entry), score: item.score };
+  const { entry, score, window } = item;
+  return {
+    type: "message",
+    entry: toWireEntry(entry),
+    score,
+    window: window.map(toWireWindowItem),
+  };
 }
 
 function toWireMessage({

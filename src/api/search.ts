@@ -84,7 +84,7 @@ function toWireHit(hit: SearchHit): WireHit {
   };
 }
 
-function toWireWindowItem(item: WindowItem): WireWindowItem {
+export function toWireWindowItem(item: WindowItem): WireWindowItem {
   return {
     entry_id: item.entryId,
     msg_idx: item.index,

@@ -24,3 +24,27 @@ export function toWireFields(fields: { readonly [name: string]: JsonValue }): Js
     Object.entries(fields).map(([name, value]) => [toWireName(name), value]),
   );
 }
+
+/** `first_kept_entry_id` as a type becomes `firstKeptEntryId`. */
+type OwnName<Name> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<OwnName<Tail>>}`
+  : Name;
+
+/** The fields of a wire object under our names, without those that were left out. */
+export type OwnFields<Fields> = {
+  [Name in keyof Fields as OwnName<Name>]: Exclude<Fields[Name], undefined>;
+};
+
+/** `first_kept_entry_id` becomes `firstKeptEntryId`. */
+export function fromWireName(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The other way round: what the fields hold is left alone, and undefined ones are left out. */
+export function fromWireFields<Fields extends object>(fields: Fields): OwnFields<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [fromWireName(name), value]),
+  ) as OwnFields<Fields>;
+}

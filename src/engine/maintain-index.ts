@@ -16,9 +16,9 @@ export interface MaintainOptions {
  * `upkeep` does both as they are due. `rebuild` builds every segment again from the messages, `purge`
  * writes anew whatever may hold what was deleted.
  */
-export type IndexTask = "flush" | "merge" | "upkeep" | "rebuild" | "purge";
+export type IndexTask = (typeof INDEX_TASKS)[number];
 
-const TASKS: readonly IndexTask[] = ["flush", "merge", "upkeep", "rebuild", "purge"];
+export const INDEX_TASKS = ["flush", "merge", "upkeep", "rebuild", "purge"] as const;
 
 /** How long to wait for another process that is at it. */
 const PATIENCE_MS = 60_000;
@@ -29,7 +29,7 @@ export async function maintainIndex(
   task: IndexTask,
   { onProgress }: MaintainOptions,
 ): Promise<IndexStatus> {
-  checkOneOf(task, TASKS, "task");
+  checkOneOf(task, INDEX_TASKS, "task");
   const { store, tenant } = scope;
   let documents = 0;
   const run = async (piece: MaintenanceTask, through = Number.POSITIVE_INFINITY) => {

@@ -298,3 +298,33 @@ describe("what was written", () => {
     expect(entry.blocks).toEqual([{ type: "text", text: "in the buffer" }]);
   });
 });
+
+describe("going on elsewhere", () => {
+  test("by the lease: another process writes, renews and commits", async () => {
+    const opened = await session.openMessage({ role: "assistant" });
+    await opened.write("one ");
+    await opened.detach();
+    const second = await session.continueMessage(opened.id, opened.lease);
+    await second.write("two");
+    await second.detach();
+    expect(await storedText(opened.id)).toBe("one two");
+    const third = await session.continueMessage(opened.id, opened.lease);
+    await third.renew();
+    const entry = await third.commit({ metadata: { part: 3 } });
+    expect([entry.status, textOf(entry.blocks)]).toEqual(["committed", "one two"]);
+    await expect(session.continueMessage(opened.id, opened.lease)).rejects.toMatchObject({
+      code: "stream_lost",
+    });
+  });
+
+  test("not without the lease, and not from another session", async () => {
+    const opened = await session.openMessage({ role: "assistant" });
+    const thief = await session.continueMessage(opened.id, "a guess");
+    await expect(thief.renew()).rejects.toMatchObject({ code: "stream_lost" });
+    const other = await engine.createSession({ agent: "test", createdBy: "test" });
+    await expect(other.continueMessage(opened.id, opened.lease)).rejects.toMatchObject({
+      code: "entry_not_found",
+    });
+    await opened.abort();
+  });
+});

@@ -14,6 +14,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ContextEstimate } from "../store/context-estimate.ts";
+import { entryNotFound } from "../store/store-errors.ts";
 import type { Chunk } from "../transcript/chunks.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
 import {
@@ -86,12 +87,32 @@ export async function openMessage(
   return new MessageStream(scope, sessionId, id, holder, request);
 }
 
+/**
+ * Goes on with a message that was opened elsewhere, by whoever was told its lease. It is for hosts
+ * that answer one request at a time and keep nothing in between: write, then `detach`.
+ */
+export async function continueMessage(
+  scope: Scope,
+  sessionId: string,
+  id: string,
+  lease: string,
+): Promise<MessageStream> {
+  const pending = await scope.store.findPending(scope.tenant, checkKey(id, "entryId"));
+  if (pending === undefined || pending.sessionId !== sessionId) {
+    // Ended already, or never there: what is known of it says which.
+    await requireEntry(scope, sessionId, id);
+    throw streamLost(id);
+  }
+  return new MessageStream(scope, sessionId, id, checkKey(lease, "lease"), pending);
+}
+
 export class MessageStream {
   /** The id of the pending message; the committed one keeps it. */
   readonly id: string;
   readonly sessionId: string;
+  /** What another process needs to go on with it: see `continueMessage`. Nothing to show around. */
+  readonly lease: string;
   readonly #scope: Scope;
-  readonly #holder: string;
   readonly #opened: { readonly role: Role; readonly model: string | null };
   #buffer: Chunk[] = [];
   #buffered = 0;
@@ -113,18 +134,23 @@ export class MessageStream {
     scope: Scope,
     sessionId: string,
     id: string,
-    holder: string,
+    lease: string,
     opened: { readonly role: Role; readonly model: string | null },
   ) {
     this.id = id;
     this.sessionId = sessionId;
+    this.lease = lease;
     this.#scope = scope;
-    this.#holder = holder;
     this.#opened = opened;
     // A model may think for minutes before its first word: the lease is renewed meanwhile.
     this.#leaseTimer = setInterval(() => this.#send(null), scope.leaseMs / 3);
     this.#leaseTimer.unref();
     scope.openMessages.add(this);
+  }
+
+  /** How long the message outlives the last sign of life of its writer. */
+  get leaseMs(): number {
+    return this.#scope.leaseMs;
   }
 
   /**
@@ -185,7 +211,7 @@ export class MessageStream {
           ...(estimatedContext === undefined ? {} : { estimatedContext }),
           sessionId,
           id,
-          holder: this.#holder,
+          holder: this.lease,
           chunks,
           now: this.#scope.now(),
           ...key,
@@ -204,12 +230,30 @@ export class MessageStream {
     return this.#endWith((chunks) =>
       store.abortStream(tenant, {
         id: this.id,
-        holder: this.#holder,
+        holder: this.lease,
         chunks,
         reason,
         now: this.#scope.now(),
       }),
     );
+  }
+
+  /** Stores what is waiting and leaves the message open, for whoever has its lease. */
+  async detach(): Promise<void> {
+    try {
+      if (!this.#ended) await this.flush();
+    } finally {
+      this.#stopTimers();
+    }
+  }
+
+  /** Renews the lease without writing anything. */
+  async renew(): Promise<void> {
+    this.#check();
+    this.#send(null);
+    await this.#flushed;
+    const failure = this.#failure ?? this.#setback;
+    if (failure !== undefined) throw failure;
   }
 
   /** Aborts a message that nobody ended, so that `await using` leaves none open. */
@@ -273,7 +317,7 @@ export class MessageStream {
       try {
         await store.writeStream(tenant, {
           id: this.id,
-          holder: this.#holder,
+          holder: this.lease,
           chunks,
           leaseMs,
           now: this.#scope.now(),
@@ -308,9 +352,7 @@ export class MessageStream {
   #check(): void {
     if (this.#failure !== undefined) throw this.#failure;
     if (!this.#ended && !this.#ending) return;
-    throw new BackscrollError("stream_lost", `message ${this.id} was ended already`, {
-      details: { entryId: this.id },
-    });
+    throw streamLost(this.id);
   }
 
   #end(): void {
@@ -323,6 +365,17 @@ export class MessageStream {
     clearTimeout(this.#flushTimer);
     clearInterval(this.#leaseTimer);
   }
+}
+
+function streamLost(id: string): BackscrollError {
+  return new BackscrollError("stream_lost", `message ${id} was ended already`, {
+    details: { entryId: id },
+  });
+}
+
+async function requireEntry(scope: Scope, sessionId: string, id: string): Promise<void> {
+  const { entries } = await scope.store.findEntries(scope.tenant, [id], false);
+  if (entries[0]?.sessionId !== sessionId) throw entryNotFound(id, sessionId);
 }
 
 /** Whether the message cannot be written to any more, however often it is tried. */

@@ -10,7 +10,7 @@ import type { Provider, RenderedContext } from "../context/render/render.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkText } from "../model/ids.ts";
-import type { JsonObject, JsonValue } from "../model/json.ts";
+import type { JsonValue } from "../model/json.ts";
 import { stringifyJson } from "../model/json.ts";
 import { MAX_TITLE_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
@@ -39,7 +39,12 @@ import { type DeleteOptions, deleteSession } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
 import { putMemory } from "./memories.ts";
 import { draftEntry, draftMessage, type MessageInput } from "./message-input.ts";
-import { type MessageStream, type OpenMessageInput, openMessage } from "./message-stream.ts";
+import {
+  continueMessage,
+  type MessageStream,
+  type OpenMessageInput,
+  openMessage,
+} from "./message-stream.ts";
 import {
   type Branch,
   type EntryListPage,
@@ -64,6 +69,7 @@ import {
   searchSessions,
 } from "./search.ts";
 import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
+import type { BranchInput, CustomMessageInput, EditInput } from "./session-options.ts";
 
 export class SessionHandle {
   readonly id: string;
@@ -106,6 +112,11 @@ export class SessionHandle {
   /** Starts a message that is written piece by piece. */
   openMessage(input: OpenMessageInput): Promise<MessageStream> {
     return openMessage(this.#scope, this.id, input);
+  }
+
+  /** Goes on with a message that another process opened, by its `lease`. */
+  continueMessage(id: string, lease: string): Promise<MessageStream> {
+    return continueMessage(this.#scope, this.id, id, lease);
   }
 
   /** The newest messages of the active path, in order. */
@@ -374,23 +385,4 @@ export class SessionHandle {
     const [entry] = await appendDrafts(this.#scope, this.id, [draft], options);
     return entry as Entry;
   }
-}
-
-export interface BranchInput {
-  /** What the path that is left behind was about. */
-  readonly summary?: ContentInput;
-  readonly expectedLeaf?: string | null;
-}
-
-export interface EditInput extends Pick<AppendOptions, "expectedLeaf" | "idempotencyKey"> {
-  readonly actor?: string;
-  readonly metadata?: JsonObject;
-}
-
-export interface CustomMessageInput {
-  /** The extension's own name for it. */
-  readonly type: string;
-  readonly content: ContentInput;
-  readonly display?: boolean;
-  readonly metadata?: JsonObject;
 }

@@ -18,6 +18,8 @@ export interface Access {
   readonly actor: string | null;
   /** Whom it may write for besides itself. */
   readonly actAs: readonly string[] | "any";
+  /** May act on the whole store and not only on its tenant: copies, checks, upkeep of all. */
+  readonly operator: boolean;
   /** The token that let it in; null without one. */
   readonly tokenId: string | null;
 }
@@ -33,6 +35,16 @@ export function requireScope(access: Access, needed: AccessScope): void {
     "forbidden",
     `this needs the scope ${needed}, and the token has ${access.scope}; ask for another token`,
     { details: { needed, scope: access.scope } },
+  );
+}
+
+/** Throws `forbidden` unless the caller may act on the whole store. */
+export function requireOperator(access: Access): void {
+  if (access.operator) return;
+  throw new BackscrollError(
+    "forbidden",
+    "this acts on the whole store and needs an operator's token: make one with --operator",
+    { details: { needed: "operator" } },
   );
 }
 

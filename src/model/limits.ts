@@ -50,3 +50,7 @@ export const DEFAULT_HITS = 10;
 export const MAX_WINDOW = 16;
 export const DEFAULT_CONTEXT = 4;
 export const SEARCH_DEADLINE_MS = 500;
+
+/** The body of a request to the server, unpacked; and that of a file to be imported. */
+export const MAX_REQUEST_BYTES: number = 64 * 1024 * 1024 + 1024 * 1024;
+export const MAX_IMPORT_BYTES: number = 512 * 1024 * 1024;

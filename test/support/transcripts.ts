@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ExportSelection, toExportInput } from "../../src/cli/transfer/export-session.ts";
 import type { ImportOptions, ImportResult } from "../../src/engine/import/import-session.ts";
 import type { SessionHandle } from "../../src/engine/session-handle.ts";
 import type { TenantEngine } from "../../src/engine/tenant-engine.ts";
@@ -10,6 +9,7 @@ import { exportSession, findFormat } from "../../src/export/formats.ts";
 import type { ImportProblem } from "../../src/ingest/problems.ts";
 import type { ImportedEntry, ImportedSession } from "../../src/ingest/source.ts";
 import { readTranscript } from "../../src/ingest/sources.ts";
+import { type ExportSelection, toExportInput } from "../../src/transfer/export-session.ts";
 import { ROOT } from "./cli.ts";
 
 export interface ReadWhole {

@@ -1,3 +1,4 @@
+import { toWireStats } from "../../../api/stats.ts";
 import { type Sum, type Tally, tallySessions } from "../../../archive/tally.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -38,22 +39,11 @@ export const stats: Command = defineCommand({
         }),
       );
       const limit = toCount(options.limit, "--limit") ?? ROWS;
-      if (context.json) await context.terminal.printJson(toWire(tally));
+      if (context.json) await context.terminal.printJson(toWireStats(tally));
       else for (const line of format(context, tally, limit)) await context.terminal.print(line);
       return EXIT.ok;
     }),
 });
-
-function toWire({ total, agents, projects, days }: Tally): object {
-  const list = (sums: ReadonlyMap<string, Sum>, name: string) =>
-    [...sums].map(([key, sum]) => ({ [name]: key, ...sum }));
-  return {
-    total,
-    agents: list(agents, "agent"),
-    projects: list(projects, "project_path"),
-    days: list(days, "day"),
-  };
-}
 
 function format({ terminal }: Context, tally: Tally, limit: number): string[] {
   const { sessions, messages, tokens } = tally.total;

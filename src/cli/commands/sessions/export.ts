@@ -4,14 +4,14 @@ import { toWireFact, toWireMemory } from "../../../api/note.ts";
 import { toWireSession } from "../../../api/session.ts";
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
+import { type ExportSelection, toExportInput } from "../../../transfer/export-session.ts";
+import { type ExportedRecord, exportTenant } from "../../../transfer/export-tenant.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
 import { withStore } from "../../store.ts";
-import { type ExportSelection, toExportInput } from "../../transfer/export-session.ts";
-import { type ExportedRecord, exportTenant } from "../../transfer/export-tenant.ts";
 import { openOutput } from "../../transfer/output-file.ts";
 import { given } from "../../values.ts";
 

@@ -1,9 +1,9 @@
 /** One session for a writer of another format: its entries, page by page. */
 
-import { maskEntry, maskSession } from "../../api/mask.ts";
-import type { SessionHandle } from "../../engine/session-handle.ts";
-import type { ExportFormat, ExportInput } from "../../export/format.ts";
-import type { Entry } from "../../model/entry.ts";
+import { maskEntry, maskSession } from "../api/mask.ts";
+import type { SessionHandle } from "../engine/session-handle.ts";
+import type { ExportFormat, ExportInput } from "../export/format.ts";
+import type { Entry } from "../model/entry.ts";
 
 export interface ExportSelection {
   /** The path to this entry, instead of the active one or the whole tree. */

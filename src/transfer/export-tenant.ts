@@ -1,12 +1,12 @@
 /** Everything that a tenant holds, one record after another. */
 
-import type { SessionHandle } from "../../engine/session-handle.ts";
-import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import type { Entry } from "../../model/entry.ts";
-import { BackscrollError } from "../../model/errors.ts";
-import { MAX_PAGE } from "../../model/limits.ts";
-import type { Fact, Memory } from "../../model/note.ts";
-import type { Session } from "../../model/session.ts";
+import type { SessionHandle } from "../engine/session-handle.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { Entry } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { MAX_PAGE } from "../model/limits.ts";
+import type { Fact, Memory } from "../model/note.ts";
+import type { Session } from "../model/session.ts";
 
 export type ExportedRecord =
   | { readonly type: "session"; readonly session: Session }

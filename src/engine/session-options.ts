@@ -1,0 +1,24 @@
+/** What the calls of a session may be told besides their subject. */
+
+import type { JsonObject } from "../model/json.ts";
+import type { ContentInput } from "../transcript/normalize.ts";
+import type { AppendOptions } from "./append.ts";
+
+export interface BranchInput {
+  /** What the path that is left behind was about. */
+  readonly summary?: ContentInput;
+  readonly expectedLeaf?: string | null;
+}
+
+export interface EditInput extends Pick<AppendOptions, "expectedLeaf" | "idempotencyKey"> {
+  readonly actor?: string;
+  readonly metadata?: JsonObject;
+}
+
+export interface CustomMessageInput {
+  /** The extension's own name for it. */
+  readonly type: string;
+  readonly content: ContentInput;
+  readonly display?: boolean;
+  readonly metadata?: JsonObject;
+}

@@ -1,0 +1,21 @@
+/** Who a request writes for: what the token says goes before what the request says. */
+
+import { type Access, actorFor } from "../model/access.ts";
+import { BackscrollError } from "../model/errors.ts";
+
+/** As `actorFor`, where somebody must be named. */
+export function actorOrError(access: Access, named: string | undefined, field: string): string {
+  const actor = actorFor(access, named);
+  if (actor !== undefined) return actor;
+  throw new BackscrollError(
+    "invalid_input",
+    `${field} is missing; name who writes, or use a token that names its actor`,
+    { details: { field } },
+  );
+}
+
+/** The part of a message that says who wrote it. */
+export function actorField(access: Access, named: string | undefined): { actor?: string } {
+  const actor = actorFor(access, named);
+  return actor === undefined ? {} : { actor };
+}

@@ -1,0 +1,72 @@
+/**
+ * Who is let in, and as whom.
+ *
+ * A page in a browser can send requests to a server on the same machine, and by a name that suddenly
+ * leads there. So the Host must be one of ours and a foreign Origin is refused, before anything else is
+ * looked at. A token says tenant, scope and actor; without one only this machine is let in, and only
+ * where the server listens to nobody else.
+ */
+
+import type { Access } from "../model/access.ts";
+import { BackscrollError } from "../model/errors.ts";
+
+export interface AdmissionOptions {
+  /** Who comes without a token; undefined where a token is needed. */
+  readonly anonymous: Access | undefined;
+  /** Names by which the server is known; undefined: any, as every request needs a token. */
+  readonly hosts: ReadonlySet<string> | undefined;
+  /** Origins of pages that may call, such as `https://app.example`. */
+  readonly origins: ReadonlySet<string>;
+  readonly authenticate: (token: string) => Promise<Access | undefined>;
+}
+
+/** Throws `forbidden` for a Host or an Origin that is not ours. */
+export function checkSource(headers: Headers, options: AdmissionOptions): void {
+  const host = headers.get("host") ?? "";
+  if (options.hosts !== undefined && !options.hosts.has(hostName(host))) {
+    throw refused("host", `"${host.slice(0, 80)}" is no name of this server`);
+  }
+  const origin = headers.get("origin");
+  if (origin === null || options.origins.has(origin)) return;
+  if (!isSameOrigin(origin, host)) {
+    throw refused("origin", `pages of ${origin.slice(0, 80)} may not call this server`);
+  }
+}
+
+/** Throws `unauthorized` unless the caller is somebody. */
+export async function admit(headers: Headers, options: AdmissionOptions): Promise<Access> {
+  const authorization = headers.get("authorization");
+  if (authorization === null) {
+    if (options.anonymous !== undefined) return options.anonymous;
+    throw new BackscrollError(
+      "unauthorized",
+      "a token is needed: make one with `backscroll token create`, and send it as Authorization: Bearer …",
+    );
+  }
+  const token = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(authorization)?.[1];
+  const access = token === undefined ? undefined : await options.authenticate(token);
+  if (access !== undefined) return access;
+  throw new BackscrollError("unauthorized", "the token is unknown, expired or revoked");
+}
+
+/** `[::1]:7423` is known as `::1`. */
+export function hostName(host: string): string {
+  const name = /^\[([^\]]+)\](:\d+)?$/.exec(host)?.[1] ?? host.replace(/:\d+$/, "");
+  return name.toLowerCase();
+}
+
+function isSameOrigin(origin: string, host: string): boolean {
+  try {
+    return new URL(origin).host === host.toLowerCase();
+  } catch {
+    return false;
+  }
+}
+
+function refused(field: string, message: string): BackscrollError {
+  return new BackscrollError(
+    "forbidden",
+    `${message}; allow it with --allow-host or --allow-origin`,
+    { details: { field } },
+  );
+}

@@ -1,0 +1,207 @@
+/**
+ * The server as a function from requests to answers: who may come in, which route it is, and what
+ * becomes of what goes wrong. It listens to nothing by itself.
+ */
+
+import { Hono } from "hono";
+import { compress } from "hono/compress";
+import type { Engine } from "../engine/engine.ts";
+import { type Access, requireOperator, requireScope } from "../model/access.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { type AdmissionOptions, admit, checkSource } from "./admission.ts";
+import { readJson } from "./body.ts";
+import { check } from "./check.ts";
+import { corsHeaders, preflight } from "./cors.ts";
+import { Subscribers } from "./live/subscribers.ts";
+import type { LogRequest } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { openApiDocument } from "./openapi.ts";
+import { toProblemResponse } from "./problem.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import { referencePage } from "./reference-page.ts";
+import type { Caller, Route } from "./route.ts";
+import { ROUTES } from "./routes/index.ts";
+import { serverGauges } from "./server-gauges.ts";
+
+export interface AppOptions {
+  readonly engine: Engine;
+  readonly version: string;
+  readonly admission: AdmissionOptions;
+  readonly limiter?: RateLimiter;
+  readonly live?: Subscribers;
+  readonly log: LogRequest;
+  /** Aborted when the server stops: whoever follows the feed is let go. */
+  readonly stopping: AbortSignal;
+  /** Answers requests to `/mcp`. */
+  readonly mcp?: (request: Request, access: Access) => Promise<Response>;
+}
+
+/** What the adapter to Node hands over beside the request. */
+interface Bindings {
+  readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
+}
+
+type App = Hono<{ Bindings: Bindings }>;
+
+export function createApp(options: AppOptions): App {
+  const { engine, admission, limiter, log, stopping } = options;
+  const live = options.live ?? new Subscribers();
+  const metrics = new Metrics();
+  const app: App = new Hono();
+
+  /** Everything that holds for all requests, round what one of them is for. */
+  const serve = (
+    method: string,
+    pattern: string,
+    answer: (request: Request, enter: () => Promise<Access>) => Promise<Response>,
+  ) =>
+    app.on(method, pattern.replace(/\{(\w+)\}/g, ":$1"), async (c) => {
+      const started = performance.now();
+      const request = c.req.raw;
+      const id = requestId(request.headers);
+      let access: Access | undefined;
+      const enter = async () => {
+        access = await admit(request.headers, admission);
+        limiter?.take(access.tokenId ?? c.env.incoming?.socket.remoteAddress ?? "");
+        return access;
+      };
+      let response: Response;
+      let failure: unknown;
+      try {
+        checkSource(request.headers, admission);
+        response = await answer(request, enter);
+      } catch (error) {
+        failure = error;
+        response = toProblemResponse(error, id);
+      }
+      const seconds = (performance.now() - started) / 1000;
+      const name = pattern === "*" ? "none" : pattern;
+      metrics.record(request.method, name, response.status, seconds);
+      log({
+        ...{ requestId: id, method: request.method, route: name, status: response.status },
+        ...{ ms: Math.round(seconds * 1e5) / 100, access, failure },
+      });
+      response.headers.set("x-request-id", id);
+      for (const [key, value] of corsHeaders(request, admission.origins)) {
+        response.headers.set(key, value);
+      }
+      return response;
+    });
+
+  app.use(compress({ threshold: 1024 }));
+  serve("GET", "/healthz", async () => Response.json({ status: "ok" }));
+  serve("GET", "/readyz", async () => {
+    if (stopping.aborted) throw new BackscrollError("store_closed", "the server is stopping");
+    await engine.indexStatus();
+    return Response.json({ status: "ready" });
+  });
+  serve("GET", "/metrics", async (_request, enter) => {
+    requireScope(await enter(), "admin");
+    const text = metrics.text(await serverGauges(engine, live));
+    return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4" } });
+  });
+  const document = openApiDocument(ROUTES, options.version);
+  serve("GET", "/v1/openapi.json", async () => Response.json(document));
+  serve("GET", "/docs", async () => referencePage(ROUTES, options.version));
+  for (const route of ROUTES) {
+    serve(route.method.toUpperCase(), route.path, async (request, enter) => {
+      const access = await enter();
+      requireScope(access, route.scope);
+      if (route.operator) requireOperator(access);
+      return answerRoute(route, {
+        ...{ engine, tenant: engine.forTenant(access.tenant), access, request, live },
+        signal: AbortSignal.any([request.signal, stopping]),
+        ...preconditions(route, request.headers),
+      });
+    });
+  }
+  const { mcp } = options;
+  if (mcp !== undefined) {
+    for (const method of ["GET", "POST", "DELETE"]) {
+      serve(method, "/mcp", async (request, enter) => mcp(request, await enter()));
+    }
+  }
+  serve("OPTIONS", "*", async (request) => preflight(request, admission.origins));
+  for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+    serve(method, "*", async () => {
+      throw new BackscrollError(
+        "route_not_found",
+        "there is nothing at this path, or not under this method; /docs lists what there is",
+      );
+    });
+  }
+  return app;
+}
+
+async function answerRoute(route: Route, caller: Caller): Promise<Response> {
+  const { request } = caller;
+  const url = new URL(request.url);
+  const params = check(route.params, pathParams(route.path, url.pathname), "path");
+  const query = check(route.query, queryParams(url.searchParams), "query");
+  const body = route.body === undefined ? undefined : await checkedBody(route.body, request);
+  const result = await route.handle(caller, { params, query, body });
+  if (result instanceof Response) return result;
+  if (result === undefined || route.answer.status === 204)
+    return new Response(null, { status: 204 });
+  return Response.json(result, { status: route.answer.status });
+}
+
+async function checkedBody(schema: NonNullable<Route["body"]>, request: Request): Promise<unknown> {
+  return check(schema, await readJson(request), "body");
+}
+
+/** By the pattern's own segments: names are decoded one by one, so that one may hold a slash. */
+function pathParams(pattern: string, path: string): Record<string, string> {
+  const given = path.split("/");
+  const params: Record<string, string> = {};
+  for (const [i, segment] of pattern.split("/").entries()) {
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    if (name !== undefined) params[name] = decode(given[i] ?? "", name);
+  }
+  return params;
+}
+
+function decode(text: string, field: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new BackscrollError("invalid_input", `${field} in the path is not well encoded`, {
+      details: { field },
+    });
+  }
+}
+
+function queryParams(search: URLSearchParams): Record<string, string | string[]> {
+  const params: Record<string, string | string[]> = {};
+  for (const name of new Set(search.keys())) {
+    const values = search.getAll(name);
+    params[name] = values.length === 1 ? (values[0] as string) : values;
+  }
+  return params;
+}
+
+function preconditions(route: Route, headers: Headers): Pick<Caller, "idempotency" | "expected"> {
+  const key = headers.get("idempotency-key");
+  const leaf = headers.get("if-match");
+  return {
+    idempotency: key === null || !route.takesKey ? {} : { idempotencyKey: key },
+    expected: leaf === null || !route.takesLeaf ? {} : { expectedLeaf: parseLeaf(leaf) },
+  };
+}
+
+/** `"01J…"` is a leaf; `""` an empty session. */
+function parseLeaf(header: string): string | null {
+  const leaf = /^"([^"]{0,200})"$/.exec(header.trim())?.[1];
+  if (leaf !== undefined) return leaf === "" ? null : leaf;
+  throw new BackscrollError(
+    "invalid_input",
+    'If-Match must be the ETag of the session: its leaf in quotes, or "" if it is empty',
+    { details: { field: "if-match" } },
+  );
+}
+
+/** The caller's own, if it is one that can be searched for in logs; a new one otherwise. */
+function requestId(headers: Headers): string {
+  const given = headers.get("x-request-id");
+  return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : crypto.randomUUID();
+}

@@ -1,0 +1,70 @@
+/** From an app to a socket, and back: starts listening, and stops without cutting anybody off. */
+
+import type { Server } from "node:http";
+import { createAdaptorServer } from "@hono/node-server";
+import { BackscrollError } from "../model/errors.ts";
+import type { createApp } from "./app.ts";
+
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more requests, waits for those that are under way, and cuts off what takes too long. */
+  close(patienceMs?: number): Promise<void>;
+}
+
+const PATIENCE_MS = 10_000;
+
+/** How long a connection may be idle: longer than proxies keep theirs. */
+const KEEP_ALIVE_MS = 65_000;
+
+export async function listen(
+  app: ReturnType<typeof createApp>,
+  where: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, where)));
+    server.listen(where.port, where.host, resolve);
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : where.port;
+  const name = where.host.includes(":") ? `[${where.host}]` : where.host;
+  return {
+    url: `http://${name}:${port}`,
+    port,
+    close: (patienceMs = PATIENCE_MS) => close(server, patienceMs),
+  };
+}
+
+async function close(server: Server, patienceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), patienceMs);
+  // A connection that was answering becomes idle; without this it would be kept for the next one.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  await closed;
+  clearTimeout(timer);
+  clearInterval(idle);
+}
+
+function explain(
+  error: NodeJS.ErrnoException,
+  { host, port }: { readonly host: string; readonly port: number },
+): Error {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return refused("port", `port ${port} is taken; is a server running already? Else use --port`);
+    case "EACCES":
+      return refused("port", `port ${port} may not be used; choose one over 1023 with --port`);
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return refused("host", `${host} is no address of this machine`);
+    default:
+      return error;
+  }
+}
+
+function refused(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

@@ -1,0 +1,129 @@
+/**
+ * The change feed as server-sent events.
+ *
+ * Changes are read as the reader takes them, so a slow one costs no memory; one that takes nothing for
+ * too long is dropped. Each event carries its cursor as id: who comes back with `Last-Event-ID` misses
+ * nothing and sees nothing twice.
+ */
+
+import { toWireChange } from "../../api/change.ts";
+import { toWireEntry } from "../../api/entry.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import type { Change } from "../../model/change.ts";
+import { BackscrollError } from "../../model/errors.ts";
+
+export interface EventStreamOptions {
+  readonly session?: string;
+  /** The cursor of the last change seen; from now on if left out. */
+  readonly after?: string;
+  /** Sends what was appended or written along with the change that tells of it. */
+  readonly includeEntries: boolean;
+  readonly heartbeatMs: number;
+  /** How long a reader may take nothing while something waits for it. */
+  readonly stallMs: number;
+  readonly signal: AbortSignal;
+  readonly onDrop: () => void;
+}
+
+const ENTRY_KINDS: ReadonlySet<Change["kind"]> = new Set(["entry_appended", "message_chunk"]);
+
+/** What is handed over before the reader asks for more, in bytes. */
+const AHEAD_BYTES = 64 * 1024;
+
+export function eventStream(
+  tenant: TenantEngine,
+  options: EventStreamOptions,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const ended = new AbortController();
+  const signal = AbortSignal.any([ended.signal, options.signal]);
+  let wanted = Promise.withResolvers<void>();
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const send = (text: string) => controller.enqueue(encoder.encode(text));
+        const hasRoom = () => (controller.desiredSize ?? 0) > 0;
+        const heartbeat = setInterval(() => {
+          if (hasRoom()) send(": still here\n\n");
+        }, options.heartbeatMs);
+        heartbeat.unref();
+        const ready = async () => {
+          while (!hasRoom() && !signal.aborted) {
+            wanted = Promise.withResolvers<void>();
+            await withDeadline(wanted.promise, options.stallMs, signal);
+          }
+        };
+        send("retry: 1000\n\n");
+        void follow(tenant, options, signal, ready, send)
+          .then(() => controller.close())
+          .catch((error: unknown) => {
+            if (error === STALLED) options.onDrop();
+            // A reader that has gone has closed it already.
+            if (!ended.signal.aborted) controller.error(error);
+          })
+          .finally(() => clearInterval(heartbeat));
+      },
+      pull: () => wanted.resolve(),
+      cancel: () => ended.abort(),
+    },
+    { highWaterMark: AHEAD_BYTES, size: (chunk) => chunk.byteLength },
+  );
+}
+
+const STALLED = new Error("the reader takes nothing");
+
+async function follow(
+  tenant: TenantEngine,
+  options: EventStreamOptions,
+  signal: AbortSignal,
+  ready: () => Promise<void>,
+  send: (text: string) => void,
+): Promise<void> {
+  const { session, after } = options;
+  const changes = tenant.subscribe({
+    ...(session === undefined ? {} : { session }),
+    ...(after === undefined ? {} : { after }),
+    signal,
+  });
+  try {
+    for await (const change of changes) {
+      await ready();
+      if (signal.aborted) return;
+      const data = {
+        ...toWireChange(change),
+        ...(options.includeEntries ? { entry: await entryOf(tenant, change) } : {}),
+      };
+      send(`id: ${change.cursor}\nevent: ${change.kind}\ndata: ${JSON.stringify(data)}\n\n`);
+    }
+  } catch (error) {
+    // After the first byte there is no status any more: the failure is an event of its own.
+    if (!BackscrollError.is(error)) throw error;
+    const { code, message } = error;
+    send(`event: error\ndata: ${JSON.stringify({ code, message })}\n\n`);
+  }
+}
+
+/** As it is now: it may have grown since, or be gone. */
+async function entryOf(tenant: TenantEngine, change: Change): Promise<object | null> {
+  if (change.entryId === null || !ENTRY_KINDS.has(change.kind)) return null;
+  try {
+    return toWireEntry(await tenant.getEntry(change.entryId));
+  } catch (error) {
+    if (BackscrollError.is(error, "entry_not_found")) return null;
+    throw error;
+  }
+}
+
+async function withDeadline(wanted: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(STALLED), ms);
+  const stop = () => resolve();
+  signal.addEventListener("abort", stop, { once: true });
+  wanted.then(resolve, reject);
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,170 @@
+/** The OpenAPI 3.1 document, made from the routes: what they check is what it says. */
+
+import { z } from "zod";
+import type { JsonObject, JsonValue } from "../model/json.ts";
+import type { Route } from "./route.ts";
+import { problem } from "./schemas/store.ts";
+
+type Schema = Record<string, unknown>;
+
+const TAGS: Readonly<Record<string, string>> = {
+  sessions: "Conversations: made, found, changed, forked, deleted.",
+  messages: "What was said, appended and read by page.",
+  streams: "Messages that are written piece by piece.",
+  entries: "The nodes of a session's tree.",
+  branches: "Paths other than the active one.",
+  search: "Where was that said?",
+  context: "What a model is given, and how it is kept small.",
+  facts: "Statements taken from conversations.",
+  memories: "Small named notes of an agent.",
+  changes: "The change feed, by page and live.",
+  transfer: "Other agents' files, in and out.",
+  store: "What the tenant holds.",
+  admin: "Upkeep and limits.",
+};
+
+const DESCRIPTION =
+  "Every answer is of the tenant that the token belongs to; what is another tenant's does not exist. Errors are problem+json with a `code` to act on. Bodies may be packed with gzip, and answers are if they may.";
+
+export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
+  const components: Record<string, Schema> = {};
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(route, components) };
+  }
+  const problems = { description: "What went wrong.", content: problemContent(components) };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Backscroll",
+      version,
+      description: DESCRIPTION,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ token: [] }, {}],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      responses: { Problem: problems },
+      schemas: components,
+    },
+  } as unknown as JsonObject;
+}
+
+function operation(route: Route, components: Record<string, Schema>): Schema {
+  const { answer, body, bytes } = route;
+  return {
+    operationId: route.operation,
+    tags: [route.tag],
+    summary: route.summary,
+    description: `Needs the scope \`${route.scope}\`${route.operator ? " of an operator" : ""}.`,
+    parameters: [
+      ...parameters(route.params, "path", components),
+      ...parameters(route.query, "query", components),
+      ...(route.takesKey
+        ? [header("Idempotency-Key", "The same request under the same key is done once.")]
+        : []),
+      ...(route.takesLeaf
+        ? [header("If-Match", 'The leaf that was seen, in quotes; `""` if there was none.')]
+        : []),
+    ],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: toSchema(body, "input", components) } },
+          },
+        }),
+    ...(bytes === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            description: bytes,
+            content: { "application/octet-stream": { schema: {} } },
+          },
+        }),
+    responses: {
+      [String(answer.status)]: {
+        description: answer.description,
+        ...answerContent(route, components),
+      },
+      "4XX": { $ref: "#/components/responses/Problem" },
+      "5XX": { $ref: "#/components/responses/Problem" },
+    },
+  };
+}
+
+function answerContent({ answer }: Route, components: Record<string, Schema>): Schema {
+  const content: Record<string, unknown> = {};
+  if (answer.schema !== undefined) {
+    content["application/json"] = { schema: toSchema(answer.schema, "output", components) };
+  }
+  for (const type of answer.types ?? []) {
+    content[type.split(";", 1)[0] as string] = { schema: {} };
+  }
+  return Object.keys(content).length === 0 ? {} : { content };
+}
+
+function problemContent(components: Record<string, Schema>): Schema {
+  return { "application/problem+json": { schema: toSchema(problem, "output", components) } };
+}
+
+function parameters(
+  object: z.ZodObject,
+  place: "path" | "query",
+  components: Record<string, Schema>,
+): Schema[] {
+  return Object.entries(object.shape).map(([name, value]) => {
+    const member = value as z.ZodType;
+    const { description, ...schema } = toSchema(member, "input", components);
+    return {
+      ...{ name, in: place, required: !member.isOptional() },
+      ...(description === undefined ? {} : { description }),
+      schema,
+    };
+  });
+}
+
+function header(name: string, description: string): Schema {
+  return { name, in: "header", required: false, description, schema: { type: "string" } };
+}
+
+/** Named schemas become components, and are referred to by their names. */
+function toSchema(
+  schema: z.ZodType,
+  io: "input" | "output",
+  components: Record<string, Schema>,
+): Schema {
+  const {
+    $schema: _,
+    $defs = {},
+    ...root
+  } = z.toJSONSchema(schema, { io }) as Schema & {
+    readonly $defs?: Record<string, Schema>;
+  };
+  for (const [name, definition] of Object.entries($defs)) {
+    components[name] = withReferences(definition) as Schema;
+  }
+  const own = withReferences(root) as Schema;
+  const name = schema.meta()?.id;
+  if (name === undefined || "$ref" in own) return own;
+  components[name] = own;
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Points at components, and leaves out the names that zod writes into what they name. */
+function withReferences(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(withReferences);
+  if (typeof value !== "object" || value === null) return value as JsonValue;
+  const { $ref, ...rest } = value as Schema;
+  if (typeof $ref === "string") return { $ref: $ref.replace("#/$defs/", "#/components/schemas/") };
+  return Object.fromEntries(
+    Object.entries(rest)
+      .filter(([name, member]) => !(name === "id" && typeof member === "string"))
+      .map(([name, member]) => [name, withReferences(member)]),
+  );
+}

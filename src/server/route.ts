@@ -1,0 +1,124 @@
+/**
+ * What a route is: its place, what it takes, what it answers, and what it does.
+ *
+ * Routing, checking and the OpenAPI document are all made from this one description, so that they
+ * cannot disagree.
+ */
+
+import { z } from "zod";
+import type { Engine } from "../engine/engine.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { Access, AccessScope } from "../model/access.ts";
+import type { Subscribers } from "./live/subscribers.ts";
+
+export type Method = "get" | "post" | "put" | "patch" | "delete";
+
+/** A request that was let in, with what it may touch. */
+export interface Caller {
+  readonly engine: Engine;
+  /** The tenant of the access; no request can name another one. */
+  readonly tenant: TenantEngine;
+  readonly access: Access;
+  readonly request: Request;
+  /** Aborted when whoever asked has gone, or the server stops. */
+  readonly signal: AbortSignal;
+  readonly live: Subscribers;
+  /** `Idempotency-Key`, for routes that take one. */
+  readonly idempotency: { readonly idempotencyKey?: string };
+  /** `If-Match`: the leaf that the caller has seen, for routes that take one. */
+  readonly expected: { readonly expectedLeaf?: string | null };
+}
+
+export interface RouteInput<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+export interface Answer {
+  readonly status: 200 | 201 | 204;
+  /** What it says, in a few words, for the reference. */
+  readonly description: string;
+  /** Absent: nothing, or something that is not JSON. */
+  readonly schema?: z.ZodType;
+  /** Types other than JSON that it may answer with. */
+  readonly types?: readonly string[];
+}
+
+export interface Route {
+  readonly method: Method;
+  /** As in OpenAPI: `/v1/sessions/{session_id}`. */
+  readonly path: string;
+  /** The name in the library and in the document. */
+  readonly operation: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly scope: AccessScope;
+  /** Acts on the whole store: the access must be an operator's. */
+  readonly operator: boolean;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  /** Absent: the request has no body that we read for the route. */
+  readonly body: z.ZodType | undefined;
+  /** A body of bytes that the route reads itself, such as a file. */
+  readonly bytes: string | undefined;
+  readonly takesKey: boolean;
+  readonly takesLeaf: boolean;
+  readonly answer: Answer;
+  /** Gives the answer's body, or a `Response` of its own. */
+  readonly handle: (
+    caller: Caller,
+    input: RouteInput<unknown, unknown, unknown>,
+  ) => Promise<unknown>;
+}
+
+interface Definition<
+  Params extends z.ZodObject,
+  Query extends z.ZodObject,
+  Body extends z.ZodType | undefined,
+> {
+  readonly method: Method;
+  readonly path: string;
+  readonly operation: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly scope: AccessScope;
+  readonly operator?: true;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly bytes?: string;
+  readonly takesKey?: true;
+  readonly takesLeaf?: true;
+  readonly answer: Answer;
+  readonly handle: (
+    caller: Caller,
+    input: RouteInput<
+      z.output<Params>,
+      z.output<Query>,
+      Body extends z.ZodType ? z.output<Body> : undefined
+    >,
+  ) => Promise<unknown>;
+}
+
+/** Nothing may be given; what is, is a mistake worth hearing of. */
+const NOTHING: z.ZodObject = z.strictObject({});
+
+/** Gives `handle` its input under the types of the schemas. */
+export function defineRoute<
+  Params extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Body extends z.ZodType | undefined = undefined,
+>(definition: Definition<Params, Query, Body>): Route {
+  return {
+    operator: false,
+    takesKey: false,
+    takesLeaf: false,
+    bytes: undefined,
+    ...definition,
+    params: definition.params ?? NOTHING,
+    query: definition.query ?? NOTHING,
+    body: definition.body,
+    handle: definition.handle as unknown as Route["handle"],
+  };
+}

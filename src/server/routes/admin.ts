@@ -1,0 +1,105 @@
+/** The store itself: figures, upkeep, limits. Acts on a whole store are an operator's. */
+
+import { z } from "zod";
+import { toWireSweep, toWireVerification } from "../../api/maintenance.ts";
+import { toWireStats } from "../../api/stats.ts";
+import { toWireIndexStatus, toWireStatus, toWireTenantStatus } from "../../api/status.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import { tallySessions } from "../../archive/tally.ts";
+import { INDEX_TASKS } from "../../engine/maintain-index.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { count, key, timeInput } from "../schemas/common.ts";
+import {
+  indexStatus,
+  stats,
+  storeStatus,
+  sweep,
+  tenantStatus,
+  verification,
+} from "../schemas/store.ts";
+
+const limit = count.nullable().optional();
+
+export const ADMIN_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/stats", operation: "stats", tag: "store" },
+    ...{ summary: "Sessions, messages and tokens added up.", scope: "read" },
+    query: z.strictObject({
+      ...{ agent: key.optional(), project_id: key.optional(), workstation: key.optional() },
+      ...{ since: timeInput.optional(), until: timeInput.optional() },
+    }),
+    answer: { status: 200, description: "By agent, project and day.", schema: stats },
+    handle: async ({ tenant }, { query }) =>
+      toWireStats(await tallySessions(tenant, fromWireFields(query))),
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/status", operation: "tenantStatus", tag: "store" },
+    ...{ summary: "What the tenant holds.", scope: "read" },
+    answer: {
+      status: 200,
+      description: "Counts and limits; null if nothing was ever written.",
+      schema: z.object({ status: tenantStatus.nullable() }).meta({ id: "TenantStatusAnswer" }),
+    },
+    handle: async ({ tenant }) => {
+      const status = await tenant.tenantStatus();
+      return { status: status === undefined ? null : toWireTenantStatus(status) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/index", operation: "indexStatus", tag: "store" },
+    ...{ summary: "How far the index is.", scope: "read" },
+    answer: { status: 200, description: "Figures of the index.", schema: indexStatus },
+    handle: async ({ tenant }) => toWireIndexStatus(await tenant.indexStatus()),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/admin/index", operation: "maintainIndex", tag: "admin" },
+    ...{ summary: "Do the upkeep of the index now.", scope: "admin" },
+    body: z.strictObject({ task: z.enum(INDEX_TASKS) }),
+    answer: { status: 200, description: "Figures afterwards.", schema: indexStatus },
+    handle: async ({ tenant }, { body }) =>
+      toWireIndexStatus(await tenant.maintainIndex(body.task)),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/admin/sweep", operation: "sweep", tag: "admin" },
+    ...{ summary: "Delete what outlived its time.", scope: "admin" },
+    answer: { status: 200, description: "What was done.", schema: sweep },
+    handle: async ({ tenant }) => toWireSweep(await tenant.sweep()),
+  }),
+  defineRoute({
+    ...{ method: "put", path: "/v1/admin/quota", operation: "setQuota", tag: "admin" },
+    ...{ summary: "Limit what the tenant may hold; null lifts a limit.", scope: "admin" },
+    body: z.strictObject({ max_sessions: limit, max_entries: limit, max_content_bytes: limit }),
+    answer: { status: 204, description: "It is done." },
+    handle: async ({ tenant }, { body }) => tenant.setQuota(fromWireFields(body)),
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/admin/store", operation: "status", tag: "admin" },
+    ...{ summary: "What the whole store holds.", scope: "admin", operator: true },
+    answer: { status: 200, description: "All tenants.", schema: storeStatus },
+    handle: async ({ engine }) => toWireStatus(await engine.status()),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/admin/store/verify", operation: "verify", tag: "admin" },
+    ...{ summary: "Recompute every hash of every tenant.", scope: "admin", operator: true },
+    query: z.strictObject({ head: key.optional() }),
+    answer: { status: 200, description: "What is wrong, if anything.", schema: verification },
+    handle: async ({ engine }, { query }) =>
+      toWireVerification(await engine.verify(fromWireFields(query))),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/admin/store/check", operation: "checkIntegrity", tag: "admin" },
+    ...{ summary: "The backend's own check of its files.", scope: "admin", operator: true },
+    answer: {
+      status: 200,
+      description: "Empty if all is well.",
+      schema: z.object({ problems: z.array(z.string()) }).meta({ id: "Integrity" }),
+    },
+    handle: async ({ engine }) => ({ problems: await engine.checkIntegrity() }),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/admin/store/sweep", operation: "sweepAll", tag: "admin" },
+    ...{ summary: "Sweep every tenant.", scope: "admin", operator: true },
+    answer: { status: 200, description: "What was done.", schema: sweep },
+    handle: async ({ engine }) => toWireSweep(await engine.sweepAll()),
+  }),
+];

@@ -1,0 +1,72 @@
+/** The change feed: by page, or live. */
+
+import { z } from "zod";
+import { toWireChange } from "../../api/change.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import { eventStream } from "../live/event-stream.ts";
+import { type Caller, defineRoute, type Route } from "../route.ts";
+import { flagQuery, limitQuery, sessionParams } from "../schemas/common.ts";
+import { changePage } from "../schemas/store.ts";
+
+const EVENTS = "text/event-stream";
+
+const query = z.strictObject({
+  after: z.string().optional().meta({
+    description: "The cursor of the last change seen, or `start`. Events begin now if left out.",
+  }),
+  limit: limitQuery.optional(),
+  include_entries: flagQuery.optional().meta({
+    description: "Events carry what was appended, too, also while it is being written.",
+  }),
+});
+
+const answer = {
+  status: 200,
+  description: `A page; with \`Accept: ${EVENTS}\`, events until the caller goes.`,
+  schema: changePage,
+  types: [EVENTS],
+} as const;
+
+export const CHANGE_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/changes", operation: "listChanges", tag: "changes" },
+    ...{ summary: "The change feed of the tenant.", scope: "read", query, answer },
+    handle: (caller, input) => changes(caller, input.query),
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/changes" },
+    ...{ operation: "listSessionChanges", tag: "changes", scope: "read", query, answer },
+    summary: "The changes of one session.",
+    params: sessionParams,
+    handle: async (caller, input) => {
+      await caller.tenant.getSessionMeta(input.params.session_id);
+      return changes(caller, input.query, input.params.session_id);
+    },
+  }),
+];
+
+async function changes(
+  { tenant, request, signal, live }: Caller,
+  options: z.output<typeof query>,
+  session?: string,
+): Promise<unknown> {
+  const { include_entries, ...page } = options;
+  const ofSession = session === undefined ? {} : { session };
+  if (!(request.headers.get("accept") ?? "").includes(EVENTS)) {
+    const list = await tenant.listChanges({ ...fromWireFields(page), ...ofSession });
+    return { changes: list.changes.map(toWireChange), next: list.next, end: list.end };
+  }
+  const after = request.headers.get("last-event-id") || page.after;
+  // A cursor that cannot be gone on from is told with a status, not in the middle of the events.
+  if (after !== undefined) await tenant.listChanges({ after, limit: 1, ...ofSession });
+  const body = eventStream(tenant, {
+    ...ofSession,
+    ...(after === undefined ? {} : { after }),
+    includeEntries: include_entries ?? false,
+    signal,
+    ...live.open(signal),
+  });
+  return new Response(body, {
+    headers: { "content-type": EVENTS, "cache-control": "no-store", "x-accel-buffering": "no" },
+  });
+}

@@ -1,0 +1,188 @@
+/** Entries of a session's tree: read, added, edited, named, pinned; and its branches. */
+
+import { z } from "zod";
+import { toWireEntry } from "../../api/entry.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import type { ContentInput } from "../../transcript/normalize.ts";
+import { actorField } from "../actor.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+  entryParams,
+  flagQuery,
+  jsonObject,
+  jsonValue,
+  key,
+  limitQuery,
+  sessionParams,
+} from "../schemas/common.ts";
+import { branches, content, entry, entryPage, messageInput } from "../schemas/entry.ts";
+import { readMessage } from "./messages.ts";
+
+const done = { status: 204, description: "It is done." } as const;
+
+export const ENTRY_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/entries", operation: "listEntries" },
+    ...{ tag: "entries", summary: "A page of a path, or of the whole tree.", scope: "read" },
+    params: sessionParams,
+    query: z.strictObject({
+      tree: flagQuery.optional(),
+      leaf: key.optional(),
+      after: key.optional(),
+      limit: limitQuery.optional(),
+      preview: flagQuery.optional(),
+    }),
+    answer: { status: 200, description: "Entries in order.", schema: entryPage },
+    handle: async ({ tenant }, { params, query }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const page = await handle.listEntries(fromWireFields(query));
+      return { entries: page.entries.map(toWireEntry), next: page.next ?? null };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/entries", operation: "appendCustom" },
+    ...{ tag: "entries", scope: "write" },
+    summary: "Add an extension's state, or text that nobody said.",
+    params: sessionParams,
+    body: z.discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("custom"), type: key, data: jsonValue }),
+      z.strictObject({
+        ...{ kind: z.literal("custom_message"), type: key, content },
+        ...{ display: z.boolean().optional(), metadata: jsonObject.optional() },
+      }),
+    ]),
+    answer: { status: 201, description: "The entry.", schema: entry },
+    handle: async ({ tenant }, { params, body }) => {
+      const handle = await tenant.getSession(params.session_id);
+      if (body.kind === "custom") {
+        return toWireEntry(await handle.appendCustom(body.type, body.data));
+      }
+      const { kind: _, content, ...rest } = body;
+      const added = { ...fromWireFields(rest), content: content as ContentInput };
+      return toWireEntry(await handle.appendCustomMessage(added));
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/entries/{entry_id}", operation: "getEntry", tag: "entries" },
+    ...{ summary: "One entry, also one that is being written.", scope: "read" },
+    params: z.strictObject({ entry_id: key }),
+    answer: { status: 200, description: "The entry.", schema: entry },
+    handle: async ({ tenant }, { params }) => toWireEntry(await tenant.getEntry(params.entry_id)),
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/entries/{entry_id}" },
+    ...{ operation: "getSessionEntry", tag: "entries", summary: "One entry.", scope: "read" },
+    params: entryParams,
+    answer: { status: 200, description: "The entry.", schema: entry },
+    handle: async ({ tenant }, { params }) => {
+      const handle = await tenant.getSession(params.session_id);
+      return toWireEntry(await handle.getEntry(params.entry_id));
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/entries/{entry_id}/edit" },
+    ...{ operation: "edit", tag: "entries", scope: "write" },
+    summary: "Put a new message in the place of an old one.",
+    takesKey: true,
+    takesLeaf: true,
+    params: entryParams,
+    body: z.strictObject({ content, actor: key.optional(), metadata: jsonObject.optional() }),
+    answer: { status: 201, description: "The new message.", schema: entry },
+    handle: async (caller, { params, body }) => {
+      const handle = await caller.tenant.getSession(params.session_id);
+      const { content, actor, metadata } = body;
+      const edited = await handle.edit(params.entry_id, content as ContentInput, {
+        ...actorField(caller.access, actor),
+        ...(metadata === undefined ? {} : { metadata }),
+        ...caller.expected,
+        ...caller.idempotency,
+      });
+      return toWireEntry(edited);
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/entries/{entry_id}/regenerate" },
+    ...{ operation: "regenerate", tag: "entries", scope: "write" },
+    summary: "Put another answer in the place of an old one.",
+    takesKey: true,
+    takesLeaf: true,
+    params: entryParams,
+    body: z.strictObject({ message: messageInput }),
+    answer: { status: 201, description: "The new message.", schema: entry },
+    handle: async (caller, { params, body }) => {
+      const handle = await caller.tenant.getSession(params.session_id);
+      const message = readMessage(caller, body.message, "message");
+      const options = { ...caller.expected, ...caller.idempotency };
+      return toWireEntry(await handle.regenerate(params.entry_id, message, options));
+    },
+  }),
+  defineRoute({
+    ...{ method: "put", path: "/v1/sessions/{session_id}/entries/{entry_id}/label" },
+    ...{ operation: "label", tag: "entries", scope: "write" },
+    summary: "Name an entry; null takes the name away.",
+    params: entryParams,
+    body: z.strictObject({ label: z.string().nullable() }),
+    answer: done,
+    handle: async ({ tenant }, { params, body }) => {
+      const handle = await tenant.getSession(params.session_id);
+      await handle.label(params.entry_id, body.label);
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/labels", operation: "labels" },
+    ...{ tag: "entries", summary: "The labels, by entry.", scope: "read" },
+    params: sessionParams,
+    answer: {
+      status: 200,
+      description: "Labels by entry id.",
+      schema: z.object({ labels: z.record(z.string(), z.string()) }).meta({ id: "Labels" }),
+    },
+    handle: async ({ tenant }, { params }) => {
+      const handle = await tenant.getSession(params.session_id);
+      return { labels: Object.fromEntries(await handle.labels()) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "put", path: "/v1/sessions/{session_id}/entries/{entry_id}/pin" },
+    ...{ operation: "pin", tag: "entries", summary: "Keep an entry from being summarised." },
+    ...{ scope: "write", params: entryParams, answer: done },
+    handle: async ({ tenant }, { params }) => {
+      await (await tenant.getSession(params.session_id)).pin(params.entry_id);
+    },
+  }),
+  defineRoute({
+    ...{ method: "delete", path: "/v1/sessions/{session_id}/entries/{entry_id}/pin" },
+    ...{ operation: "unpin", tag: "entries", summary: "Allow it again." },
+    ...{ scope: "write", params: entryParams, answer: done },
+    handle: async ({ tenant }, { params }) => {
+      await (await tenant.getSession(params.session_id)).unpin(params.entry_id);
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/branches", operation: "branches" },
+    ...{ tag: "branches", summary: "The branches, the newest first.", scope: "read" },
+    params: sessionParams,
+    answer: { status: 200, description: "At most 500 branches.", schema: branches },
+    handle: async ({ tenant }, { params }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const found = await handle.branches();
+      return { branches: found.map(({ leaf, ...rest }) => ({ leaf: toWireEntry(leaf), ...rest })) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/branch", operation: "branch" },
+    ...{ tag: "branches", summary: "Make an entry the active leaf.", scope: "write" },
+    takesLeaf: true,
+    params: sessionParams,
+    body: z.strictObject({ entry_id: key.nullable(), summary: content.optional() }),
+    answer: done,
+    handle: async ({ tenant, expected }, { params, body }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const { entry_id, summary } = body;
+      await handle.branch(entry_id, {
+        ...(summary === undefined ? {} : { summary: summary as ContentInput }),
+        ...expected,
+      });
+    },
+  }),
+];

@@ -1,0 +1,24 @@
+/** Every route, in the order of the reference. */
+
+import type { Route } from "../route.ts";
+import { ADMIN_ROUTES } from "./admin.ts";
+import { CHANGE_ROUTES } from "./changes.ts";
+import { ENTRY_ROUTES } from "./entries.ts";
+import { MESSAGE_ROUTES } from "./messages.ts";
+import { NOTE_ROUTES } from "./notes.ts";
+import { SEARCH_ROUTES } from "./search.ts";
+import { SESSION_ROUTES } from "./sessions.ts";
+import { STREAM_ROUTES } from "./streams.ts";
+import { TRANSFER_ROUTES } from "./transfer.ts";
+
+export const ROUTES: readonly Route[] = [
+  ...SESSION_ROUTES,
+  ...MESSAGE_ROUTES,
+  ...STREAM_ROUTES,
+  ...ENTRY_ROUTES,
+  ...SEARCH_ROUTES,
+  ...NOTE_ROUTES,
+  ...CHANGE_ROUTES,
+  ...TRANSFER_ROUTES,
+  ...ADMIN_ROUTES,
+];

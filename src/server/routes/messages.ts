@@ -1,0 +1,82 @@
+/** Messages: appended, paged, and written piece by piece. */
+
+import { z } from "zod";
+import { toWireEntry } from "../../api/entry.ts";
+import { fromWireMessage } from "../../api/message-input.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import type { MessageInput } from "../../engine/message-input.ts";
+import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
+import { actorField } from "../actor.ts";
+import { type Caller, defineRoute, type Route } from "../route.ts";
+import { countQuery, flagQuery, key, limitQuery, sessionParams } from "../schemas/common.ts";
+import { entries, messageInput, messagePage } from "../schemas/entry.ts";
+
+export const MESSAGE_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/messages", operation: "listMessages" },
+    ...{ tag: "messages", summary: "A page of messages along a path.", scope: "read" },
+    params: sessionParams,
+    query: z.strictObject({
+      offset: countQuery.optional(),
+      limit: limitQuery.optional(),
+      leaf: key.optional(),
+      around: key.optional(),
+      preview: flagQuery.optional(),
+    }),
+    answer: { status: 200, description: "Messages in order.", schema: messagePage },
+    handle: async ({ tenant }, { params, query }) => {
+      const page = await tenant.listMessages(params.session_id, fromWireFields(query));
+      const { offset, total } = page;
+      return { messages: page.messages.map(toWireEntry), offset, total };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/messages", operation: "append" },
+    ...{ tag: "messages", summary: "Append messages, all or none.", scope: "write" },
+    takesKey: true,
+    takesLeaf: true,
+    params: sessionParams,
+    body: z.strictObject({
+      messages: z.array(messageInput).min(1).max(MAX_BATCH_ENTRIES),
+      parent: key.nullable().optional().meta({
+        description: "The entry to continue from; null starts anew.",
+      }),
+    }),
+    answer: { status: 201, description: "The entries with their places.", schema: entries },
+    handle: async (caller, { params, body }) => {
+      const handle = await caller.tenant.getSession(params.session_id);
+      const messages = body.messages.map((value, i) =>
+        readMessage(caller, value, `messages[${i}]`),
+      );
+      const { parent } = body;
+      const appended = await handle.append(messages, {
+        ...(parent === undefined ? {} : { parent }),
+        ...caller.expected,
+        ...caller.idempotency,
+      });
+      return { entries: appended.map(toWireEntry) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/history", operation: "history" },
+    ...{ tag: "messages", summary: "The newest messages, in order.", scope: "read" },
+    params: sessionParams,
+    query: z.strictObject({
+      limit: limitQuery.optional(),
+      before: key.optional(),
+      include_summaries: flagQuery.optional(),
+    }),
+    answer: { status: 200, description: "Entries in order.", schema: entries },
+    handle: async ({ tenant }, { params, query }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const found = await handle.history(fromWireFields(query));
+      return { entries: found.map(toWireEntry) };
+    },
+  }),
+];
+
+/** A message from the wire, written by whom the caller may write for. */
+export function readMessage({ access }: Caller, value: unknown, field: string): MessageInput {
+  const message = fromWireMessage(value, field);
+  return { ...message, ...actorField(access, message.actor) };
+}

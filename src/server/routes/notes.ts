@@ -1,0 +1,158 @@
+/** Memories and facts: what is kept beside conversations. */
+
+import { z } from "zod";
+import { toWireFact, toWireMemory } from "../../api/note.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import { actorFor } from "../../model/access.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+  countQuery,
+  flagQuery,
+  jsonObject,
+  key,
+  limitQuery,
+  sessionParams,
+} from "../schemas/common.ts";
+import { fact, facts, memories, memory } from "../schemas/note.ts";
+
+const named = z.strictObject({ agent: key, name: key });
+const byId = z.strictObject({ fact_id: key });
+const done = { status: 204, description: "It is done." } as const;
+const memoryList = { status: 200, description: "Whole memories.", schema: memories } as const;
+const factList = { status: 200, description: "Facts.", schema: facts } as const;
+
+export const NOTE_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/memories", operation: "listMemories", tag: "memories" },
+    ...{ summary: "List memories by agent and name.", scope: "read" },
+    query: z.strictObject({
+      agent: key.optional(),
+      after_agent: key.optional(),
+      after_name: key.optional(),
+      limit: limitQuery.optional(),
+    }),
+    answer: memoryList,
+    handle: async ({ tenant }, { query }) => {
+      const { agent, limit, after_agent, after_name } = query;
+      const list = await tenant.listMemories({
+        ...fromWireFields({ agent, limit }),
+        ...(after_agent === undefined || after_name === undefined
+          ? {}
+          : { after: { agent: after_agent, name: after_name } }),
+      });
+      return { memories: list.map(toWireMemory) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/memories/search", operation: "searchMemory", tag: "memories" },
+    ...{ summary: "Find memories, the best first.", scope: "read" },
+    query: z.strictObject({ q: z.string(), agent: key.optional(), limit: countQuery.optional() }),
+    answer: memoryList,
+    handle: async ({ tenant }, { query: { q, ...options } }) => {
+      const list = await tenant.searchMemory(q, fromWireFields(options));
+      return { memories: list.map(toWireMemory) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/memories/{agent}/{name}", operation: "getMemory" },
+    ...{ tag: "memories", summary: "One memory.", scope: "read", params: named },
+    answer: { status: 200, description: "The memory.", schema: memory },
+    handle: async ({ tenant }, { params }) =>
+      toWireMemory(await tenant.getMemory(params.agent, params.name)),
+  }),
+  defineRoute({
+    ...{ method: "put", path: "/v1/memories/{agent}/{name}", operation: "putMemory" },
+    ...{ tag: "memories", summary: "Keep a note of an agent.", scope: "write", params: named },
+    body: z.strictObject({ content: z.string().min(1), metadata: jsonObject.optional() }),
+    answer: { status: 200, description: "The memory.", schema: memory },
+    handle: async ({ tenant, access }, { params, body }) => {
+      actorFor(access, params.agent);
+      return toWireMemory(await tenant.putMemory({ ...params, ...fromWireFields(body) }));
+    },
+  }),
+  defineRoute({
+    ...{ method: "delete", path: "/v1/memories/{agent}/{name}", operation: "deleteMemory" },
+    ...{ tag: "memories", summary: "Delete a memory.", scope: "write", params: named },
+    answer: done,
+    handle: async ({ tenant, access }, { params }) => {
+      actorFor(access, params.agent);
+      await tenant.deleteMemory(params.agent, params.name);
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/facts", operation: "listFacts", tag: "facts" },
+    ...{ summary: "List facts.", scope: "read" },
+    query: z.strictObject({
+      session_id: key.optional(),
+      after: key.optional(),
+      limit: limitQuery.optional(),
+      superseded: flagQuery.optional(),
+    }),
+    answer: factList,
+    handle: async ({ tenant }, { query }) => {
+      if (query.session_id !== undefined) await tenant.getSessionMeta(query.session_id);
+      return { facts: (await tenant.listFacts(fromWireFields(query))).map(toWireFact) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/facts/search", operation: "searchFacts", tag: "facts" },
+    ...{ summary: "Find facts that hold, the best first.", scope: "read" },
+    query: z.strictObject({ q: z.string(), limit: countQuery.optional() }),
+    answer: factList,
+    handle: async ({ tenant }, { query: { q, ...options } }) => ({
+      facts: (await tenant.searchFacts(q, fromWireFields(options))).map(toWireFact),
+    }),
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/facts/{fact_id}", operation: "getFact", tag: "facts" },
+    ...{ summary: "One fact.", scope: "read", params: byId },
+    answer: { status: 200, description: "The fact.", schema: fact },
+    handle: async ({ tenant }, { params }) => toWireFact(await tenant.getFact(params.fact_id)),
+  }),
+  defineRoute({
+    ...{ method: "delete", path: "/v1/facts/{fact_id}", operation: "deleteFact", tag: "facts" },
+    ...{ summary: "Delete a fact.", scope: "write", params: byId, answer: done },
+    handle: async ({ tenant }, { params }) => tenant.deleteFact(params.fact_id),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/facts/{fact_id}/supersede", operation: "supersedeFact" },
+    ...{ tag: "facts", summary: "Replace a fact by another.", scope: "write", params: byId },
+    body: z.strictObject({ by: key }),
+    answer: done,
+    handle: async ({ tenant }, { params, body }) => tenant.supersedeFact(params.fact_id, body.by),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/facts", operation: "addFacts" },
+    ...{ tag: "facts", summary: "Add facts to a session.", scope: "write" },
+    params: sessionParams,
+    body: z.strictObject({
+      facts: z
+        .array(
+          z.strictObject({
+            ...{ subject: z.string(), predicate: z.string(), object: z.string() },
+            ...{ source_entry: key.optional(), confidence: z.number().min(0).max(1).optional() },
+          }),
+        )
+        .min(1),
+    }),
+    answer: { ...factList, status: 201 },
+    handle: async ({ tenant }, { params, body }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const added = await handle.addFacts(body.facts.map((value) => fromWireFields(value)));
+      return { facts: added.map(toWireFact) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/facts/extract" },
+    ...{ operation: "extractFacts", tag: "facts", scope: "write" },
+    summary: "Take facts from what no extraction has read yet, by a model.",
+    params: sessionParams,
+    body: z.strictObject({ through: key.optional(), model: key.optional() }),
+    answer: factList,
+    handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const added = await handle.extractFacts(through, { ...fromWireFields(options), signal });
+      return { facts: added.map(toWireFact) };
+    },
+  }),
+];

@@ -1,0 +1,217 @@
+/** Search, recall, context, compaction and summaries: what a model is given, and where it was said. */
+
+import { z } from "zod";
+import {
+  toWireCompaction,
+  toWireContext,
+  toWireContextUsage,
+  toWireRecalled,
+  toWireSummary,
+} from "../../api/context.ts";
+import { toWireSearchResult } from "../../api/search.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import { PROVIDERS } from "../../context/render/render.ts";
+import { RECALL_SCOPES } from "../../engine/context/recall.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+  count,
+  countQuery,
+  flagQuery,
+  key,
+  manyQuery,
+  sessionParams,
+  timeInput,
+} from "../schemas/common.ts";
+import {
+  compaction,
+  context,
+  contextUsage,
+  recalled,
+  summaries,
+  summary,
+} from "../schemas/context.ts";
+import { searchResult } from "../schemas/search.ts";
+
+const one = z.union([key, z.array(key)]).optional();
+
+const searchBody = z.strictObject({
+  query: z.string().meta({ description: "Any text is a valid query." }),
+  ...{ agent: one, owner: one, participant: one, project: one, workstation: one },
+  ...{ git_branch: one, source: one, session: one, exclude_session: one, role: one, tool: one },
+  ...{ since: timeInput.optional(), until: timeInput.optional() },
+  before_sequence: count.optional(),
+  match: z.enum(["any", "all", "words"]).optional(),
+  branches: z.enum(["active", "all"]).optional(),
+  ...{ limit: count.optional(), per_session: count.optional() },
+  ...{ context_before: count.optional(), context_after: count.optional() },
+  ranking: z.union([z.enum(["default", "seed"]), z.record(z.string(), z.number())]).optional(),
+  explain: z.boolean().optional(),
+  deadline_ms: count.optional(),
+});
+
+const found = { status: 200, description: "The best hits.", schema: searchResult } as const;
+
+const keep = z.union([
+  z.enum(["seed", "half", "none"]),
+  z.strictObject({ messages: count }),
+  z.strictObject({ tokens: count }),
+]);
+
+const summarizing = {
+  summarizer: z.enum(["mechanical", "model"]).optional(),
+  model: key.optional(),
+  fallback: z.enum(["mechanical", "none"]).optional(),
+  profile: z.enum(["rich", "seed"]).optional(),
+};
+
+export const SEARCH_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/search", operation: "searchSessions", tag: "search" },
+    ...{ summary: "Find messages, with what stands round them.", scope: "read" },
+    query: z.strictObject({
+      q: z.string(),
+      ...{ agent: manyQuery.optional(), owner: manyQuery.optional() },
+      ...{ participant: manyQuery.optional(), project: manyQuery.optional() },
+      ...{ workstation: manyQuery.optional(), git_branch: manyQuery.optional() },
+      ...{ source: manyQuery.optional(), session: manyQuery.optional() },
+      ...{ exclude_session: manyQuery.optional(), role: manyQuery.optional() },
+      ...{ tool: manyQuery.optional(), since: timeInput.optional(), until: timeInput.optional() },
+      branches: z.enum(["active", "all"]).optional(),
+      ...{ limit: countQuery.optional(), per_session: countQuery.optional() },
+      ...{ context_before: countQuery.optional(), context_after: countQuery.optional() },
+      explain: flagQuery.optional(),
+    }),
+    answer: found,
+    handle: async ({ tenant }, { query: { q, ...options } }) =>
+      toWireSearchResult(await tenant.searchSessions(q, fromWireFields(options))),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/search", operation: "searchSessionsByBody", tag: "search" },
+    ...{ summary: "The same, with all options.", scope: "read" },
+    body: searchBody,
+    answer: found,
+    handle: async ({ tenant }, { body: { query, ...options } }) =>
+      toWireSearchResult(await tenant.searchSessions(query, fromWireFields(options))),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/recall", operation: "recall" },
+    ...{ tag: "context", scope: "read" },
+    summary: "Messages and facts that bear on a question.",
+    params: sessionParams,
+    body: z.strictObject({
+      query: z.string(),
+      k: count.optional(),
+      scope: z.enum(RECALL_SCOPES).optional(),
+    }),
+    answer: { status: 200, description: "The best first.", schema: recalled },
+    handle: async ({ tenant }, { params, body: { query, ...options } }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const items = [];
+      for await (const item of handle.recall(query, fromWireFields(options))) {
+        items.push(toWireRecalled(item));
+      }
+      return { items };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/context", operation: "buildContext" },
+    ...{ tag: "context", summary: "What a model is to be given, under a budget.", scope: "read" },
+    params: sessionParams,
+    body: z.strictObject({
+      token_budget: count,
+      recent_turns: count.optional(),
+      semantic_recall: z
+        .union([
+          z.literal(false),
+          z.strictObject({ k: count.optional(), threshold: z.number().optional() }),
+        ])
+        .optional(),
+      include_facts: z.boolean().optional(),
+      filter_participants: z.array(key).optional(),
+      query: z.string().optional(),
+      leaf: key.optional(),
+      provider: z.enum(PROVIDERS).optional(),
+      model: key.optional(),
+    }),
+    answer: { status: 200, description: "Messages, and what was left out.", schema: context },
+    handle: async ({ tenant }, { params, body }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const { semantic_recall: recall, ...rest } = body;
+      const built = await handle.buildContext({
+        ...fromWireFields(rest),
+        ...(recall === undefined
+          ? {}
+          : { semanticRecall: recall === false ? false : fromWireFields(recall) }),
+      });
+      const rendered = "rendered" in built ? built.rendered : null;
+      return { ...toWireContext(built), rendered: rendered ?? null };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/compact", operation: "compact" },
+    ...{ tag: "context", scope: "write" },
+    summary: "Summarise what is older into an entry that stands for it.",
+    params: sessionParams,
+    body: z.strictObject({
+      ...{ keep: keep.optional(), limit_tokens: count.optional(), ...summarizing },
+      strategy: z.enum(["rolling", "hierarchical"]).optional(),
+      summary: z.string().min(1).optional().meta({ description: "The host's own words." }),
+    }),
+    answer: { status: 200, description: "The compaction.", schema: compaction },
+    handle: async ({ tenant, signal }, { params, body }) => {
+      const { summary: words, ...rest } = body;
+      const result = await tenant.compactConversation(params.session_id, {
+        ...fromWireFields(rest),
+        ...(words === undefined ? {} : { before: () => ({ summary: words }) }),
+        signal,
+      });
+      return toWireCompaction(result);
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/summaries", operation: "summaries" },
+    ...{ tag: "context", summary: "Every summary that was written.", scope: "read" },
+    params: sessionParams,
+    answer: { status: 200, description: "At most 500, the newest.", schema: summaries },
+    handle: async ({ tenant }, { params }) => {
+      const handle = await tenant.getSession(params.session_id);
+      return { summaries: (await handle.summaries()).map(toWireSummary) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/summaries", operation: "summarize" },
+    ...{ tag: "context", summary: "Write a summary that changes nothing.", scope: "write" },
+    params: sessionParams,
+    body: z.strictObject({ through: key.optional(), ...summarizing }),
+    answer: { status: 201, description: "The summary.", schema: summary },
+    handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
+      const handle = await tenant.getSession(params.session_id);
+      const written = await handle.summarize(through, { ...fromWireFields(options), signal });
+      return toWireSummary(written);
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/usage", operation: "usage" },
+    ...{ tag: "context", summary: "How full the context is, and what was billed.", scope: "read" },
+    params: sessionParams,
+    query: z.strictObject({ leaf: key.optional() }),
+    answer: { status: 200, description: "Tokens.", schema: contextUsage },
+    handle: async ({ tenant }, { params, query }) => {
+      const handle = await tenant.getSession(params.session_id);
+      return toWireContextUsage(await handle.usage(query.leaf));
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/retention" },
+    ...{ operation: "applyRetention", tag: "context", scope: "write" },
+    summary: "Erase what compactions cover, as the session's retention says.",
+    params: sessionParams,
+    answer: {
+      status: 200,
+      description: "How many entries.",
+      schema: z.object({ erased: count }).meta({ id: "Erased" }),
+    },
+    handle: async ({ tenant }, { params }) =>
+      (await tenant.getSession(params.session_id)).applyRetention(),
+  }),
+];

@@ -1,0 +1,195 @@
+/** Sessions: made, found, changed, forked, deleted. */
+
+import { z } from "zod";
+import { toWireTombstone } from "../../api/maintenance.ts";
+import { toWireSession } from "../../api/session.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Origin } from "../../model/session.ts";
+import { actorOrError } from "../actor.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+  flagQuery,
+  jsonObject,
+  key,
+  limitQuery,
+  path,
+  sessionParams,
+  timeInput,
+} from "../schemas/common.ts";
+import { derived, RETENTIONS, session, sessionPage, tombstone } from "../schemas/session.ts";
+
+const name = key;
+const seconds = z.number().min(0);
+
+const described = {
+  owner: name.optional(),
+  title: z.string().optional(),
+  participants: z.array(name).optional(),
+  metadata: jsonObject.optional(),
+  ttl: seconds.nullable().optional().meta({ description: "Seconds after the last append." }),
+  retention: z.enum(RETENTIONS).optional(),
+};
+
+const originInput = z.strictObject({
+  source: name.optional(),
+  workstation: name.optional(),
+  project_id: name.optional(),
+  project_path: path.optional(),
+  git_branch: name.optional(),
+  file: path.optional(),
+  key: path.optional(),
+});
+
+export const SESSION_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions", operation: "listSessions", tag: "sessions" },
+    summary: "List sessions, the newest interaction first.",
+    scope: "read",
+    query: z.strictObject({
+      agent: name.optional(),
+      owner: name.optional(),
+      participant: name.optional(),
+      title: z.string().min(1).optional(),
+      project_id: name.optional(),
+      workstation: name.optional(),
+      source: name.optional(),
+      since: timeInput.optional(),
+      until: timeInput.optional(),
+      limit: limitQuery.optional(),
+      cursor: z.string().optional(),
+    }),
+    answer: { status: 200, description: "A page of sessions.", schema: sessionPage },
+    handle: async ({ tenant }, { query }) => {
+      const page = await tenant.listSessions(fromWireFields(query));
+      return {
+        sessions: page.sessions.map(toWireSession),
+        next_cursor: page.nextCursor ?? null,
+      };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions", operation: "createSession", tag: "sessions" },
+    summary: "Create a session.",
+    scope: "write",
+    takesKey: true,
+    body: z.strictObject({
+      ...described,
+      id: key.optional(),
+      agent: name,
+      created_by: name.optional(),
+      origin: originInput.optional(),
+      started_at: timeInput.optional(),
+    }),
+    answer: { status: 201, description: "The session.", schema: session },
+    handle: async ({ tenant, access, idempotency }, { body }) => {
+      const { created_by, origin, ...rest } = body;
+      const createdBy = actorOrError(access, created_by, "created_by");
+      const handle = await tenant.createSession({
+        ...fromWireFields(rest),
+        ...(origin === undefined ? {} : { origin: fromWireFields(origin) as Origin }),
+        createdBy,
+        ...idempotency,
+      });
+      return toWireSession(await handle.meta());
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}", operation: "getSessionMeta" },
+    ...{ tag: "sessions", summary: "What is known of a session.", scope: "read" },
+    params: sessionParams,
+    answer: { status: 200, description: "The session; its leaf as ETag.", schema: session },
+    handle: async ({ tenant }, { params }) => {
+      const found = toWireSession(await tenant.getSessionMeta(params.session_id));
+      return Response.json(found, { headers: { etag: `"${found.leaf ?? ""}"` } });
+    },
+  }),
+  defineRoute({
+    ...{ method: "patch", path: "/v1/sessions/{session_id}", operation: "update" },
+    ...{ tag: "sessions", summary: "Change what is known of a session.", scope: "write" },
+    params: sessionParams,
+    body: z.strictObject({ ...described, summary: z.string().nullable().optional() }),
+    answer: { status: 200, description: "The session as it is now.", schema: session },
+    handle: async ({ tenant }, { params, body }) => {
+      const handle = await tenant.getSession(params.session_id);
+      return toWireSession(await handle.update(fromWireFields(body)));
+    },
+  }),
+  defineRoute({
+    ...{ method: "delete", path: "/v1/sessions/{session_id}", operation: "deleteSession" },
+    ...{ tag: "sessions", summary: "Delete a session and all inside it.", scope: "write" },
+    params: sessionParams,
+    query: z.strictObject({ cascade: flagQuery.optional() }),
+    answer: { status: 200, description: "What is left of it.", schema: tombstone },
+    handle: async ({ tenant }, { params, query }) =>
+      toWireTombstone(await tenant.deleteSession(params.session_id, fromWireFields(query))),
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/derived", operation: "listDerived" },
+    ...{ tag: "sessions", summary: "What was made from a session.", scope: "read" },
+    params: sessionParams,
+    answer: { status: 200, description: "Forks, memories and facts.", schema: derived },
+    handle: async ({ tenant }, { params }) => {
+      await tenant.getSessionMeta(params.session_id);
+      const { forks, memories, facts, hasSummary } = await tenant.listDerived(params.session_id);
+      const named = memories.map(({ agent, name }) => ({ agent, name }));
+      return { forks, memories: named, facts, has_summary: hasSummary };
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/fork", operation: "fork" },
+    ...{ tag: "sessions", summary: "Start a session with a copy of a path.", scope: "write" },
+    takesKey: true,
+    params: sessionParams,
+    body: z.strictObject({
+      ...described,
+      id: key.optional(),
+      agent: name.optional(),
+      created_by: name.optional(),
+      through: key.optional().meta({ description: "The last entry; the leaf if left out." }),
+      started_at: timeInput.optional(),
+    }),
+    answer: { status: 201, description: "The new session.", schema: session },
+    handle: async ({ tenant, access, idempotency }, { params, body }) => {
+      const { created_by, ...rest } = body;
+      const createdBy = actorOrError(access, created_by, "created_by");
+      const handle = await tenant.getSession(params.session_id);
+      const fork = await handle.fork({ ...fromWireFields(rest), createdBy, ...idempotency });
+      return toWireSession(await fork.meta());
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/origins", operation: "findSessionByOrigin", tag: "sessions" },
+    ...{ summary: "The session that an outside source knows under a key.", scope: "read" },
+    query: z.strictObject({ key: path }),
+    answer: { status: 200, description: "The session.", schema: session },
+    handle: async ({ tenant }, { query }) => {
+      const found = await tenant.findSessionByOrigin(query.key);
+      if (found !== undefined) return toWireSession(found);
+      throw new BackscrollError("session_not_found", "no session has this origin key");
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/tombstones", operation: "findTombstone", tag: "sessions" },
+    ...{ summary: "What is left of a session that was deleted.", scope: "read" },
+    query: z.strictObject({ session_id: key.optional(), origin_key: path.optional() }),
+    answer: { status: 200, description: "The tombstone.", schema: tombstone },
+    handle: async ({ tenant }, { query }) => {
+      const { session_id, origin_key } = query;
+      if ((session_id === undefined) === (origin_key === undefined)) {
+        throw new BackscrollError("invalid_input", "give session_id or origin_key, and not both", {
+          details: { field: "session_id" },
+        });
+      }
+      const found =
+        session_id === undefined
+          ? await tenant.findTombstoneByOrigin(origin_key ?? "")
+          : await tenant.findTombstone(session_id);
+      if (found !== undefined) return toWireTombstone(found);
+      throw new BackscrollError(
+        "session_not_found",
+        "no session that was deleted is known by this",
+      );
+    },
+  }),
+];

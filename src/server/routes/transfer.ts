@@ -1,0 +1,119 @@
+/** What comes in from other agents' files, and what goes out as theirs. */
+
+import { z } from "zod";
+import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
+import { readTranscript } from "../../ingest/sources.ts";
+import { toExportInput } from "../../transfer/export-session.ts";
+import { actorOrError } from "../actor.ts";
+import { readBytes } from "../body.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { flagQuery, key, path, sessionParams } from "../schemas/common.ts";
+import { importReport } from "../schemas/store.ts";
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  markdown: "text/markdown; charset=utf-8",
+};
+
+export const TRANSFER_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "post", path: "/v1/import", operation: "importTranscript", tag: "transfer" },
+    ...{ summary: "Store a transcript of another agent.", scope: "write" },
+    bytes: "The file as it is: JSON, JSON lines, Markdown.",
+    query: z.strictObject({
+      source: key.optional().meta({ description: "The format; found by the content otherwise." }),
+      path: path.optional().meta({ description: "What the file is called where it comes from." }),
+      owner: key.optional(),
+      dry_run: flagQuery.optional(),
+    }),
+    answer: {
+      status: 200,
+      description: "What was stored, and what was not.",
+      schema: importReport,
+    },
+    handle: async (caller, { query }) => {
+      const { source, path: file, owner, dry_run } = query;
+      const transcript = await readTranscript({
+        bytes: readBytes(caller.request),
+        ...(source === undefined ? {} : { source }),
+        ...(file === undefined ? {} : { path: file }),
+      });
+      const sessions = [];
+      for await (const imported of transcript.sessions) {
+        const result = await caller.tenant.importSession(imported, {
+          ...(file === undefined ? {} : { file }),
+          ...(owner === undefined && caller.access.actor === null
+            ? {}
+            : { owner: actorOrError(caller.access, owner, "owner") }),
+          dryRun: dry_run ?? false,
+        });
+        const { sessionId, created, entries, skipped, problems, last, forgotten } = result;
+        sessions.push({
+          ...{ session_id: sessionId, created, entries, skipped, problems, last, forgotten },
+        });
+      }
+      const { problems } = transcript;
+      return {
+        source: transcript.source,
+        sessions,
+        problem_counts: Object.fromEntries(problems.counts),
+        problems: problems.first.map(({ line, code, message }) => ({
+          ...{ line: line ?? null, code, message },
+        })),
+      };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/export", operation: "exportSession" },
+    ...{ tag: "transfer", summary: "A session in another format.", scope: "read" },
+    params: sessionParams,
+    query: z.strictObject({
+      format: z.enum(FORMATS.map(({ name }) => name) as [string, ...string[]]),
+      leaf: key.optional(),
+      full: flagQuery.optional(),
+      raw: flagQuery.optional().meta({ description: "Secrets as they were written." }),
+    }),
+    answer: {
+      ...{ status: 200, description: "The file." },
+      types: ["application/octet-stream", ...Object.values(CONTENT_TYPES)],
+    },
+    handle: async ({ tenant }, { params, query }) => {
+      const { format: name, leaf, full, raw } = query;
+      const format = findFormat(name);
+      const handle = await tenant.getSession(params.session_id);
+      const input = await toExportInput(handle, format, {
+        ...(leaf === undefined ? {} : { leaf }),
+        ...(full === undefined ? {} : { full }),
+        ...(raw === undefined ? {} : { raw }),
+      });
+      const { chunks } = exportSession(format, input);
+      return new Response(toByteStream(chunks), {
+        headers: {
+          "content-type": CONTENT_TYPES[name] ?? "application/octet-stream",
+          // A page made of what somebody said: nothing in it may run here.
+          "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+          "content-disposition": `attachment; filename="session.${name}"`,
+        },
+      });
+    },
+  }),
+];
+
+/** Asks for the next piece when the reader has room for it, and not before. */
+export function toByteStream(
+  chunks: AsyncIterable<string | Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await iterator.next();
+      if (next.done) return controller.close();
+      const { value } = next;
+      controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+}

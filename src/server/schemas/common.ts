@@ -1,0 +1,57 @@
+/** What schemas of requests and answers share. */
+
+import { z } from "zod";
+import type { JsonObject, JsonValue } from "../../model/json.ts";
+import { DEFAULT_PAGE, MAX_NAME_BYTES, MAX_PAGE, MAX_PATH_BYTES } from "../../model/limits.ts";
+
+/** An id or a name that a caller hands in; the library checks what it may hold. */
+export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);
+
+export const path: z.ZodString = z.string().min(1).max(MAX_PATH_BYTES);
+
+export const count: z.ZodNumber = z.number().int().min(0);
+
+/** A moment in ISO 8601, as every answer has it. */
+export const time: z.ZodType<string> = z.iso.datetime();
+
+/** A moment that a caller hands in, with any offset. */
+export const timeInput: z.ZodType<Date, string> = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text));
+
+export const jsonValue: z.ZodType<JsonValue> = z
+  .unknown()
+  .meta({ description: "Any JSON." }) as unknown as z.ZodType<JsonValue>;
+
+export const jsonObject: z.ZodType<JsonObject> = z
+  .record(z.string(), z.unknown())
+  .meta({ description: "Any JSON object." }) as unknown as z.ZodType<JsonObject>;
+
+/** Names and what they count, or stand for. */
+export const counts: z.ZodType<Readonly<Record<string, number>>> = z.record(z.string(), z.number());
+
+/** In a query everything is text. */
+export const countQuery: z.ZodType<number, string> = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be a whole number")
+  .transform(Number);
+
+export const limitQuery: z.ZodType<number, string> = countQuery.meta({
+  description: `How many: at most ${MAX_PAGE}, ${DEFAULT_PAGE} if left out.`,
+}) as z.ZodType<number, string>;
+
+export const flagQuery: z.ZodType<boolean, "true" | "false"> = z
+  .enum(["true", "false"])
+  .transform((text) => text === "true");
+
+/** One value, or several as alternatives: `role=user&role=tool`. */
+export const manyQuery: z.ZodType<string[], string | string[]> = z
+  .union([key, z.array(key).min(1)])
+  .transform((value) => (typeof value === "string" ? [value] : value));
+
+export const sessionParams: z.ZodObject<{ session_id: z.ZodString }> = z.strictObject({
+  session_id: key,
+});
+
+export const entryParams: z.ZodObject<{ session_id: z.ZodString; entry_id: z.ZodString }> =
+  z.strictObject({ session_id: key, entry_id: key });

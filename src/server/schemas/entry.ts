@@ -1,0 +1,97 @@
+/** Entries and their blocks, in answers and as they come in. */
+
+import { z } from "zod";
+import type { WireBlock } from "../../api/block.ts";
+import type { WireEntry } from "../../api/entry.ts";
+import { ENTRY_STATUSES, ROLES } from "../../model/entry.ts";
+import { count, jsonObject, jsonValue, key, time, timeInput } from "./common.ts";
+import { usage } from "./session.ts";
+
+const text = z.string();
+const textOrNull = text.nullable();
+
+/** Fields that only a provider knows are passed on under their own names. */
+export const block: z.ZodType<WireBlock> = z
+  .looseObject({ type: text })
+  .meta({ id: "Block" }) as unknown as z.ZodType<WireBlock>;
+
+export const role: z.ZodType<"user" | "assistant" | "system" | "tool"> = z.enum(ROLES);
+
+export const entry: z.ZodType<WireEntry> = z
+  .object({
+    id: text,
+    session_id: text,
+    sequence: z.number().int(),
+    parent_id: textOrNull,
+    kind: text,
+    role: role.nullable(),
+    actor: textOrNull,
+    status: z.enum(ENTRY_STATUSES),
+    blocks: z.array(block),
+    data: jsonValue,
+    index: count.nullable(),
+    usage: usage.nullable(),
+    model: textOrNull,
+    adapter: textOrNull,
+    superseded_by: textOrNull,
+    copied_from: textOrNull,
+    pinned: z.boolean(),
+    metadata: jsonObject,
+    created_at: time,
+    hash: textOrNull,
+    truncated: z.boolean(),
+    erased: z.boolean(),
+  })
+  .meta({ id: "Entry" }) as unknown as z.ZodType<WireEntry>;
+
+export const entries: z.ZodType = z.object({ entries: z.array(entry) }).meta({ id: "EntryList" });
+
+export const entryPage: z.ZodType = z
+  .object({ entries: z.array(entry), next: textOrNull })
+  .meta({ id: "EntryPage" });
+
+export const messagePage: z.ZodType = z
+  .object({ messages: z.array(entry), offset: count, total: count })
+  .meta({ id: "MessagePage" });
+
+export const branches: z.ZodType = z
+  .object({
+    branches: z.array(z.object({ leaf: entry, messages: count, active: z.boolean() })),
+  })
+  .meta({ id: "BranchList" });
+
+/** Text, or blocks. What a block may hold is checked by the library, which names what is wrong. */
+export const content: z.ZodType = z
+  .union([text, z.array(z.looseObject({ type: text })).min(1)])
+  .meta({ id: "Content", description: "Text, or a list of blocks." });
+
+export const usageInput: z.ZodType = z
+  .strictObject({
+    ...{ input_tokens: count.optional(), output_tokens: count.optional() },
+    ...{ cache_creation_tokens: count.optional(), cache_read_tokens: count.optional() },
+  })
+  .meta({ id: "UsageInput" });
+
+/** Read by `fromWireMessage`, which says what is wrong with it in the library's words. */
+export const messageInput: z.ZodType = z
+  .strictObject({
+    role,
+    actor: key.optional(),
+    content: content.optional(),
+    tool_calls: z
+      .array(z.looseObject({ id: text, name: text }))
+      .optional()
+      .meta({ description: "Calls beside the content: `id`, `name` and `input`." }),
+    tool_results: z
+      .array(z.looseObject({ id: text }))
+      .optional()
+      .meta({ description: "Results of calls: `id`, `output`, and `is_error` if it failed." }),
+    usage: usageInput.optional(),
+    context_window: count.optional(),
+    model: key.optional(),
+    adapter: key.optional(),
+    metadata: jsonObject.optional(),
+    created_at: timeInput.optional(),
+    interaction: z.boolean().optional(),
+  })
+  .meta({ id: "MessageInput" });

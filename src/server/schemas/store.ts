@@ -1,0 +1,100 @@
+/** Changes, figures and reports about the store in answers. */
+
+import { z } from "zod";
+import type { WireChange } from "../../api/change.ts";
+import { CHANGE_KINDS } from "../../model/change.ts";
+import { count, counts, jsonObject, jsonValue, time } from "./common.ts";
+
+const text = z.string();
+const textOrNull = text.nullable();
+const countOrNull = count.nullable();
+
+export const change: z.ZodType<WireChange> = z
+  .object({
+    ...{ position: count, cursor: text, kind: z.enum(CHANGE_KINDS), at: time },
+    ...{ session_id: textOrNull, entry_id: textOrNull, details: jsonObject, hash: text },
+  })
+  .meta({ id: "Change" });
+
+export const changePage: z.ZodType = z
+  .object({
+    changes: z.array(change),
+    next: text.meta({ description: "How far this page has looked: pass it as `after`." }),
+    end: z.boolean(),
+  })
+  .meta({ id: "ChangePage" });
+
+export const indexStatus: z.ZodType = z
+  .object({ lag: count, segments: count, documents: count, bytes: count })
+  .meta({ id: "IndexStatus" });
+
+export const tenantStatus: z.ZodType = z
+  .object({
+    ...{ tenant: text, sessions: count, entries: count, messages: count, content_bytes: count },
+    ...{ pending: count, memories: count, facts: count, feed_position: count, feed_head: text },
+    index: indexStatus,
+    quota: z.object({
+      ...{ max_sessions: countOrNull, max_entries: countOrNull, max_content_bytes: countOrNull },
+    }),
+  })
+  .meta({ id: "TenantStatus" });
+
+export const storeStatus: z.ZodType = z
+  .object({
+    ...{ backend: z.enum(["sqlite", "postgres"]), address: text, schema_version: count },
+    ...{ epoch: text, database_bytes: count, wal_bytes: count },
+    tenants: z.array(tenantStatus),
+  })
+  .meta({ id: "StoreStatus" });
+
+export const sweep: z.ZodType = z
+  .object({
+    deleted_sessions: z.array(z.object({ tenant: text, session_id: text })),
+    aborted_messages: z.array(z.object({ tenant: text, entry_id: text })),
+    ...{ forgotten_keys: count, collected_blobs: count, erased_entries: count },
+  })
+  .meta({ id: "Sweep" });
+
+export const verification: z.ZodType = z
+  .object({
+    ...{ ok: z.boolean(), tenants: count, sessions: count, entries: count, changes: count },
+    problems: z.array(
+      z.object({
+        ...{ tenant: text, session_id: textOrNull, entry_id: textOrNull, problem: text },
+      }),
+    ),
+    heads: z.record(text, text),
+  })
+  .meta({ id: "Verification" });
+
+const sum = { sessions: count, messages: count, tokens: count };
+
+export const stats: z.ZodType = z
+  .object({
+    total: z.object(sum),
+    agents: z.array(z.object({ agent: text, ...sum })),
+    projects: z.array(z.object({ project_path: text, ...sum })),
+    days: z.array(z.object({ day: text, ...sum })),
+  })
+  .meta({ id: "Stats" });
+
+export const importReport: z.ZodType = z
+  .object({
+    source: text,
+    sessions: z.array(
+      z.object({
+        ...{ session_id: textOrNull, created: z.boolean(), entries: count, skipped: count },
+        ...{ problems: count, forgotten: z.boolean(), last: textOrNull },
+      }),
+    ),
+    problem_counts: counts,
+    problems: z.array(z.object({ line: countOrNull, code: text, message: text })),
+  })
+  .meta({ id: "ImportReport" });
+
+export const problem: z.ZodType = z
+  .object({
+    ...{ type: text, title: text, status: count, detail: text, code: text },
+    ...{ details: jsonValue, request_id: text },
+  })
+  .meta({ id: "Problem" });

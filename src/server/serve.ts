@@ -1,0 +1,103 @@
+/**
+ * A server over a store: listens, keeps the store swept, and stops in order.
+ *
+ * `openServer` is what `backscroll serve` runs, and what a host runs that embeds it.
+ */
+
+import type { Engine } from "../engine/engine.ts";
+import type { Access } from "../model/access.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { hostName } from "./admission.ts";
+import { type AppOptions, createApp } from "./app.ts";
+import { listen } from "./listen.ts";
+import { Subscribers } from "./live/subscribers.ts";
+import { type LogRequest, toLogLine } from "./log.ts";
+import { type RateLimit, RateLimiter } from "./rate-limit.ts";
+
+export interface ServerOptions {
+  readonly version: string;
+  /** 127.0.0.1 if left out. Any other needs tokens. */
+  readonly host?: string;
+  /** 7423 if left out; 0 takes any that is free. */
+  readonly port?: number;
+  /** The tenant of callers on this machine that have no token; `default` if left out. */
+  readonly tenant?: string;
+  /** Callers on this machine need a token, too. */
+  readonly requireToken?: boolean;
+  /** Further names of the server, as callers write them. */
+  readonly allowHosts?: readonly string[];
+  /** Origins of pages that may call. */
+  readonly allowOrigins?: readonly string[];
+  /** None on loopback and 200 a second (400 at once) elsewhere if left out. */
+  readonly rateLimit?: RateLimit | null;
+  readonly heartbeatMs?: number;
+  readonly stallMs?: number;
+  /** Takes a line of JSON for each request; nobody does if left out. */
+  readonly log?: (line: string) => void;
+  readonly mcp?: AppOptions["mcp"];
+  /** Whom a token lets in. */
+  readonly authenticate: (token: string) => Promise<Access | undefined>;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  /** Lets followers go, waits for requests that are under way. The engine stays open. */
+  stop(patienceMs?: number): Promise<void>;
+}
+
+export const DEFAULT_HOST = "127.0.0.1";
+export const DEFAULT_PORT = 7423;
+
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
+const RATE_LIMIT: RateLimit = { perSecond: 200, burst: 400 };
+
+export async function openServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, allowHosts = [], allowOrigins = [] } = options;
+  const isLoopback = LOOPBACK.has(host);
+  const needsToken = !isLoopback || (options.requireToken ?? false);
+  const stopping = new AbortController();
+  const rateLimit = options.rateLimit ?? (isLoopback ? null : RATE_LIMIT);
+  const { log } = options;
+  const logRequest: LogRequest = (event) => log?.(toLogLine(event));
+  const app = createApp({
+    ...{ engine, version: options.version, log: logRequest, stopping: stopping.signal },
+    admission: {
+      anonymous: needsToken ? undefined : anonymous(options.tenant ?? engine.tenant),
+      hosts: isLoopback || allowHosts.length > 0 ? namesOf(host, allowHosts) : undefined,
+      origins: new Set(allowOrigins.map(checkOrigin)),
+      authenticate: options.authenticate,
+    },
+    live: new Subscribers(options),
+    ...(rateLimit === null ? {} : { limiter: new RateLimiter(rateLimit) }),
+    ...(options.mcp === undefined ? {} : { mcp: options.mcp }),
+  });
+  const listening = await listen(app, { host, port });
+  return {
+    url: listening.url,
+    port: listening.port,
+    stop: async (patienceMs) => {
+      stopping.abort();
+      await listening.close(patienceMs);
+    },
+  };
+}
+
+/** Whoever can reach a loopback address can read the store's file, too. */
+function anonymous(tenant: string): Access {
+  return { tenant, scope: "admin", actor: null, actAs: "any", operator: true, tokenId: null };
+}
+
+function namesOf(host: string, allowed: readonly string[]): ReadonlySet<string> {
+  const own = LOOPBACK.has(host) ? [...LOOPBACK] : [host];
+  return new Set([...own, ...allowed].map(hostName));
+}
+
+function checkOrigin(origin: string): string {
+  if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
+  throw new BackscrollError(
+    "invalid_input",
+    `"${origin.slice(0, 80)}" is no origin; write it as in https://app.example`,
+    { details: { field: "allow-origin" } },
+  );
+}

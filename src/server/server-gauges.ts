@@ -1,0 +1,49 @@
+/** What a server can say of itself at this moment. */
+
+import type { Engine } from "../engine/engine.ts";
+import type { Subscribers } from "./live/subscribers.ts";
+import type { Gauge } from "./metrics.ts";
+
+export async function serverGauges(engine: Engine, live: Subscribers): Promise<Gauge[]> {
+  const { tenants, databaseBytes, walBytes } = await engine.status();
+  const total = (pick: (tenant: (typeof tenants)[number]) => number) =>
+    tenants.reduce((sum, tenant) => sum + pick(tenant), 0);
+  const gauge = (name: string, help: string, value: number): Gauge => ({
+    ...{ name: `backscroll_${name}`, help, value },
+  });
+  return [
+    gauge("tenants", "Tenants in the store.", tenants.length),
+    gauge(
+      "sessions",
+      "Sessions in the store.",
+      total((tenant) => tenant.sessions),
+    ),
+    gauge(
+      "messages",
+      "Messages in the store.",
+      total((tenant) => tenant.messages),
+    ),
+    gauge(
+      "pending_messages",
+      "Messages that are being written.",
+      total((tenant) => tenant.pending),
+    ),
+    gauge(
+      "index_lag",
+      "Changes that are in no segment of the index yet.",
+      total((tenant) => tenant.index.lag),
+    ),
+    gauge("database_bytes", "Bytes of the database, without its log.", databaseBytes),
+    gauge("wal_bytes", "Bytes of the write-ahead log.", walBytes),
+    gauge("subscribers", "Callers that follow the change feed.", live.count),
+    {
+      ...gauge(
+        "subscribers_dropped_total",
+        "Readers that took nothing for too long.",
+        live.dropped,
+      ),
+      type: "counter",
+    },
+    gauge("resident_bytes", "Memory that the process holds.", process.memoryUsage.rss()),
+  ];
+}
