@@ -1,0 +1,226 @@
+/** For every route a request that works, as it is sent by somebody who may. */
+
+export interface RouteCase {
+  readonly path: string;
+  readonly body?: unknown;
+  /** A body of bytes in place of JSON. */
+  readonly bytes?: string;
+  /** What a stranger gets: the code, or `empty` where the answer is its own and holds nothing of ours. */
+  readonly stranger: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Ids = Readonly<Record<string, string>>;
+
+const none = "session_not_found";
+
+export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
+  listSessions: () => ({ path: "/v1/sessions?limit=10", stranger: "empty" }),
+  createSession: () => ({
+    path: "/v1/sessions",
+    body: { agent: "coder", title: "New", metadata: { a: 1 }, origin: { project_path: "/srv" } },
+    stranger: "empty",
+  }),
+  getSessionMeta: ({ session }) => ({ path: `/v1/sessions/${session}`, stranger: none }),
+  update: ({ session }) => ({
+    path: `/v1/sessions/${session}`,
+    body: { title: "Other", ttl: null, metadata: { facts: { enabled: true } } },
+    stranger: none,
+  }),
+  deleteSession: ({ doomed }) => ({ path: `/v1/sessions/${doomed}?cascade=true`, stranger: none }),
+  listDerived: ({ session }) => ({ path: `/v1/sessions/${session}/derived`, stranger: none }),
+  fork: ({ session, first }) => ({
+    path: `/v1/sessions/${session}/fork`,
+    body: { through: first, title: "A fork" },
+    stranger: none,
+  }),
+  findSessionByOrigin: ({ origin }) => ({
+    path: `/v1/origins?key=${encodeURIComponent(origin ?? "")}`,
+    stranger: none,
+  }),
+  findTombstone: ({ gone }) => ({ path: `/v1/tombstones?session_id=${gone}`, stranger: none }),
+
+  listMessages: ({ session }) => ({ path: `/v1/sessions/${session}/messages`, stranger: none }),
+  append: ({ session }) => ({
+    path: `/v1/sessions/${session}/messages`,
+    body: {
+      messages: [
+        { role: "user", actor: "ana", content: "one", created_at: "2026-01-02T03:04:05+01:00" },
+        {
+          role: "assistant",
+          tool_calls: [{ id: "c1", name: "ls", input: {} }],
+          tool_results: [{ id: "c1", output: "files", is_error: false }],
+          usage: { input_tokens: 3 },
+        },
+      ],
+    },
+    headers: { "idempotency-key": "append-1" },
+    stranger: none,
+  }),
+  history: ({ session }) => ({
+    path: `/v1/sessions/${session}/history?limit=2&include_summaries=true`,
+    stranger: none,
+  }),
+
+  openMessage: ({ session }) => ({
+    path: `/v1/sessions/${session}/streams`,
+    body: { role: "assistant", actor: "coder", model: "m" },
+    stranger: none,
+  }),
+  write: ({ session, open, lease }) => ({
+    path: `/v1/sessions/${session}/streams/${open}/chunks`,
+    body: { lease, chunks: [" more", { type: "text", text: " text" }] },
+    stranger: none,
+  }),
+  commit: ({ session, open, lease }) => ({
+    path: `/v1/sessions/${session}/streams/${open}/commit`,
+    body: { lease, chunks: [" end"], usage: { output_tokens: 7 } },
+    stranger: none,
+  }),
+  abort: ({ session, second }) => ({
+    path: `/v1/sessions/${session}/streams/${second}/abort`,
+    body: { reason: "enough" },
+    stranger: none,
+  }),
+
+  listEntries: ({ session }) => ({
+    path: `/v1/sessions/${session}/entries?tree=true&limit=3`,
+    stranger: none,
+  }),
+  appendCustom: ({ session }) => ({
+    path: `/v1/sessions/${session}/entries`,
+    body: { kind: "custom_message", type: "note", content: "by the way", display: false },
+    stranger: none,
+  }),
+  getEntry: ({ first }) => ({ path: `/v1/entries/${first}`, stranger: "entry_not_found" }),
+  getSessionEntry: ({ session, first }) => ({
+    path: `/v1/sessions/${session}/entries/${first}`,
+    stranger: none,
+  }),
+  edit: ({ session, first }) => ({
+    path: `/v1/sessions/${session}/entries/${first}/edit`,
+    body: { content: "Where was it?" },
+    stranger: none,
+  }),
+  regenerate: ({ session, answer }) => ({
+    path: `/v1/sessions/${session}/entries/${answer}/regenerate`,
+    body: { message: { role: "assistant", content: "Somewhere else." } },
+    stranger: none,
+  }),
+  label: ({ session, first }) => ({
+    path: `/v1/sessions/${session}/entries/${first}/label`,
+    body: { label: "start" },
+    stranger: none,
+  }),
+  labels: ({ session }) => ({ path: `/v1/sessions/${session}/labels`, stranger: none }),
+  pin: ({ session, first }) => ({
+    path: `/v1/sessions/${session}/entries/${first}/pin`,
+    stranger: none,
+  }),
+  unpin: ({ session, first }) => ({
+    path: `/v1/sessions/${session}/entries/${first}/pin`,
+    stranger: none,
+  }),
+  branches: ({ session }) => ({ path: `/v1/sessions/${session}/branches`, stranger: none }),
+  branch: ({ session, last }) => ({
+    path: `/v1/sessions/${session}/branch`,
+    body: { entry_id: last },
+    stranger: none,
+  }),
+
+  searchSessions: () => ({
+    path: "/v1/search?q=where&role=user&role=assistant&limit=5&explain=true",
+    stranger: "empty",
+  }),
+  searchSessionsByBody: () => ({
+    path: "/v1/search",
+    body: { query: "quizzaciously", per_session: 2, ranking: "seed", project: "/srv" },
+    stranger: "empty",
+  }),
+  recall: ({ session }) => ({
+    path: `/v1/sessions/${session}/recall`,
+    body: { query: "quizzaciously", k: 5, scope: "tenant" },
+    stranger: none,
+  }),
+  buildContext: ({ session }) => ({
+    path: `/v1/sessions/${session}/context`,
+    body: { token_budget: 4000, provider: "anthropic", include_facts: true, semantic_recall: { k: 3 } },
+    stranger: none,
+  }),
+  compact: ({ session }) => ({
+    path: `/v1/sessions/${session}/compact`,
+    body: { keep: { messages: 1 } },
+    stranger: none,
+  }),
+  summaries: ({ session }) => ({ path: `/v1/sessions/${session}/summaries`, stranger: none }),
+  summarize: ({ session }) => ({
+    path: `/v1/sessions/${session}/summaries`,
+    body: { summarizer: "mechanical" },
+    stranger: none,
+  }),
+  usage: ({ session }) => ({ path: `/v1/sessions/${session}/usage`, stranger: none }),
+  applyRetention: ({ session }) => ({
+    path: `/v1/sessions/${session}/retention`,
+    stranger: none,
+  }),
+
+  listMemories: () => ({ path: "/v1/memories?agent=coder", stranger: "empty" }),
+  searchMemory: () => ({ path: "/v1/memories/search?q=word", stranger: "empty" }),
+  getMemory: () => ({ path: "/v1/memories/coder/place", stranger: "empty" }),
+  putMemory: () => ({
+    path: "/v1/memories/coder/a%2Fslash",
+    body: { content: "a note", metadata: {} },
+    stranger: "empty",
+  }),
+  deleteMemory: () => ({ path: "/v1/memories/coder/a%2Fslash", stranger: "memory_not_found" }),
+  listFacts: ({ session }) => ({ path: `/v1/facts?session_id=${session}`, stranger: none }),
+  searchFacts: () => ({ path: "/v1/facts/search?q=text", stranger: "empty" }),
+  getFact: ({ fact }) => ({ path: `/v1/facts/${fact}`, stranger: "fact_not_found" }),
+  deleteFact: ({ newer }) => ({ path: `/v1/facts/${newer}`, stranger: "fact_not_found" }),
+  supersedeFact: ({ fact, newer }) => ({
+    path: `/v1/facts/${fact}/supersede`,
+    body: { by: newer },
+    stranger: "fact_not_found",
+  }),
+  addFacts: ({ session }) => ({
+    path: `/v1/sessions/${session}/facts`,
+    body: { facts: [{ subject: "a", predicate: "is", object: "b", confidence: 0.5 }] },
+    stranger: none,
+  }),
+  extractFacts: ({ session }) => ({
+    path: `/v1/sessions/${session}/facts/extract`,
+    body: {},
+    stranger: none,
+  }),
+
+  listChanges: () => ({ path: "/v1/changes?after=start&limit=3", stranger: "empty" }),
+  listSessionChanges: ({ session }) => ({
+    path: `/v1/sessions/${session}/changes`,
+    stranger: none,
+  }),
+
+  importTranscript: () => ({
+    path: "/v1/import?dry_run=true&path=s.json",
+    bytes: '{"version":1,"messages":[{"role":"user","blocks":[{"type":"text","text":"hi"}]}]}',
+    stranger: "empty",
+  }),
+  exportSession: ({ session }) => ({
+    path: `/v1/sessions/${session}/export?format=markdown`,
+    stranger: none,
+  }),
+
+  stats: () => ({ path: "/v1/stats", stranger: "empty" }),
+  tenantStatus: () => ({ path: "/v1/status", stranger: "empty" }),
+  indexStatus: () => ({ path: "/v1/index", stranger: "empty" }),
+  maintainIndex: () => ({ path: "/v1/admin/index", body: { task: "flush" }, stranger: "empty" }),
+  sweep: () => ({ path: "/v1/admin/sweep", stranger: "empty" }),
+  setQuota: () => ({
+    path: "/v1/admin/quota",
+    body: { max_sessions: 1000 },
+    stranger: "empty",
+  }),
+  status: () => ({ path: "/v1/admin/store", stranger: "forbidden" }),
+  verify: () => ({ path: "/v1/admin/store/verify", stranger: "forbidden" }),
+  checkIntegrity: () => ({ path: "/v1/admin/store/check", stranger: "forbidden" }),
+  sweepAll: () => ({ path: "/v1/admin/store/sweep", stranger: "forbidden" }),
+};
