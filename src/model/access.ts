@@ -18,6 +18,8 @@ export interface Access {
   readonly actor: string | null;
   /** Whom it may write for besides itself. */
   readonly actAs: readonly string[] | "any";
+  /** Whether it may act on the whole store: copy it, fill it, check what every tenant has. */
+  readonly operator: boolean;
   /** The token that let it in; null without one. */
   readonly tokenId: string | null;
 }
@@ -33,6 +35,16 @@ export function requireScope(access: Access, needed: AccessScope): void {
     "forbidden",
     `this needs the scope ${needed}, and the token has ${access.scope}; ask for another token`,
     { details: { needed, scope: access.scope } },
+  );
+}
+
+/** Throws `forbidden` unless the caller may act on the whole store, and not on one tenant only. */
+export function requireOperator(access: Access): void {
+  if (access.operator) return;
+  throw new BackscrollError(
+    "forbidden",
+    "this is about the whole store, and the token is for one tenant; use a token that was made with --operator",
+    { details: { needed: "operator", scope: access.scope } },
   );
 }
 
