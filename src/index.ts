@@ -19,6 +19,7 @@ export {
   renderContext,
 } from "./context/render/render.ts";
 export { TOKEN_ESTIMATE, type TokenCounter } from "./context/tokens.ts";
+export type { CreatedToken, CreateTokenInput, ListTokensInput } from "./engine/access/tokens.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
 export type { BuiltContext } from "./engine/context/build-context.ts";
@@ -46,6 +47,7 @@ export type { FactInput, ListFactsInput } from "./engine/facts.ts";
 export type { DeleteOptions, Derived } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
 export type { ImportOptions, ImportResult } from "./engine/import/import-session.ts";
+export type { HoldLeaseOptions, LeasedWork } from "./engine/leases/hold-lease.ts";
 export type { IndexTask, MaintainOptions } from "./engine/maintain-index.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput } from "./engine/message-input.ts";
@@ -98,6 +100,8 @@ export type {
   TranscriptSource,
 } from "./ingest/source.ts";
 export { type ReadTranscriptInput, readTranscript } from "./ingest/sources.ts";
+export type { Access, AccessScope } from "./model/access.ts";
+export type { AccessToken } from "./model/access-token.ts";
 export {
   type Block,
   type BlockInput,

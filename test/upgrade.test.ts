@@ -118,6 +118,19 @@ describe("an older schema", () => {
     await using engine = await open(path, { inThread: true });
     expect((await engine.status()).schemaVersion).toBeGreaterThan(0);
   });
+
+  test("is brought up to date by a writer, with all that is stored", async () => {
+    const path = await createStore();
+    const before = ["DROP TABLE access_tokens", "DROP TABLE leases"];
+    change(path, ...before, "DELETE FROM schema WHERE version = 6");
+    expect((await failure(() => open(path, { readOnly: true }))).code).toBe("needs_migration");
+    await using engine = await open(path, { inThread: true });
+    const { messages } = await engine.listMessages("s");
+    expect(messages.map((message) => textOf(message.blocks))).toEqual(["first"]);
+    const { token } = await engine.createToken({ scope: "read" });
+    expect(await engine.authenticate(token)).toMatchObject({ tenant: "default" });
+    expect((await engine.verify()).problems).toEqual([]);
+  });
 });
 
 describe("rows that another version wrote", () => {

@@ -2,12 +2,15 @@
 
 import { randomFillSync } from "node:crypto";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
-import { createUlids, type IdSource } from "../model/ids.ts";
+import type { Access } from "../model/access.ts";
+import { checkName, createUlids, type IdSource } from "../model/ids.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
-import { invalid } from "./check.ts";
+import { authenticate } from "./access/authenticate.ts";
+import { checkInput, invalid } from "./check.ts";
 import { ContextEstimates } from "./context/estimate-calls.ts";
+import { type HoldLeaseOptions, holdLease, type LeasedWork } from "./leases/hold-lease.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
 import { checkTenantName, type SweepReport, sweepAll, TenantEngine } from "./tenant-engine.ts";
@@ -68,6 +71,34 @@ export class Engine extends TenantEngine {
   forTenant(name: string): TenantEngine {
     const scope: Scope = { ...this.scope, tenant: checkTenantName(name) };
     return new TenantEngine(scope);
+  }
+
+  /** What the holder of a token may do; undefined if it is malformed, unknown, expired or revoked. */
+  authenticate(token: string): Promise<Access | undefined> {
+    return authenticate(this.scope, token);
+  }
+
+  /**
+   * Does `work` in one process of all that ask for the lease `name` of this store: waits until nobody
+   * else holds it, and goes on when who held it has died. See `HoldLeaseOptions`.
+   *
+   * The work's signal is aborted when the lease is lost, and the work then begins anew. Resolves when
+   * the work has ended by itself, or `signal` was aborted.
+   */
+  async holdLease(name: string, options: HoldLeaseOptions, work: LeasedWork): Promise<void> {
+    const { durationMs, signal } = checkInput(options, "options");
+    if (signal !== undefined && !(signal instanceof AbortSignal)) {
+      throw invalid("signal", "signal must be an AbortSignal");
+    }
+    if (typeof work !== "function") throw invalid("work", "work must be a function");
+    const claim = {
+      store: this.scope.store,
+      name: checkName(name, "name"),
+      owner: this.scope.newId(),
+      durationMs: Math.ceil(checkDuration(durationMs, "durationMs", 100)),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    await holdLease(claim, work);
   }
 
   listTenants(): Promise<readonly string[]> {

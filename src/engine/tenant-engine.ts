@@ -6,6 +6,7 @@
  */
 
 import type { ImportedSession } from "../ingest/source.ts";
+import type { AccessToken } from "../model/access-token.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -23,6 +24,14 @@ import type {
   Tombstone,
 } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
+import {
+  type CreatedToken,
+  type CreateTokenInput,
+  createToken,
+  type ListTokensInput,
+  listTokens,
+  revokeToken,
+} from "./access/tokens.ts";
 import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
@@ -312,6 +321,21 @@ export class TenantEngine {
   async tenantStatus(): Promise<TenantStatus | undefined> {
     const status = await this.scope.store.status();
     return status.tenants.find((tenant) => tenant.tenant === this.tenant);
+  }
+
+  /** A token that lets a caller into this tenant. Its text is given once, and stored nowhere. */
+  createToken(input: CreateTokenInput): Promise<CreatedToken> {
+    return createToken(this.scope, input);
+  }
+
+  /** By id. Expired and revoked ones are there for the record. */
+  listTokens(input: ListTokensInput = {}): Promise<readonly AccessToken[]> {
+    return listTokens(this.scope, input);
+  }
+
+  /** From now on it lets nobody in. Doing so again changes nothing. */
+  revokeToken(id: string): Promise<AccessToken> {
+    return revokeToken(this.scope, id);
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */

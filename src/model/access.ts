@@ -18,7 +18,7 @@ export interface Access {
   readonly actor: string | null;
   /** Whom it may write for besides itself. */
   readonly actAs: readonly string[] | "any";
-  /** May act on the whole store and not only on its tenant: copies, checks, upkeep of all. */
+  /** Whether it may act on the whole store: copy it, fill it, check what every tenant has. */
   readonly operator: boolean;
   /** The token that let it in; null without one. */
   readonly tokenId: string | null;
@@ -38,13 +38,13 @@ export function requireScope(access: Access, needed: AccessScope): void {
   );
 }
 
-/** Throws `forbidden` unless the caller may act on the whole store. */
+/** Throws `forbidden` unless the caller may act on the whole store, and not on one tenant only. */
 export function requireOperator(access: Access): void {
   if (access.operator) return;
   throw new BackscrollError(
     "forbidden",
-    "this acts on the whole store and needs an operator's token: make one with --operator",
-    { details: { needed: "operator" } },
+    "this is about the whole store, and the token is for one tenant; use a token that was made with --operator",
+    { details: { needed: "operator", scope: access.scope } },
   );
 }
 

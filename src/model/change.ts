@@ -22,6 +22,8 @@ export const CHANGE_KINDS = [
   "fact_superseded",
   "fact_deleted",
   "quota_changed",
+  "token_created",
+  "token_revoked",
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

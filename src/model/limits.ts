@@ -39,6 +39,9 @@ export const MAX_MEMORY_BYTES: number = 8 * 1024;
 /** Subject, predicate or object of a fact. */
 export const MAX_FACT_BYTES: number = 4 * 1024;
 
+/** Names that one access token may write for; more than a few callers want `any`. */
+export const MAX_ACT_AS = 100;
+
 /** How long an idempotency key is remembered. */
 export const IDEMPOTENCY_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000;
 

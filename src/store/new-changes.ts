@@ -1,5 +1,6 @@
 /** The changes that operations other than appends put into the feed, in the same form everywhere. */
 
+import type { AccessToken } from "../model/access-token.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { NewChange } from "./plan-append.ts";
 import type {
@@ -82,6 +83,17 @@ export function messageTakenOver(sessionId: string, entryId: string, at: number)
 export function quotaChanged(quota: Quota, at: number): NewChange {
   const details = JSON.stringify(quota);
   return { kind: "quota_changed", at, sessionId: null, entryId: null, entryHash: null, details };
+}
+
+/** Which token, and how far it reaches. What it consists of is known to its holder alone. */
+export function tokenChanged(
+  kind: "token_created" | "token_revoked",
+  token: AccessToken,
+  at: number,
+): NewChange {
+  const { id, scope, actor, actAs, operator } = token;
+  const details = JSON.stringify({ token: id, scope, actor, actAs, operator });
+  return { kind, at, sessionId: null, entryId: null, entryHash: null, details };
 }
 
 /** `chunk` counts the flushes of the message from 1. */

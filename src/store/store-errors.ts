@@ -38,6 +38,14 @@ export function factNotFound(id: string): BackscrollError {
   });
 }
 
+export function tokenNotFound(id: string): BackscrollError {
+  return new BackscrollError(
+    "token_not_found",
+    `there is no access token ${id}; list tokens to see their ids`,
+    { details: { tokenId: id } },
+  );
+}
+
 export function streamLost(id: string): BackscrollError {
   return new BackscrollError(
     "stream_lost",

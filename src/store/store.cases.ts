@@ -23,6 +23,7 @@ import { indexerCases } from "./cases/indexer.cases.ts";
 import { ingestCases } from "./cases/ingest.cases.ts";
 import { isolationCases } from "./cases/isolation.cases.ts";
 import { leafCases } from "./cases/leaf.cases.ts";
+import { leaseCases } from "./cases/leases.cases.ts";
 import { listSessionsCases } from "./cases/list-sessions.cases.ts";
 import { noteCases } from "./cases/notes.cases.ts";
 import { pathCases } from "./cases/paths.cases.ts";
@@ -30,6 +31,7 @@ import { quotaCases } from "./cases/quota.cases.ts";
 import { searchCases } from "./cases/search.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
 import { streamCases } from "./cases/streams.cases.ts";
+import { tokenCases } from "./cases/tokens.cases.ts";
 
 /** Registers all cases for one backend. `open` gives a new, empty store each time. */
 export function storeCases(name: string, open: () => Promise<OpenedStore>): void {
@@ -74,6 +76,8 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     indexerCases(cases);
     searchCases(cases);
     ingestCases(cases);
+    tokenCases(cases);
+    leaseCases(cases);
     isolationCases(cases);
     dumpCases(cases);
     concurrencyCases(cases);

@@ -5,10 +5,11 @@
  * an `await` inside a transaction on a shared connection would let another caller's acknowledged
  * write be rolled back with it. Whoever implements this runs `store.cases.ts` against it.
  *
- * Every operation is scoped by a tenant's name, given by the host. An id of another tenant does not
- * exist. Operations throw `BackscrollError` with a code and leave the store unchanged when they do.
+ * Every operation is scoped by a tenant's name, given by the host, but for the few that are about the
+ * store as a whole. An id of another tenant does not exist. Operations throw `BackscrollError` with a code and leave the store unchanged when they do.
  */
 
+import type { AccessToken } from "../model/access-token.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
@@ -53,6 +54,7 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "./stream-records.ts";
+import type { NewToken, TokenRecord } from "./token-records.ts";
 
 /**
  * Mutations. Each that changes content writes at least one row of the change feed in its own
@@ -120,6 +122,23 @@ export interface StoreWrites {
   ): Promise<void>;
 
   setQuota(tenant: string, quota: Quota, now: number): Promise<void>;
+
+  createToken(tenant: string, token: NewToken): Promise<AccessToken>;
+  /**
+   * `token_not_found` if the tenant has no such token. One that was revoked before keeps its time,
+   * and the feed is told nothing.
+   */
+  revokeToken(tenant: string, id: string, now: number): Promise<AccessToken>;
+
+  /**
+   * Takes the lease `name` of the store for `durationMs` from now on, by the database's clock: if
+   * nobody has it, if `owner` has it already, or if its time has run out. False, and nothing changed,
+   * if somebody else holds it. The feed is told nothing.
+   */
+  takeLease(name: string, owner: string, durationMs: number): Promise<boolean>;
+  /** Gives a lease up. Nothing happens if `owner` does not hold it. */
+  dropLease(name: string, owner: string): Promise<void>;
+
   /** Deletes what outlived its TTL, aborts messages whose writer died, collects garbage. */
   sweep(request: SweepRequest): Promise<SweepResult>;
 }
@@ -178,6 +197,18 @@ export interface StoreReads {
     limit: number,
     superseded: boolean,
   ): Promise<readonly Fact[]>;
+
+  /**
+   * The token with this id, whoever's it is: it says which tenant a caller belongs to, so it is looked
+   * for before there is a tenant.
+   */
+  findToken(id: string): Promise<TokenRecord | undefined>;
+  /** By id, after the given one. Expired and revoked ones included. */
+  listTokens(
+    tenant: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<readonly AccessToken[]>;
 
   feedHead(tenant: string): Promise<FeedHead>;
   /** Changes after a position, in order. Looks at a bounded number of rows, whatever the filter. */

@@ -16,6 +16,7 @@ export const TABLES = [
   "changes",
   "tombstones",
   "ingested_files",
+  "access_tokens",
 ] as const;
 
 export type TableName = (typeof TABLES)[number];
@@ -29,3 +30,6 @@ export function isTableName(name: string): name is TableName {
  * but the manifest are in a file of their own.
  */
 export const INDEX_TABLES = ["index_manifest", "index_segments", "index_blobs"] as const;
+
+/** What running processes tell each other. It is no tenant's, and no copy of a store holds it. */
+export const PROCESS_TABLES = ["leases"] as const;

@@ -1,5 +1,7 @@
 /** Doing something again that may work the next time, and waiting longer each time. */
 
+import { pause } from "../pause.ts";
+
 export interface RetryOptions {
   /** How often it is tried: 6 times if left out. */
   readonly attempts?: number;
@@ -23,16 +25,4 @@ export async function withRetries<Result>(
       await pause(Math.min(maxMs, firstMs * 2 ** (attempt - 1)), signal);
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener("abort", end);
-  });
 }

@@ -21,6 +21,7 @@ import {
   treeOf,
 } from "./fixture.cases.ts";
 import { ingested } from "./ingest.cases.ts";
+import { newToken } from "./tokens.cases.ts";
 
 export function dumpCases({ fresh }: Cases): void {
   describe("a dump", () => {
@@ -215,6 +216,9 @@ export async function fillAll(store: Store, tenant = "a"): Promise<{ id: string 
   const facts = [{ ...fact, sourceEntry: ids[0] ?? "", confidence: 1 / 3, createdAt: T0 }];
   await store.addFacts(tenant, id, facts, T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
+  const token = newToken({ actor: "ci", actAs: "any", operator: true, expiresAt: T0 });
+  await store.createToken(tenant, token);
+  await store.takeLease("sweep", "me", 99_999);
   const gone = await createSession(store, tenant);
   await store.deleteSession(tenant, gone.id, "user", T0);
   const other = await createSession(store, `${tenant}-other`);

@@ -14,6 +14,7 @@ import {
   T0,
 } from "./fixture.cases.ts";
 import { ingested } from "./ingest.cases.ts";
+import { newToken } from "./tokens.cases.ts";
 import { runTrivial } from "./trivial-index.cases.ts";
 
 const LARGE = "the same payload ".repeat(1_000);
@@ -24,6 +25,7 @@ interface Foreign {
   readonly entry: string;
   readonly stream: string;
   readonly fact: string;
+  readonly token: string;
 }
 
 type Attempt = (store: Store, tenant: string, foreign: Foreign) => Promise<unknown>;
@@ -105,6 +107,14 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   },
   setQuota: (store, tenant) =>
     store.setQuota(tenant, { maxSessions: 99, maxEntries: 99, maxContentBytes: 99 }, T0),
+  createToken: async (store, tenant) => {
+    const { id } = await store.createToken(tenant, newToken());
+    expect((await store.findToken(id))?.token.tenant).toBe(tenant);
+  },
+  revokeToken: (store, tenant, { token }) =>
+    expectCode(store.revokeToken(tenant, token, T0), "token_not_found"),
+  takeLease: async (store, tenant) => expect(await store.takeLease(tenant, "x", 1)).toBe(true),
+  dropLease: async (store, tenant) => expect(await store.dropLease(tenant, "x")).toBeUndefined(),
   sweep: async (store, tenant) => {
     const swept = await store.sweep({ tenant, now: T0 + 10 ** 9, limit: 100 });
     expect(swept).toMatchObject({ deletedSessions: [], abortedMessages: [], collectedBlobs: 0 });
@@ -150,6 +160,11 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect(await store.listFacts(tenant, undefined, undefined, 10, true)).toEqual([]);
     await expectCode(store.listFacts(tenant, session, undefined, 10, true), "session_not_found");
   },
+  findToken: async (store, tenant, { token }) =>
+    // It is what says whose a caller is, so it is found by anybody; it never says another tenant.
+    expect((await store.findToken(token))?.token.tenant).not.toBe(tenant),
+  listTokens: async (store, tenant) =>
+    expect(await store.listTokens(tenant, undefined, 10)).toEqual([]),
   feedHead: async (store, tenant) => {
     const { position } = await store.feedHead(tenant);
     expect(position).toBe((await changesOf(store, tenant)).length);
@@ -212,6 +227,7 @@ export function isolationCases({ store, tenant }: Cases): void {
       await store().listFacts(acme, session, undefined, 10, true),
       await changesOf(store(), acme),
       await store().findIngestedFiles(acme, "w", ["/a"]),
+      await store().listTokens(acme, undefined, 10),
     ];
   }
 }
@@ -234,7 +250,8 @@ async function fill(store: Store, tenant: string): Promise<Foreign> {
   await createSession(store, tenant, { id: "deleted", origin: { key: "deleted origin" } });
   await store.deleteSession(tenant, "deleted", "user", T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
-  return { session: id, entry, stream: opened.id, fact: fact.id };
+  const token = await store.createToken(tenant, newToken());
+  return { session: id, entry, stream: opened.id, fact: fact.id, token: token.id };
 }
 
 function stream(sessionId: string) {

@@ -86,11 +86,19 @@ export class PostgresDatabase {
     return this.#run(() => (again ? retried(once) : once()));
   }
 
-  /** One transaction over the rows of all tenants: `body` enters them one by one. */
-  across<Result>(start: TransactionStart, body: Body<Result>): Promise<Result> {
+  /**
+   * One transaction over the rows of all tenants, which `body` enters one by one, or of none. `again`:
+   * it may be run once more if its connection breaks before the commit.
+   */
+  across<Result>(
+    start: TransactionStart,
+    { again }: { readonly again: boolean },
+    body: Body<Result>,
+  ): Promise<Result> {
+    const once = () => this.#transaction(start, "", NO_TENANT, body);
     return this.#run(async () => {
       if (start !== READ_START) this.#refuseReadOnly();
-      return this.#transaction(start, "", NO_TENANT, body);
+      return again ? retried(once) : once();
     });
   }
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, label, message, nextId, T0 } from "../cases/fixture.cases.ts";
 import { ingested } from "../cases/ingest.cases.ts";
+import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
 import { INDEX_TABLES, TABLES } from "../tables.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -65,6 +66,25 @@ describe("row-level security", () => {
     await client.end();
   });
 
+  test("shows the one token whose id is named, for reading, and no other", async () => {
+    const ids = await query(address, "SELECT id FROM access_tokens ORDER BY id");
+    const [first, ...others] = ids.map((row) => String(row["id"]));
+    expect(others).toHaveLength(1);
+    const client = new pg.Client(reader);
+    await client.connect();
+    await client.query("BEGIN");
+    const named = async (id: string) => {
+      await client.query("SELECT set_config('backscroll.token', $1, true)", [id]);
+      return (await client.query("SELECT id FROM access_tokens")).rows;
+    };
+    for (const none of ["", "%", "none"]) expect(await named(none)).toEqual([]);
+    expect(await named(first ?? "")).toEqual([{ id: first }]);
+    const changed = await client.query("UPDATE access_tokens SET scope = 'admin'");
+    const deleted = await client.query("DELETE FROM access_tokens");
+    expect([changed.rowCount, deleted.rowCount]).toEqual([0, 0]);
+    await client.end();
+  });
+
   test("covers every table that has a tenant", async () => {
     const rows = await query(
       address,
@@ -89,6 +109,7 @@ async function fill(store: Store, tenant: string): Promise<void> {
   const fact = { subject: "s", predicate: "p", object: "o", sourceEntry: null, confidence: 1 };
   await store.addFacts(tenant, id, [{ ...fact, id: nextId(), sessionId: id, createdAt: T0 }], T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
+  await store.createToken(tenant, newToken());
   const gone = await createSession(store, tenant);
   await store.deleteSession(tenant, gone.id, "user", T0);
 }

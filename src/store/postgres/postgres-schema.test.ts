@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { connect, createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, expectCode, message } from "../cases/fixture.cases.ts";
+import { newToken } from "../cases/tokens.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
@@ -24,6 +25,7 @@ describe("opening", () => {
       { version: 3, name: "marks" },
       { version: 4, name: "retention" },
       { version: 5, name: "ingest" },
+      { version: 6, name: "access" },
     ]);
   });
 
@@ -79,6 +81,17 @@ describe("opening", () => {
 });
 
 describe("the schema's version", () => {
+  test("is brought up to date, with all that is stored", async () => {
+    const address = await createDatabase();
+    const { id } = await createSession(await open(address), "a");
+    await query(address, "DROP TABLE access_tokens, leases");
+    await query(address, "DELETE FROM schema WHERE version = 6");
+    const store = await open(address);
+    expect((await store.findSession("a", id))?.id).toBe(id);
+    const token = await store.createToken("a", newToken());
+    expect((await store.findToken(token.id))?.token).toEqual(token);
+  });
+
   test("keeps a reader from an older store", async () => {
     const address = await createDatabase();
     await open(address);

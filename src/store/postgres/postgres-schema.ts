@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
 import type { Row } from "../records.ts";
-import { INDEX_TABLES, TABLES } from "../tables.ts";
+import { INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
 import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
 import { type PostgresConnection, query } from "./postgres-driver.ts";
 import { statements } from "./postgres-statements.ts";
@@ -107,7 +107,8 @@ export async function migrate(db: PostgresConnection): Promise<void> {
 
 /** Undefined in an empty database. `foreign_database` if it holds tables of somebody else. */
 export async function readSchema(db: PostgresConnection): Promise<SchemaState | undefined> {
-  const found = await db.all(SQL.findTables, ["schema", "store", ...TABLES, ...INDEX_TABLES]);
+  const ours = ["schema", "store", ...TABLES, ...INDEX_TABLES, ...PROCESS_TABLES];
+  const found = await db.all(SQL.findTables, ours);
   if (found.length === 0) return undefined;
   if (!found.some(({ name, versions }) => name === "schema" && versions === 1)) {
     throw foreignDatabase(found.map(({ name }) => String(name)));

@@ -26,6 +26,7 @@ import { feedHead, listChanges, listTenants, setQuota } from "./operations/feed.
 import { forkSession } from "./operations/fork.ts";
 import { findIngestedFiles, putIngestedFiles } from "./operations/ingested-files.ts";
 import { moveLeaf, setPinned } from "./operations/leaf.ts";
+import { dropLease, takeLease } from "./operations/leases.ts";
 import { listSessions } from "./operations/list-sessions.ts";
 import {
   addFacts,
@@ -53,8 +54,16 @@ import {
   writeStream,
 } from "./operations/streams.ts";
 import { sweep } from "./operations/sweep.ts";
+import { createToken, findToken, listTokens, revokeToken } from "./operations/tokens.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { checkVersion, LOAD_START, migrate, READ_START, readSchema } from "./postgres-schema.ts";
+import {
+  checkVersion,
+  LOAD_START,
+  migrate,
+  READ_START,
+  readSchema,
+  WRITE_START,
+} from "./postgres-schema.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** `address` is `postgres://user:password@host:port/database`. */
@@ -87,6 +96,8 @@ function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<void> {
     await checkVersion(connection, readOnly ? "read" : "write");
   });
 }
+
+const AGAIN = { again: true };
 
 class PostgresStore implements Store {
   readonly #db: PostgresDatabase;
@@ -167,6 +178,18 @@ class PostgresStore implements Store {
   setQuota: Store["setQuota"] = (tenant, quota, now) =>
     this.#write(tenant, (tx) => setQuota(tx, quota, now));
 
+  createToken: Store["createToken"] = (tenant, token) =>
+    this.#write(tenant, (tx) => createToken(tx, token));
+
+  revokeToken: Store["revokeToken"] = (tenant, id, now) =>
+    this.#write(tenant, (tx) => revokeToken(tx, id, now));
+
+  takeLease: Store["takeLease"] = (name, owner, durationMs) =>
+    this.#db.across(WRITE_START, AGAIN, (tx) => takeLease(tx, name, owner, durationMs));
+
+  dropLease: Store["dropLease"] = (name, owner) =>
+    this.#db.across(WRITE_START, AGAIN, (tx) => dropLease(tx, name, owner));
+
   sweep: Store["sweep"] = (request) => this.#told(sweep(this.#db, request));
 
   findSession: Store["findSession"] = (tenant, id) =>
@@ -213,6 +236,12 @@ class PostgresStore implements Store {
   listFacts: Store["listFacts"] = (tenant, sessionId, after, limit, superseded) =>
     this.#db.read(tenant, (tx) => listFacts(tx, sessionId, after, limit, superseded));
 
+  findToken: Store["findToken"] = (id) =>
+    this.#db.across(READ_START, AGAIN, (tx) => findToken(tx, id));
+
+  listTokens: Store["listTokens"] = (tenant, after, limit) =>
+    this.#db.read(tenant, (tx) => listTokens(tx, after, limit));
+
   feedHead: Store["feedHead"] = (tenant) =>
     this.#db.plain((connection) => feedHead(connection, tenant));
 
@@ -245,7 +274,8 @@ class PostgresStore implements Store {
 
   listTenants: Store["listTenants"] = () => this.#db.plain(listTenants);
 
-  status: Store["status"] = () => this.#db.across(READ_START, (tx) => status(tx, this.#db.address));
+  status: Store["status"] = () =>
+    this.#db.across(READ_START, AGAIN, (tx) => status(tx, this.#db.address));
 
   checkIntegrity: Store["checkIntegrity"] = () => this.#db.plain(checkIntegrity);
 
@@ -255,7 +285,7 @@ class PostgresStore implements Store {
 
   load: Store["load"] = (batches) =>
     this.#told(
-      this.#db.across(LOAD_START, async (tx) => {
+      this.#db.across(LOAD_START, { again: false }, async (tx) => {
         await loadRows(tx, this.#db.address, batches);
         await tx.commit();
       }),

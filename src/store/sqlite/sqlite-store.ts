@@ -84,6 +84,9 @@ async function withoutBusy(timeoutMs: number, action: () => void): Promise<void>
 
 type Operation = (...args: never[]) => Promise<unknown>;
 
+/** No tenant comes first here. A sweep may be of all, and mostly takes away. */
+const STORE_WIDE: readonly WriteName[] = ["sweep", "takeLease", "dropLease"];
+
 /** Called after each write; what it gives is waited for before the write is acknowledged. */
 type Written = (name: WriteName, args: readonly unknown[]) => Promise<void> | undefined;
 
@@ -227,8 +230,7 @@ export class SqliteStore extends SqliteOperations implements Store {
 
   #written(name: WriteName, args: readonly unknown[]): Promise<void> | undefined {
     this.#tell();
-    // A sweep may be of all tenants, and mostly takes away.
-    return name === "sweep"
+    return STORE_WIDE.includes(name)
       ? undefined
       : this.#indexer.wrote(args[0] as string, changesOf(name, args));
   }

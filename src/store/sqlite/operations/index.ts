@@ -13,6 +13,7 @@ import { eraseContent, listRetentionDue } from "./erase-content.ts";
 import { feedHead, listChanges, listTenants, setQuota } from "./feed.ts";
 import { forkSession } from "./fork.ts";
 import { findIngestedFiles, putIngestedFiles } from "./ingested-files.ts";
+import { dropLease, takeLease } from "./leases.ts";
 import { listSessions } from "./list-sessions.ts";
 import {
   addFacts,
@@ -29,6 +30,7 @@ import { createSession, findSession, findSessionByOrigin, updateSession } from "
 import { checkIntegrity, dataVersion, status } from "./status.ts";
 import { abortStream, commitStream, findPending, openStream, writeStream } from "./streams.ts";
 import { sweep } from "./sweep.ts";
+import { createToken, findToken, listTokens, revokeToken } from "./tokens.ts";
 
 /** The port's method with a connection in front and without the promise. */
 type Operations<Port> = {
@@ -56,6 +58,10 @@ export const WRITES: Operations<StoreWrites> = {
   retireFact,
   putIngestedFiles,
   setQuota,
+  createToken,
+  revokeToken,
+  takeLease,
+  dropLease,
   sweep,
 };
 
@@ -78,6 +84,8 @@ export const READS: Operations<StoreReads> & {
   listMemories,
   findFact,
   listFacts,
+  findToken,
+  listTokens,
   feedHead,
   listChanges,
   listTenants,

@@ -1,0 +1,107 @@
+/** Access tokens of a tenant: made, listed and revoked. Whoever asks is not asked for one here. */
+
+import { ACCESS_SCOPES, type Access, type AccessScope } from "../../model/access.ts";
+import type { AccessToken } from "../../model/access-token.ts";
+import { checkName } from "../../model/ids.ts";
+import { MAX_ACT_AS } from "../../model/limits.ts";
+import {
+  checkFlag,
+  checkInput,
+  checkKey,
+  checkLimit,
+  checkList,
+  checkOneOf,
+  checkTime,
+  invalid,
+  tooLarge,
+} from "../check.ts";
+import type { Scope } from "../scope.ts";
+import { formatToken, hashSecret, newSecret } from "./token-text.ts";
+
+export interface CreateTokenInput {
+  /** Each scope includes the ones before it: `read`, `write`, `admin`. */
+  readonly scope: AccessScope;
+  /** Who writes with it; nobody is named if left out. */
+  readonly actor?: string;
+  /** Whom it may write for besides: at most 100 names, or `"any"`. Nobody if left out. */
+  readonly actAs?: readonly string[] | "any";
+  /** What to know it by in a list. */
+  readonly label?: string;
+  /** From then on it lets nobody in. Never, if left out. */
+  readonly expires?: number | Date;
+  /** Whether it may act on the whole store; only with the scope `admin`. */
+  readonly operator?: boolean;
+}
+
+export interface CreatedToken {
+  /** To be handed to its holder now: it is stored nowhere. */
+  readonly token: string;
+  readonly record: AccessToken;
+}
+
+export interface ListTokensInput {
+  /** The last token of the page before. */
+  readonly after?: string;
+  /** At most 500; 50 if left out. */
+  readonly limit?: number;
+}
+
+export async function createToken(scope: Scope, input: CreateTokenInput): Promise<CreatedToken> {
+  const { actor, actAs = [], label, expires, operator = false } = checkInput(input, "token");
+  const held = checkOneOf(input.scope, ACCESS_SCOPES, "scope");
+  if (checkFlag(operator, "operator") && held !== "admin") {
+    throw invalid(
+      "operator",
+      "operator needs the scope admin; ask for that, or leave operator out",
+    );
+  }
+  const now = scope.now();
+  const [id, secret] = [scope.newId(), newSecret()];
+  const record = await scope.store.createToken(scope.tenant, {
+    id,
+    secretHash: hashSecret(secret),
+    scope: held,
+    actor: actor === undefined ? null : checkName(actor, "actor"),
+    actAs: checkActAs(actAs),
+    operator,
+    label: label === undefined ? null : checkName(label, "label"),
+    createdAt: now,
+    expiresAt: expires === undefined ? null : checkExpiry(expires, now),
+  });
+  return { token: formatToken(id, secret), record };
+}
+
+export async function listTokens(
+  scope: Scope,
+  input: ListTokensInput,
+): Promise<readonly AccessToken[]> {
+  const { after, limit } = checkInput(input, "input");
+  if (after !== undefined) checkKey(after, "after");
+  return scope.store.listTokens(scope.tenant, after, checkLimit(limit));
+}
+
+export async function revokeToken(scope: Scope, id: string): Promise<AccessToken> {
+  return scope.store.revokeToken(scope.tenant, checkKey(id, "id"), scope.now());
+}
+
+function checkActAs(value: unknown): Access["actAs"] {
+  if (value === "any") return "any";
+  const names = checkList(value as readonly string[], "actAs").map((name, i) =>
+    checkName(name, `actAs[${i}]`),
+  );
+  if (names.length > MAX_ACT_AS) {
+    throw tooLarge("actAs", MAX_ACT_AS, names.length, 'use "any", or several tokens');
+  }
+  return [...new Set(names)];
+}
+
+function checkExpiry(value: unknown, now: number): number {
+  const time = checkTime(value, "expires");
+  if (Number.isNaN(new Date(time).getTime()) || time <= now) {
+    throw invalid(
+      "expires",
+      "expires must be a time to come; leave it out for a token that does not expire",
+    );
+  }
+  return time;
+}

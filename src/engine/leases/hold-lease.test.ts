@@ -1,0 +1,213 @@
+/** One of several processes does the work: here several engines on one database, of both kinds. */
+
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createFolder } from "../../../test/support/folder.ts";
+import { createDatabase } from "../../../test/support/postgres.ts";
+import type { BackscrollError } from "../../model/errors.ts";
+import { open } from "../../open.ts";
+import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
+import type { Store } from "../../store/store.ts";
+import type { Engine } from "../engine.ts";
+import { holdLease } from "./hold-lease.ts";
+
+const BACKENDS: readonly [string, () => Promise<string>][] = [
+  ["SQLite", async () => join(createFolder(), "leases.db")],
+  ["PostgreSQL", createDatabase],
+];
+
+/** Short, as some cases have to wait for it; long enough for a machine with much to do. */
+const durationMs = 600;
+
+async function opened(address: string): Promise<Engine> {
+  const engine = await open(address, { inThread: true });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+/** Resolves when `signal` is aborted. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
+}
+
+describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
+  test("lets one engine work at a time, and the next when it is done", async () => {
+    const address = await newAddress();
+    const engines = [await opened(address), await opened(address), await opened(address)];
+    let working = 0;
+    let most = 0;
+    const done: number[] = [];
+    await Promise.all(
+      engines.map((engine, i) =>
+        engine.holdLease("job", { durationMs }, async () => {
+          most = Math.max(most, ++working);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          working--;
+          done.push(i);
+        }),
+      ),
+    );
+    expect(most).toBe(1);
+    expect(done.sort()).toEqual([0, 1, 2]);
+  });
+
+  test("is kept for as long as the work takes, and given up when it is stopped", async () => {
+    const address = await newAddress();
+    const [first, second] = [await opened(address), await opened(address)];
+    const stop = new AbortController();
+    let begun: (signal: AbortSignal) => void = () => undefined;
+    const working = new Promise<AbortSignal>((resolve) => {
+      begun = resolve;
+    });
+    const holding = first.holdLease("job", { durationMs, signal: stop.signal }, async (signal) => {
+      begun(signal);
+      await aborted(signal);
+      // As what is interrupted usually ends.
+      signal.throwIfAborted();
+    });
+    const signal = await working;
+    let taken = false;
+    const waiting = second.holdLease("job", { durationMs }, async () => {
+      taken = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 2 * durationMs));
+    expect([taken, signal.aborted]).toEqual([false, false]);
+    stop.abort();
+    await holding;
+    await waiting;
+    expect(taken).toBe(true);
+  });
+
+  test("is of its name: two of them do not wait for each other", async () => {
+    const engine = await opened(await newAddress());
+    await engine.holdLease("outer", { durationMs }, () =>
+      engine.holdLease("inner", { durationMs }, async () => undefined),
+    );
+    let entered = false;
+    const stop = new AbortController();
+    await engine.holdLease("outer", { durationMs }, async () => {
+      const again = engine.holdLease("outer", { durationMs, signal: stop.signal }, async () => {
+        entered = true;
+      });
+      stop.abort();
+      await again;
+    });
+    expect(entered).toBe(false);
+  });
+
+  test("ends with what the work throws, and is free then", async () => {
+    const engine = await opened(await newAddress());
+    const failing = engine.holdLease("job", { durationMs }, async () => {
+      throw new Error("broken");
+    });
+    await expect(failing).rejects.toThrow("broken");
+    let done = false;
+    await engine.holdLease("job", { durationMs: 60_000 }, async () => {
+      done = true;
+    });
+    expect(done).toBe(true);
+  });
+
+  test("stops the work when the store is closed under it", async () => {
+    const engine = await open(await newAddress());
+    let isStopped = false;
+    const holding = engine.holdLease("job", { durationMs }, async (signal) => {
+      await engine.close();
+      await aborted(signal);
+      isStopped = true;
+    });
+    await expect(holding).rejects.toMatchObject({ code: "store_closed" });
+    expect(isStopped).toBe(true);
+  });
+});
+
+describe("a lease that is lost", () => {
+  const claimed = { name: "job", owner: "me", durationMs: 300 };
+
+  /** A store, and what takes its lock away so that it does not answer. */
+  async function lockable(): Promise<{ store: Store; lock(): void; unlock(): void }> {
+    const path = join(createFolder(), "leases.db");
+    const store = await openSqliteStore(path, { inThread: true, busyTimeoutMs: 20 });
+    const db = new DatabaseSync(path);
+    onTestFinished(async () => {
+      db.close();
+      await store.close();
+    });
+    return {
+      store,
+      lock: () => db.exec("BEGIN IMMEDIATE"),
+      unlock: () => db.exec("ROLLBACK"),
+    };
+  }
+
+  /** Somebody else takes the lease, for a while. */
+  async function steal(store: Store): Promise<void> {
+    await store.dropLease("job", "me");
+    expect(await store.takeLease("job", "somebody else", 200)).toBe(true);
+  }
+
+  test("stops the work, which begins anew once it is held again", async () => {
+    const { store } = await lockable();
+    let begun = 0;
+    await holdLease({ ...claimed, store }, async (signal) => {
+      if (++begun === 2) return;
+      await steal(store);
+      await aborted(signal);
+    });
+    expect(begun).toBe(2);
+    expect(await store.takeLease("job", "the next", 1)).toBe(true);
+  });
+
+  test("is lost when its time has passed without an answer, and waited for then", async () => {
+    const { store, lock, unlock } = await lockable();
+    let begun = 0;
+    await holdLease({ ...claimed, store }, async (signal) => {
+      if (++begun === 2) return;
+      lock();
+      await aborted(signal);
+      setTimeout(unlock, 200);
+    });
+    expect(begun).toBe(2);
+  });
+
+  test("is not lost by one answer that fails", async () => {
+    const { store, lock, unlock } = await lockable();
+    const asked: string[] = [];
+    const take = async (...args: Parameters<Store["takeLease"]>) => {
+      const answer = store.takeLease(...args);
+      asked.push(await answer.then(String, (error: BackscrollError) => error.code));
+      if (asked.at(-1) === "store_busy") unlock();
+      return answer;
+    };
+    const watched = { takeLease: take, dropLease: store.dropLease };
+    let begun = 0;
+    await holdLease({ ...claimed, durationMs: 900, store: watched }, async (signal) => {
+      begun++;
+      lock();
+      await expect.poll(() => asked, { timeout: 10_000 }).toEqual(["true", "store_busy", "true"]);
+      expect(signal.aborted).toBe(false);
+    });
+    expect(begun).toBe(1);
+  });
+
+  test("is not waited for in a store that is closed", async () => {
+    const { store } = await lockable();
+    await store.close();
+    const holding = holdLease({ ...claimed, store }, async () => undefined);
+    await expect(holding).rejects.toMatchObject({ code: "store_closed" });
+  });
+
+  test("does not hide what went wrong in the work meanwhile", async () => {
+    const { store } = await lockable();
+    const failing = holdLease({ ...claimed, store }, async (signal) => {
+      await steal(store);
+      await aborted(signal);
+      throw new Error("half written");
+    });
+    await expect(failing).rejects.toThrow("half written");
+  });
+});

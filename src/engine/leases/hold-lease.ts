@@ -1,0 +1,144 @@
+/**
+ * Work that one process of a store does, while others stand by to take over.
+ *
+ * A lease spares work: it does not fence. A process that was stopped for longer than the lease may
+ * wake up and go on for a moment before it hears that it has lost it, so what it does must be right
+ * when two do it.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import type { Store } from "../../store/store.ts";
+import { pause } from "../pause.ts";
+
+export interface HoldLeaseOptions {
+  /** How long others wait for a holder that has died. A third of it lies between two renewals. */
+  readonly durationMs: number;
+  /** Ends the waiting, or the work. */
+  readonly signal?: AbortSignal;
+}
+
+/** Does something until it is done or the signal says to stop. */
+export type LeasedWork = (signal: AbortSignal) => Promise<void>;
+
+/** Who asks for which lease. */
+export interface LeaseClaim extends HoldLeaseOptions {
+  readonly store: Pick<Store, "takeLease" | "dropLease">;
+  readonly name: string;
+  readonly owner: string;
+}
+
+/**
+ * Waits for the lease, and does `work` while it holds it. When the lease is lost, the work's signal is
+ * aborted, and once the work has ended it begins anew.
+ *
+ * Resolves when the work has ended by itself, or when `signal` was aborted. Rejects with what the work
+ * throws, or when the store cannot be used any more; a store that is busy or away for a while is
+ * waited for.
+ */
+export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
+  const { durationMs, signal } = claim;
+  const isStopped = () => signal?.aborted === true;
+  while (!isStopped()) {
+    const asked = performance.now();
+    if ((await take(claim)) === true) {
+      if (isStopped()) return drop(claim);
+      // Little may be left of it after an answer that took long, such as the first: renew it first.
+      if (performance.now() - asked > durationMs / 3) continue;
+      if ((await workUnderLease(claim, asked, work)) === "done") return;
+    }
+    await pause(durationMs / 3, signal);
+  }
+}
+
+/** Whether the lease is ours now; undefined if nobody knows. */
+async function take({ store, name, owner, durationMs }: LeaseClaim): Promise<boolean | undefined> {
+  try {
+    return await store.takeLease(name, owner, durationMs);
+  } catch (error) {
+    if (isPassing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** `asked` is when the lease was asked for: no later than its time began. */
+async function workUnderLease(
+  claim: LeaseClaim,
+  asked: number,
+  work: LeasedWork,
+): Promise<"done" | "lost"> {
+  const { signal } = claim;
+  const [working, over] = [new AbortController(), new AbortController()];
+  let isLost = false;
+  const lose = () => {
+    isLost = true;
+    working.abort();
+  };
+  const stop = () => working.abort(signal?.reason);
+  signal?.addEventListener("abort", stop);
+  const keeping = Promise.allSettled([keepLease(claim, asked, over.signal, lose)]);
+  const [worked] = await Promise.allSettled([(async () => work(working.signal))()]);
+  // What is lost only now was ours while it was needed.
+  const outcome = isLost ? "lost" : "done";
+  signal?.removeEventListener("abort", stop);
+  over.abort();
+  // A renewal that is under way would take the lease back after it was given up.
+  const [kept] = await keeping;
+  if (outcome === "done") await drop(claim);
+  for (const ended of [worked, kept]) {
+    if (ended.status === "rejected" && !isAbort(ended.reason, working.signal)) throw ended.reason;
+  }
+  return outcome;
+}
+
+/** Renews the lease until that is `over`, or the lease is lost: then `lose` is called at once. */
+async function keepLease(
+  claim: LeaseClaim,
+  asked: number,
+  over: AbortSignal,
+  lose: () => void,
+): Promise<void> {
+  const { durationMs } = claim;
+  // By this process's own clock, so that it also runs out while the store does not answer.
+  const runOut = (from: number) =>
+    setTimeout(lose, Math.max(0, from + durationMs - performance.now()));
+  let timer = runOut(asked);
+  try {
+    for (;;) {
+      await pause(durationMs / 3, over);
+      if (over.aborted) return;
+      const again = performance.now();
+      const isOurs = await take(claim);
+      if (isOurs === false) return lose();
+      if (isOurs === undefined) continue;
+      clearTimeout(timer);
+      timer = runOut(again);
+    }
+  } catch (error) {
+    lose();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Lets others in at once. If that fails, the lease runs out by itself. */
+async function drop({ store, name, owner }: LeaseClaim): Promise<void> {
+  try {
+    await store.dropLease(name, owner);
+  } catch (error) {
+    if (!isPassing(error) && !BackscrollError.is(error, "store_closed")) throw error;
+  }
+}
+
+/** What may be over the next time. */
+function isPassing(error: unknown): boolean {
+  return (["store_busy", "store_unavailable", "store_full"] as const).some((code) =>
+    BackscrollError.is(error, code),
+  );
+}
+
+/** Whether the work has ended because it was told to. */
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false;
+  return error === signal.reason || (error instanceof Error && error.name === "AbortError");
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import type { NewToken } from "../token-records.ts";
+import { type Cases, expectCode, feedOf, nextId, T0 } from "./fixture.cases.ts";
+
+export function newToken(over: Partial<NewToken> = {}): NewToken {
+  return {
+    id: nextId(),
+    secretHash: Buffer.alloc(32, 7),
+    scope: "read",
+    actor: null,
+    actAs: [],
+    operator: false,
+    label: null,
+    createdAt: T0,
+    expiresAt: null,
+    ...over,
+  };
+}
+
+export function tokenCases({ store, tenant, another }: Cases): void {
+  describe("access tokens", () => {
+    test("are created, found by their id alone, and come back as they were", async () => {
+      const acme = tenant();
+      const odd = { actor: "änä", actAs: ["any", 'a"b', ","], label: "", operator: true } as const;
+      const full = newToken({ ...odd, scope: "admin", expiresAt: T0 + 1 });
+      const plain = newToken({ actAs: "any", secretHash: Buffer.alloc(32, 255) });
+      for (const token of [full, plain]) {
+        const { secretHash, ...rest } = token;
+        const expected = { ...rest, tenant: acme, revokedAt: null };
+        expect(await store().createToken(acme, token)).toEqual(expected);
+        const found = await (await another()).findToken(token.id);
+        expect(found?.token).toEqual(expected);
+        expect(Buffer.from(found?.secretHash ?? [])).toEqual(secretHash);
+      }
+      expect(await store().findToken(nextId())).toBeUndefined();
+      expect(await store().findToken("")).toBeUndefined();
+    });
+
+    test("are listed by id, page by page, without what they are checked by", async () => {
+      const acme = tenant();
+      expect(await store().listTokens(acme, undefined, 10)).toEqual([]);
+      const ids = Array.from({ length: 3 }, nextId);
+      for (const id of ids.toReversed()) await store().createToken(acme, newToken({ id }));
+      const list = async (after?: string, limit = 10) =>
+        (await store().listTokens(acme, after, limit)).map((token) => token.id);
+      expect(await list()).toEqual(ids);
+      expect(await list(undefined, 2)).toEqual(ids.slice(0, 2));
+      expect(await list(ids[1])).toEqual(ids.slice(2));
+      expect(JSON.stringify(await store().listTokens(acme, undefined, 10))).not.toMatch(/secret/i);
+    });
+
+    test("are revoked once, and stay for the record", async () => {
+      const acme = tenant();
+      const { id } = await store().createToken(acme, newToken());
+      const revoked = await store().revokeToken(acme, id, T0 + 5);
+      expect(revoked).toMatchObject({ id, revokedAt: T0 + 5 });
+      expect(await store().revokeToken(acme, id, T0 + 9)).toEqual(revoked);
+      expect((await store().findToken(id))?.token).toEqual(revoked);
+      expect(await store().listTokens(acme, undefined, 10)).toEqual([revoked]);
+      await expectCode(store().revokeToken(acme, "none", T0), "token_not_found", {
+        tokenId: "none",
+      });
+    });
+
+    test("tell the feed who may do what, and nothing to guess a secret from", async () => {
+      const acme = tenant();
+      const token = newToken({ scope: "write", actor: "ci", actAs: ["ana"], label: "private" });
+      await store().createToken(acme, token);
+      await Promise.all([1, 2].map(() => store().revokeToken(acme, token.id, T0)));
+      const details = {
+        ...{ token: token.id, scope: "write", actor: "ci" },
+        ...{ actAs: ["ana"], operator: false },
+      };
+      expect(await feedOf(store(), acme)).toEqual([
+        ["token_created", details],
+        ["token_revoked", details],
+      ]);
+    });
+  });
+}

@@ -1,0 +1,30 @@
+/** From rows of `access_tokens` to what the port gives out. */
+
+import type { Access, AccessScope } from "../../model/access.ts";
+import type { AccessToken } from "../../model/access-token.ts";
+import type { Row } from "../records.ts";
+import type { NewToken } from "../token-records.ts";
+
+/** From `access_tokens` (k). */
+export const TOKEN_COLUMNS = `k.id, k.scope, k.actor, k.act_as, k.operator, k.label, k.created_at,
+  k.expires_at, k.revoked_at`;
+
+export function toToken(row: Row, tenant: string): AccessToken {
+  return {
+    id: String(row["id"]),
+    tenant,
+    // A scope of a later version includes none of ours: see `includesScope`.
+    scope: row["scope"] as AccessScope,
+    actor: row["actor"] as string | null,
+    actAs: JSON.parse(String(row["act_as"] ?? "[]")) as Access["actAs"],
+    operator: Number(row["operator"]) === 1,
+    label: row["label"] as string | null,
+    createdAt: Number(row["created_at"]),
+    expiresAt: row["expires_at"] as number | null,
+    revokedAt: row["revoked_at"] as number | null,
+  };
+}
+
+export function createdToken({ secretHash: _, ...token }: NewToken, tenant: string): AccessToken {
+  return { ...token, tenant, revokedAt: null };
+}

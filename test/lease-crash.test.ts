@@ -1,0 +1,48 @@
+/** Work under a lease goes on in another process when the one that did it was killed. */
+
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { open } from "../src/index.ts";
+import { Child } from "./support/child.ts";
+import { createFolder } from "./support/folder.ts";
+import type { LeaseTask } from "./support/lease-holder.ts";
+import { createDatabase } from "./support/postgres.ts";
+
+const BACKENDS: readonly [string, () => Promise<string>][] = [
+  ["SQLite", async () => join(createFolder(), "leases.db")],
+  ["PostgreSQL", createDatabase],
+];
+
+const durationMs = 1_000;
+
+describe.each(BACKENDS)("on %s", (_, newAddress) => {
+  test("a process that is killed is followed by another, and by one only", async () => {
+    const address = await newAddress();
+    await using engine = await open(address);
+    const holder = new Child("./lease-holder.ts");
+    holder.tell({ address, name: "job", durationMs } satisfies LeaseTask);
+    await holder.until(1);
+    expect(holder.said()).toEqual([{ held: true }]);
+
+    const heirs: string[] = [];
+    const stop = new AbortController();
+    const waiting = ["a", "b"].map((heir) =>
+      engine.holdLease("job", { durationMs, signal: stop.signal }, async (signal) => {
+        heirs.push(heir);
+        await new Promise<void>((resolve) => {
+          signal.addEventListener("abort", () => resolve());
+        });
+      }),
+    );
+    // It is alive, so nobody takes over, however long that lasts.
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * durationMs));
+    expect(heirs).toEqual([]);
+
+    expect(await holder.kill()).toMatchObject({ signal: "SIGKILL" });
+    await expect.poll(() => heirs.length, { timeout: 20 * durationMs }).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, durationMs));
+    expect(heirs).toHaveLength(1);
+    stop.abort();
+    await Promise.all(waiting);
+  });
+});

@@ -1,0 +1,17 @@
+/** A process that says when it holds a lease, and holds it until it is killed. */
+
+import { receiveTask, say } from "./child-task.ts";
+import { open } from "./library.ts";
+
+export interface LeaseTask {
+  readonly address: string;
+  readonly name: string;
+  readonly durationMs: number;
+}
+
+const { address, name, durationMs } = await receiveTask<LeaseTask>();
+const engine = await open(address);
+await engine.holdLease(name, { durationMs }, async () => {
+  say({ held: true });
+  await new Promise(() => setInterval(() => undefined, 1_000));
+});
