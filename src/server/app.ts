@@ -39,6 +39,7 @@ export interface AppOptions {
 /** What the adapter to Node hands over beside the request. */
 interface Bindings {
   readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
+  readonly outgoing?: { destroy(): void };
 }
 
 type App = Hono<{ Bindings: Bindings }>;
@@ -53,7 +54,11 @@ export function createApp(options: AppOptions): App {
   const serve = (
     method: string,
     pattern: string,
-    answer: (request: Request, enter: () => Promise<Access>) => Promise<Response>,
+    answer: (
+      request: Request,
+      enter: () => Promise<Access>,
+      cutOff: () => void,
+    ) => Promise<Response>,
   ) =>
     app.on(method, pattern.replace(/\{(\w+)\}/g, ":$1"), async (c) => {
       const started = performance.now();
@@ -69,7 +74,7 @@ export function createApp(options: AppOptions): App {
       let failure: unknown;
       try {
         checkSource(request.headers, admission);
-        response = await answer(request, enter);
+        response = await answer(request, enter, () => c.env.outgoing?.destroy());
       } catch (error) {
         failure = error;
         response = toProblemResponse(error, id);
@@ -104,12 +109,12 @@ export function createApp(options: AppOptions): App {
   serve("GET", "/v1/openapi.json", async () => Response.json(document));
   serve("GET", "/docs", async () => referencePage(ROUTES, options.version));
   for (const route of ROUTES) {
-    serve(route.method.toUpperCase(), route.path, async (request, enter) => {
+    serve(route.method.toUpperCase(), route.path, async (request, enter, cutOff) => {
       const access = await enter();
       requireScope(access, route.scope);
       if (route.operator) requireOperator(access);
       return answerRoute(route, {
-        ...{ engine, tenant: engine.forTenant(access.tenant), access, request, live },
+        ...{ engine, tenant: engine.forTenant(access.tenant), access, request, live, cutOff },
         signal: AbortSignal.any([request.signal, stopping]),
         ...preconditions(route, request.headers),
       });
@@ -189,9 +194,9 @@ function preconditions(route: Route, headers: Headers): Pick<Caller, "idempotenc
   };
 }
 
-/** `"01J…"` is a leaf; `""` an empty session. */
+/** `"01J…"` is a leaf; `""` an empty session. Packed answers have made it weak: `W/"01J…"`. */
 function parseLeaf(header: string): string | null {
-  const leaf = /^"([^"]{0,200})"$/.exec(header.trim())?.[1];
+  const leaf = /^(?:W\/)?"([^"]{0,200})"$/.exec(header.trim())?.[1];
   if (leaf !== undefined) return leaf === "" ? null : leaf;
   throw new BackscrollError(
     "invalid_input",

@@ -23,6 +23,8 @@ export interface Caller {
   /** Aborted when whoever asked has gone, or the server stops. */
   readonly signal: AbortSignal;
   readonly live: Subscribers;
+  /** Ends the connection at once, whatever is still on the way. */
+  readonly cutOff: () => void;
   /** `Idempotency-Key`, for routes that take one. */
   readonly idempotency: { readonly idempotencyKey?: string };
   /** `If-Match`: the leaf that the caller has seen, for routes that take one. */

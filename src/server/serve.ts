@@ -35,8 +35,6 @@ export interface ServerOptions {
   /** Takes a line of JSON for each request; nobody does if left out. */
   readonly log?: (line: string) => void;
   readonly mcp?: AppOptions["mcp"];
-  /** Whom a token lets in. */
-  readonly authenticate: (token: string) => Promise<Access | undefined>;
 }
 
 export interface RunningServer {
@@ -66,7 +64,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
       anonymous: needsToken ? undefined : anonymous(options.tenant ?? engine.tenant),
       hosts: isLoopback || allowHosts.length > 0 ? namesOf(host, allowHosts) : undefined,
       origins: new Set(allowOrigins.map(checkOrigin)),
-      authenticate: options.authenticate,
+      authenticate: (token) => engine.authenticate(token),
     },
     live: new Subscribers(options),
     ...(rateLimit === null ? {} : { limiter: new RateLimiter(rateLimit) }),

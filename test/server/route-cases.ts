@@ -144,7 +144,12 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   }),
   buildContext: ({ session }) => ({
     path: `/v1/sessions/${session}/context`,
-    body: { token_budget: 4000, provider: "anthropic", include_facts: true, semantic_recall: { k: 3 } },
+    body: {
+      token_budget: 4000,
+      provider: "anthropic",
+      include_facts: true,
+      semantic_recall: { k: 3 },
+    },
     stranger: none,
   }),
   compact: ({ session }) => ({
@@ -172,11 +177,11 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     body: { content: "a note", metadata: {} },
     stranger: "empty",
   }),
-  deleteMemory: () => ({ path: "/v1/memories/coder/a%2Fslash", stranger: "memory_not_found" }),
+  deleteMemory: () => ({ path: "/v1/memories/coder/a%2Fslash", stranger: "empty" }),
   listFacts: ({ session }) => ({ path: `/v1/facts?session_id=${session}`, stranger: none }),
   searchFacts: () => ({ path: "/v1/facts/search?q=text", stranger: "empty" }),
   getFact: ({ fact }) => ({ path: `/v1/facts/${fact}`, stranger: "fact_not_found" }),
-  deleteFact: ({ newer }) => ({ path: `/v1/facts/${newer}`, stranger: "fact_not_found" }),
+  deleteFact: ({ third }) => ({ path: `/v1/facts/${third}`, stranger: "fact_not_found" }),
   supersedeFact: ({ fact, newer }) => ({
     path: `/v1/facts/${fact}/supersede`,
     body: { by: newer },
@@ -218,6 +223,16 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     path: "/v1/admin/quota",
     body: { max_sessions: 1000 },
     stranger: "empty",
+  }),
+  listTokens: () => ({ path: "/v1/admin/tokens", stranger: "empty" }),
+  createToken: () => ({
+    path: "/v1/admin/tokens",
+    body: { scope: "read", act_as: ["bob"], expires: "2099-01-01T00:00:00Z" },
+    stranger: "empty",
+  }),
+  revokeToken: ({ token }) => ({
+    path: `/v1/admin/tokens/${token}`,
+    stranger: "token_not_found",
   }),
   status: () => ({ path: "/v1/admin/store", stranger: "forbidden" }),
   verify: () => ({ path: "/v1/admin/store/verify", stranger: "forbidden" }),

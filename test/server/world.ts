@@ -5,7 +5,7 @@
  */
 
 import { type Engine, open } from "../../src/index.ts";
-import type { Access, AccessScope } from "../../src/model/access.ts";
+import type { AccessScope } from "../../src/model/access.ts";
 import { openServer, type RunningServer } from "../../src/server/serve.ts";
 
 export const MARKER = "quizzaciously";
@@ -58,12 +58,23 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
     origin: { key: `origin:${word}`, projectPath: `/srv/${word}` },
   });
   const first = await session.append({ role: "user", actor: "ana", content: `Where is ${word}?` });
-  const answer = await session.append({ role: "assistant", actor: "coder", content: `In ${word}.` });
+  const answer = await session.append({
+    role: "assistant",
+    actor: "coder",
+    content: `In ${word}.`,
+  });
   await session.append({ role: "user", actor: "ana", content: `Thanks for ${word}.` });
-  const last = await session.append({ role: "assistant", actor: "coder", content: "You are welcome." });
+  const last = await session.append({
+    role: "assistant",
+    actor: "coder",
+    content: "You are welcome.",
+  });
   await session.label(first.id, `label ${word}`);
-  const [fact] = await session.addFacts([{ subject: word, predicate: "is in", object: "the text" }]);
+  const [fact] = await session.addFacts([
+    { subject: word, predicate: "is in", object: "the text" },
+  ]);
   const [newer] = await session.addFacts([{ subject: word, predicate: "is in", object: "a book" }]);
+  const [third] = await session.addFacts([{ subject: word, predicate: "has", object: "letters" }]);
   await acme.putMemory({ agent: "coder", name: "place", content: `${word} is a word` });
   const open = await session.openMessage({ role: "assistant", actor: "coder" });
   await open.write(`pending ${word}`);
@@ -74,9 +85,13 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
   const token = await acme.createToken({ scope: "read", actor: "bob" });
   return {
     ...{ session: session.id, first: first.id, answer: answer.id, last: last.id, gone: gone.id },
-    ...{ fact: fact?.id ?? "", newer: newer?.id ?? "", open: open.id, lease: open.lease },
+    ...{
+      fact: fact?.id ?? "",
+      newer: newer?.id ?? "",
+      third: third?.id ?? "",
+      open: open.id,
+      lease: open.lease,
+    },
     ...{ doomed: doomed.id, origin: `origin:${word}`, token: token.record.id },
   };
 }
-
-export type { Access };

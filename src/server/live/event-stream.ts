@@ -57,9 +57,11 @@ export function eventStream(
         void follow(tenant, options, signal, ready, send)
           .then(() => controller.close())
           .catch((error: unknown) => {
-            if (error === STALLED) options.onDrop();
             // A reader that has gone has closed it already.
-            if (!ended.signal.aborted) controller.error(error);
+            if (ended.signal.aborted) return;
+            if (error !== STALLED) return controller.error(error);
+            controller.close();
+            options.onDrop();
           })
           .finally(() => clearInterval(heartbeat));
       },

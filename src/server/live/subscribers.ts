@@ -31,7 +31,10 @@ export class Subscribers {
   }
 
   /** Counts a subscriber in until its signal says that it has gone. */
-  open(signal: AbortSignal): Pick<EventStreamOptions, "heartbeatMs" | "stallMs" | "onDrop"> {
+  open(
+    signal: AbortSignal,
+    cutOff: () => void,
+  ): Pick<EventStreamOptions, "heartbeatMs" | "stallMs" | "onDrop"> {
     this.#open++;
     signal.addEventListener("abort", () => this.#open--, { once: true });
     return {
@@ -39,6 +42,7 @@ export class Subscribers {
       stallMs: this.#stallMs,
       onDrop: () => {
         this.#dropped++;
+        cutOff();
       },
     };
   }

@@ -9,6 +9,7 @@ import { NOTE_ROUTES } from "./notes.ts";
 import { SEARCH_ROUTES } from "./search.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { STREAM_ROUTES } from "./streams.ts";
+import { TOKEN_ROUTES } from "./tokens.ts";
 import { TRANSFER_ROUTES } from "./transfer.ts";
 
 export const ROUTES: readonly Route[] = [
@@ -21,4 +22,5 @@ export const ROUTES: readonly Route[] = [
   ...CHANGE_ROUTES,
   ...TRANSFER_ROUTES,
   ...ADMIN_ROUTES,
+  ...TOKEN_ROUTES,
 ];

@@ -1,0 +1,65 @@
+/** Access tokens of the tenant. None can be made that reaches further than the one that asks. */
+
+import { z } from "zod";
+import { toWireToken } from "../../api/token.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import { ACCESS_SCOPES, requireOperator } from "../../model/access.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { key, limitQuery, time, timeInput } from "../schemas/common.ts";
+
+const text = z.string();
+
+const token: z.ZodType = z
+  .object({
+    ...{ id: text, tenant: text, scope: z.enum(ACCESS_SCOPES), actor: text.nullable() },
+    act_as: z.union([z.literal("any"), z.array(text)]),
+    ...{ operator: z.boolean(), label: text.nullable(), created_at: time },
+    ...{ expires_at: time.nullable(), revoked_at: time.nullable() },
+  })
+  .meta({ id: "AccessToken" });
+
+export const TOKEN_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/admin/tokens", operation: "listTokens", tag: "admin" },
+    ...{ summary: "The access tokens of the tenant.", scope: "admin" },
+    query: z.strictObject({ after: key.optional(), limit: limitQuery.optional() }),
+    answer: {
+      status: 200,
+      description: "What is known of them, without the secrets.",
+      schema: z.object({ tokens: z.array(token) }).meta({ id: "AccessTokenList" }),
+    },
+    handle: async ({ tenant }, { query }) => ({
+      tokens: (await tenant.listTokens(fromWireFields(query))).map(toWireToken),
+    }),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/admin/tokens", operation: "createToken", tag: "admin" },
+    ...{ summary: "Make an access token; its text is shown this once.", scope: "admin" },
+    body: z.strictObject({
+      scope: z.enum(ACCESS_SCOPES),
+      actor: key.optional(),
+      act_as: z.union([z.literal("any"), z.array(key)]).optional(),
+      label: key.optional(),
+      expires: timeInput.optional(),
+      operator: z.boolean().optional(),
+    }),
+    answer: {
+      status: 201,
+      description: "The token.",
+      schema: z.object({ token: text, record: token }).meta({ id: "CreatedToken" }),
+    },
+    handle: async ({ tenant, access }, { body }) => {
+      if (body.operator === true) requireOperator(access);
+      const made = await tenant.createToken(fromWireFields(body));
+      return { token: made.token, record: toWireToken(made.record) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "delete", path: "/v1/admin/tokens/{token_id}", operation: "revokeToken" },
+    ...{ tag: "admin", summary: "Let nobody in by this token any more.", scope: "admin" },
+    params: z.strictObject({ token_id: key }),
+    answer: { status: 200, description: "The token as it is now.", schema: token },
+    handle: async ({ tenant }, { params }) =>
+      toWireToken(await tenant.revokeToken(params.token_id)),
+  }),
+];

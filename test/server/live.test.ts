@@ -1,0 +1,162 @@
+import { get, type IncomingMessage } from "node:http";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Engine, open, type SessionHandle } from "../../src/index.ts";
+import { openServer, type RunningServer } from "../../src/server/serve.ts";
+import { type Event, Events } from "./events.ts";
+
+let engine: Engine;
+let server: RunningServer;
+let session: SessionHandle;
+
+beforeEach(async () => {
+  engine = await open(":memory:");
+  server = await openServer(engine, { version: "0.0.0", port: 0, heartbeatMs: 50, stallMs: 300 });
+  session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+});
+afterEach(async () => {
+  await server.stop(100);
+  await engine.close();
+});
+
+const kinds = (events: readonly Event[]) => events.map(({ event }) => event);
+
+describe("changes as events", () => {
+  test("begin now, and carry what was appended if that is asked for", async () => {
+    await session.append({ role: "user", content: "before" });
+    const events = await Events.open(`${server.url}/v1/changes?include_entries=true`);
+    const entry = await session.append({ role: "user", content: "after" });
+    const [first] = await events.take(1);
+    expect(first).toMatchObject({ event: "entry_appended", data: { entry_id: entry.id } });
+    expect(first?.data).toMatchObject({ entry: { blocks: [{ type: "text", text: "after" }] } });
+    await events.close();
+  });
+
+  test("tell of a piece of a message within 300 ms of its writing", async () => {
+    const events = await Events.open(`${server.url}/v1/changes?include_entries=true`);
+    const delays: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const message = await session.openMessage({ role: "assistant" });
+      expect(kinds(await events.take(1))).toEqual(["message_opened"]);
+      const written = performance.now();
+      await message.write("so far");
+      const [chunk] = await events.take(1);
+      delays.push(performance.now() - written);
+      expect(chunk?.data).toMatchObject({
+        kind: "message_chunk",
+        entry: { status: "pending", blocks: [{ text: "so far" }] },
+      });
+      await message.abort();
+      await events.take(1);
+    }
+    // Pieces wait for at most 250 ms; the rest is the way here. The best of five: machines are busy.
+    expect(Math.min(...delays)).toBeLessThan(300);
+    await events.close();
+  });
+
+  test("go on after the last one seen, without gap or repeat", async () => {
+    const url = `${server.url}/v1/changes?after=start`;
+    const seen: string[] = [];
+    let last: string | undefined;
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < 5; i++) await session.append({ role: "user", content: `${round} ${i}` });
+      const events = await Events.open(url, last === undefined ? {} : { "last-event-id": last });
+      const part = await events.take(round === 0 ? 4 : 5);
+      await events.close();
+      seen.push(...part.map(({ id }) => id));
+      last = part.at(-1)?.id;
+    }
+    const { changes } = await engine.listChanges({ limit: 500 });
+    expect(seen).toEqual(changes.slice(0, 19).map(({ cursor }) => cursor));
+  });
+
+  test("of one session tell of no other, and of none that is not there", async () => {
+    const events = await Events.open(`${server.url}/v1/sessions/${session.id}/changes`);
+    const other = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    await other.append({ role: "user", content: "elsewhere" });
+    await session.setTitle("Here");
+    expect(kinds(await events.take(1))).toEqual(["session_updated"]);
+    await events.close();
+    const headers = { accept: "text/event-stream" };
+    const missing = await fetch(`${server.url}/v1/sessions/nothing/changes`, { headers });
+    expect(missing.status).toBe(404);
+  });
+
+  test("refuse a cursor of another life of the store with a status", async () => {
+    const headers = { accept: "text/event-stream" };
+    const strange = "00000000-0000-0000-0000-000000000000.1";
+    const answer = await fetch(`${server.url}/v1/changes?after=${strange}`, { headers });
+    expect([answer.status, await answer.json()]).toMatchObject([410, { code: "cursor_expired" }]);
+    const wrong = await fetch(`${server.url}/v1/changes?after=x`, { headers });
+    expect(wrong.status).toBe(400);
+  });
+
+  test("say now and then that they are still there", async () => {
+    const events = await Events.open(`${server.url}/v1/changes`);
+    await events.untilComments(2);
+    await events.close();
+  });
+
+  test("are not packed: a piece must not wait for the next", async () => {
+    const answer = await fetch(`${server.url}/v1/changes`, {
+      headers: { accept: "text/event-stream", "accept-encoding": "gzip" },
+    });
+    expect(answer.headers.get("content-encoding")).toBeNull();
+    await answer.body?.cancel();
+  });
+});
+
+describe("a reader that takes nothing", () => {
+  test("is dropped, with memory flat, and goes on where it was", async () => {
+    const stuck = await openStuck(`${server.url}/v1/changes?after=start&include_entries=true`);
+    const content = "x".repeat(50_000);
+    for (let i = 0; i < 200; i++) await session.append({ role: "user", content });
+    const dropped = async () => {
+      const text = await (await fetch(`${server.url}/metrics`)).text();
+      return /^backscroll_subscribers_dropped_total (\d+)$/m.exec(text)?.[1];
+    };
+    await expect.poll(dropped, { timeout: 10_000 }).toBe("1");
+    const got = await stuck.received();
+    const whole = got.lastIndexOf("\n\n");
+    const lastId = [...got.slice(0, whole).matchAll(/^id: (.+)$/gm)].at(-1)?.[1] ?? "";
+    const position = Number(lastId.split(".").at(-1));
+    expect(position).toBeLessThan(200);
+    const events = await Events.open(`${server.url}/v1/changes`, { "last-event-id": lastId });
+    const rest = await events.take(201 - position);
+    expect(rest.map(({ data }) => data["position"])).toEqual(
+      Array.from({ length: 201 - position }, (_, i) => position + 1 + i),
+    );
+    await events.close();
+  });
+
+  test("costs the others nothing", async () => {
+    const stuck = await openStuck(`${server.url}/v1/changes?after=start&include_entries=true`);
+    const events = await Events.open(`${server.url}/v1/changes`);
+    const content = "x".repeat(50_000);
+    for (let i = 0; i < 60; i++) await session.append({ role: "user", content });
+    expect(await events.take(60)).toHaveLength(60);
+    await events.close();
+    stuck.destroy();
+  });
+});
+
+/** A connection whose data is left in the socket until it is asked for. */
+async function openStuck(url: string): Promise<{ received(): Promise<string>; destroy(): void }> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers: { accept: "text/event-stream" } }, resolve).on("error", reject);
+  });
+  response.pause();
+  return {
+    destroy: () => response.destroy(),
+    received: () =>
+      new Promise((resolve) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (part: string) => {
+          text += part;
+        });
+        response.on("error", () => undefined);
+        response.on("close", () => resolve(text));
+        response.resume();
+      }),
+  };
+}
