@@ -1,0 +1,35 @@
+/** Access tokens on the wire: all that is known of them but what they consist of. */
+
+import type { AccessScope } from "../model/access.ts";
+import type { AccessToken } from "../model/access-token.ts";
+import { toWireTime } from "./wire.ts";
+
+export interface WireToken {
+  readonly id: string;
+  readonly tenant: string;
+  readonly scope: AccessScope;
+  readonly actor: string | null;
+  /** Names, or `"any"`. */
+  readonly act_as: readonly string[] | "any";
+  readonly operator: boolean;
+  readonly label: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+export function toWireToken(token: AccessToken): WireToken {
+  const time = (ms: number | null) => (ms === null ? null : toWireTime(ms));
+  return {
+    id: token.id,
+    tenant: token.tenant,
+    scope: token.scope,
+    actor: token.actor,
+    act_as: token.actAs,
+    operator: token.operator,
+    label: token.label,
+    created_at: toWireTime(token.createdAt),
+    expires_at: time(token.expiresAt),
+    revoked_at: time(token.revokedAt),
+  };
+}
