@@ -104,7 +104,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     packages: ["pg", "node:net", "node:crypto", "node:zlib"],
   },
 
-  // Of the store and of the readers, only the port. Random ids are all that it asks of the machine.
+  // Of the store and of the readers, only the port. Random ids and secrets are all that it asks of the
+  // machine.
   engine: {
     folders: [
       ...["model", "transcript", "search", "context", "compaction", "facts", "ingest", "store"],

@@ -180,7 +180,9 @@ async function createWorld(file: string): Promise<Record<string, string>> {
   await session.append({ role: "assistant", actor: "coder", content: "The lock is gone." });
   const [fact] = await session.addFacts([{ subject: "a", predicate: "favourite", object: "c" }]);
   await memory.putMemory({ agent: "coder", name: "deploy-steps", content: "Migrate first." });
-  return { "01JZ8Q9D2M": entry.id, "01JZ8R0C5T": fact?.id ?? "" };
+  const { record } = await memory.createToken({ scope: "read" });
+  const token = record.id;
+  return { "01JZ8Q9D2M": entry.id, "01JZ8R0C5T": fact?.id ?? "", "01JZ8T3G6K": token };
 }
 
 /** The fenced blocks of a document that are marked with `language`. */

@@ -149,6 +149,8 @@ test("changes are of these kinds", () => {
     "fact_superseded",
     "fact_deleted",
     "quota_changed",
+    "token_created",
+    "token_revoked",
   ]);
 });
 
@@ -193,6 +195,7 @@ describe("the command line", () => {
       ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
       ...["facts list", "facts search", "facts add", "facts extract", "facts delete"],
+      ...["token create", "token list", "token revoke"],
       ...["doctor", "sweep", "backup", "restore", "export"],
     ]);
   });

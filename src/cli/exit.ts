@@ -23,7 +23,7 @@ export const EXIT = {
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: "It worked. An empty list is an answer, too.",
   nothing:
-    "No such session, entry, memory or fact; a search found nothing; there is nothing to compact; or `doctor` found problems.",
+    "No such session, entry, memory, fact or token; a search found nothing; there is nothing to compact; or `doctor` found problems.",
   usage: "The command line or a value in it is wrong.",
   conflict: "Something else is in its place: read the new state, then decide.",
   noStore: "There is no store at this address.",

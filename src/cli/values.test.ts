@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nearest } from "./suggest.ts";
-import { given, toCount, toTime } from "./values.ts";
+import { given, toCount, toFuture, toTime } from "./values.ts";
 
 describe("toTime", () => {
   test("takes a date as the local midnight", () => {
@@ -24,6 +24,13 @@ describe("toTime", () => {
       expect(() => toTime(text, "--since")).toThrow(/--since must be a date/);
     },
   );
+});
+
+test("toFuture takes a duration as time to come, and dates as they are", () => {
+  const ahead = (toFuture("2h", "--expires")?.getTime() ?? 0) - Date.now();
+  expect(Math.abs(ahead - 2 * 3_600_000)).toBeLessThan(1_000);
+  expect(toFuture("2036-05-04", "--expires")).toEqual(new Date(2036, 4, 4));
+  expect(() => toFuture("soon", "--expires")).toThrow(/--expires must be a date.* a duration/);
 });
 
 test("toCount refuses what is no whole number", () => {

@@ -36,15 +36,31 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 
 /** A date (local midnight), an ISO 8601 time, or how long ago: `30m`, `12h`, `7d`, `2w`. */
 export function toTime(text: string | undefined, option: string): Date | undefined {
+  return toMoment(text, option, "an age", -1);
+}
+
+/** As `toTime`, but `30d` is in thirty days. */
+export function toFuture(text: string | undefined, option: string): Date | undefined {
+  return toMoment(text, option, "a duration", 1);
+}
+
+function toMoment(
+  text: string | undefined,
+  option: string,
+  span: "an age" | "a duration",
+  direction: 1 | -1,
+): Date | undefined {
   if (text === undefined) return undefined;
-  const ago = /^(\d{1,6})([mhdw])$/.exec(text);
-  if (ago !== null) return new Date(Date.now() - Number(ago[1]) * (UNIT_MS[ago[2] ?? ""] ?? 0));
+  const [, count, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  if (count !== undefined) {
+    return new Date(Date.now() + direction * Number(count) * (UNIT_MS[unit] ?? 0));
+  }
   // Without a time, JavaScript reads a date as UTC; a person means their own day.
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const time = new Date(isDate ? `${text}T00:00` : text);
   if (startsWithDay(text) && !Number.isNaN(time.getTime())) return time;
   throw usageError(
-    `${option} must be a date such as 2026-05-04, a time such as 2026-05-04T14:00Z, or an age such as 7d or 12h, not "${text}"`,
+    `${option} must be a date such as 2026-05-04, a time such as 2026-05-04T14:00Z, or ${span} such as 7d or 12h, not "${text}"`,
     option,
   );
 }

@@ -91,6 +91,15 @@ const FILTER: Fields = {
   limit: NO_LIMIT,
 };
 
+const TOKEN: Fields = {
+  scope: NO_CHOICE,
+  actor: NO_NAME,
+  actAs: [...NO_LIST, [5], [""], [null], ["a", " "], ["\0"]],
+  label: NO_NAME,
+  expires: [...NO_TIME, 0, 1, Number.MAX_SAFE_INTEGER],
+  operator: [...NO_FLAG, true],
+};
+
 export function wrongCalls(engine: Engine, session: SessionHandle, entryId: string): WrongCall[] {
   const message = { role: "user", content: "x" };
   const create = { agent: "test", createdBy: "test" };
@@ -175,6 +184,25 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
     ),
     ...values("extractFacts options", NO_OBJECT, (value) => session.extractFacts(undefined, value)),
     ...values("extractFacts through", [...NO_ID, null], (value) => session.extractFacts(value)),
+    ...inputs("createToken", TOKEN, { scope: "read" }, (input) => engine.createToken(input)),
+    ...values("createToken", NO_OBJECT, (value) => engine.createToken(value)),
+    ...inputs("listTokens", { after: NO_ID, limit: NO_LIMIT }, {}, (input) =>
+      engine.listTokens(input),
+    ),
+    ...values("listTokens", NO_OBJECT, (value) => engine.listTokens(value)),
+    ...values("revokeToken", NO_ID, (value) => engine.revokeToken(value)),
+    ...inputs(
+      "holdLease",
+      { durationMs: [...NO_COUNT, 0, 99], signal: [...NO_OBJECT, {}] },
+      { durationMs: 1_000 },
+      (input) => engine.holdLease("job", input, async () => undefined),
+    ),
+    ...values("holdLease", NO_NAME, (value) =>
+      engine.holdLease(value, { durationMs: 1_000 }, async () => undefined),
+    ),
+    ...values("holdLease work", NO_FUNCTION, (value) =>
+      engine.holdLease("job", { durationMs: 1_000 }, value),
+    ),
     ...inputs("setQuota", { maxSessions: orNull(NO_COUNT) }, {}, (input) => engine.setQuota(input)),
     ...inputs("fork", { ...CREATE, through: NO_ID }, { createdBy: "test" }, (input) =>
       session.fork(input),

@@ -2,6 +2,9 @@
 
 import type { Command } from "../command.ts";
 import type { CommandGroup } from "../help.ts";
+import { tokenCreate } from "./access/token-create.ts";
+import { tokenList } from "./access/token-list.ts";
+import { tokenRevoke } from "./access/token-revoke.ts";
 import { compact } from "./context/compact.ts";
 import { context } from "./context/context.ts";
 import { recall } from "./context/recall.ts";
@@ -67,6 +70,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       ...[factsList, factsSearch, factsAdd, factsExtract, factsDelete],
     ],
   },
+  { title: "Who may come in", commands: [tokenCreate, tokenList, tokenRevoke] },
   {
     title: "Look after the store",
     commands: [doctor, sweep, backup, restore, exportSessions],

@@ -22,6 +22,7 @@ describe("keys that are known by how they begin", () => {
     ["gho_", BODY],
     ["github_pat_", BODY],
     ["glpat-", BODY],
+    ["bsk_", `01JZ8Q4V7N6D0M3T5R9W2XKYBC_${BODY}-_`],
     ["AKIA", "IOSFODNN7EXAMPLE"],
     ["AIza", `Sy${BODY.slice(0, 33)}`],
     ["xoxb-", `123456789012-${BODY}`],

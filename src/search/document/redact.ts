@@ -64,7 +64,7 @@ const NAMED_CREDENTIAL = /(?:key|ret|ord|swd|ase|pwd|ken)["']?\s{0,3}[:=]|(?:bea
 
 /** Keys that say what they are by how they begin. */
 const KNOWN_KEY =
-  /\b(?:sk-[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
+  /\b(?:sk-[\w-]+|bsk_[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
 
 /** Long enough, and not a word that begins alike (`sk-learn`, `npm_config_registry`). */
 function looksLikeKey(key: string): boolean {

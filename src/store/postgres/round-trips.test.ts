@@ -10,6 +10,7 @@ import {
   nextId,
   T0,
 } from "../cases/fixture.cases.ts";
+import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
@@ -93,6 +94,8 @@ test("other writes and reads take few round trips, too", async () => {
     [2, () => store.readEntries("a", { ...page, payloads: false })],
     [3, () => store.readEntries("a", { ...page, leaf: ids[1] ?? "", payloads: true })],
     [1, () => store.listChanges("a", 0, 10, id)],
+    [1, () => store.findToken(nextId())],
+    [2, () => store.takeLease("job", "me", 1)],
     [3, () => store.deleteSession("a", id, "user", T0)],
   ];
   for (const [expected, call] of counts) {
@@ -105,6 +108,15 @@ test("a write whose connection is cut before the commit is carried out on anothe
   proxy.cutAfter("session_state.lock");
   expect(await append(store, "a", id, message("once"))).toMatchObject({ replayed: false });
   expect(await changesOf(store, "a", id)).toHaveLength(2);
+});
+
+test("a token is found and a lease is taken although a connection has died", async () => {
+  const { id } = await store.createToken("a", newToken());
+  proxy.cutAfter("tokens.find");
+  expect((await store.findToken(id))?.token.id).toBe(id);
+  proxy.cutAfter("leases.take");
+  expect(await store.takeLease("another job", "me", 60_000)).toBe(true);
+  expect(await store.takeLease("another job", "you", 60_000)).toBe(false);
 });
 
 test("one that is cut at the commit is reported, and can be repeated under its key", async () => {

@@ -1,0 +1,73 @@
+import { toWireToken } from "../../../api/token.ts";
+import { ACCESS_SCOPES } from "../../../model/access.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { commandLine } from "../../program.ts";
+import { withStore } from "../../store.ts";
+import { given, toChoice, toFuture } from "../../values.ts";
+
+export const tokenCreate: Command = defineCommand({
+  name: "token create",
+  summary: "Make an access token, with which a caller of the server is let into the tenant.",
+  details:
+    "The token is printed once and stored nowhere: only a hash of it is. Tenant and actor come from the token, never from what its holder sends.",
+  options: {
+    scope: {
+      type: "string",
+      value: "SCOPE",
+      help: "How far it reaches: read, write or admin, each with all before it. Must be given.",
+    },
+    actor: { type: "string", value: "NAME", help: "Who writes with it." },
+    "act-as": {
+      type: "string",
+      value: "LIST",
+      help: "Whom it may write for besides: names with commas between them, or any.",
+    },
+    expires: {
+      type: "string",
+      value: "WHEN",
+      help: "When it ends: in 12h, 30d or 8w, or at a date; never if left out.",
+    },
+    label: { type: "string", value: "TEXT", help: "What to know it by in the list." },
+    operator: {
+      type: "boolean",
+      help: "Also lets its holder copy, fill and check the whole store, of every tenant. Only with --scope admin.",
+    },
+  },
+  examples: [
+    "token create --scope read --expires 30d",
+    'token create --tenant acme --scope write --actor ci --act-as ana,ben --label "build server"',
+    "token create --scope admin --operator",
+  ],
+  run: (context, _args, options) => {
+    const scope = toChoice(options.scope, ACCESS_SCOPES, "--scope");
+    if (scope === undefined) {
+      throw usageError("say how far it reaches: --scope read, write or admin", "--scope");
+    }
+    const { actor, label, operator } = options;
+    const actAs = toNames(options["act-as"]);
+    const expires = toFuture(options.expires, "--expires");
+    return withStore(context, "create", async (tenant) => {
+      const optional = given({ actor, actAs, label, expires, operator });
+      const { token, record } = await tenant.createToken({ scope, ...optional });
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson({ token, record: toWireToken(record) });
+        return EXIT.ok;
+      }
+      await terminal.print(token);
+      if (terminal.interactive) {
+        const revoke = commandLine(context, `token revoke ${record.id}`);
+        terminal.note(`It is not shown again: keep it where secrets are kept. Undo: ${revoke}`);
+      }
+      return EXIT.ok;
+    });
+  },
+});
+
+function toNames(text: string | undefined): readonly string[] | "any" | undefined {
+  if (text === undefined || text === "any") return text;
+  const names = text.split(",").map((name) => name.trim());
+  if (!names.includes("")) return names;
+  throw usageError(`--act-as must be names with commas between them, or any`, "--act-as");
+}
