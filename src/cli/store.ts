@@ -3,6 +3,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
+import type { StoreOptions } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
 import { commandLine } from "./program.ts";
@@ -22,7 +23,11 @@ export type Access =
  * at each commit. What power loss takes back of it is the newest part, and can be had again from where
  * it came.
  */
-export type Load = "short" | "bulk";
+export type Load =
+  | "short"
+  | "bulk"
+  /** Many callers at once, for long: on threads, and every answered write is on the disk. */
+  | "server";
 
 /** Runs `use` on the tenant that the command line names, and closes the store whatever happens. */
 export async function withStore<Result>(
@@ -39,6 +44,12 @@ export async function withStore<Result>(
   }
 }
 
+const SIZES: Readonly<Record<Load, Pick<StoreOptions, "durability" | "inThread">>> = {
+  short: { inThread: true },
+  bulk: { durability: "process" },
+  server: {},
+};
+
 /** A short command has no event loop to keep free: it runs SQLite on its own thread. */
 function openStore(context: Context, access: Access, load: Load): Promise<Engine> {
   const { address } = context;
@@ -48,7 +59,7 @@ function openStore(context: Context, access: Access, load: Load): Promise<Engine
     // Loaded only now: help, and what is wrong with a command line, can be told without it.
     const { open } = await import("../open.ts");
     const models = modelsOfEnvironment();
-    const size = load === "bulk" ? ({ durability: "process" } as const) : { inThread: true };
+    const size = SIZES[load];
     return open(address, { readOnly, create: access === "create", ...size, models });
   });
 }

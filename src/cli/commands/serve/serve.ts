@@ -1,0 +1,173 @@
+import { hidePasswords } from "../../../api/address.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { thisMachine } from "../../environment.ts";
+import { EXIT } from "../../exit.ts";
+import { counted, formatCount } from "../../print.ts";
+import { commandLine, readVersion } from "../../program.ts";
+import { withStore } from "../../store.ts";
+import { given, toChoice, toCount } from "../../values.ts";
+
+const LOGS = ["all", "errors", "none"] as const;
+
+export const serve: Command = defineCommand({
+  name: "serve",
+  summary: "Serve REST, MCP and live events over the store.",
+  details:
+    "On this machine alone no token is needed; any other address needs one: see token create. /docs lists the routes, /healthz, /readyz and /metrics are for whoever runs it. What outlived its time is deleted every minute. Ends on Ctrl-C or SIGTERM, after what is under way. Creates the store, too, if there is none.",
+  options: {
+    host: { type: "string", value: "ADDRESS", help: "Where to listen: 127.0.0.1 if left out." },
+    port: { type: "string", value: "N", help: "7423 if left out; 0 takes any that is free." },
+    watch: { type: "boolean", help: "Also store what agents write on this machine." },
+    "require-token": { type: "boolean", help: "Callers on this machine need a token, too." },
+    "allow-host": {
+      type: "string",
+      value: "NAMES",
+      help: "Further names by which the server is called, with commas between them.",
+    },
+    "allow-origin": {
+      type: "string",
+      value: "ORIGINS",
+      help: "Pages that may call, such as https://app.example, with commas between them.",
+    },
+    "rate-limit": {
+      type: "string",
+      value: "N",
+      help: "Requests a second for each caller: none on this machine alone, else 200.",
+    },
+    log: {
+      type: "string",
+      value: "WHAT",
+      help: "A line of JSON on standard error for all requests, errors (if left out) or none.",
+    },
+  },
+  examples: ["serve --port 0", "serve --watch"],
+  run: async (context, _args, options) => {
+    const { host, watch = false } = options;
+    const port = toCount(options.port, "--port");
+    if (port !== undefined && port > 65_535) throw usageError("--port is 65535 at most", "--port");
+    const rate = toCount(options["rate-limit"], "--rate-limit");
+    const log = toChoice(options.log, LOGS, "--log") ?? "errors";
+    const settings: ServerOptions = {
+      ...given({ host, port, requireToken: options["require-token"] }),
+      ...{ version: readVersion(), tenant: context.tenant },
+      allowHosts: toList(options["allow-host"]),
+      allowOrigins: toList(options["allow-origin"]),
+      ...(rate === undefined ? {} : { rateLimit: toRateLimit(rate) }),
+      ...(log === "none" ? {} : { log: logTo(context, log) }),
+    };
+    return withStore(
+      context,
+      "create",
+      (_tenant, engine) => serveUntilStopped(context, engine, settings, watch),
+      "server",
+    );
+  },
+});
+
+async function serveUntilStopped(
+  context: Context,
+  engine: Engine,
+  settings: ServerOptions,
+  watch: boolean,
+): Promise<number> {
+  // Loaded only here: no other command should pay for a server.
+  const [{ openServer }, { keepUp }, { mcpHttpHandler }] = await Promise.all([
+    import("../../../server/serve.ts"),
+    import("../../../server/upkeep.ts"),
+    import("../../../mcp/http.ts"),
+  ]);
+  const onError = (error: unknown) => noteError(context, error);
+  const { version } = settings;
+  const mcp = mcpHttpHandler({ tenantFor: (name) => engine.forTenant(name), version, onError });
+  const server = await openServer(engine, { ...settings, mcp: mcp.fetch });
+  const stop = new AbortController();
+  const stopOnSignal = () => {
+    if (stop.signal.aborted) process.exit(EXIT.internal);
+    stop.abort();
+  };
+  process.on("SIGINT", stopOnSignal).on("SIGTERM", stopOnSignal);
+  try {
+    await tellWhere(context, server, watch);
+    const { signal } = stop;
+    const work = [keepUp(engine, { signal, onError })];
+    if (watch) work.push(follow(context, engine, signal).catch(onError));
+    await new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    context.terminal.note("Stopping …");
+    await mcp.close();
+    await server.stop();
+    await Promise.all(work);
+  } finally {
+    process.off("SIGINT", stopOnSignal).off("SIGTERM", stopOnSignal);
+  }
+  return EXIT.ok;
+}
+
+async function tellWhere(context: Context, server: RunningServer, watch: boolean): Promise<void> {
+  const { terminal } = context;
+  const db = hidePasswords(context.address);
+  if (context.json) {
+    await terminal.print(JSON.stringify({ url: server.url, db, pid: process.pid, watch }));
+    return;
+  }
+  await terminal.print(`Backscroll ${readVersion()} listens at ${server.url}`);
+  await terminal.print(`${terminal.dim("Store")}  ${db}`);
+  await terminal.print(`${terminal.dim("REST ")}  ${server.url}/docs`);
+  await terminal.print(`${terminal.dim("MCP  ")}  ${server.url}/mcp`);
+  await terminal.print(
+    `${terminal.dim("Try  ")}  ${commandLine(context, "search 'how did we fix the build'")}`,
+  );
+  await terminal.print("Ctrl-C stops it.");
+}
+
+async function follow(context: Context, engine: Engine, signal: AbortSignal): Promise<void> {
+  const { followTranscripts } = await import("../../../archive/follow.ts");
+  const { terminal } = context;
+  let files = 0;
+  let entries = 0;
+  let isReady = false;
+  await followTranscripts(engine, context.tenant, {
+    ...{ environment: thisMachine(), signal },
+    onOutcome: (outcome) => {
+      files++;
+      entries += outcome.sessions.reduce((sum, session) => sum + session.entries, 0);
+      if (!isReady && !context.json && files % 1_000 === 0) {
+        terminal.note(`Read ${formatCount(files)} files, ${formatCount(entries)} entries …`);
+      }
+    },
+    onReady: (folders) => {
+      isReady = true;
+      if (context.json) return;
+      terminal.note(
+        `Read ${counted(files, "file")}, stored ${counted(entries, "entry")}; following ${counted(folders, "folder")}.`,
+      );
+    },
+  });
+}
+
+function logTo(context: Context, what: "all" | "errors"): (line: string) => void {
+  return (line) => {
+    if (what === "all" || line.includes('"level":"error"')) context.terminal.note(line);
+  };
+}
+
+function toRateLimit(perSecond: number): { perSecond: number; burst: number } {
+  if (perSecond === 0) throw usageError("--rate-limit must be at least 1", "--rate-limit");
+  return { perSecond, burst: 2 * perSecond };
+}
+
+function toList(value: string | undefined): string[] {
+  return (value ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function noteError(context: Context, error: unknown): void {
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  context.terminal.note(`backscroll serve: ${hidePasswords(message)}`);
+}

@@ -1,0 +1,42 @@
+/**
+ * What a server does for its store by itself: deletes what outlived its time, ends messages whose
+ * writer died, and keeps the index joined. Of several servers on one store one does it; when that one
+ * dies, another goes on.
+ */
+
+import type { Engine } from "../engine/engine.ts";
+import { pause } from "../engine/pause.ts";
+import { BackscrollError } from "../model/errors.ts";
+
+export interface UpkeepOptions {
+  readonly signal: AbortSignal;
+  /** Between two sweeps: 60 s if left out. */
+  readonly everyMs?: number;
+  /** How long others wait for a server that has died: 30 s if left out. */
+  readonly leaseMs?: number;
+  /** What went wrong with one sweep; the next one is tried all the same. */
+  readonly onError: (error: unknown) => void;
+}
+
+const EVERY_MS = 60_000;
+const LEASE_MS = 30_000;
+
+/** Resolves when the signal is aborted. */
+export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<void> {
+  const { signal, everyMs = EVERY_MS, leaseMs = LEASE_MS, onError } = options;
+  await engine.holdLease("upkeep", { durationMs: leaseMs, signal }, async (turn) => {
+    while (!turn.aborted) {
+      try {
+        await engine.sweepAll();
+        for (const tenant of await engine.listTenants()) {
+          if (turn.aborted) return;
+          await engine.forTenant(tenant).maintainIndex("upkeep");
+        }
+      } catch (error) {
+        if (BackscrollError.is(error, "store_closed")) return;
+        onError(error);
+      }
+      await pause(everyMs, turn);
+    }
+  });
+}
