@@ -128,12 +128,18 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   // Doors for other programs' ways of calling: what they expect is built here, without them.
   "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
 
+  // MCP: only here is its SDK named. Quoting is the context's, a project's id the readers'.
+  mcp: {
+    folders: [...["model", "search", "context", "engine", "api", "ingest/identity"]],
+    packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/server/stdio", "zod"],
+  },
+
   // A surface: translates, never decides.
   cli: {
     folders: [
       ...["model", "transcript", "engine", "api", "archive", "open.ts", "backup.ts"],
       ...["ingest", "ingest/sources.ts", "ingest/files", "export", "context", "compaction"],
-      "providers",
+      ...["ingest/identity", "mcp", "providers"],
     ],
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
   },

@@ -189,6 +189,7 @@ describe("the command line", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       ...["search", "status", "list", "show", "history", "changes"],
       ...["start", "ingest", "watch", "stats", "resume", "forget", "demo"],
+      ...["mcp"],
       ...["new", "append", "title", "branch", "edit", "label", "pin", "fork", "delete"],
       ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],

@@ -55,7 +55,7 @@ export function toWireStatus(status: StoreStatus): WireStatus {
   };
 }
 
-function toWireTenantStatus(status: TenantStatus): WireTenantStatus {
+export function toWireTenantStatus(status: TenantStatus): WireTenantStatus {
   return {
     tenant: status.tenant,
     sessions: status.sessions,
