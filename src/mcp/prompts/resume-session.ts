@@ -1,6 +1,6 @@
 import type { PromptMessage } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { maskBlock, maskSession } from "../../api/mask.ts";
+import { maskSession } from "../../api/mask.ts";
 import type { ContextMessage } from "../../context/message.ts";
 import {
   DEFAULT_MCP_CONTEXT_TOKENS,
@@ -8,7 +8,7 @@ import {
   MAX_MCP_ANSWER_BYTES,
   MAX_MCP_CONTEXT_TOKENS,
 } from "../../model/limits.ts";
-import { cutBlocks, showBlocks } from "../views/message-view.ts";
+import { showBlocks, toBlockViews } from "../views/message-view.ts";
 import { definePrompt, type Prompt } from "./prompt.ts";
 
 export const resumeSession: Prompt = definePrompt({
@@ -40,7 +40,7 @@ export const resumeSession: Prompt = definePrompt({
 
 /** The protocol knows two roles: what a tool or the system said is told by the user. */
 function toPromptMessages({ role, blocks }: ContextMessage): PromptMessage[] {
-  const text = showBlocks(cutBlocks(blocks.map(maskBlock), MAX_MCP_ANSWER_BYTES).blocks);
+  const text = showBlocks(toBlockViews(blocks, MAX_MCP_ANSWER_BYTES).blocks);
   if (text === "") return [];
   if (role === "assistant") return [say("assistant", text)];
   return [say("user", role === "user" ? text : `(${role}) ${text}`)];

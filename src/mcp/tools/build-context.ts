@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { toWireContext, type WireContext } from "../../api/context.ts";
-import { maskBlock } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import {
@@ -8,7 +7,7 @@ import {
   MAX_MCP_ANSWER_BYTES,
   MAX_MCP_CONTEXT_TOKENS,
 } from "../../model/limits.ts";
-import { BLOCK_VIEW, cutBlocks, showBlocks } from "../views/message-view.ts";
+import { BLOCK_VIEW, showBlocks, toBlockViews } from "../views/message-view.ts";
 import { ABOUT, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -71,10 +70,7 @@ export const buildContext: Tool = defineTool({
       session_id,
       messages: messages.map((message, i) => ({
         ...message,
-        blocks: [
-          ...cutBlocks((context.messages[i]?.blocks ?? []).map(maskBlock), MAX_MCP_ANSWER_BYTES)
-            .blocks,
-        ],
+        blocks: [...toBlockViews(context.messages[i]?.blocks ?? [], MAX_MCP_ANSWER_BYTES).blocks],
         entry_ids: [...message.entry_ids],
       })),
       omitted: [...omitted],

@@ -7,7 +7,7 @@
 
 import { z } from "zod";
 import { toWireBlock } from "../../api/block.ts";
-import { maskEntry } from "../../api/mask.ts";
+import { maskBlock } from "../../api/mask.ts";
 import { toWireTime } from "../../api/wire.ts";
 import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -46,7 +46,7 @@ export const MESSAGE_VIEW: z.ZodType<MessageView> = z.object({
 });
 
 export function toMessageView(entry: Entry, maxBytes: number): MessageView {
-  const { blocks, truncated } = cutBlocks(maskEntry(entry).blocks, maxBytes);
+  const { blocks, truncated } = toBlockViews(entry.blocks, maxBytes);
   return {
     entry_id: entry.id,
     msg_idx: entry.index,
@@ -60,11 +60,29 @@ export function toMessageView(entry: Entry, maxBytes: number): MessageView {
   };
 }
 
+/** A secret that the cut would part in two is still seen whole. Longer than any key but a PEM. */
+const LONGEST_SECRET_BYTES = 4_096;
+
+export interface BlockViews {
+  readonly blocks: readonly BlockView[];
+  readonly truncated: boolean;
+}
+
 /** Blocks on the wire with at most so many bytes of text together, the first ones first. */
-export function cutBlocks(
+export function toBlockViews(blocks: readonly Block[], maxBytes: number): BlockViews {
+  // Looking for secrets takes time: what would not be shown anyhow is cut away before.
+  const near = cutBlocks(blocks, maxBytes + LONGEST_SECRET_BYTES);
+  const shown = cutBlocks(near.blocks.map(maskBlock), maxBytes);
+  return {
+    blocks: shown.blocks.map(toWireBlock),
+    truncated: near.truncated || shown.truncated,
+  };
+}
+
+function cutBlocks(
   blocks: readonly Block[],
   maxBytes: number,
-): { readonly blocks: readonly BlockView[]; readonly truncated: boolean } {
+): { readonly blocks: readonly Block[]; readonly truncated: boolean } {
   let room = maxBytes;
   let truncated = false;
   const take = (text: string): string => {
@@ -73,10 +91,10 @@ export function cutBlocks(
     truncated ||= shown !== text;
     return shown;
   };
-  const shown: BlockView[] = [];
+  const shown: Block[] = [];
   for (const block of blocks) {
     if (room <= 0) return { blocks: shown, truncated: true };
-    shown.push(toWireBlock(cutBlock(block, take)));
+    shown.push(cutBlock(block, take));
   }
   return { blocks: shown, truncated };
 }
