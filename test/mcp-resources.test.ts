@@ -196,6 +196,24 @@ describe("being told of changes", () => {
   });
 });
 
+test("several requests of 2025 are answered at once, each on a stream of its own", async () => {
+  const ask = async (id: number) => {
+    const answer = await fetch(http.url, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "text/event-stream, application/json",
+        "MCP-Protocol-Version": "2025-11-25",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/list", params: {} }),
+    });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    return answer.text();
+  };
+  const answers = await Promise.all([1, 2, 3].map(ask));
+  for (const [i, text] of answers.entries()) expect(text).toContain(`"id":${i + 1}`);
+});
+
 test("no bug was met on the way", () => {
   expect(http.errors).toEqual([]);
 });
