@@ -83,7 +83,7 @@ export {
   type SweepReport,
   TenantEngine,
 } from "./engine/tenant-engine.ts";
-export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify.ts";
+export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";
 export type {
   FactAnswer,
   FactExtractor,

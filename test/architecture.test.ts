@@ -144,12 +144,18 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     ],
   },
 
+  // MCP: only here is its SDK named. Quoting is the context's, a project's id the readers'.
+  mcp: {
+    folders: [...["model", "search", "context", "engine", "api", "ingest/identity"]],
+    packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/server/stdio", "zod"],
+  },
+
   // A surface: translates, never decides.
   cli: {
     folders: [
       ...["model", "transcript", "engine", "api", "archive", "transfer", "open.ts", "backup.ts"],
       ...["ingest", "ingest/sources.ts", "ingest/files", "export", "context", "compaction"],
-      "providers",
+      ...["store", "mcp", "server", "providers"],
     ],
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
   },

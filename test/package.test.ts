@@ -6,6 +6,9 @@ import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
 import * as library from "../src/index.ts";
+import { PROMPTS } from "../src/mcp/prompts/index.ts";
+import { TEMPLATES } from "../src/mcp/resources/resources.ts";
+import { TOOLS } from "../src/mcp/tools/index.ts";
 import { ROOT } from "./support/cli.ts";
 
 /**
@@ -186,11 +189,56 @@ describe("entries are of these kinds", () => {
   );
 });
 
+test("MCP has these tools, each for a scope", () => {
+  expect(TOOLS.map(({ name, scope }) => `${name} ${scope}`)).toEqual([
+    "search_sessions read",
+    "list_sessions read",
+    "list_messages read",
+    "get_session_meta read",
+    "recall read",
+    "search_memory read",
+    "remember write",
+    "build_context read",
+    "session_status read",
+    "compact_conversation write",
+    "append_message write",
+  ]);
+  const inputs = TOOLS.map((tool) => tool.list().inputSchema.properties ?? {}).map(Object.keys);
+  expect(inputs).toEqual([
+    [
+      ...["query", "context_before", "context_after", "agent", "project_id", "workstation_id"],
+      ...["since", "until", "limit", "exclude_session"],
+    ],
+    ["agent", "project_id", "workstation_id", "limit", "cursor"],
+    ["session_id", "offset", "limit", "around", "leaf", "cursor", "message_bytes"],
+    ["session_id"],
+    ["session_id", "query", "k", "scope"],
+    ["query", "agent", "limit"],
+    ["name", "content", "agent", "session_id"],
+    ["session_id", "token_budget", "recent_turns", "include_facts", "query"],
+    ["session_id"],
+    ["session_id", "keep_messages", "keep_tokens", "strategy"],
+    [
+      ...["session_id", "role", "content", "actor", "tool_calls", "tool_results", "model", "usage"],
+      ...["idempotency_key", "expected_leaf"],
+    ],
+  ]);
+});
+
+test("MCP has these resources and prompts", () => {
+  expect(TEMPLATES.resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+    "session://{id}",
+    "session://{id}/messages{?offset,limit}",
+  ]);
+  expect(PROMPTS.map(({ name }) => name)).toEqual(["what_did_we_decide", "resume_session"]);
+});
+
 describe("the command line", () => {
   test("has these commands", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       ...["search", "status", "list", "show", "history", "changes"],
       ...["start", "ingest", "watch", "stats", "resume", "forget", "demo"],
+      ...["serve", "mcp"],
       ...["new", "append", "title", "branch", "edit", "label", "pin", "fork", "delete"],
       ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],

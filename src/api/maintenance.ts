@@ -1,7 +1,7 @@
 /** What deleting, sweeping and verifying have to say, on the wire. */
 
 import type { SweepReport } from "../engine/tenant-engine.ts";
-import type { Problem, VerifyReport } from "../engine/verify.ts";
+import type { Problem, VerifyReport } from "../engine/verify/verify.ts";
 import type { Tombstone } from "../store/records.ts";
 import { toWireTime } from "./wire.ts";
 

@@ -6,11 +6,21 @@
  * documented field is always present; what is unknown is null.
  */
 
+import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 
 /** `2026-05-04T14:03:22.123Z`. */
 export function toWireTime(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** A date or a time that came in. `invalid_input` for anything else. */
+export function fromWireTime(text: string, field: string): Date {
+  const date = new Date(text);
+  if (/^\d{4}-\d{2}/.test(text) && !Number.isNaN(date.getTime())) return date;
+  throw new BackscrollError("invalid_input", `${field} must be a date or time in ISO 8601`, {
+    details: { field },
+  });
 }
 
 /** `firstKeptEntryId` becomes `first_kept_entry_id`. */

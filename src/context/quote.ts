@@ -49,6 +49,11 @@ export function quoteExcerpt(excerpt: Excerpt): string {
   return element("excerpt", escapeTags(excerpt.text), attributes);
 }
 
+/** What was said in other conversations, shown to a model that asked for it. */
+export function quoteConversation(about: string, text: string): string {
+  return element("recalled-context", `${about}\n${escapeTags(text)}`);
+}
+
 export function quoteFacts(facts: readonly string[]): string {
   return element("known-facts", [FACTS_OPENING, ...facts].join("\n"));
 }

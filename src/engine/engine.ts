@@ -14,7 +14,7 @@ import { type HoldLeaseOptions, holdLease, type LeasedWork } from "./leases/hold
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
 import { checkTenantName, type SweepReport, sweepAll, TenantEngine } from "./tenant-engine.ts";
-import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify.ts";
+import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
 
 export const DEFAULT_TENANT = "default";
 

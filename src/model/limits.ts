@@ -57,3 +57,20 @@ export const SEARCH_DEADLINE_MS = 500;
 /** The body of a request to the server, unpacked; and that of a file to be imported. */
 export const MAX_REQUEST_BYTES: number = 64 * 1024 * 1024 + 1024 * 1024;
 export const MAX_IMPORT_BYTES: number = 512 * 1024 * 1024;
+
+/**
+ * The whole answer of an MCP tool as JSON, UTF-8: the text, and the same as data. Agents cut off or
+ * refuse answers of more than some 25,000 tokens, and read one of the two.
+ */
+export const MAX_MCP_ANSWER_BYTES: number = 128 * 1024;
+/** What an MCP tool shows of one message. */
+export const MAX_MCP_MESSAGE_BYTES: number = 32 * 1024;
+export const DEFAULT_MCP_MESSAGE_BYTES: number = 2 * 1024;
+/** A context that an MCP tool builds: what fits into an answer twice. */
+export const MAX_MCP_CONTEXT_TOKENS = 10_000;
+export const DEFAULT_MCP_CONTEXT_TOKENS = 4_000;
+/** A page of sessions that an MCP tool lists, and of messages. */
+export const MAX_MCP_PAGE = 100;
+export const DEFAULT_MCP_PAGE = 20;
+/** A request to the MCP endpoint. */
+export const MAX_MCP_REQUEST_BYTES: number = 10 * 1024 * 1024;

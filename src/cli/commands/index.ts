@@ -34,6 +34,8 @@ import { memoryPut } from "./notes/memory-put.ts";
 import { factsSearch } from "./search/facts-search.ts";
 import { memorySearch } from "./search/memory-search.ts";
 import { search } from "./search/search.ts";
+import { mcp } from "./serve/mcp.ts";
+import { serve } from "./serve/serve.ts";
 import { deleteSession } from "./sessions/delete.ts";
 import { exportSessions } from "./sessions/export.ts";
 import { fork } from "./sessions/fork.ts";
@@ -55,6 +57,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "What other agents wrote",
     commands: [start, ingestCommand, watchCommand, stats, resume, forget, demo],
   },
+  { title: "Serve", commands: [serve, mcp] },
   {
     title: "Write",
     commands: [newSession, append, title, branch, edit, label, pin, fork, deleteSession],

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { toWireVerification } from "../../../api/maintenance.ts";
 import { toWireStatus } from "../../../api/status.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { VerifyReport } from "../../../engine/verify.ts";
+import type { VerifyReport } from "../../../engine/verify/verify.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";

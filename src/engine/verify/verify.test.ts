@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { open } from "../open.ts";
+import { open } from "../../open.ts";
 
 /** A store with a branch, a fork, a blob, a label, an aborted message and a deleted session. */
 async function createStore(): Promise<{ path: string; head: string }> {

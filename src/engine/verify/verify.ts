@@ -6,11 +6,11 @@
  * count. It runs beside writers: each part is compared with what it was when its look began.
  */
 
-import { BackscrollError } from "../model/errors.ts";
-import type { Session } from "../model/session.ts";
-import type { ChangeRecord, EntryRecord } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
-import { blobsOf } from "../transcript/content.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Session } from "../../model/session.ts";
+import type { ChangeRecord, EntryRecord } from "../../store/records.ts";
+import type { Store } from "../../store/store.ts";
+import { blobsOf } from "../../transcript/content.ts";
 import {
   changeBody,
   changeHash,
@@ -19,7 +19,7 @@ import {
   sha256,
   toHex,
   ZERO_HASH,
-} from "../transcript/hash.ts";
+} from "../../transcript/hash.ts";
 import { FeedErasures, isTombstone, totalTokens } from "./verify-erased.ts";
 
 export interface VerifyOptions {

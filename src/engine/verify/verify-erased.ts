@@ -6,11 +6,11 @@
  * nobody can pass off a row that he emptied himself for one.
  */
 
-import type { Usage } from "../model/entry.ts";
-import type { Session } from "../model/session.ts";
-import { digestOf } from "../store/plan-erase.ts";
-import type { ChangeRecord, EntryRecord } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
+import type { Usage } from "../../model/entry.ts";
+import type { Session } from "../../model/session.ts";
+import { digestOf } from "../../store/plan-erase.ts";
+import type { ChangeRecord, EntryRecord } from "../../store/records.ts";
+import type { Store } from "../../store/store.ts";
 
 /** What became of a session's entries according to the feed. */
 export interface Buried {

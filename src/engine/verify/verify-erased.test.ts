@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Retention } from "../model/session.ts";
-import { open } from "../open.ts";
+import type { Retention } from "../../model/session.ts";
+import { open } from "../../open.ts";
 
 const USAGE = { inputTokens: 3, outputTokens: 4 };
 

@@ -1,0 +1,24 @@
+/** Storing what agents write on this machine, in the background of something else. */
+
+import type { Context } from "../context.ts";
+import { thisMachine } from "../environment.ts";
+
+/**
+ * Resolves when the signal is aborted. Of the processes of this machine that do it for one tenant of
+ * one store, one works and the others wait for their turn.
+ */
+export async function followTranscripts(context: Context, signal: AbortSignal): Promise<void> {
+  const { address, tenant } = context;
+  // Loaded only now: whoever waits for an answer meanwhile does not pay for it.
+  const [follow, { open }] = await Promise.all([
+    import("../../archive/follow.ts"),
+    import("../../open.ts"),
+  ]);
+  // A store of its own, on threads: much is written, and answers must not wait for it.
+  const engine = await open(address, { durability: "process" });
+  try {
+    await follow.followTranscripts(engine, tenant, { environment: thisMachine(), signal });
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type AnswerBody, fitAnswer } from "./answer.ts";
+
+interface Body extends AnswerBody {
+  readonly items: readonly string[];
+}
+
+const LIMIT = 4_096;
+
+/** Asks for `texts` under the limit of 4 KiB; gives the answer and how often they were read. */
+async function answer(texts: readonly string[], cuts: readonly number[] = [], countable = true) {
+  const reads: number[] = [];
+  const result = await fitAnswer<Body>(
+    {
+      items: countable ? texts.length : 1,
+      cuts,
+      read: async (count) => {
+        reads.push(count);
+        return { items: countable ? texts.slice(0, count) : texts, truncated: null };
+      },
+      toText: ({ items }) => items.join("\n"),
+    },
+    LIMIT,
+  );
+  const [first] = result.content as { text: string }[];
+  const body = result.structuredContent as unknown as Body;
+  const bytes = Buffer.byteLength(JSON.stringify(result));
+  return { body, text: first?.text ?? "", bytes, reads };
+}
+
+describe("an answer", () => {
+  test("is left as it is while it is small", async () => {
+    const { body, text, reads } = await answer(["a", "b"]);
+    expect(body).toEqual({ items: ["a", "b"], truncated: null });
+    expect([text, reads]).toEqual(["a\nb", [2]]);
+  });
+
+  test("has fewer items rather than shorter ones, and says so", async () => {
+    const { body, text, reads } = await answer(Array.from({ length: 8 }, () => "x".repeat(500)));
+    expect([body.items.length, body.items[0]?.length]).toEqual([2, 500]);
+    expect(reads).toEqual([8, 4, 2]);
+    expect(body.truncated).toBe(
+      "Shortened to keep the answer small: At most 2 of the 8 that were asked for are shown.",
+    );
+    expect(text.endsWith(body.truncated ?? "?")).toBe(true);
+  });
+
+  test("has shorter items first where its tool allows it", async () => {
+    const { body, reads } = await answer(
+      Array.from({ length: 8 }, () => "x".repeat(500)),
+      [100],
+    );
+    expect([body.items.length, reads]).toEqual([8, [8]]);
+    expect(body.items[0]).toBe(`${"x".repeat(97)}…`);
+    expect(body.truncated).toContain("Texts are cut to 100 bytes.");
+  });
+
+  test("of one item is cut until it fits, and read once", async () => {
+    const { body, reads } = await answer(["x".repeat(1_000_000)], [], false);
+    expect(reads).toEqual([1]);
+    expect(body.items[0]?.endsWith("…")).toBe(true);
+  });
+
+  test("that is a long list of short things loses its end by force", async () => {
+    const { body } = await answer(
+      Array.from({ length: 5_000 }, (_, i) => `${i}`),
+      [],
+      false,
+    );
+    expect(body.items).toHaveLength(16);
+    expect(body.truncated).toContain("Long lists are cut to 16.");
+  });
+
+  test("that cannot be made small fails instead", async () => {
+    const deep = Array.from({ length: 16 }, () =>
+      Array.from({ length: 16 }, () => "x".repeat(256)),
+    );
+    const source = {
+      ...{ items: 1, cuts: [], toText: () => "" },
+      read: async () => ({ deep, truncated: null }),
+    };
+    await expect(fitAnswer(source, LIMIT)).rejects.toMatchObject({ code: "too_large" });
+  });
+
+  test("never exceeds its size, and never ends within a character", async () => {
+    const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 3_000 }), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(texts, fc.constantFrom([], [512], [64, 16]), async (given, cuts) => {
+        const { body, bytes } = await answer(given.length === 0 ? [""] : given, cuts);
+        expect(bytes).toBeLessThanOrEqual(LIMIT);
+        for (const item of body.items) expect(item.isWellFormed()).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

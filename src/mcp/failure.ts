@@ -1,0 +1,59 @@
+/** What went wrong, as MCP tells it: a code to act on, a sentence, facts. Never a stack. */
+
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from "@modelcontextprotocol/server";
+import type { z } from "zod";
+import { toWireError, type WireError } from "../api/error.ts";
+import { BackscrollError, type ErrorCode } from "../model/errors.ts";
+import type { McpHost } from "./host.ts";
+
+const NOT_FOUND: readonly ErrorCode[] = ["session_not_found", "entry_not_found"];
+
+/** The answer of a tool that failed. The text is JSON: models read it, and programs can. */
+export function toToolFailure(error: unknown, host: McpHost): CallToolResult {
+  const text = JSON.stringify(describeFailure(error, host));
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** For what is no tool, and so fails as a request. */
+export function toProtocolFailure(error: unknown, host: McpHost, uri?: string): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  const { error: failure } = describeFailure(error, host);
+  if (uri !== undefined && BackscrollError.is(error) && NOT_FOUND.includes(error.code)) {
+    return new ResourceNotFoundError(uri, failure.message);
+  }
+  const code =
+    failure.code === "internal_error"
+      ? ProtocolErrorCode.InternalError
+      : ProtocolErrorCode.InvalidParams;
+  return new ProtocolError(code, failure.message, failure);
+}
+
+/** The first thing that is wrong with an input, under the name of its field. */
+export function toInputError(error: z.ZodError): BackscrollError {
+  const [issue] = error.issues;
+  const field = issue === undefined || issue.path.length === 0 ? "arguments" : pathOf(issue.path);
+  const message = `${field}: ${issue?.message ?? "is not what it should be"}`;
+  if (issue?.code !== "too_big") {
+    return new BackscrollError("invalid_input", message, { details: { field } });
+  }
+  return new BackscrollError("too_large", message, {
+    details: { field, limit: Number(issue.maximum) },
+  });
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.map(String).join(".").slice(0, 200);
+}
+
+/** What a bug says may hold anything: it is for the host, and the caller hears that it happened. */
+function describeFailure(error: unknown, host: McpHost): WireError {
+  if (BackscrollError.is(error)) return toWireError(error);
+  host.onError?.(error);
+  const message = "something went wrong inside Backscroll; whoever runs it can see what";
+  return { error: { code: "internal_error", message, details: {} } };
+}

@@ -1,0 +1,99 @@
+/**
+ * MCP over HTTP: from a web-standard request, and who sent it, to a response.
+ *
+ * Every request is answered by a server of its own, so any node can answer any of them. Only streams
+ * that tell of changes last, and those read the feed, which all nodes share. Host, Origin and tokens
+ * are checked before: nothing here looks at them.
+ */
+
+import {
+  createMcpHandler,
+  type McpRequestContext,
+  type McpHttpHandler as SdkHandler,
+} from "@modelcontextprotocol/server";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { Access } from "../model/access.ts";
+import { MAX_MCP_REQUEST_BYTES } from "../model/limits.ts";
+import { createMcpServer } from "./server.ts";
+import { SessionFeed } from "./session-feed.ts";
+
+export interface McpHttpOptions {
+  readonly tenantFor: (tenant: string) => TenantEngine;
+  readonly version: string;
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface McpHttpHandler {
+  /** Answers a request of whoever `access` says. */
+  readonly fetch: (request: Request, access: Access) => Promise<Response>;
+  /** Ends the streams that are open. Nothing is answered after this. */
+  readonly close: () => Promise<void>;
+}
+
+/** Tenants whose handler is kept though nobody listens: what is kept is small, but not nothing. */
+const KEPT_TENANTS = 1_000;
+
+interface Serving {
+  readonly handler: SdkHandler;
+  readonly feed: SessionFeed;
+}
+
+export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
+  const { onError } = options;
+  /** By tenant: whoever listens hears of changes in their own tenant only. */
+  const serving = new Map<string, Serving>();
+
+  const servingOf = (name: string): Serving => {
+    const known = serving.get(name);
+    if (known !== undefined) return known;
+    if (serving.size >= KEPT_TENANTS) forgetIdle(serving);
+    const tenant = options.tenantFor(name);
+    const feed = new SessionFeed(tenant, onError);
+    const handler = createMcpHandler(
+      (context) => {
+        const { version } = options;
+        const host = { tenant, access: accessOf(context), version };
+        const { era } = context;
+        return createMcpServer(onError === undefined ? host : { ...host, onError }, {
+          era,
+          // A caller of 2025 has no stream here on which it could be told anything.
+          subscriptions: era === "modern",
+        });
+      },
+      { bus: feed, maxRequestBodySize: MAX_MCP_REQUEST_BYTES },
+    );
+    serving.set(name, { handler, feed });
+    return { handler, feed };
+  };
+
+  return {
+    fetch: (request, access) =>
+      servingOf(access.tenant).handler.fetch(request, {
+        authInfo: {
+          token: "",
+          clientId: access.tokenId ?? "",
+          scopes: [access.scope],
+          extra: { access },
+        },
+      }),
+    close: async () => {
+      await Promise.all([...serving.values()].map(({ handler }) => handler.close()));
+      serving.clear();
+    },
+  };
+}
+
+/** What `fetch` has handed over, and nobody else can. */
+function accessOf({ authInfo }: McpRequestContext): Access {
+  const access = authInfo?.extra?.["access"];
+  if (access === undefined) throw new Error("a request came in without who sent it");
+  return access as Access;
+}
+
+function forgetIdle(serving: Map<string, Serving>): void {
+  for (const [name, { feed }] of serving) {
+    if (!feed.idle) continue;
+    serving.delete(name);
+    return;
+  }
+}

@@ -1,0 +1,53 @@
+/** What a prompt is: its words, its arguments, and the messages that it becomes. */
+
+import type { GetPromptResult, Prompt as ListedPrompt } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { toInputError, toProtocolFailure } from "../failure.ts";
+import type { McpHost } from "../host.ts";
+
+export interface Prompt {
+  readonly name: string;
+  readonly list: ListedPrompt;
+  readonly get: (host: McpHost, args: unknown) => Promise<GetPromptResult>;
+}
+
+interface Definition<Input extends z.ZodRawShape> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Texts, all of them: the protocol has no others. */
+  readonly input: Input;
+  readonly run: (
+    host: McpHost,
+    input: z.infer<z.ZodObject<Input>>,
+  ) => Promise<GetPromptResult["messages"]>;
+}
+
+export function definePrompt<Input extends z.ZodRawShape>(definition: Definition<Input>): Prompt {
+  const { name, title, description, run } = definition;
+  const input = z.object(definition.input);
+  return {
+    name,
+    list: {
+      ...{ name, title, description },
+      arguments: Object.entries(input.shape).map(([argument, schema]) => {
+        const field = schema as z.ZodType;
+        return {
+          name: argument,
+          description: field.description ?? "",
+          required: !field.safeParse(undefined).success,
+        };
+      }),
+    },
+    get: async (host, args) => {
+      try {
+        const parsed = input.strict().safeParse(args ?? {});
+        if (!parsed.success) throw toInputError(parsed.error);
+        const messages = await run(host, parsed.data as z.infer<z.ZodObject<Input>>);
+        return { description, messages };
+      } catch (error) {
+        throw toProtocolFailure(error, host);
+      }
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { PromptMessage } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { maskSession } from "../../api/mask.ts";
+import type { ContextMessage } from "../../context/message.ts";
+import {
+  DEFAULT_MCP_CONTEXT_TOKENS,
+  MAX_ID_LENGTH,
+  MAX_MCP_ANSWER_BYTES,
+  MAX_MCP_CONTEXT_TOKENS,
+} from "../../model/limits.ts";
+import { showBlocks, toBlockViews } from "../views/message-view.ts";
+import { definePrompt, type Prompt } from "./prompt.ts";
+
+export const resumeSession: Prompt = definePrompt({
+  name: "resume_session",
+  title: "Resume a conversation",
+  description: "The turns of an earlier conversation, to go on with it here.",
+  input: {
+    session_id: z
+      .string()
+      .min(1)
+      .max(MAX_ID_LENGTH)
+      .describe("The session, as list_sessions gives it."),
+    token_budget: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_MCP_CONTEXT_TOKENS)
+      .default(DEFAULT_MCP_CONTEXT_TOKENS)
+      .describe(`What the turns may take; ${DEFAULT_MCP_CONTEXT_TOKENS} tokens if left out.`),
+  },
+  run: async ({ tenant }, { session_id, token_budget }) => {
+    const session = await tenant.getSession(session_id);
+    const { title } = maskSession(await session.meta());
+    const context = await session.buildContext({ tokenBudget: token_budget });
+    const opening = `The conversation ${session_id}${title === "" ? "" : ` (${title})`} is resumed. What follows was said in it; what no longer fits can be read with list_messages.`;
+    return [say("user", opening), ...context.messages.flatMap(toPromptMessages)];
+  },
+});
+
+/** The protocol knows two roles: what a tool or the system said is told by the user. */
+function toPromptMessages({ role, blocks }: ContextMessage): PromptMessage[] {
+  const text = showBlocks(toBlockViews(blocks, MAX_MCP_ANSWER_BYTES).blocks);
+  if (text === "") return [];
+  if (role === "assistant") return [say("assistant", text)];
+  return [say("user", role === "user" ? text : `(${role}) ${text}`)];
+}
+
+function say(role: "user" | "assistant", text: string): PromptMessage {
+  return { role, content: { type: "text", text } };
+}

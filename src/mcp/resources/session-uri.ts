@@ -1,0 +1,66 @@
+/** How sessions are named as resources: `session://ID`, and `session://ID/messages?offset=…&limit=…`. */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { DEFAULT_MCP_PAGE, MAX_MCP_PAGE } from "../../model/limits.ts";
+
+export const SESSION_TEMPLATE = "session://{id}";
+export const MESSAGES_TEMPLATE = "session://{id}/messages{?offset,limit}";
+
+export type SessionUri =
+  | { readonly kind: "session"; readonly id: string }
+  | {
+      readonly kind: "messages";
+      readonly id: string;
+      readonly offset: number;
+      readonly limit: number;
+    };
+
+export function formatSessionUri(id: string): string {
+  return `session://${encodeURIComponent(id)}`;
+}
+
+/** The resources that change when a session does. */
+export function urisOf(id: string): readonly string[] {
+  const uri = formatSessionUri(id);
+  return [uri, `${uri}/messages`];
+}
+
+/** Undefined if it names no resource of ours; `invalid_input` for a page that there cannot be. */
+export function parseSessionUri(uri: string): SessionUri | undefined {
+  const [, encoded = "", messages, query = ""] =
+    /^session:\/\/([^/?#]+)(\/messages)?(?:\?([^#]*))?$/.exec(uri) ?? [];
+  const id = decode(encoded);
+  if (id === undefined || id === "") return undefined;
+  if (messages === undefined) return query === "" ? { kind: "session", id } : undefined;
+  const parameters = new URLSearchParams(query);
+  return {
+    ...{ kind: "messages", id },
+    offset: toNumber(parameters.get("offset"), "offset", 0, 0, Number.MAX_SAFE_INTEGER),
+    limit: toNumber(parameters.get("limit"), "limit", DEFAULT_MCP_PAGE, 1, MAX_MCP_PAGE),
+  };
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function toNumber(
+  text: string | null,
+  field: string,
+  preset: number,
+  least: number,
+  most: number,
+): number {
+  if (text === null) return preset;
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+  throw new BackscrollError(
+    "invalid_input",
+    `${field} must be a whole number from ${least} to ${most}`,
+    { details: { field } },
+  );
+}

@@ -1,0 +1,112 @@
+/**
+ * The change feed of a tenant as MCP tells it: this resource was updated, the list has changed.
+ *
+ * The feed is in the database, so any node hears of what any other wrote. It is followed only while
+ * somebody listens. What changes often (a message that is being written) is told once in a while.
+ */
+
+import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { Change } from "../model/change.ts";
+import { urisOf } from "./resources/session-uri.ts";
+
+/** Changes within this time are told together. */
+const GATHER_MS = 50;
+/** After a failure of the store, such as a restart of the database. */
+const RETRY_MS = 1_000;
+
+type Listener = (event: ServerEvent) => void;
+
+export class SessionFeed implements ServerEventBus {
+  readonly #tenant: TenantEngine;
+  readonly #onError: (error: unknown) => void;
+  readonly #listeners = new Set<Listener>();
+  #ended: AbortController | undefined;
+
+  constructor(tenant: TenantEngine, onError: (error: unknown) => void = () => undefined) {
+    this.#tenant = tenant;
+    this.#onError = onError;
+  }
+
+  /** Whether nobody listens. */
+  get idle(): boolean {
+    return this.#listeners.size === 0;
+  }
+
+  publish(event: ServerEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    if (this.#ended === undefined) {
+      this.#ended = new AbortController();
+      void this.#follow(this.#ended.signal);
+    }
+    return () => {
+      this.#listeners.delete(listener);
+      if (!this.idle) return;
+      this.#ended?.abort();
+      this.#ended = undefined;
+    };
+  }
+
+  /** Never fails: it is reported, and tried again from where it was. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const gathered = new Gathered((event) => this.publish(event));
+    let after: string | undefined;
+    while (!signal.aborted) {
+      try {
+        const from = after === undefined ? {} : { after };
+        for await (const change of this.#tenant.subscribe({ signal, ...from })) {
+          after = change.cursor;
+          gathered.add(change);
+        }
+        // The store was closed.
+        break;
+      } catch (error) {
+        this.#onError(error);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
+      }
+    }
+    gathered.end();
+  }
+}
+
+/** What is to be told when the time has come. */
+class Gathered {
+  readonly #tell: Listener;
+  readonly #sessions = new Set<string>();
+  #listChanged = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(tell: Listener) {
+    this.#tell = tell;
+  }
+
+  add({ kind, sessionId }: Change): void {
+    if (sessionId === null) return;
+    this.#sessions.add(sessionId);
+    this.#listChanged ||= kind === "session_created" || kind === "session_deleted";
+    this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    const sessions = [...this.#sessions];
+    this.#sessions.clear();
+    if (this.#listChanged) this.#tell({ kind: "resources_list_changed" });
+    this.#listChanged = false;
+    for (const uri of sessions.flatMap(urisOf)) this.#tell({ kind: "resource_updated", uri });
+  }
+}

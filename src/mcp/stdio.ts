@@ -1,0 +1,88 @@
+/** MCP over standard input and output: one caller, who started this process and may end it. */
+
+import type {
+  JSONRPCMessage,
+  MessageExtraInfo,
+  Server,
+  Transport,
+} from "@modelcontextprotocol/server";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { McpHost } from "./host.ts";
+import { serveSubscriptions } from "./resources/subscribe.ts";
+import { createMcpServer } from "./server.ts";
+import { SessionFeed } from "./session-feed.ts";
+
+export interface StdioOptions {
+  readonly signal?: AbortSignal;
+  /** Called with the first message: whoever is waited for first can be served first. */
+  readonly onMessage?: () => void;
+}
+
+/** Resolves when the caller has closed its end, or the signal is aborted. */
+export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): Promise<void> {
+  const feed = new SessionFeed(host.tenant, host.onError);
+  let current: Server | undefined;
+  let stop: (() => void) | undefined;
+  const transport = new ObservedTransport((message) => {
+    options.onMessage?.();
+    // The SDK keeps subscriptions of 2026 to itself, and passes on those notifications only that
+    // somebody has asked for. So all are told, from the first such request on.
+    if (!("method" in message) || message.method !== "subscriptions/listen") return;
+    stop ??= feed.subscribe((event) => {
+      const told =
+        event.kind === "resource_updated"
+          ? current?.sendResourceUpdated({ uri: event.uri })
+          : current?.sendResourceListChanged();
+      told?.catch((error) => host.onError?.(error));
+    });
+  });
+  const handle = serveStdio(
+    ({ era }) => {
+      current = createMcpServer(host, { era, subscriptions: true });
+      if (era === "legacy") serveSubscriptions(current, host, feed);
+      return current;
+    },
+    { transport, ...(host.onError === undefined ? {} : { onerror: host.onError }) },
+  );
+  const abort = () => void handle.close();
+  options.signal?.addEventListener("abort", abort, { once: true });
+  if (options.signal?.aborted) abort();
+  await transport.closed;
+  options.signal?.removeEventListener("abort", abort);
+  stop?.();
+}
+
+/** Standard input and output, with somebody looking on. */
+class ObservedTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport["onmessage"];
+  readonly closed: Promise<void>;
+  readonly #inner = new StdioServerTransport();
+
+  constructor(observe: (message: JSONRPCMessage) => void) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.closed = promise;
+    this.#inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
+      observe(message);
+      this.onmessage?.(message, extra);
+    };
+    this.#inner.onerror = (error) => this.onerror?.(error);
+    this.#inner.onclose = () => {
+      this.onclose?.();
+      resolve();
+    };
+  }
+
+  start(): Promise<void> {
+    return this.#inner.start();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.#inner.send(message);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}

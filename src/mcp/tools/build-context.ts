@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { toWireContext, type WireContext } from "../../api/context.ts";
+import { ABOUT_RECALLED } from "../../api/memory-words.ts";
+import { quoteConversation } from "../../context/quote.ts";
+import {
+  DEFAULT_MCP_CONTEXT_TOKENS,
+  MAX_MCP_ANSWER_BYTES,
+  MAX_MCP_CONTEXT_TOKENS,
+} from "../../model/limits.ts";
+import { BLOCK_VIEW, showBlocks, toBlockViews } from "../views/message-view.ts";
+import { ABOUT, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+const OMISSION: z.ZodType<WireContext["omitted"][number]> = z.object({
+  part: z.enum(["pinned", "summary", "facts", "recalled", "recent"]),
+  reason: z.enum(["budget", "recent_turns"]),
+  count: z.number().int(),
+  tokens: z.number().nullable(),
+  ids: z.array(z.string()),
+});
+
+export const buildContext: Tool = defineTool({
+  name: "build_context",
+  title: "Build a context",
+  description:
+    "What a model needs to go on with a conversation, under a token budget: pinned messages, the summary, what bears on the newest question, and the newest turns.",
+  scope: "read",
+  input: z.object({
+    session_id: SESSION_ID,
+    token_budget: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_MCP_CONTEXT_TOKENS)
+      .default(DEFAULT_MCP_CONTEXT_TOKENS)
+      .describe(`What all messages may take; ${DEFAULT_MCP_CONTEXT_TOKENS} if left out.`),
+    recent_turns: z.number().int().min(1).max(1_000).optional().describe("At most so many turns."),
+    include_facts: z.boolean().optional().describe("Adds the facts of the session."),
+    query: QUERY.describe("What to recall for, in place of the newest user message.").optional(),
+  }),
+  output: z.object({
+    about: ABOUT,
+    session_id: z.string(),
+    messages: z.array(
+      z.object({
+        role: z.string(),
+        actor: z.string().nullable(),
+        part: z.string(),
+        blocks: z.array(BLOCK_VIEW),
+        entry_ids: z.array(z.string()),
+      }),
+    ),
+    omitted: z.array(OMISSION),
+    tokens: z.number(),
+    shortened: z.number().int().describe("Tool results that were shortened."),
+    truncated: TRUNCATED,
+  }),
+  run: async ({ tenant }, input) => {
+    const { session_id, recent_turns, include_facts, query } = input;
+    const session = await tenant.getSession(session_id);
+    const context = await session.buildContext({
+      tokenBudget: input.token_budget,
+      ...(recent_turns === undefined ? {} : { recentTurns: recent_turns }),
+      ...(include_facts === undefined ? {} : { includeFacts: include_facts }),
+      ...(query === undefined ? {} : { query }),
+    });
+    const { omitted, tokens, shortened, messages } = toWireContext(context);
+    return {
+      about: ABOUT_RECALLED,
+      session_id,
+      messages: messages.map((message, i) => ({
+        ...message,
+        blocks: [...toBlockViews(context.messages[i]?.blocks ?? [], MAX_MCP_ANSWER_BYTES).blocks],
+        entry_ids: [...message.entry_ids],
+      })),
+      omitted: [...omitted],
+      ...{ tokens, shortened, truncated: null },
+    };
+  },
+  toText: ({ about, messages, omitted, tokens }) => {
+    const shown = messages.map(({ role, actor, part, blocks }) => {
+      const who = actor === null ? role : `${role} ${actor}`;
+      return `[${part}] ${who}\n${showBlocks(blocks)}`;
+    });
+    const left = omitted.map(({ part, count, reason }) => `${count} of ${part} (${reason})`);
+    const summary = `${messages.length} messages, about ${tokens} tokens.`;
+    const missing = left.length === 0 ? "" : ` Left out: ${left.join(", ")}.`;
+    if (messages.length === 0) return `${summary}${missing}`;
+    return `${quoteConversation(about, shown.join("\n\n"))}\n${summary}${missing}`;
+  },
+});

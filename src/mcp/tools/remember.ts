@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { MEMORY_WORDS } from "../../api/memory-words.ts";
+import { toWireTime } from "../../api/wire.ts";
+import { actorFor } from "../../model/access.ts";
+import { MAX_MEMORY_BYTES } from "../../model/limits.ts";
+import { name, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+/** Whose note it is where neither the caller nor its token says so. */
+const NOBODY = "default";
+
+export const remember: Tool = defineTool({
+  name: "remember",
+  title: "Keep a note",
+  description: MEMORY_WORDS.remember,
+  scope: "write",
+  // A note of the same name is replaced.
+  destructive: true,
+  idempotent: true,
+  input: z.object({
+    name: name(MEMORY_WORDS.memoryName),
+    content: z.string().min(1).max(MAX_MEMORY_BYTES).describe(MEMORY_WORDS.memoryContent),
+    agent: name("Whose note it is; yours if left out.").optional(),
+    session_id: SESSION_ID.describe(
+      "The session that it was taken from: deleting that with all that came of it deletes the note.",
+    ).optional(),
+  }),
+  output: z.object({
+    remembered: z.string(),
+    agent: z.string(),
+    updated_at: z.string(),
+    truncated: TRUNCATED,
+  }),
+  run: async ({ tenant, access }, { session_id: sessionId, ...input }) => {
+    const agent = actorFor(access, input.agent) ?? NOBODY;
+    // A session that is not there, or is somebody else's, must not be named.
+    if (sessionId !== undefined) await tenant.getSessionMeta(sessionId);
+    const metadata = sessionId === undefined ? {} : { sessionId };
+    const memory = await tenant.putMemory({ ...input, agent, metadata });
+    return {
+      remembered: memory.name,
+      agent: memory.agent,
+      updated_at: toWireTime(memory.updatedAt),
+      truncated: null,
+    };
+  },
+  toText: ({ remembered, agent }) => `Remembered ${remembered} for ${agent}.`,
+});

@@ -1,0 +1,45 @@
+/** Notes and facts as they are shown. */
+
+import { z } from "zod";
+import { maskFact, maskMemory } from "../../api/mask.ts";
+import { toWireFact, toWireMemory, type WireFact, type WireMemory } from "../../api/note.ts";
+import type { Fact, Memory } from "../../model/note.ts";
+
+export type MemoryView = Omit<WireMemory, "metadata">;
+
+export const MEMORY_VIEW: z.ZodType<MemoryView> = z.object({
+  agent: z.string(),
+  name: z.string(),
+  content: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+
+export const FACT_VIEW: z.ZodType<WireFact> = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  subject: z.string(),
+  predicate: z.string(),
+  object: z.string(),
+  source_entry: z.string().nullable(),
+  confidence: z.number(),
+  created_at: z.string(),
+  superseded_by: z.string().nullable(),
+});
+
+export function toMemoryView(memory: Memory): MemoryView {
+  const { metadata: _, ...view } = toWireMemory(maskMemory(memory));
+  return view;
+}
+
+export function toFactView(fact: Fact): WireFact {
+  return toWireFact(maskFact(fact));
+}
+
+export function showMemory({ agent, name, updated_at, content }: MemoryView): string {
+  return `${name} [${agent}, ${updated_at}]\n${content}`;
+}
+
+export function showFact({ subject, predicate, object, session_id }: WireFact): string {
+  return `- ${subject} · ${predicate} · ${object} [session ${session_id}]`;
+}

@@ -1,0 +1,160 @@
+/**
+ * A message as it is shown: bounded, masked, and without what only a provider reads.
+ *
+ * A message may take megabytes. What is shown of it has a size that the caller chose; whoever wants
+ * more asks for this message with more room.
+ */
+
+import { z } from "zod";
+import { toWireBlock } from "../../api/block.ts";
+import { maskBlock } from "../../api/mask.ts";
+import { toWireTime } from "../../api/wire.ts";
+import type { Block } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { cutToBytes } from "../cut-text.ts";
+
+export interface BlockView {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export interface MessageView {
+  readonly entry_id: string;
+  readonly msg_idx: number | null;
+  readonly role: string | null;
+  readonly actor: string | null;
+  readonly created_at: string;
+  readonly model: string | null;
+  readonly blocks: readonly BlockView[];
+  /** Something of it is not shown. */
+  readonly truncated: boolean;
+  readonly erased: boolean;
+}
+
+export const BLOCK_VIEW: z.ZodType<BlockView> = z.looseObject({ type: z.string() });
+
+export const MESSAGE_VIEW: z.ZodType<MessageView> = z.object({
+  entry_id: z.string(),
+  msg_idx: z.number().int().nullable(),
+  role: z.string().nullable(),
+  actor: z.string().nullable(),
+  created_at: z.string(),
+  model: z.string().nullable(),
+  blocks: z.array(BLOCK_VIEW),
+  truncated: z.boolean(),
+  erased: z.boolean(),
+});
+
+export function toMessageView(entry: Entry, maxBytes: number): MessageView {
+  const { blocks, truncated } = toBlockViews(entry.blocks, maxBytes);
+  return {
+    entry_id: entry.id,
+    msg_idx: entry.index,
+    role: entry.role,
+    actor: entry.actor,
+    created_at: toWireTime(entry.createdAt),
+    model: entry.model,
+    blocks,
+    truncated: truncated || entry.truncated,
+    erased: entry.erased,
+  };
+}
+
+/** A secret that the cut would part in two is still seen whole. Longer than any key but a PEM. */
+const LONGEST_SECRET_BYTES = 4_096;
+
+export interface BlockViews {
+  readonly blocks: readonly BlockView[];
+  readonly truncated: boolean;
+}
+
+/** Blocks on the wire with at most so many bytes of text together, the first ones first. */
+export function toBlockViews(blocks: readonly Block[], maxBytes: number): BlockViews {
+  // Looking for secrets takes time: what would not be shown anyhow is cut away before.
+  const near = cutBlocks(blocks, maxBytes + LONGEST_SECRET_BYTES);
+  const shown = cutBlocks(near.blocks.map(maskBlock), maxBytes);
+  return {
+    blocks: shown.blocks.map(toWireBlock),
+    truncated: near.truncated || shown.truncated,
+  };
+}
+
+function cutBlocks(
+  blocks: readonly Block[],
+  maxBytes: number,
+): { readonly blocks: readonly Block[]; readonly truncated: boolean } {
+  let room = maxBytes;
+  let truncated = false;
+  const take = (text: string): string => {
+    const shown = cutToBytes(text, Math.max(room, 0));
+    room -= Buffer.byteLength(shown);
+    truncated ||= shown !== text;
+    return shown;
+  };
+  const shown: Block[] = [];
+  for (const block of blocks) {
+    if (room <= 0) return { blocks: shown, truncated: true };
+    shown.push(cutBlock(block, take));
+  }
+  return { blocks: shown, truncated };
+}
+
+function cutBlock(block: Block, take: (text: string) => string): Block {
+  switch (block.type) {
+    case "text":
+      return { ...block, text: take(block.text) };
+    case "thinking":
+      return { type: "thinking", text: take(block.text) };
+    case "tool_use":
+      return { ...block, input: take(block.input) };
+    case "tool_result": {
+      const { output } = block;
+      return {
+        ...block,
+        output:
+          typeof output === "string" ? take(output) : output.map((part) => cutBlock(part, take)),
+      };
+    }
+    case "image": {
+      // Nobody reads base64, and everybody pays for it.
+      const { type, mediaType, url } = block;
+      const media = mediaType === undefined ? {} : { mediaType };
+      return { type, ...media, ...(url === undefined ? {} : { url: take(url) }) };
+    }
+    case "opaque":
+      return { ...block, json: take(block.json) };
+  }
+}
+
+/** A heading line and what was said, tool traffic marked by arrows. */
+export function showMessage(view: MessageView): string {
+  const { msg_idx, role, actor, created_at, entry_id } = view;
+  const who = actor === null ? role : `${role} ${actor}`;
+  const heading = `#${msg_idx ?? "-"} ${who} ${created_at} [${entry_id}]`;
+  const body = view.erased ? "(erased)" : showBlocks(view.blocks);
+  return `${heading}\n${body}${view.truncated ? "\n(more of this message is not shown)" : ""}`;
+}
+
+export function showBlocks(blocks: readonly BlockView[]): string {
+  return blocks.map(showBlock).join("\n");
+}
+
+function showBlock(block: BlockView): string {
+  switch (block.type) {
+    case "text":
+      return String(block["text"]);
+    case "thinking":
+      return `(thinking) ${String(block["text"])}`;
+    case "tool_use":
+      return `→ ${String(block["name"])} ${String(block["input"])}`;
+    case "tool_result": {
+      const { output } = block;
+      const text = Array.isArray(output) ? showBlocks(output as BlockView[]) : String(output);
+      return `← ${String(block["tool_name"] ?? block["tool_use_id"])} ${text}`;
+    }
+    case "image":
+      return `(image ${String(block["url"] ?? block["media_type"] ?? "")})`;
+    default:
+      return `(${block.type})`;
+  }
+}

@@ -1,0 +1,168 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { open } from "../src/open.ts";
+import { ROOT } from "./support/cli.ts";
+import { createFolder } from "./support/folder.ts";
+import { call, connectStdio, ERAS, failure } from "./support/mcp-client.ts";
+
+/** `backscroll mcp` as agents start it: a process of its own, on its standard input and output. */
+
+const INITIALIZE = {
+  ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+  params: {
+    ...{ protocolVersion: "2025-11-25", capabilities: {} },
+    clientInfo: { name: "test", version: "1.0.0" },
+  },
+};
+
+describe.each(ERAS)("over standard input and output, protocol %s", (era) => {
+  test("answers, tells of changes, and ends when its caller does", async () => {
+    const folder = createFolder();
+    const db = join(folder, "store.db");
+    await using memory = await open(db, { inThread: true });
+    const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+    await session.append({ role: "user", actor: "ana", content: "The cron lock is gone" });
+
+    const { client, transport, stderr } = await connectStdio(era, ["--db", db, "--no-ingest"], {
+      env: { HOME: folder },
+    });
+    expect(client.getNegotiatedProtocolVersion()).toBe(era);
+    expect((await client.listTools()).tools).toHaveLength(11);
+    const found = await call(client, "search_sessions", { query: "cron" });
+    expect(found.data.hits).toMatchObject([{ session_id: session.id }]);
+
+    const uri = `session://${session.id}`;
+    const told: string[] = [];
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      told.push(params.uri);
+    });
+    if (era === "2025-11-25") {
+      await expect(client.subscribeResource({ uri: "session://none" })).rejects.toThrow(/none/);
+      await client.subscribeResource({ uri });
+    } else await client.listen({ resourceSubscriptions: [uri] });
+    // Written by another process than the one that tells of it.
+    await session.append({ role: "assistant", actor: "coder", content: "Then it runs twice" });
+    await expect.poll(() => told, { timeout: 10_000 }).toContain(uri);
+
+    const pid = transport.pid;
+    await client.close();
+    expect(() => process.kill(pid as number, 0)).toThrow();
+    expect(stderr()).toBe("");
+  });
+});
+
+test("a caller that may only read is given no other tools, and the host names who writes", async () => {
+  const folder = createFolder();
+  const db = join(folder, "store.db");
+  const options = { env: { HOME: folder, BACKSCROLL_TENANT: "acme" } };
+  const args = ["--db", db, "--no-ingest"];
+  const reading = await connectStdio("2025-11-25", [...args, "--read-only"], options);
+  expect((await reading.client.listTools()).tools).toHaveLength(8);
+  const note = { name: "n", content: "c" };
+  expect(await failure(reading.client, "remember", note)).toMatchObject({ code: "forbidden" });
+  await reading.client.close();
+
+  const writing = await connectStdio("2025-11-25", [...args, "--actor", "coder"], options);
+  expect((await call(writing.client, "remember", note)).data).toMatchObject({ agent: "coder" });
+  const other = await failure(writing.client, "remember", { ...note, agent: "eve" });
+  expect(other).toMatchObject({ code: "forbidden" });
+  await writing.client.close();
+  await using memory = await open(db, { inThread: true });
+  expect(await memory.forTenant("acme").getMemory("coder", "n")).toMatchObject({ content: "c" });
+});
+
+test("stores what agents write, leaves out who asks, and loads nothing that it does not need", async () => {
+  const folder = createFolder();
+  const hooks = join(folder, "hooks.mjs");
+  writeFileSync(hooks, LOADED);
+  const loaded = join(folder, "loaded");
+  const [here, there] = [join(folder, "here"), join(folder, "there")];
+  mkdirSync(here);
+  writeTranscript(folder, "mine", here, "the walrus is mine");
+  writeTranscript(folder, "theirs", there, "the walrus is theirs");
+  const db = join(folder, "store.db");
+  const { client, stderr } = await connectStdio("2025-11-25", ["--db", db], {
+    cwd: here,
+    env: {
+      ...{ HOME: folder, WORKSTATION_ID: "desk" },
+      ...{ LOADED: loaded, NODE_OPTIONS: `--import ${hooks}` },
+    },
+  });
+  const listed = async () => (await call(client, "list_sessions")).data.sessions.length as number;
+  await expect.poll(listed, { timeout: 30_000 }).toBe(2);
+  const { data } = await call(client, "search_sessions", { query: "walrus" });
+  expect(data.hits).toMatchObject([{ window: [{ snippet: "the walrus is theirs" }] }]);
+  expect(data.excluded_sessions).toHaveLength(1);
+  expect(leasesIn(db)).toEqual(["ingest/default/desk"]);
+  await client.close();
+  expect([leasesIn(db), stderr()]).toEqual([[], ""]);
+  const packages = readFileSync(loaded, "utf8").matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g);
+  // No web server, no language model, no database driver.
+  expect([...new Set([...packages].map(([, name]) => name))].sort()).toEqual([
+    ...["@modelcontextprotocol/core", "@modelcontextprotocol/server", "zod"],
+  ]);
+});
+
+function leasesIn(file: string): unknown[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database
+      .prepare("SELECT name FROM leases WHERE name LIKE 'ingest/%'")
+      .all()
+      .map((row) => row["name"]);
+  } finally {
+    database.close();
+  }
+}
+
+test("says nothing but the protocol, and ends with 0 when its input does", async () => {
+  const folder = createFolder();
+  const lines = [INITIALIZE, { jsonrpc: "2.0", method: "notifications/initialized" }];
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "store.db")],
+    { env: { HOME: folder, PATH: process.env["PATH"] }, stdio: ["pipe", "pipe", "pipe"] },
+  );
+  let [stdout, stderr] = ["", ""];
+  child.stderr.on("data", (text) => (stderr += String(text)));
+  const answered = new Promise<void>((resolve) => {
+    child.stdout.on("data", (text) => {
+      stdout += String(text);
+      if (stdout.includes('"id":1')) resolve();
+    });
+  });
+  child.stdin.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  await answered;
+  child.stdin.end("no JSON\n");
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  const said = stdout.trim().split("\n");
+  for (const line of said) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
+  expect([code, stderr.replace(/^backscroll mcp: SyntaxError.*$/ms, "")]).toEqual([0, ""]);
+});
+
+/** Writes down the address of every module that a process loads. */
+const LOADED = `
+import { registerHooks } from "node:module";
+import { appendFileSync } from "node:fs";
+const resolve = (specifier, context, next) => {
+  const found = next(specifier, context);
+  appendFileSync(process.env.LOADED, found.url + "\\n");
+  return found;
+};
+registerHooks({ resolve });
+`;
+
+/** As Claude Code writes them, now. */
+function writeTranscript(home: string, id: string, cwd: string, text: string): void {
+  const file = join(home, ".claude", "projects", id, `${id}.jsonl`);
+  mkdirSync(dirname(file), { recursive: true });
+  const line = {
+    ...{ type: "user", uuid: `${id}-1`, parentUuid: null, sessionId: id, cwd, isSidechain: false },
+    ...{ userType: "external", version: "2.0.0", timestamp: new Date().toISOString() },
+    message: { role: "user", content: text },
+  };
+  writeFileSync(file, `${JSON.stringify(line)}\n`);
+}

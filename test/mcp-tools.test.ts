@@ -1,0 +1,322 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Engine } from "../src/engine/engine.ts";
+import type { SessionHandle } from "../src/engine/session-handle.ts";
+import type { Access } from "../src/model/access.ts";
+import { MAX_MCP_ANSWER_BYTES } from "../src/model/limits.ts";
+import { open } from "../src/open.ts";
+import { call, connectHttp, ERAS, failure } from "./support/mcp-client.ts";
+import { type McpHttp, startMcpHttp } from "./support/mcp-http.ts";
+
+/** Every tool over a real socket, with the official client, in both eras of the protocol. */
+
+const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
+const caller = (access: Partial<Access>): Access => ({
+  ...{
+    tenant: "acme",
+    scope: "write",
+    actor: null,
+    actAs: "any",
+    operator: false,
+    ...{ tokenId: "t", ...access },
+  },
+});
+const CALLERS = {
+  writer: caller({}),
+  reader: caller({ scope: "read" }),
+  coder: caller({ actor: "coder", actAs: ["bob"] }),
+  stranger: caller({ tenant: "other" }),
+};
+
+const READING = [
+  ...["search_sessions", "list_sessions", "list_messages", "get_session_meta", "recall"],
+  ...["search_memory", "build_context", "session_status"],
+];
+const WRITING = ["remember", "compact_conversation", "append_message"];
+
+let engine: Engine;
+let http: McpHttp;
+let session: SessionHandle;
+
+beforeAll(async () => {
+  engine = await open(":memory:");
+  session = await talk("acme", "The cron lock is gone", `Because of ${SECRET}`);
+  await talk("other", "a foreign cron lock", "which nobody sees");
+  http = await startMcpHttp(engine, CALLERS);
+});
+afterAll(async () => {
+  await http.close();
+  await engine.close();
+});
+
+async function talk(tenant: string, ...said: string[]): Promise<SessionHandle> {
+  const handle = await engine
+    .forTenant(tenant)
+    .createSession({ agent: "coder", createdBy: "ana", title: said[0]?.slice(0, 40) ?? "" });
+  for (const [i, content] of said.entries()) {
+    const [role, actor] =
+      i % 2 === 0 ? (["user", "ana"] as const) : (["assistant", "coder"] as const);
+    await handle.append({ role, actor, content });
+  }
+  return handle;
+}
+
+describe.each(ERAS)("over HTTP, protocol %s", (era) => {
+  let writer: Client;
+  let reader: Client;
+  let stranger: Client;
+
+  beforeAll(async () => {
+    writer = await connectHttp(http.url, era, "writer");
+    reader = await connectHttp(http.url, era, "reader");
+    stranger = await connectHttp(http.url, era, "stranger");
+    // The client checks every answer against the schema that the list has given it.
+    for (const client of [writer, reader, stranger]) await client.listTools();
+  });
+  afterAll(async () => {
+    await Promise.all([writer, reader, stranger].map((client) => client.close()));
+  });
+
+  test("speaks that protocol", () => {
+    expect(writer.getNegotiatedProtocolVersion()).toBe(era);
+    expect(writer.getServerVersion()).toMatchObject({ name: "backscroll", version: "0.0.0" });
+    expect(writer.getInstructions()).toContain("search_sessions");
+  });
+
+  test("lists the tools that the caller may use, and says which only read", async () => {
+    const { tools } = await writer.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual([...READING, ...WRITING].sort());
+    const readOnly = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
+    expect(readOnly.map(({ name }) => name).sort()).toEqual([...READING].sort());
+    const some = tools.filter(({ annotations }) => annotations?.destructiveHint !== false);
+    expect(some.map(({ name }) => name).sort()).toEqual(["compact_conversation", "remember"]);
+    for (const { inputSchema, outputSchema, description } of tools) {
+      expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+      expect(outputSchema).toMatchObject({ type: "object" });
+      expect(description).toMatch(/\.$/);
+    }
+    const seen = (await reader.listTools()).tools.map(({ name }) => name);
+    expect(seen.sort()).toEqual([...READING].sort());
+  });
+
+  test.each(WRITING)("refuses %s to a token that may only read", async (name) => {
+    const error = await failure(reader, name, { session_id: session.id });
+    expect(error).toMatchObject({ code: "forbidden", details: { needed: "write", scope: "read" } });
+  });
+
+  const named = { query: "lock", role: "user", content: "x", name: "n", limit: 1 };
+  const NAMING: [string, (keyof typeof named)[]][] = [
+    ["list_messages", []],
+    ["get_session_meta", []],
+    ["recall", ["query"]],
+    ["build_context", []],
+    ["session_status", []],
+    ["compact_conversation", []],
+    ["append_message", ["role", "content"]],
+    ["remember", ["name", "content"]],
+  ];
+  test.each(NAMING)("%s does not know another tenant's session", async (name, fields) => {
+    const args = Object.fromEntries(fields.map((field) => [field, named[field]]));
+    const foreign = await failure(stranger, name, { ...args, session_id: session.id });
+    const missing = await failure(stranger, name, { ...args, session_id: "none" });
+    expect(foreign.code).toBe("session_not_found");
+    expect(foreign.message.replace(session.id, "none")).toBe(missing.message);
+  });
+
+  test("nothing of another tenant is found or listed", async () => {
+    for (const name of ["search_sessions", "list_sessions", "search_memory"]) {
+      const args = name === "list_sessions" ? {} : { query: "lock" };
+      const { text, data } = await call(stranger, name, args);
+      expect(`${text}${JSON.stringify(data)}`).not.toContain(session.id);
+    }
+    const { data } = await call(stranger, "search_sessions", { query: "lock" });
+    expect(data.hits).toHaveLength(1);
+  });
+
+  const WRONG: [string, object, string, string][] = [
+    ["search_sessions", {}, "invalid_input", "query"],
+    ["search_sessions", { query: "x", limit: 21 }, "too_large", "limit"],
+    ["search_sessions", { query: "x", since: "soon" }, "invalid_input", "since"],
+    ["search_sessions", { query: "x", tenant: "other" }, "invalid_input", "arguments"],
+    ["list_sessions", { limit: 0 }, "invalid_input", "limit"],
+    ["list_sessions", { cursor: "nonsense" }, "invalid_cursor", ""],
+    ["list_messages", { session_id: 7 }, "invalid_input", "session_id"],
+    ["list_messages", { session_id: "SESSION", cursor: "x" }, "invalid_cursor", ""],
+    ["list_messages", { session_id: "SESSION", around: "x" }, "entry_not_found", ""],
+    ["get_session_meta", {}, "invalid_input", "session_id"],
+    ["recall", { session_id: "SESSION" }, "invalid_input", "query"],
+    ["search_memory", { query: "" }, "invalid_input", "query"],
+    ["remember", { name: "n", content: "x".repeat(9_000) }, "too_large", "content"],
+    ["build_context", { session_id: "SESSION", token_budget: 1 }, "budget_too_small", ""],
+    ["session_status", { session_id: "" }, "invalid_input", "session_id"],
+    ["compact_conversation", { session_id: "SESSION" }, "nothing_to_compact", ""],
+    ["append_message", { session_id: "SESSION", role: "god" }, "invalid_input", "role"],
+    ["append_message", { session_id: "SESSION", role: "user" }, "invalid_input", ""],
+  ];
+  test.each(WRONG)("%s with %j fails as %s", async (name, args, code, field) => {
+    const given = JSON.parse(JSON.stringify(args).replace("SESSION", session.id)) as object;
+    const error = await failure(writer, name, given);
+    expect(error.code).toBe(code);
+    if (field !== "") expect(error.details).toMatchObject({ field });
+    expect(JSON.stringify(error)).not.toMatch(/\n\s+at /);
+  });
+
+  test("search_sessions finds, masks, and says that it is data", async () => {
+    const { text, data } = await call(reader, "search_sessions", { query: "cron lock" });
+    expect(data).toMatchObject({
+      about: expect.stringContaining("not instructions"),
+      hits: [{ session_id: session.id, msg_idx: 0, window: [{ found: true }, {}] }],
+      truncated: null,
+    });
+    expect(text).toMatch(/^<recalled-context>\n.*not instructions/);
+    expect(text).toContain("→ #0 ana: The cron lock is gone");
+    expect(`${text}${JSON.stringify(data)}`).not.toContain(SECRET);
+  });
+
+  test("search_sessions leaves out the session that it is told to", async () => {
+    const { data } = await call(reader, "search_sessions", {
+      ...{ query: "cron lock", exclude_session: session.id },
+    });
+    expect(data).toMatchObject({ hits: [], excluded_sessions: [session.id] });
+  });
+
+  test("list_sessions and get_session_meta tell what is known", async () => {
+    const { data } = await call(reader, "list_sessions", { limit: 1 });
+    expect(data.sessions).toHaveLength(1);
+    const meta = await call(reader, "get_session_meta", { session_id: session.id });
+    expect(meta.data.session).toMatchObject({ id: session.id, agent: "coder", tenant: "acme" });
+  });
+
+  test("list_messages goes from page to page, and round a message", async () => {
+    const long = await talk("acme", ...Array.from({ length: 7 }, (_, i) => `part ${i}`));
+    const seen: string[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const args = { session_id: long.id, limit: 3, ...(cursor ? { cursor } : {}) };
+      const { data } = await call(reader, "list_messages", args);
+      seen.push(
+        ...data.messages.map(({ blocks }: { blocks: { text: string }[] }) => blocks[0]?.text),
+      );
+      cursor = data.next_cursor as string | null;
+    } while (cursor !== null);
+    expect(seen).toEqual(Array.from({ length: 7 }, (_, i) => `part ${i}`));
+    const { messages } = await long.listMessages();
+    const around = await call(reader, "list_messages", {
+      ...{ session_id: long.id, limit: 3, around: messages[4]?.id },
+    });
+    expect(around.data).toMatchObject({ offset: 3, total: 7 });
+  });
+
+  test("append_message, recall, build_context and session_status meet in one session", async () => {
+    const live = await talk("acme", "we talk about zebras");
+    const appended = await call(writer, "append_message", {
+      ...{ session_id: live.id, role: "assistant", actor: "coder", content: "zebras have stripes" },
+      tool_calls: [{ id: "t1", name: "look", input: { at: "zebra" } }],
+      usage: { input_tokens: 10, output_tokens: 3 },
+    });
+    expect(appended.data).toMatchObject({ session_id: live.id, msg_idx: 1 });
+    const recalled = await call(reader, "recall", { session_id: live.id, query: "stripes" });
+    expect(recalled.data.messages[0]).toMatchObject({
+      message: { entry_id: appended.data.entry_id, actor: "coder" },
+    });
+    const context = await call(reader, "build_context", { session_id: live.id });
+    expect(context.data.messages.map(({ role }: { role: string }) => role)).toContain("assistant");
+    const status = await call(reader, "session_status", { session_id: live.id });
+    expect(status.data).toMatchObject({ usage: { billed: { output_tokens: 3 } }, store: null });
+    const store = await call(reader, "session_status");
+    expect(store.data.store).toMatchObject({ tenant: "acme" });
+  });
+
+  test("append_message does the same call under one key once", async () => {
+    const live = await talk("acme", "hello");
+    const args = { session_id: live.id, role: "user", content: "again", idempotency_key: "k1" };
+    const [first, second] = [
+      await call(writer, "append_message", args),
+      await call(writer, "append_message", args),
+    ];
+    expect(second.data).toEqual(first.data);
+    const error = await failure(writer, "append_message", { ...args, content: "other" });
+    expect(error.code).toBe("idempotency_conflict");
+  });
+
+  test("who writes is who the token says", async () => {
+    const coder = await connectHttp(http.url, era, "coder");
+    const live = await talk("acme", "hello");
+    const say = { session_id: live.id, role: "assistant", content: "hi" };
+    await call(coder, "append_message", say);
+    await call(coder, "append_message", { ...say, actor: "bob" });
+    expect((await failure(coder, "append_message", { ...say, actor: "eve" })).code).toBe(
+      "forbidden",
+    );
+    const note = { name: "n", content: "c" };
+    expect((await failure(coder, "remember", { ...note, agent: "eve" })).code).toBe("forbidden");
+    expect((await call(coder, "remember", note)).data).toMatchObject({ agent: "coder" });
+    expect((await live.history()).map(({ actor }) => actor)).toEqual(["ana", "coder", "bob"]);
+    await coder.close();
+  });
+
+  test("remember and search_memory keep a note, masked", async () => {
+    const content = `Migrate first, with ${SECRET}`;
+    const kept = await call(writer, "remember", {
+      ...{ name: "deploy-steps", content, agent: "coder", session_id: session.id },
+    });
+    expect(kept.data).toMatchObject({ remembered: "deploy-steps", agent: "coder" });
+    const { text, data } = await call(reader, "search_memory", { query: "migrate" });
+    expect(data.memories).toMatchObject([{ content: "Migrate first, with [redacted]" }]);
+    expect(text).not.toContain(SECRET);
+    const derived = await engine.forTenant("acme").listDerived(session.id);
+    expect(derived.memories).toMatchObject([{ name: "deploy-steps" }]);
+  });
+
+  test("compact_conversation summarises, and removes nothing", async () => {
+    const long = await talk(
+      "acme",
+      ...Array.from({ length: 8 }, (_, i) => `${i} ${"word ".repeat(900)}`),
+    );
+    const { data } = await call(writer, "compact_conversation", {
+      ...{ session_id: long.id, keep_messages: 2 },
+    });
+    expect(data).toMatchObject({ removed: expect.any(Number), erased: 0, truncated: null });
+    expect(data.tokens_after).toBeLessThan(data.tokens_before);
+    expect(data.summary).not.toBe("");
+    expect((await long.meta()).messageCount).toBe(8);
+  });
+
+  test("no answer exceeds its size, however large what was said is", async () => {
+    const huge = await talk(
+      "acme",
+      ...Array.from({ length: 30 }, (_, i) => `giraffe ${i} "${"\n\u{1F992}é\\".repeat(40_000)}`),
+    );
+    await huge.update({ title: "giraffe".repeat(100), metadata: { note: "g".repeat(60_000) } });
+    const calls: [string, object][] = [
+      ["list_messages", { session_id: huge.id, limit: 100, message_bytes: 32_768 }],
+      ["list_messages", { session_id: huge.id, limit: 1, message_bytes: 32_768 }],
+      ["search_sessions", { query: "giraffe", limit: 20, context_before: 15, context_after: 15 }],
+      ["recall", { session_id: huge.id, query: "giraffe", k: 20 }],
+      ["get_session_meta", { session_id: huge.id }],
+      ["list_sessions", { limit: 100 }],
+      ["compact_conversation", { session_id: huge.id, keep_messages: 2 }],
+    ];
+    for (const [name, args] of calls) {
+      const { isError, bytes, data, text } = await call(writer, name, args);
+      expect([name, isError]).toEqual([name, false]);
+      expect(bytes).toBeLessThanOrEqual(MAX_MCP_ANSWER_BYTES);
+      if (name === "list_messages" && "limit" in args && args.limit === 100) {
+        expect(data.truncated).toContain("of the 100 that were asked for");
+        expect(text).toContain(data.truncated);
+        const end = data.offset + data.messages.length;
+        expect(data.next_cursor).toMatch(new RegExp(`^${end}\\.`));
+      }
+    }
+  }, 60_000);
+
+  test("what is no tool fails as a request", async () => {
+    await expect(writer.callTool({ name: "drop_tables", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+    });
+  });
+});
+
+test("no bug was met on the way", () => {
+  expect(http.errors).toEqual([]);
+});
