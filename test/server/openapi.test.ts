@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ROUTES } from "../../src/server/routes/index.ts";
+import { ROOT } from "../support/cli.ts";
+import { freePort, waitUntilListening } from "./ports.ts";
+import { ROUTE_CASES } from "./route-cases.ts";
+import { createWorld, type World } from "./world.ts";
+
+const BIN = join(ROOT, "node_modules", ".bin");
+
+let world: World;
+let proxy: ChildProcess;
+let proxyUrl: string;
+let folder: string;
+let file: string;
+let ids: Record<string, string>;
+let said = "";
+
+beforeAll(async () => {
+  world = await createWorld();
+  const session = await world.engine.forTenant("acme").getSession(world.ids["session"] ?? "");
+  const second = await session.openMessage({ role: "assistant" });
+  await second.detach();
+  ids = { ...world.ids, second: second.id };
+  folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
+  file = join(folder, "openapi.json");
+  const document = await (await fetch(`${world.url}/v1/openapi.json`)).text();
+  writeFileSync(file, document);
+  const port = await freePort();
+  proxyUrl = `http://127.0.0.1:${port}`;
+  const words = ["proxy", file, world.url, "--errors", "-h", "127.0.0.1", "-p", String(port)];
+  proxy = spawn(process.execPath, [join(BIN, "prism"), ...words], { stdio: "pipe" });
+  proxy.stdout?.on("data", (part) => {
+    said += part;
+  });
+  await waitUntilListening(port);
+});
+afterAll(async () => {
+  proxy.kill();
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("the document lints clean", () => {
+  const run = spawnSync(process.execPath, [join(BIN, "redocly"), "lint", file, "--format=json"], {
+    encoding: "utf8",
+    env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+  });
+  const { totals, problems } = JSON.parse(run.stdout) as {
+    totals: { errors: number; warnings: number };
+    problems: unknown[];
+  };
+  expect([totals.errors, totals.warnings, problems]).toEqual([0, 0, []]);
+});
+
+describe("behind a proxy that checks every request and answer against the document", () => {
+  /** No language model is set up here. */
+  const refused: Readonly<Record<string, number>> = { extractFacts: 503 };
+  const last = new Set(["deleteFact", "supersedeFact", "deleteSession", "compact", "revokeToken"]);
+  const inOrder = [
+    ...ROUTES.filter(({ operation }) => !last.has(operation)),
+    ...ROUTES.filter(({ operation }) => last.has(operation)),
+  ].map((route) => [`${route.method} ${route.path}`, route] as const);
+
+  test.each(inOrder)("%s answers as it says", async (_name, route) => {
+    const request = ROUTE_CASES[route.operation]?.(ids);
+    if (request === undefined) throw new Error(`${route.operation} has no case`);
+    const response = await fetch(proxyUrl + request.path, {
+      method: route.method.toUpperCase(),
+      headers: {
+        authorization: `Bearer ${world.tokens.operator}`,
+        ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+        ...(request.bytes === undefined ? {} : { "content-type": "application/octet-stream" }),
+        ...request.headers,
+      },
+      ...(request.bytes === undefined ? {} : { body: request.bytes }),
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    });
+    const text = await response.text();
+    expect(response.headers.get("sl-violations") ?? "").toBe("");
+    expect([response.status, response.status < 300 ? "" : text]).toEqual([
+      refused[route.operation] ?? route.answer.status,
+      refused[route.operation] === undefined ? "" : expect.any(String),
+    ]);
+    // What the proxy objects to is a problem of its own making.
+    expect(text).not.toContain("stoplight.io");
+  });
+
+  test("errors are as it says, too", async () => {
+    const response = await fetch(`${proxyUrl}/v1/sessions/nothing`, {
+      headers: { authorization: `Bearer ${world.tokens.reader}` },
+    });
+    expect(response.status).toBe(404);
+    expect(response.headers.get("sl-violations") ?? "").toBe("");
+    expect(await response.json()).toMatchObject({ code: "session_not_found" });
+  });
+
+  test("the proxy does look: it refuses what breaks the document", async () => {
+    expect(said).toContain("Prism is listening");
+    const wrong = await fetch(`${proxyUrl}/v1/search`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        authorization: `Bearer ${world.tokens.reader}`,
+      },
+      body: JSON.stringify({ wrong: true }),
+    });
+    expect(wrong.status).toBe(422);
+    expect(await wrong.text()).toContain("stoplight.io");
+  });
+});
