@@ -1,0 +1,102 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { open } from "../../src/index.ts";
+import { runCli } from "../support/cli.ts";
+import { createFolder } from "../support/folder.ts";
+import { startNode } from "./node.ts";
+
+const json = { "content-type": "application/json" };
+
+test("starts, says where it listens, keeps what it was told, and ends with 0", async () => {
+  const db = join(createFolder(), "store.db");
+  const node = await startNode(["--db", db]);
+  onTestFinished(() => void node.child.kill("SIGKILL"));
+  expect(await (await fetch(`${node.url}/readyz`)).json()).toEqual({ status: "ready" });
+  const body = JSON.stringify({ agent: "coder", created_by: "ana", title: "Kept" });
+  const made = await fetch(`${node.url}/v1/sessions`, { method: "POST", headers: json, body });
+  expect(made.status).toBe(201);
+  expect(await (await fetch(`${node.url}/docs`)).text()).toContain("/v1/sessions/{session_id}");
+  expect(await node.stop()).toBe(0);
+  expect(node.stderr()).toContain("Stopping");
+  await using memory = await open(db, { inThread: true });
+  expect((await memory.listSessions()).sessions).toMatchObject([{ title: "Kept" }]);
+});
+
+test("what it has answered for survives kill -9", async () => {
+  const db = join(createFolder(), "store.db");
+  const node = await startNode(["--db", db]);
+  const body = JSON.stringify({ agent: "coder", created_by: "ana", id: "one" });
+  await fetch(`${node.url}/v1/sessions`, { method: "POST", headers: json, body });
+  const acknowledged: string[] = [];
+  const writer = (async () => {
+    for (let i = 0; ; i++) {
+      const message = JSON.stringify({ messages: [{ role: "user", content: `message ${i}` }] });
+      const answer = await fetch(`${node.url}/v1/sessions/one/messages`, {
+        ...{ method: "POST", headers: json, body: message },
+      });
+      if (answer.status === 201) acknowledged.push(`message ${i}`);
+    }
+  })().catch(() => undefined);
+  await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(50);
+  expect(await node.stop("SIGKILL")).toBe("SIGKILL");
+  await writer;
+  await using memory = await open(db, { inThread: true });
+  const { messages } = await memory.listMessages("one", { limit: 500 });
+  const stored = messages.map(({ blocks }) => (blocks[0] as { text: string }).text);
+  expect(stored.slice(0, acknowledged.length)).toEqual(acknowledged.slice(0, 500));
+});
+
+test("follows this machine's transcripts, and tells MCP callers of them", async () => {
+  const home = createFolder();
+  const folder = join(home, ".claude", "projects", "-srv-shop");
+  mkdirSync(folder, { recursive: true });
+  const line = (n: number, text: string) =>
+    `${JSON.stringify({
+      ...{ type: "user", uuid: `u${n}`, parentUuid: n === 1 ? null : `u${n - 1}` },
+      ...{ sessionId: "s1", cwd: "/srv/shop", timestamp: "2026-01-02T03:04:05.000Z" },
+      message: { role: "user", content: text },
+    })}\n`;
+  writeFileSync(join(folder, "s1.jsonl"), line(1, "the walrus sleeps"));
+  const node = await startNode(["--db", join(home, "store.db"), "--watch"], { HOME: home });
+  onTestFinished(() => void node.child.kill("SIGKILL"));
+  const found = async (word: string) => {
+    const answer = await fetch(`${node.url}/v1/search?q=${word}`);
+    return ((await answer.json()) as { hits: unknown[] }).hits.length;
+  };
+  await expect.poll(() => found("walrus"), { timeout: 20_000 }).toBe(1);
+  writeFileSync(join(folder, "s1.jsonl"), line(2, "the gecko wakes"), { flag: "a" });
+  await expect.poll(() => found("gecko"), { timeout: 20_000 }).toBe(1);
+  const asked = await fetch(`${node.url}/mcp`, {
+    method: "POST",
+    headers: { ...json, accept: "application/json, text/event-stream" },
+    body: JSON.stringify({
+      ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+      params: {
+        ...{ protocolVersion: "2025-11-25", capabilities: {} },
+        clientInfo: { name: "test", version: "1" },
+      },
+    }),
+  });
+  expect(asked.status).toBe(200);
+  expect(await asked.text()).toContain("backscroll");
+  expect(await node.stop("SIGINT")).toBe(0);
+});
+
+test("says in one line what is wrong with its options", async () => {
+  const db = join(createFolder(), "store.db");
+  for (const [words, field] of [
+    [["--port", "x"], "--port"],
+    [["--port", "70000"], "--port"],
+    [["--log", "much"], "--log"],
+    [["--allow-origin", "app.example"], "allow-origin"],
+    [["--host", "203.0.113.7"], "host"],
+    [["--rate-limit", "0"], "--rate-limit"],
+  ] as const) {
+    const ran = await runCli(["serve", "--db", db, "--json", ...words]);
+    expect([ran.code, JSON.parse(ran.stderr)]).toMatchObject([
+      2,
+      { error: { code: "invalid_input", details: { field } } },
+    ]);
+  }
+});
