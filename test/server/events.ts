@@ -12,6 +12,7 @@ export class Events {
   readonly #decoder = new TextDecoder();
   #text = "";
   #comments = 0;
+  #next: Promise<string> | undefined;
 
   private constructor(body: ReadableStream<Uint8Array>, abort: AbortController) {
     this.#reader = body.getReader();
@@ -30,11 +31,12 @@ export class Events {
     return new Events(response.body, abort);
   }
 
-  /** Waits for so many events. */
-  async take(count: number): Promise<Event[]> {
+  /** Waits for so many events; gives fewer if none has come for `patienceMs`. */
+  async take(count: number, patienceMs?: number): Promise<Event[]> {
     const events: Event[] = [];
     while (events.length < count) {
-      const block = await this.#block();
+      const block = await this.#within(patienceMs);
+      if (block === undefined) return events;
       const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1];
       const data = field("data");
       if (data === undefined) continue;
@@ -50,6 +52,17 @@ export class Events {
   async close(): Promise<void> {
     this.#abort.abort();
     await this.#reader.cancel().catch(() => undefined);
+  }
+
+  /** A block that did not come in time is still waited for by the next call. */
+  async #within(ms: number | undefined): Promise<string | undefined> {
+    this.#next ??= this.#block();
+    const late = new Promise<undefined>((resolve) => {
+      if (ms !== undefined) setTimeout(() => resolve(undefined), ms).unref();
+    });
+    const block = await Promise.race([this.#next, late]);
+    if (block !== undefined) this.#next = undefined;
+    return block;
   }
 
   async #block(): Promise<string> {

@@ -98,10 +98,11 @@ async function follow(
       send(`id: ${change.cursor}\nevent: ${change.kind}\ndata: ${JSON.stringify(data)}\n\n`);
     }
   } catch (error) {
-    // After the first byte there is no status any more: the failure is an event of its own.
+    // After the first byte there is no status any more: the failure is an event of its own. It has no
+    // id, so whoever comes back goes on after the last change.
     if (!BackscrollError.is(error)) throw error;
     const { code, message } = error;
-    send(`event: error\ndata: ${JSON.stringify({ code, message })}\n\n`);
+    send(`event: problem\ndata: ${JSON.stringify({ code, message })}\n\n`);
   }
 }
 

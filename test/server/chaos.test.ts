@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { on, once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { open } from "../../src/index.ts";
+import { Events } from "./events.ts";
+import { type ServerNode, startNode } from "./node.ts";
+
+/** Three servers on one PostgreSQL, under load, while one of them dies and the database restarts. */
+
+let database: ChildProcess;
+let lines: AsyncIterator<unknown>;
+let address: string;
+
+beforeAll(async () => {
+  const script = join(import.meta.dirname, "../support/restartable-postgres.ts");
+  database = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
+  if (database.stdout === null) throw new Error("no output");
+  lines = on(createInterface(database.stdout), "line");
+  address = await nextLine();
+});
+afterAll(async () => {
+  const ended = once(database, "exit");
+  database.stdin?.end();
+  await ended;
+});
+
+async function nextLine(): Promise<string> {
+  const { value } = (await lines.next()) as { value: [string] };
+  return value[0];
+}
+
+async function restartDatabase(): Promise<void> {
+  database.stdin?.write("restart\n");
+  expect(await nextLine()).toBe("restarted");
+}
+
+const WRITERS = 6;
+
+test("no acknowledged write is lost, and followers see no gap and no repeat", async () => {
+  await (await open(address)).close();
+  const nodes: ServerNode[] = [];
+  for (let i = 0; i < 3; i++) {
+    const node = await startNode(["--db", address, "--log", "none"]);
+    onTestFinished(() => void node.child.kill("SIGKILL"));
+    nodes.push(node);
+  }
+  const alive = [...nodes];
+  const load = new Load(() => alive);
+  const writing = Array.from({ length: WRITERS }, (_, i) => load.write(i));
+  const following = [load.follow(), load.follow()];
+
+  await load.untilAcknowledged(60);
+  const victim = alive.shift() as ServerNode;
+  expect(await victim.stop("SIGKILL")).toBe("SIGKILL");
+  await load.untilAcknowledged(120);
+  await restartDatabase();
+  await load.untilAcknowledged(240);
+
+  load.stopWriting();
+  await Promise.all(writing);
+  await using memory = await open(address);
+  const seen = await Promise.all(following.map((stop) => stop.then((end) => end(memory))));
+  const head = (await memory.tenantStatus())?.feedPosition ?? 0;
+  for (const positions of seen) {
+    expect(positions).toEqual(Array.from({ length: head }, (_, i) => i + 1));
+  }
+  for (let i = 0; i < WRITERS; i++) {
+    const { messages } = await memory.listMessages(`writer-${i}`, { limit: 500 });
+    const stored = messages.map(({ blocks }) => (blocks[0] as { text: string }).text);
+    // Each exactly once, in order; the last one may be stored without its answer having arrived.
+    const expected = load.acknowledged.get(i) ?? [];
+    expect(stored.slice(0, expected.length)).toEqual(expected);
+    expect(stored.length - expected.length).toBeLessThanOrEqual(1);
+  }
+  for (const node of alive) expect(await node.stop()).toBe(0);
+});
+
+class Load {
+  readonly acknowledged: Map<number, string[]> = new Map();
+  readonly #alive: () => readonly ServerNode[];
+  #stopped = false;
+  #total = 0;
+
+  constructor(alive: () => readonly ServerNode[]) {
+    this.#alive = alive;
+  }
+
+  stopWriting(): void {
+    this.#stopped = true;
+  }
+
+  async untilAcknowledged(count: number): Promise<void> {
+    const start = this.#total;
+    for (const end = Date.now() + 60_000; this.#total - start < count; ) {
+      if (Date.now() > end) throw new Error(`only ${this.#total - start} of ${count} in a minute`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** One after another, each tried again under its key until somebody says that it is stored. */
+  async write(writer: number): Promise<void> {
+    const own: string[] = [];
+    this.acknowledged.set(writer, own);
+    await this.#send("/v1/sessions", `create-${writer}`, {
+      ...{ id: `writer-${writer}`, agent: "coder", created_by: "ana" },
+    });
+    for (let i = 0; !this.#stopped; i++) {
+      const content = `${writer}: ${i}`;
+      const messages = [{ role: "user", content }];
+      const path = `/v1/sessions/writer-${writer}/messages`;
+      await this.#send(path, `append-${writer}-${i}`, { messages });
+      own.push(content);
+      this.#total++;
+    }
+  }
+
+  /** Gives, once followed to the end, the positions of all changes in the order in which they came. */
+  async follow(): Promise<(memory: Awaited<ReturnType<typeof open>>) => Promise<number[]>> {
+    const positions: number[] = [];
+    let last: string | undefined;
+    let isEnd = false;
+    const run = (async () => {
+      while (!isEnd) {
+        try {
+          const events = await Events.open(
+            `${this.#pick()}/v1/changes?after=start`,
+            last === undefined ? {} : { "last-event-id": last },
+          );
+          try {
+            for (;;) {
+              if (isEnd) break;
+              const [event] = await events.take(1, 500);
+              if (event === undefined) continue;
+              if (event.event === "problem") break;
+              last = event.id;
+              positions.push(Number(event.data["position"]));
+            }
+          } finally {
+            await events.close();
+          }
+        } catch {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      }
+    })();
+    return async (memory) => {
+      const head = (await memory.tenantStatus())?.feedPosition ?? 0;
+      await expect.poll(() => positions.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(head);
+      isEnd = true;
+      await run;
+      return positions;
+    };
+  }
+
+  #pick(): string {
+    const alive = this.#alive();
+    return (alive[Math.floor(Math.random() * alive.length)] as ServerNode).url;
+  }
+
+  async #send(path: string, key: string, body: object): Promise<void> {
+    for (const end = Date.now() + 60_000; Date.now() < end; ) {
+      try {
+        const answer = await fetch(this.#pick() + path, {
+          method: "POST",
+          headers: { "content-type": "application/json", "idempotency-key": key },
+          body: JSON.stringify(body),
+        });
+        const text = await answer.text();
+        if (answer.status === 201) return;
+        if (answer.status < 500) throw new TypeError(`${answer.status}: ${text}`);
+      } catch (error) {
+        if (error instanceof TypeError && /^4\d\d/.test(error.message)) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    throw new Error(`${path} was not stored within a minute`);
+  }
+}
