@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Engine, open } from "../../src/index.ts";
+import { openServer, type RunningServer } from "../../src/server/serve.ts";
+import { createDatabase } from "../support/postgres.ts";
+
+/**
+ * Random tenants, tokens and calls: whatever is asked with whatever id, no answer holds a byte of
+ * another tenant's. Everything that a tenant writes carries its own word.
+ */
+
+const TENANTS = ["ash", "birch", "cedar"] as const;
+const WORDS: Readonly<Record<string, string>> = {
+  ...{ ash: "umbrageous", birch: "zephyrine", cedar: "lachrymose" },
+};
+
+interface Place {
+  readonly engine: Engine;
+  readonly server: RunningServer;
+  /** By tenant: a token that reads, and one that writes. */
+  readonly tokens: Map<string, { readonly read: string; readonly write: string }>;
+  /** What was ever given out as an id, to anybody. */
+  readonly ids: string[];
+}
+
+let places: Place[];
+
+beforeAll(async () => {
+  places = await Promise.all([createPlace(":memory:"), createDatabase().then(createPlace)]);
+});
+afterAll(async () => {
+  for (const { server, engine } of places) {
+    await server.stop();
+    await engine.close();
+  }
+});
+
+async function createPlace(address: string): Promise<Place> {
+  const engine = await open(address);
+  const server = await openServer(engine, { version: "0.0.0", port: 0, requireToken: true });
+  const tokens = new Map();
+  for (const tenant of TENANTS) {
+    const make = (scope: "read" | "admin") =>
+      engine.forTenant(tenant).createToken({ scope, actor: "ana", actAs: "any" });
+    tokens.set(tenant, { read: (await make("read")).token, write: (await make("admin")).token });
+  }
+  return { engine, server, tokens, ids: ["01ARZ3NDEKTSV4RRFFQ69G5FAV"] };
+}
+
+interface Call {
+  readonly tenant: (typeof TENANTS)[number];
+  readonly mayWrite: boolean;
+  /** Which of the ids that are known when the call is made. */
+  readonly pick: number;
+  readonly kind: number;
+}
+
+type Request = readonly [method: string, path: string, body?: unknown];
+
+/** Each with an id of anybody's, and words of the caller's own. */
+const KINDS: readonly ((id: string, word: string) => Request)[] = [
+  (_id, word) => ["POST", "/v1/sessions", { agent: `agent-${word}`, title: `On ${word}` }],
+  (id, word) => [
+    ...(["POST", `/v1/sessions/${id}/messages`] as const),
+    { messages: [{ role: "user", content: `It is ${word}.` }] },
+  ],
+  (id, word) => ["POST", `/v1/sessions/${id}/fork`, { title: word }],
+  (id, word) => [
+    ...(["POST", `/v1/sessions/${id}/facts`] as const),
+    { facts: [{ subject: word, predicate: "is", object: word }] },
+  ],
+  (_id, word) => ["PUT", "/v1/memories/coder/note", { content: `remember ${word}` }],
+  (id) => ["GET", `/v1/sessions/${id}`],
+  (id) => ["GET", `/v1/sessions/${id}/messages`],
+  (id) => ["GET", `/v1/sessions/${id}/entries?tree=true`],
+  (id) => ["GET", `/v1/sessions/${id}/export?format=markdown`],
+  (id) => ["GET", `/v1/sessions/${id}/changes`],
+  (id) => ["GET", `/v1/entries/${id}`],
+  (id) => ["GET", `/v1/facts/${id}`],
+  (id) => ["GET", `/v1/facts?session_id=${id}`],
+  (id) => ["POST", `/v1/sessions/${id}/context`, { token_budget: 5000, include_facts: true }],
+  (id) => ["POST", `/v1/sessions/${id}/recall`, { query: "it is remember", scope: "tenant" }],
+  () => ["GET", "/v1/sessions"],
+  () => ["GET", "/v1/search?q=it+is+on+umbrageous+zephyrine+lachrymose&limit=20"],
+  () => ["GET", "/v1/memories"],
+  () => ["GET", "/v1/memories/search?q=remember+umbrageous+zephyrine+lachrymose"],
+  () => ["GET", "/v1/facts/search?q=is+umbrageous+zephyrine+lachrymose"],
+  () => ["GET", "/v1/changes?after=start&limit=500"],
+  () => ["GET", "/v1/stats"],
+  () => ["GET", "/v1/status"],
+  () => ["GET", "/v1/admin/tokens"],
+  (id) => ["DELETE", `/v1/sessions/${id}`],
+  (id) => ["GET", `/v1/tombstones?session_id=${id}`],
+];
+
+const CALLS = fc.array(
+  fc.record<Call>({
+    tenant: fc.constantFrom(...TENANTS),
+    mayWrite: fc.boolean(),
+    pick: fc.nat(),
+    kind: fc.nat(KINDS.length - 1),
+  }),
+  { minLength: 10, maxLength: 40 },
+);
+
+test.each([["SQLite"], ["PostgreSQL"]])("no answer of %s holds another's byte", async (backend) => {
+  const place = places[backend === "SQLite" ? 0 : 1] as Place;
+  let answered = 0;
+  await fc.assert(
+    fc.asyncProperty(CALLS, async (calls) => {
+      for (const call of calls) {
+        const { status, text } = await send(place, call);
+        if (status < 300) answered++;
+        for (const other of TENANTS.filter((tenant) => tenant !== call.tenant)) {
+          expect(text).not.toContain(WORDS[other]);
+          expect(text).not.toContain(`"tenant":"${other}"`);
+        }
+      }
+    }),
+    { numRuns: 30 },
+  );
+  // Calls that were all refused would prove nothing.
+  expect(answered).toBeGreaterThan(100);
+});
+
+async function send(place: Place, call: Call): Promise<{ status: number; text: string }> {
+  const { server, tokens, ids } = place;
+  // Half of the picks are of the newest ids: those that are most likely to be there.
+  const id = ids[call.pick % 2 === 0 ? call.pick % ids.length : ids.length - 1] as string;
+  const make = KINDS[call.kind] as (typeof KINDS)[number];
+  const [method, path, body] = make(encodeURIComponent(id), WORDS[call.tenant] as string);
+  const response = await fetch(server.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${tokens.get(call.tenant)?.[call.mayWrite ? "write" : "read"]}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (response.status < 300) {
+    for (const [, found] of text.matchAll(/"id":"([^"]+)"/g)) ids.push(found as string);
+  }
+  // The query is the caller's own; what comes back of it is no leak.
+  return { status: response.status, text: text.replace(/"notes":\[[^\]]*\]/g, "") };
+}
