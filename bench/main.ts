@@ -8,6 +8,7 @@ import { benchIngest } from "./ingest.ts";
 import type { BenchOptions } from "./measure.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
+import { benchServe } from "./serve.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
   append: benchAppend,
@@ -16,6 +17,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   ingest: benchIngest,
   recall: benchRecall,
   search: benchSearch,
+  serve: benchServe,
 };
 
 const HELP = `Usage: npm run bench -- NAME [options]
@@ -26,6 +28,7 @@ const HELP = `Usage: npm run bench -- NAME [options]
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
   recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
+  serve    a server under load beside a bare one, its memory, and many that follow the feed
 
 Options
   --quick            one run of each measurement instead of the median of five

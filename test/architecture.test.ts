@@ -139,7 +139,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["ingest", "ingest/sources.ts", "export", "transfer"],
     ],
     packages: [
-      ...["hono", "hono/compress", "@hono/node-server", "zod"],
+      ...["hono", "@hono/node-server", "zod"],
       ...["node:http", "node:stream", "node:zlib"],
     ],
   },

@@ -44,10 +44,10 @@ export async function withStore<Result>(
   }
 }
 
-const SIZES: Readonly<Record<Load, Pick<StoreOptions, "durability" | "inThread">>> = {
+const SIZES: Readonly<Record<Load, Pick<StoreOptions, "durability" | "inThread" | "searchThread">>> = {
   short: { inThread: true },
   bulk: { durability: "process" },
-  server: {},
+  server: { searchThread: true },
 };
 
 /** A short command has no event loop to keep free: it runs SQLite on its own thread. */

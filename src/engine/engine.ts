@@ -13,7 +13,8 @@ import { ContextEstimates } from "./context/estimate-calls.ts";
 import { type HoldLeaseOptions, holdLease, type LeasedWork } from "./leases/hold-lease.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
-import { checkTenantName, type SweepReport, sweepAll, TenantEngine } from "./tenant-engine.ts";
+import { sweepAll } from "./sweep.ts";
+import { checkTenantName, type SweepReport, TenantEngine } from "./tenant-engine.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
 
 export const DEFAULT_TENANT = "default";

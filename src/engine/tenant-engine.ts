@@ -68,6 +68,7 @@ import {
   type SubscribeInput,
   subscribe,
 } from "./subscribe.ts";
+import { sweepAll } from "./sweep.ts";
 
 /** Each field narrows the list. Times may be dates. */
 export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until"> {
@@ -89,9 +90,6 @@ export interface SweepReport extends SweepResult {
   /** Entries whose content a compaction had left to be erased. */
   readonly erasedEntries: number;
 }
-
-/** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
-const SWEEP_LIMIT = 4;
 
 export class TenantEngine {
   /** For the parts of the engine; hosts have no need of it. */
@@ -125,6 +123,11 @@ export class TenantEngine {
   ): Promise<SessionHandle> {
     await this.getSessionMeta(id);
     return new handle(this.scope, id);
+  }
+
+  /** The handle of a session, whether it is there or not: what is asked of it says so. */
+  session(id: string): SessionHandle {
+    return new SessionHandle(this.scope, checkKey(id, "sessionId"));
   }
 
   async getSessionMeta(id: string): Promise<Session> {
@@ -353,28 +356,6 @@ export class TenantEngine {
       },
       this.scope.now(),
     );
-  }
-}
-
-/** Repeats short sweeps until nothing is left: each holds the write lock only briefly. */
-export async function sweepAll(
-  sweep: (limit: number) => Promise<SweepResult>,
-): Promise<SweepResult> {
-  let total: SweepResult | undefined;
-  for (;;) {
-    const start = performance.now();
-    const part = await sweep(SWEEP_LIMIT);
-    const heldMs = performance.now() - start;
-    total = {
-      deletedSessions: [...(total?.deletedSessions ?? []), ...part.deletedSessions],
-      abortedMessages: [...(total?.abortedMessages ?? []), ...part.abortedMessages],
-      forgottenKeys: (total?.forgottenKeys ?? 0) + part.forgottenKeys,
-      collectedBlobs: (total?.collectedBlobs ?? 0) + part.collectedBlobs,
-      more: part.more,
-    };
-    if (!part.more) return total;
-    // Whoever writes in the foreground gets as much time as the sweep took.
-    await new Promise((resolve) => setTimeout(resolve, heldMs));
   }
 }
 

@@ -4,7 +4,6 @@
  */
 
 import { Hono } from "hono";
-import { compress } from "hono/compress";
 import type { Engine } from "../engine/engine.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -16,6 +15,7 @@ import { Subscribers } from "./live/subscribers.ts";
 import type { LogRequest } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
+import { pack } from "./pack.ts";
 import { toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { referencePage } from "./reference-page.ts";
@@ -90,10 +90,9 @@ export function createApp(options: AppOptions): App {
       for (const [key, value] of corsHeaders(request, admission.origins)) {
         response.headers.set(key, value);
       }
-      return response;
+      return pack(request, response);
     });
 
-  app.use(compress({ threshold: 1024 }));
   serve("GET", "/healthz", async () => Response.json({ status: "ok" }));
   serve("GET", "/readyz", async () => {
     if (stopping.aborted) throw new BackscrollError("store_closed", "the server is stopping");
@@ -115,7 +114,10 @@ export function createApp(options: AppOptions): App {
       if (route.operator) requireOperator(access);
       return answerRoute(route, {
         ...{ engine, tenant: engine.forTenant(access.tenant), access, request, live, cutOff },
-        signal: AbortSignal.any([request.signal, stopping]),
+        // Made when it is asked for: most requests are done before anybody could go.
+        get signal() {
+          return AbortSignal.any([request.signal, stopping]);
+        },
         ...preconditions(route, request.headers),
       });
     });
@@ -138,6 +140,8 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
+const JSON_TYPE = { "content-type": "application/json" } as const;
+
 async function answerRoute(route: Route, caller: Caller): Promise<Response> {
   const { request } = caller;
   const url = new URL(request.url);
@@ -148,7 +152,7 @@ async function answerRoute(route: Route, caller: Caller): Promise<Response> {
   if (result instanceof Response) return result;
   if (result === undefined || route.answer.status === 204)
     return new Response(null, { status: 204 });
-  return Response.json(result, { status: route.answer.status });
+  return new Response(JSON.stringify(result), { status: route.answer.status, headers: JSON_TYPE });
 }
 
 async function checkedBody(schema: NonNullable<Route["body"]>, request: Request): Promise<unknown> {

@@ -11,7 +11,7 @@ import { hostName } from "./admission.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { listen } from "./listen.ts";
 import { Subscribers } from "./live/subscribers.ts";
-import { type LogRequest, toLogLine } from "./log.ts";
+import type { LogRequest } from "./log.ts";
 import { type RateLimit, RateLimiter } from "./rate-limit.ts";
 
 export interface ServerOptions {
@@ -32,8 +32,8 @@ export interface ServerOptions {
   readonly rateLimit?: RateLimit | null;
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
-  /** Takes a line of JSON for each request; nobody does if left out. */
-  readonly log?: (line: string) => void;
+  /** Told of each request; nobody is if left out. `toLogLine` makes a line of it. */
+  readonly log?: LogRequest;
   readonly mcp?: AppOptions["mcp"];
 }
 
@@ -56,10 +56,13 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
   const needsToken = !isLoopback || (options.requireToken ?? false);
   const stopping = new AbortController();
   const rateLimit = options.rateLimit ?? (isLoopback ? null : RATE_LIMIT);
-  const { log } = options;
-  const logRequest: LogRequest = (event) => log?.(toLogLine(event));
   const app = createApp({
-    ...{ engine, version: options.version, log: logRequest, stopping: stopping.signal },
+    ...{
+      engine,
+      version: options.version,
+      log: options.log ?? (() => undefined),
+      stopping: stopping.signal,
+    },
     admission: {
       anonymous: needsToken ? undefined : anonymous(options.tenant ?? engine.tenant),
       hosts: isLoopback || allowHosts.length > 0 ? namesOf(host, allowHosts) : undefined,

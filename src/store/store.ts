@@ -274,6 +274,8 @@ export interface StoreOptions {
    * index that is due.
    */
   readonly inThread?: boolean;
+  /** For hosts with many callers: SQLite searches on a thread of its own, so that no read waits for it. */
+  readonly searchThread?: boolean;
   /** How many writes may wait before `store_busy`. */
   readonly maxQueue?: number;
   /** How long a write waits for another process's lock before `store_busy`. */

@@ -70,17 +70,17 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   write: ({ session, open, lease }) => ({
     path: `/v1/sessions/${session}/streams/${open}/chunks`,
     body: { lease, chunks: [" more", { type: "text", text: " text" }] },
-    stranger: none,
+    stranger: "entry_not_found",
   }),
   commit: ({ session, open, lease }) => ({
     path: `/v1/sessions/${session}/streams/${open}/commit`,
     body: { lease, chunks: [" end"], usage: { output_tokens: 7 } },
-    stranger: none,
+    stranger: "entry_not_found",
   }),
   abort: ({ session, second }) => ({
     path: `/v1/sessions/${session}/streams/${second}/abort`,
     body: { reason: "enough" },
-    stranger: none,
+    stranger: "entry_not_found",
   }),
 
   listEntries: ({ session }) => ({
@@ -95,22 +95,22 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   getEntry: ({ first }) => ({ path: `/v1/entries/${first}`, stranger: "entry_not_found" }),
   getSessionEntry: ({ session, first }) => ({
     path: `/v1/sessions/${session}/entries/${first}`,
-    stranger: none,
+    stranger: "entry_not_found",
   }),
   edit: ({ session, first }) => ({
     path: `/v1/sessions/${session}/entries/${first}/edit`,
     body: { content: "Where was it?" },
-    stranger: none,
+    stranger: "entry_not_found",
   }),
   regenerate: ({ session, answer }) => ({
     path: `/v1/sessions/${session}/entries/${answer}/regenerate`,
     body: { message: { role: "assistant", content: "Somewhere else." } },
-    stranger: none,
+    stranger: "entry_not_found",
   }),
   label: ({ session, first }) => ({
     path: `/v1/sessions/${session}/entries/${first}/label`,
     body: { label: "start" },
-    stranger: none,
+    stranger: "entry_not_found",
   }),
   labels: ({ session }) => ({ path: `/v1/sessions/${session}/labels`, stranger: none }),
   pin: ({ session, first }) => ({

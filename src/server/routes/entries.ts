@@ -34,7 +34,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     }),
     answer: { status: 200, description: "Entries in order.", schema: entryPage },
     handle: async ({ tenant }, { params, query }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const page = await handle.listEntries(fromWireFields(query));
       return { entries: page.entries.map(toWireEntry), next: page.next ?? null };
     },
@@ -53,7 +53,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     ]),
     answer: { status: 201, description: "The entry.", schema: entry },
     handle: async ({ tenant }, { params, body }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       if (body.kind === "custom") {
         return toWireEntry(await handle.appendCustom(body.type, body.data));
       }
@@ -75,7 +75,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     params: entryParams,
     answer: { status: 200, description: "The entry.", schema: entry },
     handle: async ({ tenant }, { params }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       return toWireEntry(await handle.getEntry(params.entry_id));
     },
   }),
@@ -89,7 +89,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     body: z.strictObject({ content, actor: key.optional(), metadata: jsonObject.optional() }),
     answer: { status: 201, description: "The new message.", schema: entry },
     handle: async (caller, { params, body }) => {
-      const handle = await caller.tenant.getSession(params.session_id);
+      const handle = caller.tenant.session(params.session_id);
       const { content, actor, metadata } = body;
       const edited = await handle.edit(params.entry_id, content as ContentInput, {
         ...actorField(caller.access, actor),
@@ -110,7 +110,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     body: z.strictObject({ message: messageInput }),
     answer: { status: 201, description: "The new message.", schema: entry },
     handle: async (caller, { params, body }) => {
-      const handle = await caller.tenant.getSession(params.session_id);
+      const handle = caller.tenant.session(params.session_id);
       const message = readMessage(caller, body.message, "message");
       const options = { ...caller.expected, ...caller.idempotency };
       return toWireEntry(await handle.regenerate(params.entry_id, message, options));
@@ -124,7 +124,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     body: z.strictObject({ label: z.string().nullable() }),
     answer: done,
     handle: async ({ tenant }, { params, body }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       await handle.label(params.entry_id, body.label);
     },
   }),
@@ -138,7 +138,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
       schema: z.object({ labels: z.record(z.string(), z.string()) }).meta({ id: "Labels" }),
     },
     handle: async ({ tenant }, { params }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       return { labels: Object.fromEntries(await handle.labels()) };
     },
   }),
@@ -147,7 +147,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     ...{ operation: "pin", tag: "entries", summary: "Keep an entry from being summarised." },
     ...{ scope: "write", params: entryParams, answer: done },
     handle: async ({ tenant }, { params }) => {
-      await (await tenant.getSession(params.session_id)).pin(params.entry_id);
+      await tenant.session(params.session_id).pin(params.entry_id);
     },
   }),
   defineRoute({
@@ -155,7 +155,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     ...{ operation: "unpin", tag: "entries", summary: "Allow it again." },
     ...{ scope: "write", params: entryParams, answer: done },
     handle: async ({ tenant }, { params }) => {
-      await (await tenant.getSession(params.session_id)).unpin(params.entry_id);
+      await tenant.session(params.session_id).unpin(params.entry_id);
     },
   }),
   defineRoute({
@@ -164,7 +164,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     params: sessionParams,
     answer: { status: 200, description: "At most 500 branches.", schema: branches },
     handle: async ({ tenant }, { params }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const found = await handle.branches();
       return { branches: found.map(({ leaf, ...rest }) => ({ leaf: toWireEntry(leaf), ...rest })) };
     },
@@ -177,7 +177,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     body: z.strictObject({ entry_id: key.nullable(), summary: content.optional() }),
     answer: done,
     handle: async ({ tenant, expected }, { params, body }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const { entry_id, summary } = body;
       await handle.branch(entry_id, {
         ...(summary === undefined ? {} : { summary: summary as ContentInput }),

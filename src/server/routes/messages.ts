@@ -44,7 +44,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     }),
     answer: { status: 201, description: "The entries with their places.", schema: entries },
     handle: async (caller, { params, body }) => {
-      const handle = await caller.tenant.getSession(params.session_id);
+      const handle = caller.tenant.session(params.session_id);
       const messages = body.messages.map((value, i) =>
         readMessage(caller, value, `messages[${i}]`),
       );
@@ -68,7 +68,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     }),
     answer: { status: 200, description: "Entries in order.", schema: entries },
     handle: async ({ tenant }, { params, query }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const found = await handle.history(fromWireFields(query));
       return { entries: found.map(toWireEntry) };
     },

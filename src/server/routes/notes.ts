@@ -137,7 +137,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     }),
     answer: { ...factList, status: 201 },
     handle: async ({ tenant }, { params, body }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const added = await handle.addFacts(body.facts.map((value) => fromWireFields(value)));
       return { facts: added.map(toWireFact) };
     },
@@ -150,7 +150,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     body: z.strictObject({ through: key.optional(), model: key.optional() }),
     answer: factList,
     handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const added = await handle.extractFacts(through, { ...fromWireFields(options), signal });
       return { facts: added.map(toWireFact) };
     },

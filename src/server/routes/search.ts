@@ -105,7 +105,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     }),
     answer: { status: 200, description: "The best first.", schema: recalled },
     handle: async ({ tenant }, { params, body: { query, ...options } }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const items = [];
       for await (const item of handle.recall(query, fromWireFields(options))) {
         items.push(toWireRecalled(item));
@@ -135,7 +135,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     }),
     answer: { status: 200, description: "Messages, and what was left out.", schema: context },
     handle: async ({ tenant }, { params, body }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const { semantic_recall: recall, ...rest } = body;
       const built = await handle.buildContext({
         ...fromWireFields(rest),
@@ -174,7 +174,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     params: sessionParams,
     answer: { status: 200, description: "At most 500, the newest.", schema: summaries },
     handle: async ({ tenant }, { params }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       return { summaries: (await handle.summaries()).map(toWireSummary) };
     },
   }),
@@ -185,7 +185,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     body: z.strictObject({ through: key.optional(), ...summarizing }),
     answer: { status: 201, description: "The summary.", schema: summary },
     handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const written = await handle.summarize(through, { ...fromWireFields(options), signal });
       return toWireSummary(written);
     },
@@ -197,7 +197,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     query: z.strictObject({ leaf: key.optional() }),
     answer: { status: 200, description: "Tokens.", schema: contextUsage },
     handle: async ({ tenant }, { params, query }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       return toWireContextUsage(await handle.usage(query.leaf));
     },
   }),
@@ -211,7 +211,6 @@ export const SEARCH_ROUTES: readonly Route[] = [
       description: "How many entries.",
       schema: z.object({ erased: count }).meta({ id: "Erased" }),
     },
-    handle: async ({ tenant }, { params }) =>
-      (await tenant.getSession(params.session_id)).applyRetention(),
+    handle: async ({ tenant }, { params }) => tenant.session(params.session_id).applyRetention(),
   }),
 ];

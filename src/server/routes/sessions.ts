@@ -111,7 +111,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: z.strictObject({ ...described, summary: z.string().nullable().optional() }),
     answer: { status: 200, description: "The session as it is now.", schema: session },
     handle: async ({ tenant }, { params, body }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       return toWireSession(await handle.update(fromWireFields(body)));
     },
   }),
@@ -153,7 +153,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     handle: async ({ tenant, access, idempotency }, { params, body }) => {
       const { created_by, ...rest } = body;
       const createdBy = actorOrError(access, created_by, "created_by");
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const fork = await handle.fork({ ...fromWireFields(rest), createdBy, ...idempotency });
       return toWireSession(await fork.meta());
     },

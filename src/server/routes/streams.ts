@@ -39,7 +39,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     body: z.strictObject({ role, actor: key.optional(), ...described }),
     answer: { status: 201, description: "Its id, and the lease to write with.", schema: opened },
     handle: async ({ tenant, access, idempotency }, { params, body }) => {
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const { actor, ...rest } = body;
       const message = await handle.openMessage({
         ...fromWireFields(rest),
@@ -106,7 +106,7 @@ export const STREAM_ROUTES: readonly Route[] = [
           toWireEntry(await message.abort(reason)),
         );
       }
-      const handle = await caller.tenant.getSession(params.session_id);
+      const handle = caller.tenant.session(params.session_id);
       await handle.getEntry(params.entry_id);
       return toWireEntry(await caller.tenant.abortMessage(params.entry_id, reason));
     },
@@ -119,7 +119,7 @@ async function withMessage<Result>(
   { lease, chunks }: { readonly lease: string; readonly chunks?: readonly unknown[] | undefined },
   use: (message: MessageStream) => Promise<Result>,
 ): Promise<Result> {
-  const handle = await tenant.getSession(session_id);
+  const handle = tenant.session(session_id);
   const message = await handle.continueMessage(entry_id, lease);
   try {
     for (const chunk of chunks ?? []) await message.write(chunk as string | BlockInput);

@@ -80,7 +80,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
     handle: async ({ tenant }, { params, query }) => {
       const { format: name, leaf, full, raw } = query;
       const format = findFormat(name);
-      const handle = await tenant.getSession(params.session_id);
+      const handle = tenant.session(params.session_id);
       const input = await toExportInput(handle, format, {
         ...(leaf === undefined ? {} : { leaf }),
         ...(full === undefined ? {} : { full }),

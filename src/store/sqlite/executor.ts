@@ -27,6 +27,8 @@ export interface ExecutorOptions {
   readonly busyTimeoutMs: number;
   readonly maxQueue: number;
   readonly indexing: IndexingOptions;
+  /** Searches run on a thread of their own. */
+  readonly searchThread: boolean;
 }
 
 /**

@@ -35,6 +35,7 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
     busyTimeoutMs: options.busyTimeoutMs ?? 30_000,
     maxQueue: options.maxQueue ?? 10_000,
     indexing: options.indexing ?? {},
+    searchThread: options.searchThread ?? false,
   };
   const flushAt = flushAtOf(options);
   if (file === MEMORY) {

@@ -1,6 +1,6 @@
 /**
  * SQLite on two threads: one writes, one reads. A third, which keeps the index, starts when there is
- * something to do for it.
+ * something to do for it, and where there are many callers a fourth, which searches.
  *
  * An fsync, a wait for another process's lock or a long read then never stalls the host's event
  * loop. The threads keep the process alive only while something is asked of them. A small write that
@@ -34,6 +34,8 @@ export class Threads implements Executor {
   readonly #writer: Thread;
   readonly #reader: Thread;
   #indexer: Thread | undefined;
+  /** Where there are many callers: a search then delays no other read. */
+  #searcher: Thread | undefined;
   #host: HostWriter | undefined;
   /** A write of the host's that is not yet durable. */
   #hostWrite: Promise<unknown> | undefined;
@@ -64,7 +66,11 @@ export class Threads implements Executor {
   }
 
   search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
-    return this.#reader.ask(SEARCH, [tenant, request]) as Promise<IndexAnswer>;
+    if (this.#options.searchThread) {
+      this.#searcher ??= new Thread({ ...this.#options, role: "reader" }, () => undefined);
+    }
+    const thread = this.#searcher ?? this.#reader;
+    return thread.ask(SEARCH, [tenant, request]) as Promise<IndexAnswer>;
   }
 
   maintain(
@@ -87,6 +93,8 @@ export class Threads implements Executor {
     // First: who reads or writes last moves the log into the database, and must be alone.
     await this.#indexer?.ask(CLOSE, []);
     await this.#indexer?.end();
+    await this.#searcher?.ask(CLOSE, []);
+    await this.#searcher?.end();
     await this.#reader.ask(CLOSE, []);
     await this.#writer.ask(CLOSE, []);
     await Promise.all([this.#reader.end(), this.#writer.end()]);

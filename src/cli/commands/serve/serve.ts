@@ -1,5 +1,6 @@
 import { hidePasswords } from "../../../api/address.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { type LogRequest, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -149,9 +150,9 @@ async function follow(context: Context, engine: Engine, signal: AbortSignal): Pr
   });
 }
 
-function logTo(context: Context, what: "all" | "errors"): (line: string) => void {
-  return (line) => {
-    if (what === "all" || line.includes('"level":"error"')) context.terminal.note(line);
+function logTo(context: Context, what: "all" | "errors"): LogRequest {
+  return (event) => {
+    if (what === "all" || event.status >= 500) context.terminal.note(toLogLine(event));
   };
 }
 

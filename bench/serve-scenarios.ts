@@ -1,0 +1,196 @@
+/** What `bench/serve.ts` measures with, each in a process of its own. */
+
+import { Agent, request } from "node:http";
+import { open } from "./library.ts";
+import type { Figures } from "./measure.ts";
+import { SearchCorpus } from "./search-corpus.ts";
+import { rssOf } from "./serve-subjects.ts";
+import { randomNumbers, Words } from "./synthetic.ts";
+
+export interface FillTask {
+  readonly address: string;
+  readonly messages: number;
+}
+
+export interface LoadTask {
+  readonly url: string;
+  readonly connections: number;
+  readonly sessions: number;
+  /** Requests a second, sent whether or not the ones before were answered. */
+  readonly rate: number;
+  readonly seconds: number;
+}
+
+type Kind = "append" | "list" | "search";
+
+/** Sessions that are written to are spread over all that are there. */
+const idOf = (session: number) => `session-${session}`;
+
+export async function fillStore({ address, messages }: FillTask): Promise<Figures> {
+  const engine = await open(address, { durability: "process" });
+  const corpus = new SearchCorpus(7);
+  let sessions = 0;
+  let batch: { role: "user" | "assistant"; content: string }[] = [];
+  const store = async () => {
+    if (batch.length === 0) return;
+    const id = idOf(sessions++);
+    const session = await engine.createSession({ id, agent: "bench", createdBy: "person" });
+    await session.append(batch);
+    batch = [];
+  };
+  let current = 0;
+  for (const { session, role, text } of corpus.messages(messages)) {
+    if (session !== current) await store();
+    current = session;
+    batch.push({ role, content: text });
+  }
+  await store();
+  await engine.maintainIndex("upkeep");
+  await engine.close();
+  return { sessions };
+}
+
+/** Latency counts from when a request was due, not from when it could be sent. */
+export async function openLoop(task: LoadTask): Promise<Figures> {
+  const { rate, seconds, connections } = task;
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const send = sender(task, agent);
+  const times: Record<Kind, number[]> = { append: [], list: [], search: [] };
+  const random = randomNumbers(3);
+  const pending = new Set<Promise<void>>();
+  let failed = 0;
+  // A few, so that connections are open and code is warm.
+  for (let i = 0; i < 200; i++) await send(kindOf(random()), random());
+  const start = performance.now();
+  const total = rate * seconds;
+  for (let i = 0; i < total; ) {
+    const due = start + (i * 1_000) / rate;
+    const wait = due - performance.now();
+    if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
+    const kind = kindOf(random());
+    const one = send(kind, random()).then(
+      (status) => {
+        if (status >= 400) failed++;
+        times[kind].push(performance.now() - due);
+      },
+      () => {
+        failed++;
+      },
+    );
+    pending.add(one);
+    void one.finally(() => pending.delete(one));
+    i++;
+    // Answers must be taken while many are due at once.
+    if (i % 16 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(pending);
+  agent.destroy();
+  const all = Object.values(times).flat();
+  return {
+    ...figuresOf("append", times.append),
+    ...figuresOf("list", times.list),
+    ...figuresOf("search", times.search),
+    p90Ms: percentile(all, 90),
+    answeredPerSecond: (1_000 * all.length) / (performance.now() - start),
+    failed,
+  };
+}
+
+/** So many that follow the feed while nothing happens; then one change, which each must hear of. */
+export async function holdSubscribers({
+  url,
+  count,
+  pid,
+}: {
+  readonly url: string;
+  readonly count: number;
+  readonly pid: number;
+}): Promise<Figures> {
+  const agent = new Agent({ keepAlive: false, maxSockets: count + 10 });
+  let heard = 0;
+  const close: (() => void)[] = [];
+  for (let i = 0; i < count; i++) {
+    await new Promise<void>((resolve, reject) => {
+      const headers = { accept: "text/event-stream" };
+      const sent = request(`${url}/v1/changes`, { agent, headers }, (response) => {
+        response.setEncoding("utf8").on("data", (text: string) => {
+          if (text.includes("session_created")) heard++;
+        });
+        response.on("error", () => undefined);
+        resolve();
+      });
+      sent.on("error", reject);
+      sent.end();
+      close.push(() => sent.destroy());
+    });
+  }
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  const rssMb = rssOf(pid);
+  const start = performance.now();
+  await fetch(`${url}/v1/sessions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ agent: "bench", created_by: "person" }),
+  });
+  while (heard < count && performance.now() - start < 30_000) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const heardByAllMs = performance.now() - start;
+  for (const end of close) end();
+  return { rssMb, heard, heardByAllMs, rssAfterMb: rssOf(pid) };
+}
+
+/** 80 % append, 15 % list, 5 % search. */
+function kindOf(random: number): Kind {
+  if (random < 0.8) return "append";
+  return random < 0.95 ? "list" : "search";
+}
+
+function sender(
+  { url, sessions }: LoadTask,
+  agent: Agent,
+): (kind: Kind, random: number) => Promise<number> {
+  const words = new Words(11, 20_000);
+  const corpus = new SearchCorpus(13);
+  return (kind, random) => {
+    const id = idOf(Math.floor(random * sessions));
+    if (kind === "append") {
+      const body = JSON.stringify({ messages: [{ role: "user", content: words.text(40) }] });
+      return exchange(agent, "POST", `${url}/v1/sessions/${id}/messages`, body);
+    }
+    if (kind === "list") {
+      return exchange(agent, "GET", `${url}/v1/sessions/${id}/messages?limit=50`);
+    }
+    const query = encodeURIComponent(corpus.query("question"));
+    return exchange(agent, "GET", `${url}/v1/search?q=${query}`);
+  };
+}
+
+function exchange(agent: Agent, method: string, url: string, body?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers =
+      body === undefined
+        ? {}
+        : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const sent = request(url, { agent, method, headers }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode ?? 0));
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+function figuresOf(name: string, times: readonly number[]): Figures {
+  return {
+    [`${name}P50Ms`]: percentile(times, 50),
+    [`${name}P99Ms`]: percentile(times, 99),
+  };
+}
+
+function percentile(times: readonly number[], percent: number): number {
+  const sorted = Float64Array.from(times).sort();
+  const at = Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100));
+  return sorted[at] ?? Number.NaN;
+}

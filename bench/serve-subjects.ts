@@ -1,0 +1,66 @@
+/** What is put under load: our server as users start it, and one that does nothing but answer. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export interface Subject {
+  readonly url: string;
+  readonly pid: number;
+  rssMb(): number;
+  stop(): Promise<void>;
+}
+
+export function startServer(address: string): Promise<Subject> {
+  const bin = fileURLToPath(new URL("../bin/backscroll.js", import.meta.url));
+  return start([bin, "serve", "--db", address, "--port", "0", "--json", "--log", "none"]);
+}
+
+const ECHO = `
+  const server = require("node:http").createServer((request, response) => {
+    const parts = [];
+    request.on("data", (part) => parts.push(part));
+    request.on("end", () => {
+      response.writeHead(201, { "content-type": "application/json" });
+      response.end(Buffer.concat(parts));
+    });
+  });
+  server.listen(0, "127.0.0.1", () => {
+    console.log(JSON.stringify({ url: "http://127.0.0.1:" + server.address().port }));
+  });
+  process.on("SIGTERM", () => process.exit(0));
+`;
+
+export function startEcho(): Promise<Subject> {
+  return start(["-e", ECHO]);
+}
+
+async function start(args: readonly string[]): Promise<Subject> {
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, BACKSCROLL_BUILT: "1" },
+  });
+  const ended = once(child, "exit");
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  const { url } = JSON.parse(line) as { url: string };
+  const { pid = 0 } = child;
+  return {
+    ...{ url, pid, rssMb: () => rssOf(pid) },
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** What the system says that a process holds; NaN where it does not say. */
+export function rssOf(pid: number): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/status`, "utf8");
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
+}

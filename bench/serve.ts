@@ -1,0 +1,147 @@
+/** `npm run bench -- serve`: a server under load, beside one that does nothing but answer. */
+
+import { join } from "node:path";
+import { type BenchOptions, type Figures, inFreshProcess, Report, withFolder } from "./measure.ts";
+import { type Subject, startEcho, startServer } from "./serve-subjects.ts";
+
+const SCENARIOS = new URL("./serve-scenarios.ts", import.meta.url);
+
+/** What the bars are for. */
+const RATE = 500;
+const CONNECTIONS = 64;
+
+/** Rates that are tried one after another, until one is not held. */
+const RATES = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000];
+
+const SUBSCRIBERS = 1_000;
+const SOAK_SECONDS = 600;
+const QUICK_SOAK_SECONDS = 60;
+
+export async function benchServe(options: BenchOptions): Promise<boolean> {
+  const report = new Report("serve");
+  const wanted = (name: string) => name.includes(options.only);
+  await withFolder(options.folder, async (folder) => {
+    const address = join(folder, "serve.db");
+    const sessions = await inFreshProcess(SCENARIOS, "fillStore", {
+      ...{ address, messages: options.messages },
+    });
+    const count = sessions["sessions"] ?? 0;
+    if (wanted("load")) await measureLoad(report, address, count, options.runs);
+    if (wanted("highest rate")) await measureHighest(report, address, count);
+    if (wanted("subscribers")) await measureSubscribers(report, address);
+    if (wanted("soak")) {
+      const seconds = options.runs === 1 ? QUICK_SOAK_SECONDS : SOAK_SECONDS;
+      await measureSoak(report, address, count, seconds);
+    }
+  });
+  return report.met;
+}
+
+async function measureLoad(
+  report: Report,
+  address: string,
+  sessions: number,
+  runs: number,
+): Promise<void> {
+  for (let run = 0; run < runs; run++) {
+    const figures = await withSubject(startServer(address), (server) =>
+      load(server, { sessions, rate: RATE, seconds: 20 }),
+    );
+    report.measurement("sqlite", `load, ${RATE} requests/s`, 1, figures);
+    report.bar("append p99 ms", figures["appendP99Ms"], 50);
+    report.bar("list p99 ms", figures["listP99Ms"], 50);
+    report.bar("search p99 ms", figures["searchP99Ms"], 150);
+    report.bar("requests that failed", figures["failed"], 0);
+  }
+}
+
+/** The highest of the rates at which nine in ten requests wait for less than 100 ms. */
+async function measureHighest(report: Report, address: string, sessions: number): Promise<void> {
+  for (const [name, start] of [
+    ["bare echo server", () => startEcho()],
+    ["server", () => startServer(address)],
+  ] as const) {
+    let highest = 0;
+    await withSubject(start(), async (subject) => {
+      for (const rate of RATES) {
+        const figures = await load(subject, { sessions, rate, seconds: 5 });
+        const isHeld =
+          (figures["p90Ms"] ?? Number.POSITIVE_INFINITY) < 100 && figures["failed"] === 0;
+        if (!isHeld) break;
+        highest = rate;
+      }
+      return {};
+    });
+    report.measurement("sqlite", `highest rate, ${name}`, 1, { requestsPerSecond: highest });
+  }
+}
+
+async function measureSubscribers(report: Report, address: string): Promise<void> {
+  const figures = await withSubject(startServer(address), async (server) => {
+    const before = server.rssMb();
+    const held = await inFreshProcess(SCENARIOS, "holdSubscribers", {
+      ...{ url: server.url, count: SUBSCRIBERS, pid: server.pid },
+    });
+    const figures: Figures = { ...held, rssBeforeMb: before };
+    return figures;
+  });
+  report.measurement("sqlite", `${SUBSCRIBERS} idle subscribers`, 1, figures);
+  report.bar("RSS with 1,000 idle subscribers, MB", figures["rssMb"], 150);
+}
+
+async function measureSoak(
+  report: Report,
+  address: string,
+  sessions: number,
+  seconds: number,
+): Promise<void> {
+  const figures = await withSubject(startServer(address), async (server) => {
+    const samples: [number, number][] = [];
+    const started = performance.now();
+    const timer = setInterval(() => {
+      samples.push([(performance.now() - started) / 60_000, server.rssMb()]);
+    }, 1_000);
+    const loaded = await load(server, { sessions, rate: 200, seconds });
+    clearInterval(timer);
+    // The first third is warming up.
+    const settled = samples.slice(Math.floor(samples.length / 3));
+    return {
+      ...loaded,
+      slopeMbPerMinute: slope(settled),
+      rssEndMb: settled.at(-1)?.[1] ?? Number.NaN,
+    };
+  });
+  report.measurement("sqlite", `soak of ${seconds} s at 200 requests/s`, 1, figures);
+  report.bar("slope of RSS, MB a minute", figures["slopeMbPerMinute"], 2);
+}
+
+function load(
+  subject: Subject,
+  task: { readonly sessions: number; readonly rate: number; readonly seconds: number },
+): Promise<Figures> {
+  return inFreshProcess(SCENARIOS, "openLoop", {
+    ...{ url: subject.url, connections: CONNECTIONS, ...task },
+  });
+}
+
+async function withSubject<Result>(
+  starting: Promise<Subject>,
+  use: (subject: Subject) => Promise<Result>,
+): Promise<Result> {
+  const subject = await starting;
+  try {
+    return await use(subject);
+  } finally {
+    await subject.stop();
+  }
+}
+
+/** Least squares. */
+function slope(points: readonly (readonly [number, number])[]): number {
+  const mean = (pick: (point: readonly [number, number]) => number) =>
+    points.reduce((sum, point) => sum + pick(point), 0) / points.length;
+  const [x, y] = [mean(([at]) => at), mean(([, value]) => value)];
+  const above = points.reduce((sum, [at, value]) => sum + (at - x) * (value - y), 0);
+  const below = points.reduce((sum, [at]) => sum + (at - x) ** 2, 0);
+  return above / below;
+}

@@ -1,0 +1,28 @@
+/** Sweeping in short pieces, so that nobody waits long for the lock. */
+
+import type { SweepResult } from "../store/records.ts";
+
+/** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
+const SWEEP_LIMIT = 4;
+
+/** Repeats short sweeps until nothing is left: each holds the write lock only briefly. */
+export async function sweepAll(
+  sweep: (limit: number) => Promise<SweepResult>,
+): Promise<SweepResult> {
+  let total: SweepResult | undefined;
+  for (;;) {
+    const start = performance.now();
+    const part = await sweep(SWEEP_LIMIT);
+    const heldMs = performance.now() - start;
+    total = {
+      deletedSessions: [...(total?.deletedSessions ?? []), ...part.deletedSessions],
+      abortedMessages: [...(total?.abortedMessages ?? []), ...part.abortedMessages],
+      forgottenKeys: (total?.forgottenKeys ?? 0) + part.forgottenKeys,
+      collectedBlobs: (total?.collectedBlobs ?? 0) + part.collectedBlobs,
+      more: part.more,
+    };
+    if (!part.more) return total;
+    // Whoever writes in the foreground gets as much time as the sweep took.
+    await new Promise((resolve) => setTimeout(resolve, heldMs));
+  }
+}
