@@ -44,7 +44,9 @@ export async function withStore<Result>(
   }
 }
 
-const SIZES: Readonly<Record<Load, Pick<StoreOptions, "durability" | "inThread" | "searchThread">>> = {
+const SIZES: Readonly<
+  Record<Load, Pick<StoreOptions, "durability" | "inThread" | "searchThread">>
+> = {
   short: { inThread: true },
   bulk: { durability: "process" },
   server: { searchThread: true },
