@@ -156,9 +156,9 @@ describe("the commands in the documents", () => {
 
 test("no document talks of what only its writers have seen", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
-  // Ways to rank and to summarise have this name, and providers have caches of theirs.
+  // Ways to rank and to summarise have this name, providers have caches of theirs, and MCP has them.
   const ranking =
-    /`seed`|(default|,) or seed\b|or seed \(as|--ranking seed|"seed"|prompt cache|`prompt\/`/g;
+    /`seed`|(default|,) or seed\b|or seed \(as|--ranking seed|"seed"|prompt cache|`prompts?\/`|MCP prompts?|`prompts-[a-z-]+`/g;
   const talking = PAGES.filter((page) =>
     words.test(readFileSync(join(ROOT, page), "utf8").replace(ranking, "")),
   );

@@ -39,7 +39,8 @@ async function hold(
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Until the time has passed, or the signal is aborted. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const done = () => {

@@ -1,7 +1,8 @@
 /** Storing what agents write on this machine, in the background of something else. */
 
+import { mkdirSync } from "node:fs";
 import { hostname } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { shortHash } from "../../ingest/identity/short-hash.ts";
 import type { Context } from "../context.ts";
 import { thisMachine } from "../environment.ts";
@@ -31,10 +32,12 @@ export async function followTranscripts(context: Context, signal: AbortSignal): 
       await engine.close();
     }
   };
-  const file =
-    backendOf(address) === "sqlite"
-      ? `${resolve(address)}.ingest-${tenant}.lease`
-      : join(environment.home, ".backscroll", `${shortHash(address)}.ingest-${tenant}.lease`);
+  const isFile = backendOf(address) === "sqlite";
+  // Only processes of this machine can read its transcripts: for a server, the lease is kept at home.
+  const file = isFile
+    ? `${resolve(address)}.ingest-${tenant}.lease`
+    : join(environment.home, ".backscroll", `${shortHash(address)}.ingest-${tenant}.lease`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const lease = new IngestLease({
     ...{ file, pid: process.pid, machine: hostname() },
     token: `${process.pid}-${process.hrtime.bigint()}`,
