@@ -3,6 +3,8 @@
 import { mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { IngestLease } from "../../archive/ingest-lease.ts";
+import { workInTurn } from "../../archive/work-in-turn.ts";
 import { shortHash } from "../../ingest/identity/short-hash.ts";
 import type { Context } from "../context.ts";
 import { thisMachine } from "../environment.ts";
@@ -14,14 +16,8 @@ import { thisMachine } from "../environment.ts";
 export async function followTranscripts(context: Context, signal: AbortSignal): Promise<void> {
   const { address, tenant } = context;
   // Loaded only now: whoever waits for an answer meanwhile does not pay for it.
-  const [{ IngestLease }, { workInTurn }, { watchPlaces }, { backendOf, open }] = await Promise.all(
-    [
-      import("../../archive/ingest-lease.ts"),
-      import("../../archive/work-in-turn.ts"),
-      import("../../archive/watch.ts"),
-      import("../../open.ts"),
-    ],
-  );
+  const { watchPlaces } = await import("../../archive/watch.ts");
+  const { backendOf, open } = await import("../../open.ts");
   const environment = thisMachine();
   const work = async (turn: AbortSignal) => {
     // A store of its own, on threads: much is written, and answers must not wait for it.
