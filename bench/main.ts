@@ -5,6 +5,7 @@ import { benchAppend } from "./append.ts";
 import { benchBlobs } from "./blobs.ts";
 import { benchContext } from "./context.ts";
 import { benchIngest } from "./ingest.ts";
+import { benchMcp } from "./mcp.ts";
 import type { BenchOptions } from "./measure.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
@@ -15,6 +16,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   blobs: benchBlobs,
   context: benchContext,
   ingest: benchIngest,
+  mcp: benchMcp,
   recall: benchRecall,
   search: benchSearch,
   serve: benchServe,
@@ -26,6 +28,7 @@ const HELP = `Usage: npm run bench -- NAME [options]
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
+  mcp      how soon backscroll mcp answers among many messages, one and several at once
   recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
   serve    a server under load beside a bare one, its memory, and many that follow the feed
@@ -34,7 +37,7 @@ Options
   --quick            one run of each measurement instead of the median of five
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
-  --messages N       how many messages search looks through; 100000 if left out
+  --messages N       how many messages search and mcp have to look through; 100000 if left out
   --megabytes N      ingest: megabytes of each format; 64 if left out
   --files N          ingest: how many small files; 2000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's

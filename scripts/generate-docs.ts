@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { COMMAND_GROUPS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES, EXIT_MEANINGS } from "../src/cli/exit.ts";
 import { commandHelp, overviewHelp } from "../src/cli/help.ts";
+import { TOOLS } from "../src/mcp/tools/index.ts";
 import { ENTRY_KINDS } from "../src/model/entry.ts";
 import { ERROR_CODES } from "../src/model/errors.ts";
 import * as limits from "../src/model/limits.ts";
@@ -28,6 +29,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   "error-codes": errorTable,
   "exit-codes": exitTable,
   limits: limitTable,
+  "mcp-tools": toolTable,
   "schema-sqlite": () => schema(SQLITE_MIGRATIONS),
   "schema-segments": () => fenced("sql", SEGMENT_TABLES.trim()),
   "schema-postgres": () => schema(POSTGRES_MIGRATIONS),
@@ -65,6 +67,18 @@ function commandReference(): string {
       ),
     ].join("\n\n"),
   ).join("\n\n");
+}
+
+function toolTable(): string {
+  const rows = TOOLS.map((tool) => {
+    const { description = "", inputSchema } = tool.list();
+    const { properties = {}, required = [] } = inputSchema;
+    const inputs = Object.keys(properties).map(
+      (name) => `\`${name}${(required as string[]).includes(name) ? "" : "?"}\``,
+    );
+    return [`\`${tool.name}\``, tool.scope, inputs.join(", "), description];
+  });
+  return table(["tool", "scope", "takes", "what it does"], rows);
 }
 
 function entryKindTable(): string {
@@ -125,7 +139,8 @@ function limitTable(): string {
 }
 
 function formatLimit(name: string, value: number): string {
-  if (name.endsWith("_MS")) return `${value / 86_400_000} days`;
+  if (name.endsWith("_MS"))
+    return value < 86_400_000 ? `${value} ms` : `${value / 86_400_000} days`;
   if (!name.endsWith("_BYTES")) return value.toLocaleString("en-US");
   if (value >= 1024 * 1024) return `${value / 1024 / 1024} MiB`;
   return value >= 1024 ? `${value / 1024} KiB` : `${value} bytes`;

@@ -78,6 +78,7 @@ describe("the programs in the documents", () => {
           paths: {
             backscroll: [join(ROOT, "src/index.ts")],
             "backscroll/ai": [join(ROOT, "src/adapters/ai-sdk/index.ts")],
+            "backscroll/server": [join(ROOT, "src/server/index.ts")],
           },
           typeRoots: [join(ROOT, "node_modules/@types")],
         },
@@ -99,7 +100,8 @@ describe("the programs in the documents", () => {
     const file = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
     const program = source
       .replaceAll('"backscroll"', file("../src/index.ts"))
-      .replaceAll('"backscroll/ai"', file("../src/adapters/ai-sdk/index.ts"));
+      .replaceAll('"backscroll/ai"', file("../src/adapters/ai-sdk/index.ts"))
+      .replaceAll('"backscroll/server"', file("../src/server/index.ts"));
     writeFileSync(join(place, "program.ts"), program);
     const ran = await run(process.execPath, ["program.ts"], { cwd: place, env: { HOME: place } });
     expect(ran.stderr).toBe("");
@@ -127,7 +129,7 @@ describe("the commands in the documents", () => {
           example,
         );
         // These have no end: they are followed until they have shown something.
-        const endless = ["changes", "watch"].includes(name);
+        const endless = ["changes", "watch", "serve"].includes(name);
         const run = endless ? `& ${KILL_ONCE_SHOWN}` : name === "resume" ? NONE_IS_FINE : "";
         // Each example meets the same small world, whatever the one before has done to it.
         return `cp world.db "$BACKSCROLL_DB"; : > output; backscroll ${words} > output ${run} || { echo "${name}: $?"; exit 1; }`;
@@ -156,9 +158,9 @@ describe("the commands in the documents", () => {
 
 test("no document talks of what only its writers have seen", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
-  // Ways to rank and to summarise have this name, and providers have caches of theirs.
+  // Ways to rank and to summarise have this name, providers have caches of theirs, and MCP has them.
   const ranking =
-    /`seed`|(default|,) or seed\b|or seed \(as|--ranking seed|"seed"|prompt cache|`prompt\/`/g;
+    /`seed`|(default|,) or seed\b|or seed \(as|--ranking seed|"seed"|prompt cache|`prompts?\/`|MCP prompts?|`prompts-[a-z-]+`/g;
   const talking = PAGES.filter((page) =>
     words.test(readFileSync(join(ROOT, page), "utf8").replace(ranking, "")),
   );

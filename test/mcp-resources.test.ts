@@ -203,6 +203,19 @@ describe("being told of changes", () => {
   });
 });
 
+test("a page of huge messages is shortened, and can be gone on from", async () => {
+  const huge = await engine.forTenant("acme").createSession({ agent: "coder", createdBy: "ana" });
+  const content = '"\\\n'.repeat(50_000);
+  for (let i = 0; i < 40; i++) await huge.append({ role: "user", actor: "ana", content });
+  const reader = await connectHttp(http.url, "2025-11-25", "reader");
+  const { contents } = await reader.readResource({ uri: `session://${huge.id}/messages?limit=40` });
+  expect(Buffer.byteLength(JSON.stringify(contents))).toBeLessThanOrEqual(MAX_MCP_ANSWER_BYTES);
+  const page = JSON.parse((contents[0] as { text: string }).text);
+  expect(page.messages.length).toBeLessThan(40);
+  expect(page.truncated).toContain("of the 40 that were asked for");
+  await reader.close();
+});
+
 test("several requests of 2025 are answered at once, each on a stream of its own", async () => {
   const ask = async (id: number) => {
     const answer = await fetch(http.url, {

@@ -9,6 +9,7 @@ import * as library from "../src/index.ts";
 import { PROMPTS } from "../src/mcp/prompts/index.ts";
 import { TEMPLATES } from "../src/mcp/resources/resources.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
+import * as server from "../src/server/index.ts";
 import { ROOT } from "./support/cli.ts";
 
 /**
@@ -29,6 +30,7 @@ test("the package has these entry points and no others", () => {
       default: "./dist/adapters/ai-sdk/index.js",
     },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
+    "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
     "./package.json": "./package.json",
   });
   expect(manifest["bin"]).toEqual({ backscroll: "bin/backscroll.js" });
@@ -75,6 +77,10 @@ test("backscroll/ingest has these names at run time", () => {
     ...["compositeKey", "indexAll", "indexFile", "ingest", "parseSessionFile", "projectId"],
     ...["watchPlaces", "workstationId"],
   ]);
+});
+
+test("backscroll/server has these names at run time", () => {
+  expect(Object.keys(server).sort()).toEqual(["keepUp", "openServer", "toLogLine"]);
 });
 
 test("errors have these codes, and each an exit code", () => {

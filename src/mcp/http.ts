@@ -66,17 +66,18 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
     return { handler, feed };
   };
 
+  let closed = false;
   return {
-    fetch: (request, access) =>
-      servingOf(access.tenant).handler.fetch(request, {
-        authInfo: {
-          token: "",
-          clientId: access.tokenId ?? "",
-          scopes: [access.scope],
-          extra: { access },
-        },
-      }),
+    fetch: async (request, access) => {
+      if (closed) return new Response(null, { status: 503 });
+      const authInfo = {
+        ...{ token: "", clientId: access.tokenId ?? "", scopes: [access.scope] },
+        extra: { access },
+      };
+      return servingOf(access.tenant).handler.fetch(request, { authInfo });
+    },
     close: async () => {
+      closed = true;
       await Promise.all([...serving.values()].map(({ handler }) => handler.close()));
       serving.clear();
     },

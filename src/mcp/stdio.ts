@@ -14,7 +14,7 @@ import { SessionFeed } from "./session-feed.ts";
 
 export interface StdioOptions {
   readonly signal?: AbortSignal;
-  /** Called with the first message: whoever is waited for first can be served first. */
+  /** Called with each message that comes in: whoever does other work meanwhile can wait. */
   readonly onMessage?: () => void;
 }
 

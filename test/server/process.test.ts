@@ -18,7 +18,7 @@ test("starts, says where it listens, keeps what it was told, and ends with 0", a
   expect(made.status).toBe(201);
   expect(await (await fetch(`${node.url}/docs`)).text()).toContain("/v1/sessions/{session_id}");
   expect(await node.stop()).toBe(0);
-  expect(node.stderr()).toContain("Stopping");
+  expect(node.stderr()).toBe("");
   await using memory = await open(db, { inThread: true });
   expect((await memory.listSessions()).sessions).toMatchObject([{ title: "Kept" }]);
 });

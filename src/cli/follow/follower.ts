@@ -1,42 +1,59 @@
 /** When transcripts are followed beside something else: who waits for an answer goes first. */
 
+import { pause } from "../../engine/pause.ts";
 import type { Context } from "../context.ts";
 import { followTranscripts } from "./follow-transcripts.ts";
 
-/** After the first request; and if none comes, after a while. */
-const AFTER_REQUEST_MS = 500;
+/** Once nothing has been asked for so long; and if somebody asks all the time, after a while. */
+const QUIET_MS = 500;
 const ANYWAY_MS = 5_000;
+/** After a failure, such as a store that was busy for too long. */
+const RETRY_MS = 30_000;
 
 /** Follows transcripts from some time on. What goes wrong is told: answers do not depend on it. */
 export class Follower {
   readonly #context: Context;
   readonly #signal: AbortSignal;
   readonly #onError: (error: unknown) => void;
-  #timer: NodeJS.Timeout;
-  #soon = false;
+  readonly #anyway: NodeJS.Timeout;
+  #quiet: NodeJS.Timeout | undefined;
   #following: Promise<void> | undefined;
 
   constructor(context: Context, signal: AbortSignal, onError: (error: unknown) => void) {
     this.#context = context;
     this.#signal = signal;
     this.#onError = onError;
-    this.#timer = setTimeout(() => this.#start(), ANYWAY_MS);
+    this.#anyway = setTimeout(() => this.#start(), ANYWAY_MS);
   }
 
-  startSoon(): void {
-    if (this.#soon) return;
-    this.#soon = true;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#start(), AFTER_REQUEST_MS);
+  /** Somebody has asked for something. */
+  asked(): void {
+    if (this.#following !== undefined) return;
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.#start(), QUIET_MS);
   }
 
   /** Once the signal is aborted. */
   ended(): Promise<void> {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#anyway);
+    clearTimeout(this.#quiet);
     return this.#following ?? Promise.resolve();
   }
 
   #start(): void {
-    this.#following ??= followTranscripts(this.#context, this.#signal).catch(this.#onError);
+    clearTimeout(this.#anyway);
+    clearTimeout(this.#quiet);
+    this.#following ??= this.#follow();
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#signal.aborted) {
+      try {
+        await followTranscripts(this.#context, this.#signal);
+      } catch (error) {
+        this.#onError(error);
+        await pause(RETRY_MS, this.#signal);
+      }
+    }
   }
 }

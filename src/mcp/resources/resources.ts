@@ -95,8 +95,8 @@ async function readResource(host: McpHost, uri: string): Promise<ReadResourceRes
     items: named.kind === "messages" ? named.limit : 1,
     cuts: [],
     read: (items) => read(host, named, items),
-    // The data is the text here.
-    toText: () => "",
+    // The data is the text here, and grows once more when it becomes part of a message.
+    toText: (body) => JSON.stringify(body),
   });
   return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(structuredContent) }] };
 }

@@ -1,3 +1,4 @@
+import { hidePasswords } from "../../../api/address.ts";
 import type { McpHost } from "../../../mcp/host.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -33,6 +34,7 @@ export const mcp: Command = defineCommand({
     return withStore(context, "create", async (tenant) => {
       const { serveMcpStdio } = await loading;
       const { actor, session } = options;
+      const onError = (error: unknown) => noteError(context, error);
       const host: McpHost = {
         tenant,
         access: {
@@ -43,19 +45,18 @@ export const mcp: Command = defineCommand({
         version: readVersion(),
         cwd: process.cwd(),
         ...(session === undefined ? {} : { session }),
-        onError: (error) => noteError(context, error),
+        onError,
       };
       const end = new AbortController();
       const stop = () => end.abort();
       process.once("SIGINT", stop).once("SIGTERM", stop);
-      const follower =
-        options["no-ingest"] === true
-          ? undefined
-          : new Follower(context, end.signal, (error) => noteError(context, error));
+      // A store in memory is this process's alone: nothing that is ingested would outlast it.
+      const isKept = context.address !== ":memory:" && options["no-ingest"] !== true;
+      const follower = isKept ? new Follower(context, end.signal, onError) : undefined;
       try {
         await serveMcpStdio(host, {
           signal: end.signal,
-          onMessage: () => follower?.startSoon(),
+          onMessage: () => follower?.asked(),
         });
       } finally {
         end.abort();
@@ -69,5 +70,5 @@ export const mcp: Command = defineCommand({
 
 function noteError(context: Context, error: unknown): void {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  context.terminal.note(`backscroll mcp: ${message}`);
+  context.terminal.note(`backscroll mcp: ${hidePasswords(message)}`);
 }

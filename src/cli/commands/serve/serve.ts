@@ -98,7 +98,7 @@ async function serveUntilStopped(
     await new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });
     });
-    context.terminal.note("Stopping …");
+    if (process.stderr.isTTY) context.terminal.note("Stopping …");
     await mcp.close();
     await server.stop();
     await Promise.all(work);

@@ -1,0 +1,62 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Access } from "../src/model/access.ts";
+import { open } from "../src/open.ts";
+import { createFolder } from "./support/folder.ts";
+import { call, connectHttp, connectStdio } from "./support/mcp-client.ts";
+import { startMcpHttp } from "./support/mcp-http.ts";
+import { createDatabase } from "./support/postgres.ts";
+
+const access: Access = {
+  tenant: "acme",
+  scope: "write",
+  actor: "coder",
+  actAs: [],
+  operator: false,
+  tokenId: null,
+};
+
+test("two nodes over one PostgreSQL answer alike, and each tells of what the other wrote", async () => {
+  const address = await createDatabase();
+  await using first = await open(address);
+  await using second = await open(address);
+  const [here, there] = [
+    await startMcpHttp(first, { access }),
+    await startMcpHttp(second, { access }),
+  ];
+  const session = await first
+    .forTenant("acme")
+    .createSession({ agent: "coder", createdBy: "ana", title: "Lock" });
+  const listener = await connectHttp(here.url, "2026-07-28");
+  const writer = await connectHttp(there.url, "2025-11-25");
+  const uri = `session://${session.id}`;
+  const told: string[] = [];
+  listener.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+    told.push(params.uri);
+  });
+  await listener.listen({ resourceSubscriptions: [uri] });
+  const said = { session_id: session.id, role: "assistant", content: "the heron is back" };
+  expect((await call(writer, "append_message", said)).data).toMatchObject({ msg_idx: 0 });
+  await expect.poll(() => told, { timeout: 10_000 }).toEqual([uri]);
+  const { data } = await call(listener, "search_sessions", { query: "heron" });
+  expect(data.hits).toMatchObject([{ session_id: session.id, window: [{ actor: "coder" }] }]);
+
+  await Promise.all([listener.close(), writer.close()]);
+  await Promise.all([here.close(), there.close()]);
+  expect([here.errors, there.errors]).toEqual([[], []]);
+});
+
+test("of the processes on one PostgreSQL, the lease is kept at home", async () => {
+  const folder = createFolder();
+  const { client, stderr } = await connectStdio("2025-11-25", ["--db", await createDatabase()], {
+    env: { HOME: folder },
+  });
+  const leases = () =>
+    existsSync(join(folder, ".backscroll"))
+      ? readdirSync(join(folder, ".backscroll")).filter((name) => name.endsWith(".lease"))
+      : [];
+  await expect.poll(leases, { timeout: 30_000 }).toHaveLength(1);
+  await client.close();
+  expect([leases(), stderr()]).toEqual([[], ""]);
+});
