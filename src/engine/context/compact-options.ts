@@ -47,6 +47,8 @@ export interface CompactInput {
   /** Sees the plan before anything is written; may call it off, or hand in the summary. */
   readonly before?: CompactionHook;
   readonly signal?: AbortSignal;
+  /** The same request under the same key is carried out once. */
+  readonly idempotencyKey?: string;
 }
 
 export type CompactionHook = (

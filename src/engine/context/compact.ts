@@ -24,6 +24,7 @@ import {
   surveyContext,
 } from "./compaction-ground.ts";
 import { writeHierarchy } from "./hierarchy.ts";
+import { compactionKey, figuresOf, findRepeated } from "./repeat-compaction.ts";
 import { storeCompaction } from "./store-compaction.ts";
 import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
@@ -52,6 +53,9 @@ export async function compactSession(
   const session = await scope.store.findSession(scope.tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
   const options = checkCompaction(scope, session, input);
+  const key = compactionKey(sessionId, input);
+  const repeated = key === undefined ? undefined : await findRepeated(scope, sessionId, key);
+  if (repeated !== undefined) return { entry: repeated, ...figuresOf(repeated), erased: 0 };
   const ground = await surveyContext(scope, session);
   const planned = planOn(ground, options, expectedTokens(options));
   if ("none" in planned) {
@@ -64,7 +68,7 @@ export async function compactSession(
     answer === undefined
       ? await writeWithin(scope, ground, options, planned.plan)
       : await fromHook(scope, ground, options, planned.plan, answer.summary);
-  const entry = await storeCompaction(scope, ground, options, plan, written);
+  const entry = await storeCompaction(scope, ground, options, plan, written, key);
   scope.estimates.forget(scope, sessionId);
   // Should this fail, the compaction stands: the next one or a sweep erases what is left.
   const { erased } = await applyRetention(scope, sessionId);

@@ -10,6 +10,7 @@ import type { Scope } from "../scope.ts";
 import type { CheckedCompaction } from "./compact-options.ts";
 import type { CompactionData, CompactionView } from "./compaction-entry.ts";
 import type { CompactionGround } from "./compaction-ground.ts";
+import { type CompactionKey, findRepeated } from "./repeat-compaction.ts";
 import type { WrittenSummary } from "./write-summary.ts";
 
 /** Throws `compaction_conflict` if what the summary was made from is no longer what there is. */
@@ -19,6 +20,7 @@ export async function storeCompaction(
   { profile, strategy }: CheckedCompaction,
   plan: CompactionPlan,
   written: WrittenSummary,
+  key: CompactionKey | undefined,
 ): Promise<Entry> {
   const { text, structure, summarizer, model, nodes = [] } = written;
   const data: CompactionData = {
@@ -47,8 +49,9 @@ export async function storeCompaction(
       kind: "compaction",
       blocks: [{ type: "text", text }],
       data: data as unknown as JsonValue,
+      ...(key === undefined ? {} : { metadata: key.metadata }),
     },
-    scope.newId(),
+    key?.id ?? scope.newId(),
     scope.now(),
   );
   const { covered, tokensBefore, tokensAfter, throughSequence } = data;
@@ -62,7 +65,13 @@ export async function storeCompaction(
     entries: drafts.map(({ entry }) => entry),
     now: scope.now(),
     summary: { text, through: plan.through, expectedCompaction: onPath(previous) },
+    ...(key === undefined ? {} : { idempotency: key.idempotency }),
   });
+  // Two that ask at once plan alike: the one that comes second is given what the first has stored.
+  if (result.replayed && key !== undefined) {
+    const first = await findRepeated(scope, session.id, key);
+    if (first !== undefined) return first;
+  }
   const placed = result.entries.map((place, i) =>
     appendedEntry(session.id, drafts[i] as Draft, place),
   );

@@ -151,6 +151,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     ...{ method: "post", path: "/v1/sessions/{session_id}/compact", operation: "compact" },
     ...{ tag: "context", scope: "write" },
     summary: "Summarise what is older into an entry that stands for it.",
+    takesKey: true,
     params: sessionParams,
     body: z.strictObject({
       ...{ keep: keep.optional(), limit_tokens: count.optional(), ...summarizing },
@@ -158,11 +159,12 @@ export const SEARCH_ROUTES: readonly Route[] = [
       summary: z.string().min(1).optional().meta({ description: "The host's own words." }),
     }),
     answer: { status: 200, description: "The compaction.", schema: compaction },
-    handle: async ({ tenant, signal }, { params, body }) => {
+    handle: async ({ tenant, signal, idempotency }, { params, body }) => {
       const { summary: words, ...rest } = body;
       const result = await tenant.compactConversation(params.session_id, {
         ...fromWireFields(rest),
         ...(words === undefined ? {} : { before: () => ({ summary: words }) }),
+        ...idempotency,
         signal,
       });
       return toWireCompaction(result);

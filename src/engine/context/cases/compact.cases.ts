@@ -87,6 +87,18 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await handle.meta()).toMatchObject({ entryCount: 21 });
     });
 
+    test("under a key is carried out once, also by two at once", async () => {
+      const handle = await session();
+      const ask = (messages: number) =>
+        handle.compact({ keep: { messages }, idempotencyKey: "again" });
+      const [one, two] = await Promise.all([ask(4), ask(4)]);
+      const later = await ask(4);
+      expect([two.entry?.id, later.entry?.id]).toEqual([one.entry?.id, one.entry?.id]);
+      expect(later).toMatchObject({ removed: one.removed, tokensAfter: one.tokensAfter });
+      expect(await handle.meta()).toMatchObject({ entryCount: 21 });
+      await expect(ask(2)).rejects.toMatchObject({ code: "idempotency_conflict" });
+    });
+
     test("fails if the covered part was edited meanwhile", async () => {
       const handle = await session();
       const { messages } = await handle.listMessages({ limit: 1, offset: 4 });
