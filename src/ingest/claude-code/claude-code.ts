@@ -59,7 +59,7 @@ export const CLAUDE_CODE: TranscriptSource = {
     async function* sessions() {
       let length = 0;
       async function* measured() {
-        for await (const line of counter.number(input.lines)) {
+        for await (const line of input.lines) {
           length += line.text.length;
           yield line;
         }

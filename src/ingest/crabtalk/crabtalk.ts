@@ -42,7 +42,7 @@ export const CRABTALK: TranscriptSource = {
         ? (input.resume["names"] as unknown as [string, string][])
         : [],
     );
-    const lines = new ResumedLines(input.resume, () => ({
+    const lines = new ResumedLines(() => ({
       meta: meta as JsonObject,
       names: [...names].slice(-100) as unknown as JsonValue,
     }));

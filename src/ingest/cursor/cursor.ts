@@ -112,7 +112,7 @@ function readLines(input: SourceInput, problems: ProblemLog): ImportedTranscript
   for (const pair of Array.isArray(kept) ? (kept as unknown[]) : []) {
     if (Array.isArray(pair)) names.set(String(pair[0]), String(pair[1]));
   }
-  const lines = new ResumedLines(input.resume, () => ({
+  const lines = new ResumedLines(() => ({
     names: [...names].slice(-100) as unknown as JsonValue,
   }));
   async function* sessions(): AsyncGenerator<ImportedSession> {

@@ -68,7 +68,7 @@ function readLog(input: SourceInput, problems: ProblemLog): ReturnType<Transcrip
   const kept = input.resume?.["session"];
   let header: Fields = isPlainObject(kept) ? kept : {};
   const chat = new GeminiChat(problems, input.resume);
-  const lines = new ResumedLines(input.resume, () => ({
+  const lines = new ResumedLines(() => ({
     ...{ session: header as JsonObject, chat: chat.state() },
   }));
   async function* sessions(): AsyncGenerator<ImportedSession> {
