@@ -38,3 +38,42 @@ test("a line that was left out as too long keeps its number", async () => {
   expect(totals.entries).toBe(1);
   expect((await allSaid(engine))[0]?.toSorted()).toEqual(["one", "three", "word wor"]);
 });
+
+test.each([
+  ["an Aider history", ".aider.chat.history.md", '{ "port": 80, // default'],
+  ["a text of Cursor", "a.txt", '{ "port": 80,'],
+])("the last line of %s is text, whatever it looks like", async (_, name, last) => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  const head = name.endsWith(".md")
+    ? "# aider chat started at 2026-05-04 10:00:00\n\n#### config?\n\nHere:\n"
+    : "user:\n<user_query>config?</user_query>\nassistant:\nHere:\n";
+  const file = machine.put(name, `${head}${last}`);
+  await machine.run(engine, { ...sources, paths: [file] });
+  const { hits } = await engine.searchSessions("port");
+  expect(hits).toHaveLength(1);
+});
+
+test("an export that ends in a line with its last conversation loses none", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  const chat = (id: string) =>
+    JSON.stringify({
+      ...{ uuid: id, name: id, created_at: "2026-05-04T10:00:00Z", account: {} },
+      chat_messages: [{ uuid: `m${id}`, sender: "human", text: id, content: [] }],
+    });
+  const file = machine.put("conversations.json", `[${chat("one")},\n${chat("two")}]`);
+  const { totals } = await machine.run(engine, { ...sources, paths: [file] });
+  expect([totals.created, totals.problems.size]).toEqual([2, 0]);
+});
+
+test("a chat of Gemini CLI in one object of several lines is read to its end", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  const say = (id: string, content: string) => JSON.stringify({ id, type: "user", content });
+  const head = `{"sessionId":"${ID}","projectHash":"h","startTime":"2026-05-04T10:00:00Z"`;
+  const text = `${head},"messages":[\n${say("a", "one")},\n${say("b", "two")}]}`;
+  const file = machine.put("session-a.json", text);
+  await machine.run(engine, { ...sources, paths: [file] });
+  expect(await allSaid(engine)).toEqual([["one", "two"]]);
+});

@@ -135,7 +135,8 @@ class Reading {
     const { oversize } = this.#setting;
     const start = { lines: this.#through.lines, offset };
     const all = splitLines(this.#file.read(this.#problems, offset), { start });
-    const whole = holdTornLine(all, this.#file.size, this.#through, this.#problems);
+    const last = { end: this.#file.size, isText: source.isText?.(this.#file.path) ?? false };
+    const whole = holdTornLine(all, last, this.#through, this.#problems);
     return isDocument(this.#file.path) ? whole : limitLines(whole, oversize, this.#problems);
   }
 

@@ -24,6 +24,12 @@ export interface TranscriptSource {
    * itself, read-only; `lines` is empty.
    */
   readonly container?: "lines" | "database";
+  /**
+   * Whether a line of the file says nothing by itself: it is text, or one JSON value of many lines. Then
+   * the last line is handed over as it is. Without this, lines are JSON each, and a last one that is
+   * there in part waits for its rest.
+   */
+  isText?(path: string): boolean;
   /** Reads nothing until `sessions` is iterated. */
   read(input: SourceInput): ImportedTranscript;
   /** The command that opens a session in its own agent again, if there is one. */

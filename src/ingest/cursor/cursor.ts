@@ -46,6 +46,8 @@ export const CURSOR: TranscriptSource = {
     return isText && (path.endsWith(".txt") || /<user_query>|^\[Tool call\] /m.test(text));
   },
 
+  isText: (path) => path.endsWith(".txt"),
+
   read(input) {
     const problems = new ProblemLog();
     return fileName(input.path).endsWith(".txt")

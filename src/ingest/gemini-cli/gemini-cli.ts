@@ -46,6 +46,8 @@ export const GEMINI_CLI: TranscriptSource = {
     );
   },
 
+  isText: (path) => path.endsWith(".json"),
+
   read(input) {
     const problems = new ProblemLog();
     // What an earlier reading left is of the lines: an object is always read whole.

@@ -90,6 +90,8 @@ export const OPENCODE_FILES: TranscriptSource = {
     );
   },
 
+  isText: () => true,
+
   read(input) {
     const problems = new ProblemLog();
     return { sessions: readFiles(input, problems), problems };
