@@ -20,6 +20,8 @@ export interface RunHandlers {
   readonly onOutcome?: (outcome: FileOutcome) => void;
   /** Now and then. */
   readonly onProgress?: (totals: Totals) => void;
+  /** How long it took to find some files and what is known of them: looking, without reading. */
+  readonly onLooked?: (ms: number) => void;
   /** Ends the run after the files that are under way. */
   readonly signal?: AbortSignal;
 }
@@ -61,8 +63,8 @@ export async function ingestFiles(
     running.add(settled);
     void settled.then(() => running.delete(settled));
   };
-  for await (const group of groups) {
-    for (const planned of await planGroup(setting, group)) {
+  for await (const group of planGroups(setting, groups, handlers.onLooked)) {
+    for (const planned of group) {
       if (signal?.aborted || failure !== undefined) break;
       if (planned.plan === "unchanged") {
         const { candidate, known } = planned;
@@ -88,6 +90,22 @@ export interface Planned {
   readonly candidate: Candidate;
   readonly known: IngestedFile | undefined;
   readonly plan: ReadingPlan;
+}
+
+/** Groups with their plans. What is between two of them is not counted as looking. */
+async function* planGroups(
+  setting: IngestSetting,
+  groups: AsyncIterable<readonly Candidate[]>,
+  onLooked?: (ms: number) => void,
+): AsyncGenerator<readonly Planned[]> {
+  let started = performance.now();
+  for await (const group of groups) {
+    const planned = await planGroup(setting, group);
+    onLooked?.(performance.now() - started);
+    yield planned;
+    started = performance.now();
+  }
+  onLooked?.(performance.now() - started);
 }
 
 /** What is known of the files of a group, and whether they have to be read. */

@@ -2,19 +2,25 @@ import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TranscriptSource } from "../ingest/source.ts";
 import { open } from "../open.ts";
 import { createMachine, type Machine, NOTES, notes } from "./archive.cases.ts";
-import { watchPlaces } from "./watch.ts";
+import { waitAfter, watchPlaces } from "./watch.ts";
 
 /** Watches until the test is over. Resolves when all that was there is ingested. */
-async function start(tenant: TenantEngine, machine: Machine, reconcileMs = 60_000) {
+async function start(
+  tenant: TenantEngine,
+  machine: Machine,
+  reconcileMs = 60_000,
+  sources: readonly TranscriptSource[] = [NOTES],
+) {
   const end = new AbortController();
   const outcomes: string[] = [];
   let done: Promise<void> = Promise.resolve();
   const folders = await new Promise<number>((resolve, reject) => {
     done = watchPlaces(tenant, {
       environment: { home: machine.home, variables: { WORKSTATION_ID: "w1" }, platform: "linux" },
-      ...{ sources: [NOTES], signal: end.signal, onReady: resolve, reconcileMs },
+      ...{ sources, signal: end.signal, onReady: resolve, reconcileMs },
       onOutcome: ({ how }) => outcomes.push(how),
     });
     done.catch(reject);
@@ -70,6 +76,35 @@ test("what the system did not tell is found by looking at everything", async () 
   expect(watching.folders).toBe(0);
   machine.put("notes/a.jsonl", notes("numbat"));
   expect(await foundAfter(engine, "numbat")).toBeLessThan(3_000);
+});
+
+test("the time that ingesting took is not waited for a hundred times over", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  machine.put("slow/a.jsonl", notes({ text: "kakapo", session: "a" }));
+  const slow: TranscriptSource = {
+    ...NOTES,
+    places: ({ home }) => [{ root: join(home, "slow"), matches: () => true }],
+    read(input) {
+      const transcript = NOTES.read(input);
+      async function* sessions() {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        yield* transcript.sessions;
+      }
+      return { ...transcript, sessions: sessions() };
+    },
+  };
+  await using _watching = await start(engine, machine, 100, [slow, NOTES]);
+  // Its place was not there to be watched: only the next look at everything finds it.
+  machine.put("notes/b.jsonl", notes("numbat"));
+  expect(await foundAfter(engine, "numbat")).toBeLessThan(5_000);
+});
+
+test("looking takes 1 % of the time, and is put off for five minutes at most", () => {
+  expect(waitAfter(2, 30_000)).toBe(30_000);
+  expect(waitAfter(1_000, 30_000)).toBe(100_000);
+  expect(waitAfter(60_000, 30_000)).toBe(300_000);
+  expect(waitAfter(60_000, 900_000)).toBe(900_000);
 });
 
 test("a deleted file is no failure, and its session stays", async () => {

@@ -23,7 +23,10 @@ export interface WatchInput
   readonly signal: AbortSignal;
   /** Called when all that was there is ingested, with how many folders are watched. */
   readonly onReady?: (folders: number) => void;
-  /** Between two looks at everything: 30 s if left out, and never more than 1 % of the time. */
+  /**
+   * Between two looks at everything: 30 s if left out, and longer where looking would take more than
+   * 1 % of the time, up to five minutes.
+   */
   readonly reconcileMs?: number;
 }
 
@@ -32,6 +35,8 @@ const SETTLE_MS = 50;
 
 const RECONCILE_MS = 30_000;
 const LOOK_SHARE = 100;
+/** What the system does not tell of, such as an agent's first file, is found within this. */
+const MAX_WAIT_MS = 5 * 60_000;
 
 /** More than this at once is a look at everything. */
 const MAX_CHANGED = 10_000;
@@ -51,15 +56,20 @@ export async function watchPlaces(tenant: TenantEngine, input: WatchInput): Prom
       for (const { root, place } of places) await watcher.add(root, place.skips);
       changed.take();
       const all = findCandidates(setting, undefined, noCounts(), () => undefined);
-      await ingestFiles(setting, all, input);
+      let looked = performance.now() - started;
+      await ingestFiles(setting, all, { ...input, onLooked: (ms) => (looked += ms) });
       if (isFirst) input.onReady?.(watcher.folders);
       isFirst = false;
-      const until = Date.now() + Math.max(reconcileMs, LOOK_SHARE * (performance.now() - started));
-      await follow(setting, input, places, changed, until);
+      await follow(setting, input, places, changed, Date.now() + waitAfter(looked, reconcileMs));
     }
   } finally {
     watcher.close();
   }
+}
+
+/** How long to wait with the next look at everything, after one that took `lookedMs`. */
+export function waitAfter(lookedMs: number, reconcileMs: number): number {
+  return Math.max(reconcileMs, Math.min(MAX_WAIT_MS, LOOK_SHARE * lookedMs));
 }
 
 /** Reads what is told of, until it is time to look at everything. */
