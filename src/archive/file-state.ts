@@ -7,6 +7,8 @@ export interface FileState {
   readonly reader?: JsonObject;
   /** The entry that the next one follows, in a format without a tree. */
   readonly last?: string | null;
+  /** Where the bytes of the hash end, if behind the offset: a last line without a line break was read. */
+  readonly end?: number;
   /** The session that stands for a file that had nothing in it yet. */
   readonly empty?: string;
 }

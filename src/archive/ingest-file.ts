@@ -69,8 +69,8 @@ class Reading {
         record: this.#record(this.#setting.unrecognised, null),
       };
     }
-    const isRest = await this.#canGoOn(source);
     const earlier = parseState(this.#input.known?.state ?? null);
+    const isRest = await this.#canGoOn(source, earlier);
     const start = isRest ? this.#startOfRest() : 0;
     const transcript = source.read({
       path: found.path,
@@ -115,11 +115,11 @@ class Reading {
     return recogniseSource(head, path, only === undefined ? sources : [only], candidate.hint);
   }
 
-  async #canGoOn(source: TranscriptSource): Promise<boolean> {
+  async #canGoOn(source: TranscriptSource, { end }: FileState): Promise<boolean> {
     const { known, plan } = this.#input;
     if (plan !== "rest" || known?.tailHash == null || known.source !== source.name) return false;
     if (!this.#file.isPlain || source.container === "database") return false;
-    const hash = await this.#file.tailHash(known.offset);
+    const hash = await this.#file.tailHash(end ?? known.offset);
     return hash !== undefined && Buffer.compare(hash, known.tailHash) === 0;
   }
 
@@ -141,12 +141,14 @@ class Reading {
   }
 
   async #recordReading(source: TranscriptSource, state: FileState | null): Promise<IngestedFile> {
-    const canGoOn = state !== null && this.#file.isPlain && !this.#through.isOpen;
-    const hash = canGoOn ? await this.#file.tailHash(this.#through.offset) : undefined;
-    return {
-      ...this.#record(source.name, hash === undefined ? null : formatState(state ?? {})),
-      tailHash: hash ?? null,
-    };
+    if (state === null || !this.#file.isPlain) return this.#record(source.name, null);
+    const { isOpen, offset } = this.#through;
+    // A line that is read once must still be the same when only what follows it is read.
+    const end = isOpen ? this.#file.size : undefined;
+    const hash = await this.#file.tailHash(end ?? offset);
+    const kept =
+      hash === undefined ? null : formatState(end === undefined ? state : { ...state, end });
+    return { ...this.#record(source.name, kept), tailHash: hash ?? null };
   }
 
   #record(source: string, state: string | null): IngestedFile {

@@ -77,7 +77,8 @@ export interface ImportedTranscript {
   readonly problems: ProblemLog;
   /**
    * To be asked when all is read: what a later reading needs to go on from the last complete line.
-   * Small. A reader that has none is always given the whole file.
+   * Small. A last line that had no line break is handed over again then: a reader that has taken it
+   * must know it, or have no state. One that has none is always given the whole file.
    */
   readonly state?: () => JsonObject | undefined;
 }
@@ -120,6 +121,8 @@ export interface ImportedEntry {
   /** The fields of `data` that hold source ids, to be replaced by ours. */
   readonly references?: readonly string[];
   readonly usage: Usage | null;
+  /** What all parts of one answer share, where several entries are one: its usage stands on the last. */
+  readonly answer?: string;
   readonly model: string | null;
   /** Null if the format does not say. */
   readonly createdAt: number | null;

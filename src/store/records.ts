@@ -151,6 +151,12 @@ export interface AppendResult {
   readonly replayed: boolean;
 }
 
+/** That an entry is there, and what its model call took. */
+export interface EntryUsage {
+  readonly id: string;
+  readonly usage: Usage | null;
+}
+
 /** An entry as it is stored. */
 export interface EntryRecord {
   readonly id: string;

@@ -2,9 +2,8 @@
  * Storing a session that a reader has given.
  *
  * Importing a file again changes nothing, and a file that has grown adds what is new. A session is
- * known by its origin key, an entry by an id made of that key and the source's id. Entries are stored
- * in the order of the file, so the last entry of a batch tells for all before it whether they are
- * there: an unchanged file costs one look-up for each thousand entries.
+ * known by its origin key, an entry by an id made of that key and the source's id. Whether an entry is
+ * there is looked up for each, as a file may be rewritten anywhere.
  */
 
 import type { ImportedSession } from "../../ingest/source.ts";

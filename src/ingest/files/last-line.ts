@@ -12,7 +12,7 @@ import type { ProblemLog } from "../problems.ts";
 export interface ReadThrough {
   offset: number;
   lines: number;
-  /** Whether a line was handed out that has not ended yet: a reader that goes on would see it twice. */
+  /** Whether a line was handed out that has not ended yet: a reader that goes on sees it twice. */
   isOpen: boolean;
 }
 
