@@ -71,11 +71,13 @@ class Reading {
     }
     const earlier = parseState(this.#input.known?.state ?? null);
     const isRest = await this.#canGoOn(source, earlier);
+    // What has changed in a database is given whole, so it is no rest.
+    const goesOn = isRest || this.#knowsDatabase(source);
     const start = isRest ? this.#startOfRest() : 0;
     const transcript = source.read({
       path: found.path,
       lines: this.#lines(source, start),
-      ...(isRest && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
+      ...(goesOn && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
       files: accessAround(found.path, found.root),
     });
     const sessions: SessionOutcome[] = [];
@@ -95,14 +97,19 @@ class Reading {
     }
     if (earlier.empty !== undefined) await dropEmpty(this.#setting, earlier.empty, kept);
     const reader = transcript.state?.();
-    const state = reader === undefined || index > 1 ? null : { reader, last };
+    const hasOne = index <= 1 || source.container === "database";
+    const state = reader === undefined || !hasOne ? null : { reader, last };
     return {
       outcome: {
-        ...{ path: found.path, how: isRest ? "continued" : "read", source: source.name, sessions },
+        ...{ path: found.path, how: goesOn ? "continued" : "read", source: source.name, sessions },
         bytes: this.#file.size - start,
         ...joinProblems(this.#problems, transcript.problems),
       },
-      record: await this.#recordReading(source, state),
+      record: {
+        ...(await this.#recordReading(source, state)),
+        // As if it had another time: the next look finds it changed.
+        ...(transcript.isPostponed?.() ? { mtimeUs: 0 } : {}),
+      },
     };
   }
 
@@ -123,6 +130,13 @@ class Reading {
     return hash !== undefined && Buffer.compare(hash, known.tailHash) === 0;
   }
 
+  /** Whether it was read before as what it is, so that its reader can tell what is new. */
+  #knowsDatabase(source: TranscriptSource): boolean {
+    const { known } = this.#input;
+    const isSame = source.container === "database" && known?.source === source.name;
+    return isSame && known.state !== null && !this.#setting.force;
+  }
+
   #startOfRest(): number {
     const { offset = 0, lines = 0 } = this.#input.known ?? {};
     this.#through.offset = offset;
@@ -141,6 +155,9 @@ class Reading {
   }
 
   async #recordReading(source: TranscriptSource, state: FileState | null): Promise<IngestedFile> {
+    if (source.container === "database") {
+      return this.#record(source.name, state === null ? null : formatState(state));
+    }
     if (state === null || !this.#file.isPlain) return this.#record(source.name, null);
     const { isOpen, offset } = this.#through;
     // A line that is read once must still be the same when only what follows it is read.

@@ -57,7 +57,10 @@ export interface SourceInput {
   readonly path: string;
   /** From the beginning, or from where `resume` says that an earlier reading ended. */
   readonly lines: AsyncIterable<Line>;
-  /** What `state` of an earlier reading of the same file gave, if only what follows it is read. */
+  /**
+   * What `state` of an earlier reading of the same file gave, if only what follows it is read; of a
+   * database, if only what has changed is wanted.
+   */
   readonly resume?: JsonObject;
   /** Files beside the transcript that belong to it; nothing outside of the place can be reached. */
   readonly files?: FileAccess;
@@ -81,6 +84,11 @@ export interface ImportedTranscript {
    * must know it, or have no state. One that has none is always given the whole file.
    */
   readonly state?: () => JsonObject | undefined;
+  /**
+   * To be asked when all is read: whether something was left for later, such as an answer that is being
+   * written. Then the file is read again, though it may not change any more.
+   */
+  readonly isPostponed?: () => boolean;
 }
 
 export interface ImportedSession {

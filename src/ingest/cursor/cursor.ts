@@ -3,7 +3,7 @@
  * of the editor.
  */
 
-import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields } from "../fields.ts";
@@ -20,7 +20,7 @@ import type {
   TranscriptSource,
 } from "../source.ts";
 import { databaseText, withDatabase } from "../sqlite-file.ts";
-import { readComposers } from "./cursor-composers.ts";
+import { type ComposersEnd, readComposers } from "./cursor-composers.ts";
 import { FORMAT, unwrapQuery } from "./cursor-query.ts";
 import { readText } from "./cursor-text.ts";
 
@@ -77,11 +77,12 @@ export const CURSOR_EDITOR: TranscriptSource = {
 
   read(input) {
     const problems = new ProblemLog();
-    let state: JsonObject | undefined;
+    let end: ComposersEnd = { state: input.resume, isPostponed: true };
     const sessions = withDatabase(input.path, problems, async function* (database) {
-      state = yield* readComposers(database, input.resume, problems);
+      end = yield* readComposers(database, input.resume, problems);
     });
-    return { sessions, problems, state: () => state };
+    const asked = { state: () => end.state, isPostponed: () => end.isPostponed };
+    return { sessions, problems, ...asked };
   },
 };
 

@@ -7,7 +7,7 @@
  * been written to it for a while.
  */
 
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isPlainObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { readJson } from "../json-file.ts";
@@ -47,7 +47,9 @@ export const OPENCODE: TranscriptSource = {
 
   read(input) {
     const problems = new ProblemLog();
-    let state: JsonObject | undefined;
+    // Until all is read, what is known is what was known before.
+    let state = input.resume;
+    let isPostponed = true;
     async function* sessions(): AsyncGenerator<ImportedSession> {
       yield* withDatabase(input.path, problems, async function* (file) {
         const database = new OpencodeDatabase(file, input.resume);
@@ -58,9 +60,11 @@ export const OPENCODE: TranscriptSource = {
           );
         }
         state = database.state();
+        isPostponed = database.isPostponed || file.hasFailed;
       });
     }
-    return { sessions: sessions(), problems, state: () => state };
+    const end = { state: () => state, isPostponed: () => isPostponed };
+    return { sessions: sessions(), problems, ...end };
   },
 
   resumeCommand: ({ id }) => commandFor("opencode --session ", id),
