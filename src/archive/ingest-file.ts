@@ -14,6 +14,7 @@ import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource } from "../ingest/sources.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
+import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import { dropEmpty, ingestEmpty } from "./empty-file.ts";
 import type { FileInput, Ingested } from "./file-input.ts";
 import { type FileState, formatState, parseState } from "./file-state.ts";
@@ -52,6 +53,7 @@ class Reading {
   readonly #file: TranscriptFile;
   /** What is wrong with the file itself; a reader has a log of its own. */
   readonly #problems = new ProblemLog();
+  #beside: FileSum = { size: 0, mtimeUs: 0 };
   readonly #through: ReadThrough = { offset: 0, lines: 0, isOpen: false };
 
   constructor(setting: IngestSetting, input: FileInput, file: TranscriptFile) {
@@ -69,6 +71,8 @@ class Reading {
         record: this.#record(this.#setting.unrecognised, null),
       };
     }
+    // Before anything is read: what is written meanwhile is then seen to be new.
+    this.#beside = await sumBeside(source, found);
     const earlier = parseState(this.#input.known?.state ?? null);
     const isRest = await this.#canGoOn(source, earlier);
     // What has changed in a database is given whole, so it is no rest.
@@ -171,9 +175,7 @@ class Reading {
   #record(source: string, state: string | null): IngestedFile {
     const { file: found } = this.#input.candidate;
     const { offset, lines } = this.#through;
-    const isDatabase = found.size > this.#file.size;
-    // A database is as large and as new as it was with its log when it was found.
-    const { size, mtimeUs } = isDatabase ? found : this.#file;
+    const { size, mtimeUs } = addSums(this.#file, this.#beside);
     return {
       ...{ path: found.path, source, size, mtimeUs, offset, lines, state },
       ...{ tailHash: null, seenAt: Date.now() },

@@ -6,9 +6,8 @@
  * what is under way is held.
  */
 
-import { stat } from "node:fs/promises";
-import { mtimeUsOf } from "../ingest/files/walk.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
+import { addSums, sumBeside } from "./companions.ts";
 import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
@@ -118,27 +117,14 @@ export async function planGroup(
   const found = await tenant.findIngestedFiles(workstation, paths);
   const known = new Map(found.map((file) => [file.path, file]));
   return Promise.all(
-    group.map(async (each): Promise<Planned> => {
-      const candidate = await withLog(each);
-      const record = known.get(candidate.file.path);
-      return { candidate, known: record, plan: planReading(candidate.file, record, setting) };
+    group.map(async (candidate): Promise<Planned> => {
+      const { file } = candidate;
+      const record = known.get(file.path);
+      const source = setting.sources.find(({ name }) => name === record?.source);
+      const now = addSums(file, await sumBeside(source, file));
+      return { candidate, known: record, plan: planReading(now, record, setting) };
     }),
   );
-}
-
-/** What is new in a database stands in a log beside it, while the file itself stays as it is. */
-async function withLog(candidate: Candidate): Promise<Candidate> {
-  const { file } = candidate;
-  if (!/\.(db|sqlite3?|vscdb)$/i.test(file.path)) return candidate;
-  try {
-    const log = await stat(`${file.path}-wal`);
-    const size = file.size + log.size;
-    const mtimeUs = Math.max(file.mtimeUs, mtimeUsOf(log));
-    return { ...candidate, file: { ...file, size, mtimeUs } };
-  } catch {
-    // No log.
-    return candidate;
-  }
 }
 
 /** Written after what was read is stored: a run that dies in between reads a file again. */

@@ -6,9 +6,9 @@
  */
 
 import { lstat, realpath } from "node:fs/promises";
-import { relative, sep } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
-import { isInside } from "../ingest/files/file-access.ts";
+import { accessAround, isInside } from "../ingest/files/file-access.ts";
 import { noCounts, toFound } from "../ingest/files/walk.ts";
 import type { Place, TranscriptSource } from "../ingest/source.ts";
 import type { Candidate } from "./find-files.ts";
@@ -53,7 +53,10 @@ export async function watchPlaces(tenant: TenantEngine, input: WatchInput): Prom
       const started = performance.now();
       const places = await findPlaces(setting);
       // Watched before they are looked at, so that nothing is written unseen in between.
-      for (const { root, place } of places) await watcher.add(root, place.skips);
+      for (const { root, place } of places) {
+        const isPart = (folder: string) => place.parts?.isIn?.(folder) === true;
+        await watcher.add(root, (folder) => place.skips?.(folder) === true && !isPart(folder));
+      }
       changed.take();
       const all = findCandidates(setting, undefined, noCounts(), () => undefined);
       let looked = performance.now() - started;
@@ -114,24 +117,38 @@ async function toCandidates(
   paths: readonly string[],
   places: readonly WatchedPlace[],
 ): Promise<Candidate[]> {
-  const candidates: Candidate[] = [];
+  const candidates = new Map<string, Candidate>();
   for (const path of paths) {
-    const owner = places.find(({ root, place }) => {
-      if (!isInside(path, root)) return false;
-      const way = relative(root, path).split(sep).join("/");
-      return place.matches(way === "" ? (path.split(sep).at(-1) ?? "") : way);
-    });
-    if (owner === undefined) continue;
+    const owner = await findOwner(path, places);
+    if (owner === undefined || candidates.has(owner.path)) continue;
+    const { path: transcript, root, source } = owner;
     try {
-      const facts = await lstat(path);
+      const facts = await lstat(transcript);
       if (!facts.isFile()) continue;
-      const file = toFound(owner.root, path, facts);
-      candidates.push({ file, hint: owner.source, named: false });
+      const file = toFound(root, transcript, facts);
+      candidates.set(transcript, { file, hint: source, named: false });
     } catch {
       // Deleted: its session stays.
     }
   }
-  return candidates;
+  return [...candidates.values()];
+}
+
+/** The transcript that a file is, or is a part of, and whose place it lies in. */
+async function findOwner(
+  path: string,
+  places: readonly WatchedPlace[],
+): Promise<(WatchedPlace & { readonly path: string }) | undefined> {
+  for (const each of places) {
+    const { root, place } = each;
+    if (!isInside(path, root)) continue;
+    const way = relative(root, path).split(sep).join("/");
+    if (place.matches(way === "" ? basename(path) : way)) return { ...each, path };
+    // Any name in the root gives access to what lies below it.
+    const owner = await place.parts?.ownerOf(way, accessAround(join(root, "any"), root));
+    if (owner !== undefined && place.matches(owner)) return { ...each, path: join(root, owner) };
+  }
+  return undefined;
 }
 
 /** The paths that were told of since somebody looked. */

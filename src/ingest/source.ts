@@ -30,6 +30,8 @@ export interface TranscriptSource {
    * there in part waits for its rest.
    */
   isText?(path: string): boolean;
+  /** Files beside a transcript that are a part of it: when they change, it has changed. */
+  companions?(path: string): readonly Companions[];
   /** Reads nothing until `sessions` is iterated. */
   read(input: SourceInput): ImportedTranscript;
   /** The command that opens a session in its own agent again, if there is one. */
@@ -50,6 +52,23 @@ export interface Place {
   readonly matches: (path: string) => boolean;
   /** Folders below it that need not be entered. */
   readonly skips?: (path: string) => boolean;
+  /** Where parts of transcripts lie in files of their own, for whoever follows the place. */
+  readonly parts?: PlaceParts;
+}
+
+/** Paths are from the place's root. */
+export interface PlaceParts {
+  /** Whether a folder must be watched though there are no transcripts in it. */
+  readonly isIn?: (folder: string) => boolean;
+  /** The transcript that a file is a part of; undefined if it is of none. `files` begins at the root. */
+  readonly ownerOf: (path: string, files: FileAccess) => Promise<string | undefined>;
+}
+
+export interface Companions {
+  /** A folder, by its path from the transcript's own. */
+  readonly folder: string;
+  /** Which files in it, by their names; all if left out. */
+  readonly matches?: (name: string) => boolean;
 }
 
 export interface SourceInput {
@@ -71,6 +90,8 @@ export interface FileAccess {
   readText(path: string, maxBytes: number): Promise<string | undefined>;
   /** The names in a folder, sorted; none if it is not there. */
   list(path: string): Promise<readonly string[]>;
+  /** When a file was last written, in epoch milliseconds; undefined if it is not there. */
+  modifiedAt(path: string): Promise<number | undefined>;
 }
 
 export interface ImportedTranscript {

@@ -93,6 +93,7 @@ function filesOf(files: Readonly<Record<string, string>>): FileAccess {
       const text = files[clean(path)];
       return Promise.resolve(text !== undefined && text.length <= maxBytes ? text : undefined);
     },
+    modifiedAt: (path) => Promise.resolve(files[clean(path)] === undefined ? undefined : 0),
     list: (path) => {
       const below = path === "." || path === "" ? "" : `${clean(path)}/`;
       const names = Object.keys(files)

@@ -163,6 +163,7 @@ test("what stands beside a sub-agent's file is its title", async () => {
     readText: async (path) =>
       path === "agent-a1b2c3d.meta.json" ? '{"agentType":"Explore","description":"Find tax"}' : "",
     list: async () => [],
+    modifiedAt: async () => undefined,
   };
   const lines = splitLines([Buffer.from(fixture("claude-code/agent-a1b2c3d.jsonl"))]);
   const { sessions } = CLAUDE_CODE.read({
