@@ -81,6 +81,7 @@ class Reading {
     const transcript = source.read({
       path: found.path,
       lines: this.#lines(source, start),
+      bytes: this.#file.read(this.#problems, start),
       ...(goesOn && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
       files: accessAround(found.path, found.root),
     });

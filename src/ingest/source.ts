@@ -76,6 +76,8 @@ export interface SourceInput {
   readonly path: string;
   /** From the beginning, or from where `resume` says that an earlier reading ended. */
   readonly lines: AsyncIterable<Line>;
+  /** The same as UTF-8, unpacked and not yet cut into lines. To be read instead of `lines`, not as well. */
+  readonly bytes?: AsyncIterable<Uint8Array>;
   /**
    * What `state` of an earlier reading of the same file gave, if only what follows it is read; of a
    * database, if only what has changed is wanted.
