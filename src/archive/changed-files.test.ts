@@ -100,8 +100,11 @@ test("an entry that a rewritten file has in the middle is stored", async () => {
   await machine.run(engine, sources);
   machine.put(path, asLines(ask("a", null, "A"), ask("x", "a", "X is new"), ...rest));
   expect((await machine.run(engine, sources)).totals.entries).toBe(1);
-  // The conversation goes on from what was written last.
-  expect(await allSaid(engine)).toEqual([["A", "X is new"]]);
+  // It is a branch: the file still ends with what it ended with.
+  expect(await allSaid(engine)).toEqual([["A", "B", "C", "D"]]);
+  const [session] = (await engine.listSessions()).sessions;
+  const branches = await (await engine.getSession(session?.id ?? "")).branches();
+  expect(branches.map(({ leaf }) => textOf(leaf.blocks)).toSorted()).toEqual(["D", "X is new"]);
 });
 
 test.each([

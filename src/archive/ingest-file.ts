@@ -87,23 +87,32 @@ class Reading {
     });
     const sessions: SessionOutcome[] = [];
     const kept = new Set<string>();
-    let last: string | null = null;
+    let last = isRest ? (earlier.last ?? null) : null;
+    let key: string | undefined;
     let index = 0;
     for await (const session of transcript.sessions) {
-      const { last: end, ...stored } = await storeSession(this.#setting, session, {
+      const {
+        last: end,
+        key: own,
+        ...stored
+      } = await storeSession(this.#setting, session, {
         ...{ path: found.path, mtimeUs: this.#file.mtimeUs, isRest, index: index++ },
-        last: isRest ? (earlier.last ?? null) : null,
+        ...{ last: isRest ? last : null, key: earlier.key },
         revive: this.#setting.force && this.#input.candidate.named,
       });
       last = end;
+      key = own;
       if (stored.sessionId !== null) kept.add(stored.sessionId);
       this.#input.onSession(source.name, stored);
       if (sessions.length < KEPT_SESSIONS) sessions.push(stored);
     }
     if (earlier.empty !== undefined) await dropEmpty(this.#setting, earlier.empty, kept);
     const reader = transcript.state?.();
-    const hasOne = index <= 1 || source.container === "database";
-    const state = reader === undefined || !hasOne ? null : { reader, last };
+    const isDatabase = source.container === "database";
+    const state: FileState = {
+      ...(reader === undefined || (index > 1 && !isDatabase) ? {} : { reader, last }),
+      ...(index > 1 || isDatabase ? {} : stateOf(sessions[0], key ?? earlier.key)),
+    };
     return {
       outcome: {
         ...{ path: found.path, how: goesOn ? "continued" : "read", source: source.name, sessions },
@@ -127,8 +136,9 @@ class Reading {
     return recogniseSource(head, path, only === undefined ? sources : [only], candidate.hint);
   }
 
-  async #canGoOn(source: TranscriptSource, { end }: FileState): Promise<boolean> {
+  async #canGoOn(source: TranscriptSource, { reader, end }: FileState): Promise<boolean> {
     const { known, plan } = this.#input;
+    if (reader === undefined) return false;
     if (plan !== "rest" || known?.tailHash == null || known.source !== source.name) return false;
     if (!this.#file.isPlain || source.container === "database") return false;
     const hash = await this.#file.tailHash(end ?? known.offset);
@@ -159,18 +169,16 @@ class Reading {
     return isDocument(this.#file.path) ? whole : limitLines(whole, oversize, this.#problems);
   }
 
-  async #recordReading(source: TranscriptSource, state: FileState | null): Promise<IngestedFile> {
-    if (source.container === "database") {
-      return this.#record(source.name, state === null ? null : formatState(state));
-    }
-    if (state === null || !this.#file.isPlain) return this.#record(source.name, null);
+  async #recordReading(source: TranscriptSource, state: FileState): Promise<IngestedFile> {
+    const isDatabase = source.container === "database";
+    const { reader, ...rest } = state;
+    const canGoOn = reader !== undefined && this.#file.isPlain && !isDatabase;
     const { isOpen, offset } = this.#through;
     // A line that is read once must still be the same when only what follows it is read.
-    const end = isOpen ? this.#file.size : undefined;
-    const hash = await this.#file.tailHash(end ?? offset);
-    const kept =
-      hash === undefined ? null : formatState(end === undefined ? state : { ...state, end });
-    return { ...this.#record(source.name, kept), tailHash: hash ?? null };
+    const end = isOpen ? { end: this.#file.size } : {};
+    const hash = canGoOn ? await this.#file.tailHash(end.end ?? offset) : undefined;
+    const kept = hash === undefined && !isDatabase ? rest : { ...state, ...end };
+    return { ...this.#record(source.name, formatState(kept)), tailHash: hash ?? null };
   }
 
   #record(source: string, state: string | null): IngestedFile {
@@ -182,6 +190,16 @@ class Reading {
       ...{ tailHash: null, seenAt: Date.now() },
     };
   }
+}
+
+/** What is remembered of a file's only session. */
+function stateOf(session: SessionOutcome | undefined, key: string | undefined): FileState {
+  const { sessionId = null, entries = 1, skipped = 0 } = session ?? {};
+  return {
+    ...(key === undefined ? {} : { key }),
+    // Nothing is in it yet: it may turn out to be another.
+    ...(sessionId !== null && entries + skipped === 0 ? { empty: sessionId } : {}),
+  };
 }
 
 async function* noLines(): AsyncGenerator<Line> {

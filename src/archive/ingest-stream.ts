@@ -28,7 +28,11 @@ export async function ingestStream(
   });
   const sessions: SessionOutcome[] = [];
   for await (const session of transcript.sessions) {
-    const { last: _, ...stored } = await storeSession(setting, session, {
+    const {
+      last: _,
+      key: __,
+      ...stored
+    } = await storeSession(setting, session, {
       ...{ path: "", mtimeUs: Date.now() * 1000, isRest: false, last: null, index: 0 },
       revive: setting.force,
     });

@@ -50,6 +50,8 @@ export interface SessionPatch {
   readonly ttlSeconds?: number | null;
   readonly retention?: Retention;
   readonly figures?: IngestFigures;
+  /** What is known of it only by now. `session_exists` if another session has the key. */
+  readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch">;
 }
 
 export interface SessionFilter {

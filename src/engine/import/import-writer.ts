@@ -54,6 +54,8 @@ export class ImportWriter {
   #answers = new AnswerUsage();
   /** The last entry of the file before the batch that moves the leaf. */
   #lastNode: string | null;
+  /** The file is a tree, and ends with an entry that was there: what is new stands aside of it. */
+  #endsAsBefore = false;
   #title: string | undefined;
   /** What stands for the past of each entry; absent where nothing is summarised. */
   readonly #summaries = new Map<string, string>();
@@ -99,7 +101,8 @@ export class ImportWriter {
     const { store, tenant } = this.#scope;
     const { id: sessionId } = this.#session;
     const now = this.#scope.now();
-    const target = typeof leaf === "string" ? this.#ids.of(leaf) : leaf;
+    const before = this.#endsAsBefore ? (this.#session.leaf ?? undefined) : undefined;
+    const target = typeof leaf === "string" ? this.#ids.of(leaf) : leaf === null ? null : before;
     if (target !== undefined && target !== this.#leaf) {
       await store.moveLeaf(tenant, { sessionId, leaf: target, now });
       this.#leaf = target;
@@ -140,10 +143,12 @@ export class ImportWriter {
       this.stored += drafts.length;
       this.skipped += known.size;
       this.#answers = answers;
-      break;
-    }
-    for (const { entry, id } of batch) {
-      if (kindRules(entry.kind).movesLeaf) this.#lastNode = id;
+      for (const { entry, id } of batch) {
+        if (!kindRules(entry.kind).movesLeaf) continue;
+        this.#lastNode = id;
+        this.#endsAsBefore = known.has(id) && entry.parentSourceId !== undefined;
+      }
+      return;
     }
   }
 
