@@ -44,20 +44,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
     packages: [],
   },
-  // A file whose lines are too long to be handed over is read once more, as text.
-  "ingest/file-text.ts": { folders: ["ingest"], packages: ["node:fs"] },
-  "ingest/json-elements.ts": {
-    folders: ["model", "ingest", "ingest/file-text.ts"],
-    packages: [],
-  },
-  "ingest/chatgpt": {
-    folders: ["model", "transcript", "ingest", "ingest/json-elements.ts"],
-    packages: [],
-  },
-  "ingest/claude-ai": {
-    folders: ["model", "transcript", "ingest", "ingest/json-elements.ts"],
-    packages: [],
-  },
+  "ingest/chatgpt": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/claude-ai": { folders: ["model", "transcript", "ingest"], packages: [] },
   // What the readers know nothing of: this machine, its files, its checkouts.
   "ingest/files": {
     folders: ["model", "ingest"],

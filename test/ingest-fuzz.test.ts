@@ -134,8 +134,10 @@ test("a damaged file that is read in two parts can be stored as well", async () 
         const source = SOURCES.find((each) => each.name === name.split("/")[0]);
         const tenant = engine.forTenant(`r${++tenants}`);
         let resume: JsonObject | undefined;
+        let before = 0;
         for (const part of [damaged.subarray(0, at), damaged.subarray(at)]) {
-          const lines = splitLines([part]);
+          const lines = splitLines([part], { start: { lines: before, offset: 0 } });
+          before = part.toString("latin1").split("\n").length - 1;
           const given = resume === undefined ? {} : { resume };
           const transcript = source?.read({ path: "/a", lines, ...given });
           let sessions = 0;

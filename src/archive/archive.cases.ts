@@ -7,6 +7,7 @@ import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { readRecords } from "../ingest/jsonl.ts";
 import { PI } from "../ingest/pi/pi.ts";
 import { ProblemLog } from "../ingest/problems.ts";
+import { ResumedLines } from "../ingest/resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../ingest/source.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
@@ -25,8 +26,9 @@ export const NOTES: TranscriptSource = {
   read({ lines, resume }) {
     const problems = new ProblemLog();
     let state: JsonObject = resume ?? { count: 0, session: null, cwd: null };
+    const resumed = new ResumedLines(() => state);
     async function* sessions(): AsyncGenerator<ImportedSession> {
-      const records = readRecords(lines, problems);
+      const records = readRecords(resumed.read(lines), problems);
       const first = resume === undefined ? await records.next() : undefined;
       if (first?.done) return;
       if (first !== undefined) {
@@ -60,7 +62,7 @@ export const NOTES: TranscriptSource = {
         };
       }
     }
-    return { sessions: sessions(), problems, state: () => state };
+    return { sessions: sessions(), problems, state: () => resumed.state() };
   },
 };
 

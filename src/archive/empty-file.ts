@@ -11,7 +11,7 @@ import { ProblemLog } from "../ingest/problems.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { FileInput, Ingested } from "./file-input.ts";
-import { formatState } from "./file-state.ts";
+import { formatState, parseState } from "./file-state.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { outcomeOf } from "./outcome.ts";
 import { storeSession } from "./store-session.ts";
@@ -22,8 +22,16 @@ export async function ingestEmpty(setting: IngestSetting, input: FileInput): Pro
   const id = uuidInName(file.path);
   if (source === undefined || id === undefined) return { outcome: outcomeOf(file.path, "empty") };
   const { path, mtimeUs, size } = file;
-  const { last: _, ...stored } = await storeSession(setting, emptySession(source, id, mtimeUs), {
-    ...{ path, mtimeUs, isRest: false, last: null, index: 0, revive: setting.force && named },
+  // A file that was emptied is still that of its session.
+  const { key: before } = parseState(input.known?.state ?? null);
+  const empty = emptySession(source, id, mtimeUs);
+  const {
+    last: _,
+    key,
+    ...stored
+  } = await storeSession(setting, empty, {
+    ...{ path, mtimeUs, isRest: false, last: null, index: 0, key: before },
+    revive: setting.force && named,
   });
   input.onSession(source.name, stored);
   const { sessionId } = stored;
@@ -31,7 +39,7 @@ export async function ingestEmpty(setting: IngestSetting, input: FileInput): Pro
     outcome: { ...outcomeOf(path, "read"), source: source.name, sessions: [stored] },
     record: {
       ...{ path, source: source.name, size, mtimeUs, offset: 0, lines: 0, tailHash: null },
-      state: sessionId === null ? null : formatState({ empty: sessionId }),
+      state: sessionId === null ? null : formatState({ empty: sessionId, key }),
       seenAt: Date.now(),
     },
   };

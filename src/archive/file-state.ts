@@ -7,6 +7,10 @@ export interface FileState {
   readonly reader?: JsonObject;
   /** The entry that the next one follows, in a format without a tree. */
   readonly last?: string | null;
+  /** Where the bytes of the hash end, if behind the offset: a last line without a line break was read. */
+  readonly end?: number;
+  /** What the file's only session is known by. */
+  readonly key?: string;
   /** The session that stands for a file that had nothing in it yet. */
   readonly empty?: string;
 }
@@ -15,8 +19,13 @@ export interface FileState {
 const MAX_STATE_BYTES = 256 * 1024;
 
 export function formatState(state: FileState): string | null {
-  const text = JSON.stringify(state);
-  return Buffer.byteLength(text) <= MAX_STATE_BYTES ? text : null;
+  const { reader: _, ...rest } = state;
+  const text = [state, rest].map((each) => JSON.stringify(each)).find(isShort);
+  return text === undefined || text === "{}" ? null : text;
+}
+
+function isShort(text: string): boolean {
+  return Buffer.byteLength(text) <= MAX_STATE_BYTES;
 }
 
 export function parseState(text: string | null): FileState {

@@ -14,6 +14,7 @@ import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource } from "../ingest/sources.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
+import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import { dropEmpty, ingestEmpty } from "./empty-file.ts";
 import type { FileInput, Ingested } from "./file-input.ts";
 import { type FileState, formatState, parseState } from "./file-state.ts";
@@ -52,6 +53,7 @@ class Reading {
   readonly #file: TranscriptFile;
   /** What is wrong with the file itself; a reader has a log of its own. */
   readonly #problems = new ProblemLog();
+  #beside: FileSum = { size: 0, mtimeUs: 0 };
   readonly #through: ReadThrough = { offset: 0, lines: 0, isOpen: false };
 
   constructor(setting: IngestSetting, input: FileInput, file: TranscriptFile) {
@@ -69,40 +71,59 @@ class Reading {
         record: this.#record(this.#setting.unrecognised, null),
       };
     }
-    const isRest = await this.#canGoOn(source);
+    // Before anything is read: what is written meanwhile is then seen to be new.
+    this.#beside = await sumBeside(source, found);
     const earlier = parseState(this.#input.known?.state ?? null);
+    const isRest = await this.#canGoOn(source, earlier);
+    // What has changed in a database is given whole, so it is no rest.
+    const goesOn = isRest || this.#knowsDatabase(source);
     const start = isRest ? this.#startOfRest() : 0;
     const transcript = source.read({
       path: found.path,
       lines: this.#lines(source, start),
-      ...(isRest && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
+      bytes: this.#file.read(this.#problems, start),
+      ...(goesOn && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
       files: accessAround(found.path, found.root),
     });
     const sessions: SessionOutcome[] = [];
     const kept = new Set<string>();
-    let last: string | null = null;
+    let last = isRest ? (earlier.last ?? null) : null;
+    let key: string | undefined;
     let index = 0;
     for await (const session of transcript.sessions) {
-      const { last: end, ...stored } = await storeSession(this.#setting, session, {
+      const {
+        last: end,
+        key: own,
+        ...stored
+      } = await storeSession(this.#setting, session, {
         ...{ path: found.path, mtimeUs: this.#file.mtimeUs, isRest, index: index++ },
-        last: isRest ? (earlier.last ?? null) : null,
+        ...{ last: isRest ? last : null, key: earlier.key },
         revive: this.#setting.force && this.#input.candidate.named,
       });
       last = end;
+      key = own;
       if (stored.sessionId !== null) kept.add(stored.sessionId);
       this.#input.onSession(source.name, stored);
       if (sessions.length < KEPT_SESSIONS) sessions.push(stored);
     }
     if (earlier.empty !== undefined) await dropEmpty(this.#setting, earlier.empty, kept);
     const reader = transcript.state?.();
-    const state = reader === undefined || index > 1 ? null : { reader, last };
+    const isDatabase = source.container === "database";
+    const state: FileState = {
+      ...(reader === undefined || (index > 1 && !isDatabase) ? {} : { reader, last }),
+      ...(index > 1 || isDatabase ? {} : stateOf(sessions[0], key ?? earlier.key)),
+    };
     return {
       outcome: {
-        ...{ path: found.path, how: isRest ? "continued" : "read", source: source.name, sessions },
+        ...{ path: found.path, how: goesOn ? "continued" : "read", source: source.name, sessions },
         bytes: this.#file.size - start,
         ...joinProblems(this.#problems, transcript.problems),
       },
-      record: await this.#recordReading(source, state),
+      record: {
+        ...(await this.#recordReading(source, state)),
+        // As if it had another time: the next look finds it changed.
+        ...(transcript.isPostponed?.() ? { mtimeUs: 0 } : {}),
+      },
     };
   }
 
@@ -115,12 +136,20 @@ class Reading {
     return recogniseSource(head, path, only === undefined ? sources : [only], candidate.hint);
   }
 
-  async #canGoOn(source: TranscriptSource): Promise<boolean> {
+  async #canGoOn(source: TranscriptSource, { reader, end }: FileState): Promise<boolean> {
     const { known, plan } = this.#input;
+    if (reader === undefined) return false;
     if (plan !== "rest" || known?.tailHash == null || known.source !== source.name) return false;
     if (!this.#file.isPlain || source.container === "database") return false;
-    const hash = await this.#file.tailHash(known.offset);
+    const hash = await this.#file.tailHash(end ?? known.offset);
     return hash !== undefined && Buffer.compare(hash, known.tailHash) === 0;
+  }
+
+  /** Whether it was read before as what it is, so that its reader can tell what is new. */
+  #knowsDatabase(source: TranscriptSource): boolean {
+    const { known } = this.#input;
+    const isSame = source.container === "database" && known?.source === source.name;
+    return isSame && known.state !== null && !this.#setting.force;
   }
 
   #startOfRest(): number {
@@ -135,30 +164,42 @@ class Reading {
     const { oversize } = this.#setting;
     const start = { lines: this.#through.lines, offset };
     const all = splitLines(this.#file.read(this.#problems, offset), { start });
-    const whole = holdTornLine(all, this.#file.size, this.#through, this.#problems);
+    const last = { end: this.#file.size, isText: source.isText?.(this.#file.path) ?? false };
+    const whole = holdTornLine(all, last, this.#through, this.#problems);
     return isDocument(this.#file.path) ? whole : limitLines(whole, oversize, this.#problems);
   }
 
-  async #recordReading(source: TranscriptSource, state: FileState | null): Promise<IngestedFile> {
-    const canGoOn = state !== null && this.#file.isPlain && !this.#through.isOpen;
-    const hash = canGoOn ? await this.#file.tailHash(this.#through.offset) : undefined;
-    return {
-      ...this.#record(source.name, hash === undefined ? null : formatState(state ?? {})),
-      tailHash: hash ?? null,
-    };
+  async #recordReading(source: TranscriptSource, state: FileState): Promise<IngestedFile> {
+    const isDatabase = source.container === "database";
+    const { reader, ...rest } = state;
+    const canGoOn = reader !== undefined && this.#file.isPlain && !isDatabase;
+    const { isOpen, offset } = this.#through;
+    // A line that is read once must still be the same when only what follows it is read.
+    const end = isOpen ? { end: this.#file.size } : {};
+    const hash = canGoOn ? await this.#file.tailHash(end.end ?? offset) : undefined;
+    const kept = hash === undefined && !isDatabase ? rest : { ...state, ...end };
+    return { ...this.#record(source.name, formatState(kept)), tailHash: hash ?? null };
   }
 
   #record(source: string, state: string | null): IngestedFile {
     const { file: found } = this.#input.candidate;
     const { offset, lines } = this.#through;
-    const isDatabase = found.size > this.#file.size;
-    // A database is as large and as new as it was with its log when it was found.
-    const { size, mtimeUs } = isDatabase ? found : this.#file;
+    const { size, mtimeUs } = addSums(this.#file, this.#beside);
     return {
       ...{ path: found.path, source, size, mtimeUs, offset, lines, state },
       ...{ tailHash: null, seenAt: Date.now() },
     };
   }
+}
+
+/** What is remembered of a file's only session. */
+function stateOf(session: SessionOutcome | undefined, key: string | undefined): FileState {
+  const { sessionId = null, entries = 1, skipped = 0 } = session ?? {};
+  return {
+    ...(key === undefined ? {} : { key }),
+    // Nothing is in it yet: it may turn out to be another.
+    ...(sessionId !== null && entries + skipped === 0 ? { empty: sessionId } : {}),
+  };
 }
 
 async function* noLines(): AsyncGenerator<Line> {

@@ -6,9 +6,8 @@
  * what is under way is held.
  */
 
-import { stat } from "node:fs/promises";
-import { mtimeUsOf } from "../ingest/files/walk.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
+import { addSums, sumBeside } from "./companions.ts";
 import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
@@ -20,6 +19,8 @@ export interface RunHandlers {
   readonly onOutcome?: (outcome: FileOutcome) => void;
   /** Now and then. */
   readonly onProgress?: (totals: Totals) => void;
+  /** How long it took to find some files and what is known of them: looking, without reading. */
+  readonly onLooked?: (ms: number) => void;
   /** Ends the run after the files that are under way. */
   readonly signal?: AbortSignal;
 }
@@ -61,8 +62,8 @@ export async function ingestFiles(
     running.add(settled);
     void settled.then(() => running.delete(settled));
   };
-  for await (const group of groups) {
-    for (const planned of await planGroup(setting, group)) {
+  for await (const group of planGroups(setting, groups, handlers.onLooked)) {
+    for (const planned of group) {
       if (signal?.aborted || failure !== undefined) break;
       if (planned.plan === "unchanged") {
         const { candidate, known } = planned;
@@ -90,6 +91,22 @@ export interface Planned {
   readonly plan: ReadingPlan;
 }
 
+/** Groups with their plans. What is between two of them is not counted as looking. */
+async function* planGroups(
+  setting: IngestSetting,
+  groups: AsyncIterable<readonly Candidate[]>,
+  onLooked?: (ms: number) => void,
+): AsyncGenerator<readonly Planned[]> {
+  let started = performance.now();
+  for await (const group of groups) {
+    const planned = await planGroup(setting, group);
+    onLooked?.(performance.now() - started);
+    yield planned;
+    started = performance.now();
+  }
+  onLooked?.(performance.now() - started);
+}
+
 /** What is known of the files of a group, and whether they have to be read. */
 export async function planGroup(
   setting: IngestSetting,
@@ -100,27 +117,14 @@ export async function planGroup(
   const found = await tenant.findIngestedFiles(workstation, paths);
   const known = new Map(found.map((file) => [file.path, file]));
   return Promise.all(
-    group.map(async (each): Promise<Planned> => {
-      const candidate = await withLog(each);
-      const record = known.get(candidate.file.path);
-      return { candidate, known: record, plan: planReading(candidate.file, record, setting) };
+    group.map(async (candidate): Promise<Planned> => {
+      const { file } = candidate;
+      const record = known.get(file.path);
+      const source = setting.sources.find(({ name }) => name === record?.source);
+      const now = addSums(file, await sumBeside(source, file));
+      return { candidate, known: record, plan: planReading(now, record, setting) };
     }),
   );
-}
-
-/** What is new in a database stands in a log beside it, while the file itself stays as it is. */
-async function withLog(candidate: Candidate): Promise<Candidate> {
-  const { file } = candidate;
-  if (!/\.(db|sqlite3?|vscdb)$/i.test(file.path)) return candidate;
-  try {
-    const log = await stat(`${file.path}-wal`);
-    const size = file.size + log.size;
-    const mtimeUs = Math.max(file.mtimeUs, mtimeUsOf(log));
-    return { ...candidate, file: { ...file, size, mtimeUs } };
-  } catch {
-    // No log.
-    return candidate;
-  }
 }
 
 /** Written after what was read is stored: a run that dies in between reads a file again. */

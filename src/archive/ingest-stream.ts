@@ -1,6 +1,7 @@
 /** A transcript that comes through a pipe: it has no path to be known by, and no place to go on from. */
 
 import { limitLines } from "../ingest/files/oversize.ts";
+import { toPlain } from "../ingest/files/unpack.ts";
 import { ProblemLog } from "../ingest/problems.ts";
 import { readTranscript } from "../ingest/sources.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
@@ -21,13 +22,17 @@ export async function ingestStream(
     }
   })();
   const transcript = await readTranscript({
-    bytes: counted,
+    bytes: toPlain(counted, problems),
     ...(setting.only === undefined ? {} : { source: setting.only.name }),
     prepare: (lines) => limitLines(lines, setting.oversize, problems),
   });
   const sessions: SessionOutcome[] = [];
   for await (const session of transcript.sessions) {
-    const { last: _, ...stored } = await storeSession(setting, session, {
+    const {
+      last: _,
+      key: __,
+      ...stored
+    } = await storeSession(setting, session, {
       ...{ path: "", mtimeUs: Date.now() * 1000, isRest: false, last: null, index: 0 },
       revive: setting.force,
     });

@@ -55,9 +55,11 @@ async function parseOpened(file: TranscriptFile, path: string): Promise<SessionM
     });
   }
   const through = { offset: 0, lines: 0, isOpen: false };
-  const whole = holdTornLine(splitLines(file.read(own)), file.size, through, own);
+  const last = { end: file.size, isText: source?.isText?.(path) ?? false };
+  const whole = holdTornLine(splitLines(file.read(own)), last, through, own);
   const transcript = source?.read({
-    ...{ path, lines: limitLines(whole, "cut", own), files: accessAround(path, path) },
+    ...{ path, lines: limitLines(whole, "cut", own), bytes: file.read(own) },
+    files: accessAround(path, path),
   });
   const figures = new SessionFigures();
   const exchanges: { user: string; assistant: string }[] = [];

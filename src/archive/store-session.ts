@@ -1,7 +1,14 @@
 /** Storing one session that a reader has given, under its key and with what is known of it here. */
 
 import type { ImportResult } from "../engine/import/import-session.ts";
-import { compositeKey, idFromFile, projectId } from "../ingest/identity/session-key.ts";
+import type { EarlierKeys } from "../engine/import/known-session.ts";
+import {
+  compositeKey,
+  idFromFile,
+  projectId,
+  sessionInKey,
+  uuidInName,
+} from "../ingest/identity/session-key.ts";
 import type { ImportedSession } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -16,6 +23,8 @@ export interface SessionFile {
   readonly isRest: boolean;
   /** The entry at which that reading ended. */
   readonly last: string | null;
+  /** What the file's only session was known by before. */
+  readonly key?: string | undefined;
   /** Stores it again if it was forgotten. */
   readonly revive: boolean;
   /** How many sessions of the file were given before. */
@@ -37,12 +46,30 @@ export async function storeSession(
     ...{ workstation, projectId: project, dryRun },
     ...(file.path === "" ? {} : { file: file.path }),
     key: compositeKey(workstation, project, own),
+    earlier: earlierKeys(setting, imported, own, file),
     metadata: await attributes(setting, imported, project),
     skipForgotten: !file.revive,
     ...(file.last === null ? {} : { after: file.last }),
     describe: (session, title) =>
       figures.describe(session, title ?? imported.title, { mtime, isRest: file.isRest }),
   });
+}
+
+/** A project may become known when some of the session is stored: then it goes on as the same one. */
+function earlierKeys(
+  { workstation }: IngestSetting,
+  { source, cwd }: ImportedSession,
+  own: string,
+  { path, key }: SessionFile,
+): EarlierKeys {
+  const isOwn = key !== undefined && sessionInKey(key) === own;
+  return {
+    ...(isOwn ? { kept: key } : {}),
+    ...(cwd === null ? {} : { replaced: compositeKey(workstation, projectId(null), own) }),
+    // What is no UUID may be the id of another session elsewhere.
+    isSame: ({ origin }) =>
+      origin.source === source && (origin.file === path || uuidInName(own) !== undefined),
+  };
 }
 
 function nameless({ path, index }: SessionFile): string {

@@ -2,19 +2,27 @@ import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
+import { CRABTALK } from "../ingest/crabtalk/crabtalk.ts";
+import { OPENCODE_FILES } from "../ingest/opencode/opencode.ts";
+import type { TranscriptSource } from "../ingest/source.ts";
 import { open } from "../open.ts";
 import { createMachine, type Machine, NOTES, notes } from "./archive.cases.ts";
-import { watchPlaces } from "./watch.ts";
+import { waitAfter, watchPlaces } from "./watch.ts";
 
 /** Watches until the test is over. Resolves when all that was there is ingested. */
-async function start(tenant: TenantEngine, machine: Machine, reconcileMs = 60_000) {
+async function start(
+  tenant: TenantEngine,
+  machine: Machine,
+  reconcileMs = 60_000,
+  sources: readonly TranscriptSource[] = [NOTES],
+) {
   const end = new AbortController();
   const outcomes: string[] = [];
   let done: Promise<void> = Promise.resolve();
   const folders = await new Promise<number>((resolve, reject) => {
     done = watchPlaces(tenant, {
       environment: { home: machine.home, variables: { WORKSTATION_ID: "w1" }, platform: "linux" },
-      ...{ sources: [NOTES], signal: end.signal, onReady: resolve, reconcileMs },
+      ...{ sources, signal: end.signal, onReady: resolve, reconcileMs },
       onOutcome: ({ how }) => outcomes.push(how),
     });
     done.catch(reject);
@@ -70,6 +78,61 @@ test("what the system did not tell is found by looking at everything", async () 
   expect(watching.folders).toBe(0);
   machine.put("notes/a.jsonl", notes("numbat"));
   expect(await foundAfter(engine, "numbat")).toBeLessThan(3_000);
+});
+
+test("the time that ingesting takes is not counted as looking", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  machine.put("notes/a.jsonl", notes("kakapo"));
+  const slow: TranscriptSource = {
+    ...NOTES,
+    read(input) {
+      const transcript = NOTES.read(input);
+      async function* sessions() {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        yield* transcript.sessions;
+      }
+      return { ...transcript, sessions: sessions() };
+    },
+  };
+  let looked = 0;
+  const onLooked = (ms: number) => {
+    looked += ms;
+  };
+  const { totals } = await machine.run(engine, { sources: [slow], onLooked });
+  expect(totals.entries).toBe(1);
+  expect(looked).toBeGreaterThan(0);
+  expect(looked).toBeLessThan(500);
+});
+
+test("looking takes 1 % of the time, and is put off for five minutes at most", () => {
+  expect(waitAfter(2, 30_000)).toBe(30_000);
+  expect(waitAfter(1_000, 30_000)).toBe(100_000);
+  expect(waitAfter(60_000, 30_000)).toBe(300_000);
+  expect(waitAfter(60_000, 900_000)).toBe(900_000);
+});
+
+test("a step with a file of its own is found within a second, too", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  const agent = { agent: "a", created_by: "u", created_at: "2026-05-04T10:00:00Z" };
+  const folder = ".crabtalk/sessions/s1";
+  machine.put(`${folder}/meta`, JSON.stringify(agent));
+  machine.put(`${folder}/step-000001`, JSON.stringify({ role: "user", content: "echidna" }));
+  const storage = ".local/share/opencode/storage";
+  const time = { created: 1_770_000_000_000 };
+  const session = { id: "ses_1", projectID: "p", directory: "/srv", version: "1", time };
+  machine.put(`${storage}/session/p/ses_1.json`, JSON.stringify(session));
+  await using _watching = await start(engine, machine, 60_000, [CRABTALK, OPENCODE_FILES]);
+  await foundAfter(engine, "echidna");
+  machine.put(`${folder}/step-000002`, JSON.stringify({ role: "assistant", content: "potoroo" }));
+  expect(await foundAfter(engine, "potoroo")).toBeLessThan(1_000);
+  const part = { id: "prt_1", messageID: "msg_1", type: "text", text: "bandicoot" };
+  machine.put(`${storage}/part/msg_1/prt_1.json`, JSON.stringify(part));
+  const message = { id: "msg_1", sessionID: "ses_1", role: "user", time };
+  machine.put(`${storage}/message/ses_1/msg_1.json`, JSON.stringify(message));
+  // The folder of messages was not there to be watched; its parent tells of it.
+  expect(await foundAfter(engine, "bandicoot")).toBeLessThan(1_000);
 });
 
 test("a deleted file is no failure, and its session stays", async () => {

@@ -6,9 +6,9 @@
  */
 
 import { lstat, realpath } from "node:fs/promises";
-import { relative, sep } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
-import { isInside } from "../ingest/files/file-access.ts";
+import { accessAround, isInside } from "../ingest/files/file-access.ts";
 import { noCounts, toFound } from "../ingest/files/walk.ts";
 import type { Place, TranscriptSource } from "../ingest/source.ts";
 import type { Candidate } from "./find-files.ts";
@@ -23,7 +23,10 @@ export interface WatchInput
   readonly signal: AbortSignal;
   /** Called when all that was there is ingested, with how many folders are watched. */
   readonly onReady?: (folders: number) => void;
-  /** Between two looks at everything: 30 s if left out, and never more than 1 % of the time. */
+  /**
+   * Between two looks at everything: 30 s if left out, and longer where looking would take more than
+   * 1 % of the time, up to five minutes.
+   */
   readonly reconcileMs?: number;
 }
 
@@ -32,6 +35,8 @@ const SETTLE_MS = 50;
 
 const RECONCILE_MS = 30_000;
 const LOOK_SHARE = 100;
+/** What the system does not tell of, such as an agent's first file, is found within this. */
+const MAX_WAIT_MS = 5 * 60_000;
 
 /** More than this at once is a look at everything. */
 const MAX_CHANGED = 10_000;
@@ -48,18 +53,26 @@ export async function watchPlaces(tenant: TenantEngine, input: WatchInput): Prom
       const started = performance.now();
       const places = await findPlaces(setting);
       // Watched before they are looked at, so that nothing is written unseen in between.
-      for (const { root, place } of places) await watcher.add(root, place.skips);
+      for (const { root, place } of places) {
+        const isPart = (folder: string) => place.parts?.isIn?.(folder) === true;
+        await watcher.add(root, (folder) => place.skips?.(folder) === true && !isPart(folder));
+      }
       changed.take();
       const all = findCandidates(setting, undefined, noCounts(), () => undefined);
-      await ingestFiles(setting, all, input);
+      let looked = performance.now() - started;
+      await ingestFiles(setting, all, { ...input, onLooked: (ms) => (looked += ms) });
       if (isFirst) input.onReady?.(watcher.folders);
       isFirst = false;
-      const until = Date.now() + Math.max(reconcileMs, LOOK_SHARE * (performance.now() - started));
-      await follow(setting, input, places, changed, until);
+      await follow(setting, input, places, changed, Date.now() + waitAfter(looked, reconcileMs));
     }
   } finally {
     watcher.close();
   }
+}
+
+/** How long to wait with the next look at everything, after one that took `lookedMs`. */
+export function waitAfter(lookedMs: number, reconcileMs: number): number {
+  return Math.max(reconcileMs, Math.min(MAX_WAIT_MS, LOOK_SHARE * lookedMs));
 }
 
 /** Reads what is told of, until it is time to look at everything. */
@@ -104,24 +117,38 @@ async function toCandidates(
   paths: readonly string[],
   places: readonly WatchedPlace[],
 ): Promise<Candidate[]> {
-  const candidates: Candidate[] = [];
+  const candidates = new Map<string, Candidate>();
   for (const path of paths) {
-    const owner = places.find(({ root, place }) => {
-      if (!isInside(path, root)) return false;
-      const way = relative(root, path).split(sep).join("/");
-      return place.matches(way === "" ? (path.split(sep).at(-1) ?? "") : way);
-    });
-    if (owner === undefined) continue;
+    const owner = await findOwner(path, places);
+    if (owner === undefined || candidates.has(owner.path)) continue;
+    const { path: transcript, root, source } = owner;
     try {
-      const facts = await lstat(path);
+      const facts = await lstat(transcript);
       if (!facts.isFile()) continue;
-      const file = toFound(owner.root, path, facts);
-      candidates.push({ file, hint: owner.source, named: false });
+      const file = toFound(root, transcript, facts);
+      candidates.set(transcript, { file, hint: source, named: false });
     } catch {
       // Deleted: its session stays.
     }
   }
-  return candidates;
+  return [...candidates.values()];
+}
+
+/** The transcript that a file is, or is a part of, and whose place it lies in. */
+async function findOwner(
+  path: string,
+  places: readonly WatchedPlace[],
+): Promise<(WatchedPlace & { readonly path: string }) | undefined> {
+  for (const each of places) {
+    const { root, place } = each;
+    if (!isInside(path, root)) continue;
+    const way = relative(root, path).split(sep).join("/");
+    if (place.matches(way === "" ? basename(path) : way)) return { ...each, path };
+    // Any name in the root gives access to what lies below it.
+    const owner = await place.parts?.ownerOf(way, accessAround(join(root, "any"), root));
+    if (owner !== undefined && place.matches(owner)) return { ...each, path: join(root, owner) };
+  }
+  return undefined;
 }
 
 /** The paths that were told of since somebody looked. */

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readElements, splitElements } from "./json-elements.ts";
@@ -46,17 +43,34 @@ describe("splitElements", () => {
   });
 });
 
-test("a line that is too long to be handed over is read from the file", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "elements-"));
-  const path = join(folder, "conversations.json");
-  writeFileSync(path, '[{"title":"é"},{"title":"b"}]');
-  async function* lines(): AsyncGenerator<Line> {
-    yield { number: 1, offset: 0, text: "", ended: false, damage: "too_long" };
+describe("readElements", () => {
+  /** Of a file whose only line is too long to be handed over. */
+  async function readLong(...chunks: readonly Uint8Array[]) {
+    async function* lines(): AsyncGenerator<Line> {
+      yield { number: 1, offset: 0, text: "", ended: false, damage: "too_long" };
+    }
+    async function* bytes(): AsyncGenerator<Uint8Array> {
+      yield* chunks;
+    }
+    const problems = new ProblemLog();
+    const found = [];
+    const input = { path: "/conversations.json.gz", lines: lines(), bytes: bytes() };
+    for await (const element of readElements(input, /\{/, problems)) found.push(element);
+    return { found, problems: problems.first.map(({ code }) => code) };
   }
-  const found = [];
-  for await (const element of readElements({ path, lines: lines() }, /\{/, new ProblemLog())) {
-    found.push(element);
-  }
-  rmSync(folder, { recursive: true });
-  expect(found).toEqual([{ title: "é" }, { title: "b" }]);
+
+  test("takes the bytes of the file, of which no line can be too long", async () => {
+    const text = Buffer.from('\uFEFF[{"title":"é"},{"title":"b"}]');
+    const cut = text.indexOf("é") + 1;
+    const { found, problems } = await readLong(text.subarray(0, cut), text.subarray(cut));
+    expect([found, problems]).toEqual([[{ title: "é" }, { title: "b" }], []]);
+  });
+
+  test("tells once of bytes that are not UTF-8, and not of what stands for them", async () => {
+    const damaged = Buffer.from('[{"title":"\xe9"},{"title":"\xe9"}]', "latin1");
+    expect(await readLong(damaged)).toEqual({
+      ...{ found: [{ title: "\uFFFD" }, { title: "\uFFFD" }], problems: ["not_utf8"] },
+    });
+    expect((await readLong(Buffer.from('[{"title":"\uFFFD"}]'))).problems).toEqual([]);
+  });
 });

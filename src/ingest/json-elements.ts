@@ -6,7 +6,6 @@
  */
 
 import { isPlainObject } from "../model/json.ts";
-import { readFileText } from "./file-text.ts";
 import { parseJson } from "./json-file.ts";
 import { MAX_LINE_BYTES } from "./lines.ts";
 import type { ProblemLog } from "./problems.ts";
@@ -44,14 +43,14 @@ function* recover(
   }
 }
 
-/** A line that is too long to be handed over is a reason to read the file itself. */
+/** Such a file may be one line that is longer than lines may be: so the bytes, where there are any. */
 async function* textOf(input: SourceInput, problems: ProblemLog): AsyncGenerator<string> {
+  if (input.bytes !== undefined) {
+    yield* decode(input.bytes, problems);
+    return;
+  }
   for await (const { text, damage, number } of input.lines) {
     if (damage === "too_long") {
-      if (number === 1 && input.path !== "") {
-        yield* readFileText(input.path, problems);
-        return;
-      }
       problems.add("line_too_long", "the line is longer than 64 MiB and was left out", number);
     }
     if (damage === "not_utf8") {
@@ -59,6 +58,30 @@ async function* textOf(input: SourceInput, problems: ProblemLog): AsyncGenerator
     }
     yield `${text}\n`;
   }
+}
+
+const REPLACEMENT = "\uFFFD";
+
+async function* decode(
+  bytes: AsyncIterable<Uint8Array>,
+  problems: ProblemLog,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8");
+  let isTold = false;
+  /** A file may hold the character itself. */
+  const tell = (text: string, chunk: Uint8Array) => {
+    if (isTold || !text.includes(REPLACEMENT) || Buffer.from(chunk).includes(REPLACEMENT)) return;
+    isTold = true;
+    problems.add("not_utf8", "some bytes are not UTF-8 and were replaced");
+  };
+  for await (const chunk of bytes) {
+    const text = decoder.decode(chunk, { stream: true });
+    tell(text, chunk);
+    yield text;
+  }
+  const rest = decoder.decode();
+  tell(rest, new Uint8Array());
+  yield rest;
 }
 
 const QUOTE = 0x22;

@@ -2,35 +2,33 @@
  * Reading a file of lines in several goes: what a later reading must know, as of the last complete
  * line.
  *
- * A last line without its line break is read, because many files end so. But a later reading begins
- * with it again, so nothing that it changed may be in the state.
+ * A last line without its line break is read, because many files end so. A later reading would begin
+ * with it again, and with what it has changed. So then there is nothing to go on from: the file is
+ * read whole.
  */
 
 import type { JsonObject } from "../model/json.ts";
-import { countField } from "./fields.ts";
 import type { Line } from "./lines.ts";
 
 export class ResumedLines {
-  #complete: number;
-  #atTorn: JsonObject | undefined;
+  #isOpen = false;
   readonly #snapshot: () => JsonObject;
 
-  /** `snapshot` gives the reader's own state; it is asked between two lines. */
-  constructor(resume: JsonObject | undefined, snapshot: () => JsonObject) {
-    this.#complete = countField(resume ?? {}, "lines") ?? 0;
+  /** `snapshot` gives the reader's own state; it is asked when all is read. */
+  constructor(snapshot: () => JsonObject) {
     this.#snapshot = snapshot;
   }
 
-  /** The lines with their numbers in the whole file. Each must be dealt with before the next. */
+  /** Passes the lines on. */
   async *read(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
     for await (const line of lines) {
-      if (!line.ended) this.#atTorn = this.state();
-      yield { ...line, number: this.#complete + 1 };
-      if (line.ended) this.#complete++;
+      if (!line.ended) this.#isOpen = true;
+      yield line;
     }
   }
 
-  state(): JsonObject {
-    return this.#atTorn ?? { ...this.#snapshot(), lines: this.#complete };
+  /** To be asked when all is read. */
+  state(): JsonObject | undefined {
+    return this.#isOpen ? undefined : this.#snapshot();
   }
 }

@@ -24,6 +24,14 @@ export interface TranscriptSource {
    * itself, read-only; `lines` is empty.
    */
   readonly container?: "lines" | "database";
+  /**
+   * Whether a line of the file says nothing by itself: it is text, or one JSON value of many lines. Then
+   * the last line is handed over as it is. Without this, lines are JSON each, and a last one that is
+   * there in part waits for its rest.
+   */
+  isText?(path: string): boolean;
+  /** Files beside a transcript that are a part of it: when they change, it has changed. */
+  companions?(path: string): readonly Companions[];
   /** Reads nothing until `sessions` is iterated. */
   read(input: SourceInput): ImportedTranscript;
   /** The command that opens a session in its own agent again, if there is one. */
@@ -44,6 +52,23 @@ export interface Place {
   readonly matches: (path: string) => boolean;
   /** Folders below it that need not be entered. */
   readonly skips?: (path: string) => boolean;
+  /** Where parts of transcripts lie in files of their own, for whoever follows the place. */
+  readonly parts?: PlaceParts;
+}
+
+/** Paths are from the place's root. */
+export interface PlaceParts {
+  /** Whether a folder must be watched though there are no transcripts in it. */
+  readonly isIn?: (folder: string) => boolean;
+  /** The transcript that a file is a part of; undefined if it is of none. `files` begins at the root. */
+  readonly ownerOf: (path: string, files: FileAccess) => Promise<string | undefined>;
+}
+
+export interface Companions {
+  /** A folder, by its path from the transcript's own. */
+  readonly folder: string;
+  /** Which files in it, by their names; all if left out. */
+  readonly matches?: (name: string) => boolean;
 }
 
 export interface SourceInput {
@@ -51,7 +76,12 @@ export interface SourceInput {
   readonly path: string;
   /** From the beginning, or from where `resume` says that an earlier reading ended. */
   readonly lines: AsyncIterable<Line>;
-  /** What `state` of an earlier reading of the same file gave, if only what follows it is read. */
+  /** The same as UTF-8, unpacked and not yet cut into lines. To be read instead of `lines`, not as well. */
+  readonly bytes?: AsyncIterable<Uint8Array>;
+  /**
+   * What `state` of an earlier reading of the same file gave, if only what follows it is read; of a
+   * database, if only what has changed is wanted.
+   */
   readonly resume?: JsonObject;
   /** Files beside the transcript that belong to it; nothing outside of the place can be reached. */
   readonly files?: FileAccess;
@@ -62,6 +92,8 @@ export interface FileAccess {
   readText(path: string, maxBytes: number): Promise<string | undefined>;
   /** The names in a folder, sorted; none if it is not there. */
   list(path: string): Promise<readonly string[]>;
+  /** When a file was last written, in epoch milliseconds; undefined if it is not there. */
+  modifiedAt(path: string): Promise<number | undefined>;
 }
 
 export interface ImportedTranscript {
@@ -71,9 +103,15 @@ export interface ImportedTranscript {
   readonly problems: ProblemLog;
   /**
    * To be asked when all is read: what a later reading needs to go on from the last complete line.
-   * Small. A reader that has none is always given the whole file.
+   * Small. A last line that had no line break is handed over again then: a reader that has taken it
+   * must know it, or have no state. One that has none is always given the whole file.
    */
   readonly state?: () => JsonObject | undefined;
+  /**
+   * To be asked when all is read: whether something was left for later, such as an answer that is being
+   * written. Then the file is read again, though it may not change any more.
+   */
+  readonly isPostponed?: () => boolean;
 }
 
 export interface ImportedSession {
@@ -114,6 +152,8 @@ export interface ImportedEntry {
   /** The fields of `data` that hold source ids, to be replaced by ours. */
   readonly references?: readonly string[];
   readonly usage: Usage | null;
+  /** What all parts of one answer share, where several entries are one: its usage stands on the last. */
+  readonly answer?: string;
   readonly model: string | null;
   /** Null if the format does not say. */
   readonly createdAt: number | null;

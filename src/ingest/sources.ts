@@ -70,9 +70,10 @@ export async function readTranscript(
     length += next.value.length;
   }
   const source = findSource(Buffer.concat(head), path, input.source);
-  const split = splitLines(chain(head, chunks));
+  const all = chain(head, chunks);
+  const split = splitLines(all);
   const lines = input.prepare?.(split) ?? split;
-  return { ...source.read({ path, lines }), source: source.name };
+  return { ...source.read({ path, lines, bytes: all }), source: source.name };
 }
 
 function findSource(head: Uint8Array, path: string, name: string | undefined): TranscriptSource {

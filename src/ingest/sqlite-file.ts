@@ -15,6 +15,8 @@ export interface ForeignDatabase {
   /** The rows, one in memory at a time; none, and a problem, if the question cannot be answered. */
   rows(sql: string, ...parameters: (string | number)[]): Generator<Row>;
   has(table: string, column?: string): boolean;
+  /** Whether a question could not be answered: what was given is not all. */
+  readonly hasFailed: boolean;
 }
 
 /** How long to wait for a writer: another reading comes soon enough. */
@@ -56,6 +58,9 @@ function wrap(database: DatabaseSync, problems: ProblemLog): ForeignDatabase {
     told.add(message);
   };
   return {
+    get hasFailed() {
+      return told.size > 0;
+    },
     *rows(sql, ...parameters) {
       try {
         yield* database.prepare(sql).iterate(...parameters) as Iterable<Row>;

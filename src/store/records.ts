@@ -50,6 +50,8 @@ export interface SessionPatch {
   readonly ttlSeconds?: number | null;
   readonly retention?: Retention;
   readonly figures?: IngestFigures;
+  /** What is known of it only by now. `session_exists` if another session has the key. */
+  readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch">;
 }
 
 export interface SessionFilter {
@@ -149,6 +151,12 @@ export interface AppendResult {
   readonly leaf: string | null;
   /** The request had been carried out before; nothing was written now. */
   readonly replayed: boolean;
+}
+
+/** That an entry is there, and what its model call took. */
+export interface EntryUsage {
+  readonly id: string;
+  readonly usage: Usage | null;
 }
 
 /** An entry as it is stored. */

@@ -27,6 +27,7 @@ import type {
   AppendResult,
   ChangePage,
   EntryRecord,
+  EntryUsage,
   EraseRequest,
   EraseResult,
   FeedHead,
@@ -167,6 +168,8 @@ export interface StoreReads {
   readEntries(tenant: string, query: EntryQuery): Promise<EntryPage>;
   /** The entries with these ids, in the order of the ids; unknown ones are left out. */
   findEntries(tenant: string, ids: readonly string[], payloads: boolean): Promise<EntryPage>;
+  /** Which of these entries there are, and what each took, without reading what they hold. */
+  findUsage(tenant: string, ids: readonly string[]): Promise<readonly EntryUsage[]>;
   findPending(tenant: string, id: string): Promise<PendingRecord | undefined>;
   /** The last entries of the session's branches, the newest branch first. */
   listLeaves(tenant: string, sessionId: string, limit: number): Promise<readonly EntryRecord[]>;

@@ -24,6 +24,8 @@ export interface Reading {
 export interface ReadingOptions {
   readonly path?: string;
   readonly resume?: JsonObject;
+  /** How many lines of the file stand before `content`. */
+  readonly linesBefore?: number;
   /** The files beside the transcript, by their names. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -34,10 +36,10 @@ export async function readWith(
   content: string,
   options: ReadingOptions = {},
 ): Promise<Reading> {
-  const { path = "", resume, files } = options;
+  const { path = "", resume, linesBefore = 0, files } = options;
   const transcript = source.read({
     path,
-    lines: splitLines([Buffer.from(content)]),
+    lines: splitLines([Buffer.from(content)], { start: { lines: linesBefore, offset: 0 } }),
     ...(resume === undefined ? {} : { resume }),
     ...(files === undefined ? {} : { files: filesOf(files) }),
   });
@@ -73,9 +75,9 @@ export async function readInSteps(
 ): Promise<ImportedEntry[]> {
   const found: ImportedEntry[] = [];
   let resume: JsonObject | undefined;
-  for (const line of content.split(/(?<=\n)/)) {
+  for (const [i, line] of content.split(/(?<=\n)/).entries()) {
     const step = await readWith(source, line, {
-      ...options,
+      ...{ ...options, linesBefore: i },
       ...(resume === undefined ? {} : { resume: JSON.parse(JSON.stringify(resume)) }),
     });
     resume = step.state;
@@ -91,6 +93,7 @@ function filesOf(files: Readonly<Record<string, string>>): FileAccess {
       const text = files[clean(path)];
       return Promise.resolve(text !== undefined && text.length <= maxBytes ? text : undefined);
     },
+    modifiedAt: (path) => Promise.resolve(files[clean(path)] === undefined ? undefined : 0),
     list: (path) => {
       const below = path === "." || path === "" ? "" : `${clean(path)}/`;
       const names = Object.keys(files)

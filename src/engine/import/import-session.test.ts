@@ -44,7 +44,7 @@ describe("importing a tree", () => {
     const { handle, result } = await importText(engine, PI, { path: "/sessions/a.jsonl" });
     expect(result).toEqual({
       ...{ sessionId: handle.id, created: true, entries: 16, skipped: 0, problems: 1 },
-      ...{ last: expect.any(String), forgotten: false },
+      ...{ last: expect.any(String), key: expect.any(String), forgotten: false },
     });
     expect(await handle.meta()).toMatchObject({
       ...{ agent: "pi", title: "Cron runs twice", startedAt: Date.UTC(2025, 11, 3, 14) },

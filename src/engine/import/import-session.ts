@@ -2,9 +2,8 @@
  * Storing a session that a reader has given.
  *
  * Importing a file again changes nothing, and a file that has grown adds what is new. A session is
- * known by its origin key, an entry by an id made of that key and the source's id. Entries are stored
- * in the order of the file, so the last entry of a batch tells for all before it whether they are
- * there: an unchanged file costs one look-up for each thousand entries.
+ * known by its origin key, an entry by an id made of that key and the source's id. Whether an entry is
+ * there is looked up for each, as a file may be rewritten anywhere.
  */
 
 import type { ImportedSession } from "../../ingest/source.ts";
@@ -18,12 +17,15 @@ import type { Scope } from "../scope.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 import { toName, toText } from "./import-draft.ts";
 import { ImportWriter } from "./import-writer.ts";
+import { type EarlierKeys, findIdKey, findKnown, isForgotten } from "./known-session.ts";
 
 export interface ImportOptions {
   /** The file, for the session's origin; it also identifies a session that has no id of its own. */
   readonly file?: string;
   /** What the session is known by, unique within the tenant; made of source and id if left out. */
   readonly key?: string;
+  /** Where else the session may have been stored, when less was known of it. */
+  readonly earlier?: EarlierKeys;
   readonly workstation?: string;
   readonly projectId?: string;
   /** Whose the session is; the agent's if left out. */
@@ -61,6 +63,8 @@ export interface ImportResult {
   readonly problems: number;
   /** The last entry that can be gone on from; null if there is none. */
   readonly last: string | null;
+  /** What the session is known by. */
+  readonly key: string;
   /** The session was deleted here, and was not stored again. */
   readonly forgotten: boolean;
 }
@@ -72,9 +76,12 @@ export async function importSession(
 ): Promise<ImportResult> {
   checkInput(options, "options");
   const key = originKey(imported, options);
-  const found = await scope.store.findSessionByOrigin(scope.tenant, key);
-  if (found === undefined && options.skipForgotten && (await isForgotten(scope, key))) {
-    const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null };
+  const { earlier, metadata } = options;
+  const found = await findKnown(scope, key, earlier, () =>
+    options.dryRun ? undefined : { origin: toOrigin(imported, key, options), metadata },
+  );
+  if (found === undefined && options.skipForgotten && (await isForgotten(scope, key, earlier))) {
+    const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null, key };
     return { ...nothing, problems: imported.problems.total, forgotten: true };
   }
   const { session, isNew } =
@@ -82,7 +89,8 @@ export async function importSession(
       ? await create(scope, imported, key, options)
       : { session: found, isNew: false };
   const writer = new ImportWriter(scope, session, {
-    ...{ key, isNew, startedAt: imported.startedAt },
+    ...{ key: await findIdKey(scope, session, key, earlier), isNew },
+    startedAt: imported.startedAt,
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
     ...{ after: options.after ?? null, describe: options.describe },
   });
@@ -99,12 +107,9 @@ export async function importSession(
     skipped: writer.skipped,
     problems: imported.problems.total,
     last: writer.last,
+    key: session?.origin.key ?? key,
     forgotten: false,
   };
-}
-
-async function isForgotten({ store, tenant }: Scope, key: string): Promise<boolean> {
-  return (await store.findTombstoneByOrigin(tenant, key)) !== undefined;
 }
 
 function originKey(imported: ImportedSession, options: ImportOptions): string {

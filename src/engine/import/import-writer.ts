@@ -3,12 +3,13 @@
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { textOf } from "../../model/block.ts";
-import { kindRules } from "../../model/entry.ts";
+import { kindRules, type Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_BATCH_ENTRIES, MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { AppendRequest, NewEntry, SessionPatch } from "../../store/records.ts";
 import type { Scope } from "../scope.ts";
+import { AnswerUsage } from "./answer-usage.ts";
 import { draftImported, toText } from "./import-draft.ts";
 import { ImportedIds } from "./imported-id.ts";
 
@@ -47,13 +48,14 @@ export class ImportWriter {
   #bytes = 0;
   /** The batch before, which is being stored while this one is read. */
   #storing: Promise<void> = Promise.resolve();
-  /** Entries of the file before the batch. */
-  #before = 0;
   #looksUp: boolean;
   /** The session's leaf, as far as we know. */
   #leaf: string | null;
+  #answers = new AnswerUsage();
   /** The last entry of the file before the batch that moves the leaf. */
   #lastNode: string | null;
+  /** The file is a tree, and ends with an entry that was there: what is new stands aside of it. */
+  #endsAsBefore = false;
   #title: string | undefined;
   /** What stands for the past of each entry; absent where nothing is summarised. */
   readonly #summaries = new Map<string, string>();
@@ -99,7 +101,8 @@ export class ImportWriter {
     const { store, tenant } = this.#scope;
     const { id: sessionId } = this.#session;
     const now = this.#scope.now();
-    const target = typeof leaf === "string" ? this.#ids.of(leaf) : leaf;
+    const before = this.#endsAsBefore ? (this.#session.leaf ?? undefined) : undefined;
+    const target = typeof leaf === "string" ? this.#ids.of(leaf) : leaf === null ? null : before;
     if (target !== undefined && target !== this.#leaf) {
       await store.moveLeaf(tenant, { sessionId, leaf: target, now });
       this.#leaf = target;
@@ -134,39 +137,45 @@ export class ImportWriter {
   async #store(batch: readonly Waiting[]): Promise<void> {
     for (let tries = 1; ; tries++) {
       const known = await this.#findStored(batch);
-      const drafts = this.#draft(batch, known);
+      const answers = new AnswerUsage(this.#answers);
+      const drafts = this.#draft(batch, known, answers);
       if (drafts.length > 0 && !(await this.#append(drafts, batch, tries))) continue;
       this.stored += drafts.length;
       this.skipped += known.size;
-      break;
+      this.#answers = answers;
+      for (const { entry, id } of batch) {
+        if (!kindRules(entry.kind).movesLeaf) continue;
+        this.#lastNode = id;
+        this.#endsAsBefore = known.has(id) && entry.parentSourceId !== undefined;
+      }
+      return;
     }
-    for (const { entry, id } of batch) {
-      if (kindRules(entry.kind).movesLeaf) this.#lastNode = id;
-    }
-    this.#before += batch.length;
   }
 
-  /** The ids of the batch that the store has. */
-  async #findStored(batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
-    if (!this.#looksUp) return new Set();
+  /** The ids of the batch that the store has, each with what the entry took. */
+  async #findStored(batch: readonly Waiting[]): Promise<ReadonlyMap<string, Usage | null>> {
+    if (!this.#looksUp) return new Map();
     const { store, tenant } = this.#scope;
     const ids = batch.map(({ id }) => id);
-    const [last] = (await store.findEntries(tenant, ids.slice(-1), false)).entries;
-    // As many entries stand before it as the file has before it: then they are the same ones.
-    if (last?.sequence === this.#before + batch.length) return new Set(ids);
-    const page = await store.findEntries(tenant, ids, false);
-    return new Set(page.entries.map((record) => record.id));
+    const found = await store.findUsage(tenant, ids);
+    return new Map(found.map(({ id, usage }) => [id, usage]));
   }
 
-  #draft(batch: readonly Waiting[], known: ReadonlySet<string>): NewEntry[] {
+  #draft(
+    batch: readonly Waiting[],
+    known: ReadonlyMap<string, Usage | null>,
+    answers: AnswerUsage,
+  ): NewEntry[] {
     const { problems, startedAt } = this.#setting;
     const createdAt = startedAt ?? this.#session?.startedAt ?? this.#scope.now();
     const idOf = (sourceId: string) => this.#ids.of(sourceId);
     const drafts: NewEntry[] = [];
     let leaf = this.#leaf;
     let lastNode = this.#lastNode;
-    for (const { entry, id } of batch) {
+    for (const { entry: read, id } of batch) {
       const isNew = !known.has(id);
+      const entry = isNew ? withOwnUsage(read, answers) : read;
+      if (!isNew) noteStored(read, known.get(id) ?? null, answers);
       // In a file without a tree the conversation goes on where we have it, unless somebody has
       // gone on with it here: then it goes on where the file has it.
       const tip = isNew && leaf !== null && this.#ids.includes(leaf) ? leaf : lastNode;
@@ -245,6 +254,16 @@ export class ImportWriter {
     const name = entry.data?.["name"];
     if (typeof name === "string") this.#title = toText(name, MAX_TITLE_BYTES);
   }
+}
+
+function withOwnUsage(entry: ImportedEntry, answers: AnswerUsage): ImportedEntry {
+  if (entry.answer === undefined || entry.usage === null) return entry;
+  const usage = answers.take(entry.answer, entry.usage);
+  return usage === entry.usage ? entry : { ...entry, usage };
+}
+
+function noteStored(entry: ImportedEntry, stored: Usage | null, answers: AnswerUsage): void {
+  if (entry.answer !== undefined) answers.found(entry.answer, entry.usage, stored);
 }
 
 /** About the bytes that it takes in memory. */

@@ -31,6 +31,8 @@ export const AIDER: TranscriptSource = {
     return /^\s*# aider chat started at /.test(text);
   },
 
+  isText: () => true,
+
   read(input) {
     const problems = new ProblemLog();
     return { sessions: readRuns(input, problems), problems };

@@ -24,6 +24,8 @@ export const CHATGPT: TranscriptSource = {
     );
   },
 
+  isText: () => true,
+
   read(input) {
     const problems = new ProblemLog();
     async function* sessions(): AsyncGenerator<ImportedSession> {

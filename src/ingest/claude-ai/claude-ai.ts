@@ -29,6 +29,8 @@ export const CLAUDE_AI: TranscriptSource = {
     );
   },
 
+  isText: () => true,
+
   read(input) {
     const problems = new ProblemLog();
     async function* sessions(): AsyncGenerator<ImportedSession> {

@@ -59,7 +59,7 @@ export const CLAUDE_CODE: TranscriptSource = {
     async function* sessions() {
       let length = 0;
       async function* measured() {
-        for await (const line of counter.number(input.lines)) {
+        for await (const line of input.lines) {
           length += line.text.length;
           yield line;
         }
@@ -81,9 +81,9 @@ export const CLAUDE_CODE: TranscriptSource = {
     }
     return {
       ...{ sessions: sessions(), problems },
-      // While no line has named the session, its id may still change: then all is read again.
+      // While no line has named the session and its folder, they may still come: then all is read again.
       state: () =>
-        header?.isNamed && file !== undefined
+        header?.isNamed && header.cwd !== null && file !== undefined
           ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
           : undefined,
     };

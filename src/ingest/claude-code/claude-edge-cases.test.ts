@@ -163,6 +163,7 @@ test("what stands beside a sub-agent's file is its title", async () => {
     readText: async (path) =>
       path === "agent-a1b2c3d.meta.json" ? '{"agentType":"Explore","description":"Find tax"}' : "",
     list: async () => [],
+    modifiedAt: async () => undefined,
   };
   const lines = splitLines([Buffer.from(fixture("claude-code/agent-a1b2c3d.jsonl"))]);
   const { sessions } = CLAUDE_CODE.read({
@@ -191,10 +192,10 @@ describe("reading on", () => {
     return { entries, leaf, id, state: transcript.state?.(), problems: transcript.problems.first };
   }
 
-  const open = (text: string, resume?: object) =>
+  const open = (text: string, resume?: object, before = 0) =>
     CLAUDE_CODE.read({
       path: PATH,
-      lines: splitLines([Buffer.from(text)]),
+      lines: splitLines([Buffer.from(text)], { start: { lines: before, offset: 0 } }),
       // As it comes back from where it was stored.
       ...(resume === undefined ? {} : { resume: JSON.parse(JSON.stringify(resume)) }),
     });
@@ -217,7 +218,7 @@ describe("reading on", () => {
         const first = await take(open(`${lines.slice(0, at).join("\n")}\n`));
         const rest = `${lines.slice(at).join("\n")}\n`;
         if (first.state === undefined) continue;
-        const second = await take(open(rest, first.state));
+        const second = await take(open(rest, first.state, at));
         expect(second.id).toBe(whole.id);
         // A note that is there twice is stored once: the second reading cannot know of the first.
         const all = [...first.entries, ...second.entries];
@@ -237,7 +238,7 @@ describe("reading on", () => {
   test("a line that is read again is no problem", async () => {
     const lines = fixture("claude-code/version-2.jsonl").trimEnd().split("\n");
     const first = await take(open(lines.slice(0, 9).join("\n")));
-    const second = await take(open(lines.slice(8).join("\n"), first.state));
+    const second = await take(open(lines.slice(8).join("\n"), first.state, 8));
     expect(second.problems).toEqual([]);
     expect(second.entries.map(({ sourceId }) => sourceId)).not.toContain(
       first.entries.at(-1)?.sourceId,
@@ -246,7 +247,9 @@ describe("reading on", () => {
 
   test("what is remembered stays small, whatever the length of the file", async () => {
     const line = (i: number) =>
-      said("user", "x", { uuid: `u${i}`, parentUuid: i ? `u${i - 1}` : null, sessionId: ID });
+      said("user", "x", {
+        ...{ uuid: `u${i}`, parentUuid: i ? `u${i - 1}` : null, sessionId: ID, cwd: "/srv/shop" },
+      });
     const lines = Array.from({ length: 5_000 }, (_, i) => line(i));
     const { state, entries } = await take(open(lines.join("\n")));
     expect(entries).toHaveLength(5_000);

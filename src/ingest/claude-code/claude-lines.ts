@@ -91,7 +91,8 @@ function toAnswer(record: Fields, message: Fields, blocks: Block[]): MappedMessa
   };
   const calls = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
   // Without an id, lines cannot belong together.
-  return { entries: [entry], answer: id || undefined, calls, results: [] };
+  if (!id) return { entries: [entry], calls, results: [] };
+  return { entries: [{ ...entry, answer: id }], answer: id, calls, results: [] };
 }
 
 function toEntry(

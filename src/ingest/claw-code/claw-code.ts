@@ -33,6 +33,8 @@ export const CLAW_CODE: TranscriptSource = {
     );
   },
 
+  isText: (path) => path.endsWith(".json"),
+
   read(input) {
     const problems = new ProblemLog();
     return { sessions: readSessions(input, problems), problems };

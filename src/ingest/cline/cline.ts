@@ -41,6 +41,7 @@ export const CLINE: TranscriptSource = {
     return isHistory(head, path) && !isRoo(path);
   },
 
+  isText: () => true,
   read: (input) => read(input, "cline"),
 };
 
@@ -48,6 +49,7 @@ export const ROO_CODE: TranscriptSource = {
   name: "roo-code",
   places: (environment) => inEditors(environment, "rooveterinaryinc.roo-cline"),
   recognise: (head, path) => isHistory(head, path) && isRoo(path),
+  isText: () => true,
   read: (input) => read(input, "roo-code"),
 };
 

@@ -258,11 +258,13 @@ describe("reading on", () => {
     return { entries, state: transcript.state?.() };
   }
 
-  const readOn = (lines: readonly string[], resume?: object) =>
+  const readOn = (lines: readonly string[], resume?: object, before = 0) =>
     take(
       CODEX.read({
         path: "/rollout-a.jsonl",
-        lines: splitLines([Buffer.from(`${lines.join("\n")}\n`)]),
+        lines: splitLines([Buffer.from(`${lines.join("\n")}\n`)], {
+          start: { lines: before, offset: 0 },
+        }),
         ...(resume === undefined ? {} : { resume: JSON.parse(JSON.stringify(resume)) }),
       }),
     );
@@ -278,7 +280,7 @@ describe("reading on", () => {
         entries.reduce((sum, { usage }) => sum + (usage?.outputTokens ?? 0), 0);
       for (let cut = 1; cut < lines.length; cut++) {
         const first = await readOn(lines.slice(0, cut));
-        const second = await readOn(lines.slice(cut), first.state);
+        const second = await readOn(lines.slice(cut), first.state, cut);
         const both = [...first.entries, ...second.entries];
         expect(places(both)).toEqual(places(whole.entries));
         expect(tokens(both)).toBe(tokens(whole.entries));

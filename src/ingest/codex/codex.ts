@@ -47,7 +47,7 @@ export const CODEX: TranscriptSource = {
     const { resume, path } = input;
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
-      const records = readRecords(counter.number(input.lines), problems);
+      const records = readRecords(input.lines, problems);
       const ahead: JsonRecord[] = [];
       if (resume !== undefined) header = resume["header"] as unknown as CodexHeader;
       else {

@@ -25,8 +25,12 @@ export const CRABTALK: TranscriptSource = {
   places(environment) {
     const own = folderOf(environment, "CRABTALK_HOME", joinPath(environment.home, ".crabtalk"));
     const matches = (path: string) => path.endsWith(".jsonl") || /(^|\/)meta$/.test(path);
-    return [{ root: joinPath(own, "sessions"), matches }];
+    const ownerOf = async (path: string) =>
+      isStep(fileName(path)) ? path.replace(/[^/]+$/, "meta") : undefined;
+    return [{ root: joinPath(own, "sessions"), matches, parts: { ownerOf } }];
   },
+
+  companions: (path) => (fileName(path) === "meta" ? [{ folder: ".", matches: isStep }] : []),
 
   recognise(head) {
     const first = firstRecord(head);
@@ -42,7 +46,7 @@ export const CRABTALK: TranscriptSource = {
         ? (input.resume["names"] as unknown as [string, string][])
         : [],
     );
-    const lines = new ResumedLines(input.resume, () => ({
+    const lines = new ResumedLines(() => ({
       meta: meta as JsonObject,
       names: [...names].slice(-100) as unknown as JsonValue,
     }));
@@ -65,9 +69,15 @@ export const CRABTALK: TranscriptSource = {
       }
       yield { ...toSession(meta, input.path), entries: entries(), problems };
     }
-    return { sessions: sessions(), problems, state: () => lines.state() };
+    // Steps are files of their own: there is no place in this one to go on from.
+    const isFolder = fileName(input.path) === "meta";
+    return { sessions: sessions(), problems, state: () => (isFolder ? undefined : lines.state()) };
   },
 };
+
+function isStep(name: string): boolean {
+  return /^step-\d+$/.test(name);
+}
 
 function isMeta(record: Fields): boolean {
   return ["agent", "created_by", "created_at"].every((name) => typeof record[name] === "string");
@@ -96,7 +106,7 @@ async function* chain(
   if (first !== undefined) yield first;
   yield* records;
   if (fileName(path) !== "meta" || files === undefined) return;
-  const steps = (await files.list(".")).filter((name) => /^step-\d+$/.test(name));
+  const steps = (await files.list(".")).filter(isStep);
   for (const name of steps) {
     const text = await files.readText(name, MAX_STEP_BYTES);
     const value = text === undefined ? undefined : parseJson(text);

@@ -15,14 +15,25 @@ import { FORMAT } from "./cursor-query.ts";
 
 const TABS = "workbench.panel.aichat.view.aichat.chatdata";
 
-/** Gives the conversations that have changed, and what a later reading must know. */
+/** What is stamped with an earlier time may be written later. */
+const SLACK_MS = 60_000;
+
+export interface ComposersEnd {
+  /** What a later reading must know: as it was before, if this one has failed. */
+  readonly state: JsonObject | undefined;
+  /** An answer is being written, or not all could be read. */
+  readonly isPostponed: boolean;
+}
+
+/** Gives the conversations that have changed. */
 export async function* readComposers(
   database: ForeignDatabase,
   resume: JsonObject | undefined,
   problems: ProblemLog,
-): AsyncGenerator<ImportedSession, JsonObject> {
+): AsyncGenerator<ImportedSession, ComposersEnd> {
   const since = countField(resume ?? {}, "since") ?? 0;
   let newest = since;
+  let waiting = Number.POSITIVE_INFINITY;
   const keys = "key >= 'composerData:' AND key < 'composerData;'";
   const rows = database.has("cursorDiskKV")
     ? database.rows(`SELECT key, value FROM cursorDiskKV WHERE ${keys}`)
@@ -36,14 +47,23 @@ export async function* readComposers(
         problems.add("not_json", `the conversation ${id} is no JSON object`);
       continue;
     }
-    const updated = timeField(composer, "lastUpdatedAt") ?? timeField(composer, "createdAt");
+    // Without it nothing says whether the conversation has grown.
+    const updated = timeField(composer, "lastUpdatedAt");
     if (updated !== null && updated < since) continue;
     newest = Math.max(newest, updated ?? 0);
     const bubbles = [...bubblesOf(database, id, composer, problems)];
-    if (bubbles.length > 0) yield toSession(id, composer, bubbles, problems);
+    const postpone = () => {
+      waiting = Math.min(waiting, updated ?? newest);
+    };
+    if (bubbles.length > 0) yield toSession(id, composer, bubbles, problems, postpone);
   }
   yield* readTabs(database, problems);
-  return { since: newest };
+  return {
+    isPostponed: waiting < Number.POSITIVE_INFINITY || database.hasFailed,
+    state: database.hasFailed
+      ? resume
+      : { since: Math.min(newest, waiting, Date.now() - SLACK_MS) },
+  };
 }
 
 function* bubblesOf(
@@ -73,6 +93,7 @@ function toSession(
   composer: Fields,
   bubbles: readonly Fields[],
   problems: ProblemLog,
+  postpone: () => void = () => {},
 ): ImportedSession {
   const folder = bubbles.map((bubble) => textField(bubble, "workspaceProjectDir")).find(Boolean);
   const isLive = composer["status"] === "generating";
@@ -80,7 +101,7 @@ function toSession(
   async function* entries(): AsyncGenerator<ImportedEntry> {
     for (const [i, bubble] of bubbles.entries()) {
       // What is being written is given when it is whole.
-      if (isLive && i === bubbles.length - 1 && isOpen(bubble)) return;
+      if (isLive && i === bubbles.length - 1 && isOpen(bubble)) return postpone();
       const own = textField(bubble, "bubbleId") ?? `bubble-${i}`;
       if (!ids.isNew(own)) continue;
       for (const draft of toBubbleDrafts(bubble, own)) yield toImportedEntry(FORMAT, draft);

@@ -160,7 +160,7 @@ describe("the database of the editor", () => {
   });
 
   test("gives what has changed since, and waits for what is being written", async () => {
-    const since = { path: makeDatabase(COMPOSER), resume: { since: 5001, lines: 0 } };
+    const since = { path: makeDatabase(COMPOSER), resume: { since: 5001 } };
     expect((await readWith(CURSOR_EDITOR, "", since)).sessions).toEqual([]);
     const { "composerData:k1": composer } = COMPOSER;
     const headers = composer.fullConversationHeadersOnly.slice(0, 3);

@@ -3,7 +3,7 @@
  * of the editor.
  */
 
-import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields } from "../fields.ts";
@@ -20,7 +20,7 @@ import type {
   TranscriptSource,
 } from "../source.ts";
 import { databaseText, withDatabase } from "../sqlite-file.ts";
-import { readComposers } from "./cursor-composers.ts";
+import { type ComposersEnd, readComposers } from "./cursor-composers.ts";
 import { FORMAT, unwrapQuery } from "./cursor-query.ts";
 import { readText } from "./cursor-text.ts";
 
@@ -45,6 +45,8 @@ export const CURSOR: TranscriptSource = {
     const isText = /^\s*(user|assistant):[ \t]*\r?\n/.test(text);
     return isText && (path.endsWith(".txt") || /<user_query>|^\[Tool call\] /m.test(text));
   },
+
+  isText: (path) => path.endsWith(".txt"),
 
   read(input) {
     const problems = new ProblemLog();
@@ -75,11 +77,12 @@ export const CURSOR_EDITOR: TranscriptSource = {
 
   read(input) {
     const problems = new ProblemLog();
-    let state: JsonObject | undefined;
+    let end: ComposersEnd = { state: input.resume, isPostponed: true };
     const sessions = withDatabase(input.path, problems, async function* (database) {
-      state = yield* readComposers(database, input.resume, problems);
+      end = yield* readComposers(database, input.resume, problems);
     });
-    return { sessions, problems, state: () => state };
+    const asked = { state: () => end.state, isPostponed: () => end.isPostponed };
+    return { sessions, problems, ...asked };
   },
 };
 
@@ -112,7 +115,7 @@ function readLines(input: SourceInput, problems: ProblemLog): ImportedTranscript
   for (const pair of Array.isArray(kept) ? (kept as unknown[]) : []) {
     if (Array.isArray(pair)) names.set(String(pair[0]), String(pair[1]));
   }
-  const lines = new ResumedLines(input.resume, () => ({
+  const lines = new ResumedLines(() => ({
     names: [...names].slice(-100) as unknown as JsonValue,
   }));
   async function* sessions(): AsyncGenerator<ImportedSession> {

@@ -5,18 +5,17 @@
  * was found in, also after links are followed; everything else is as if it were not there.
  */
 
-import { open, readdir, realpath } from "node:fs/promises";
+import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { FileAccess } from "../source.ts";
+import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
 /** A folder of a transcript has a few files; a listing without end would be an attack. */
 const MAX_NAMES = 10_000;
 
 /** `root` is the place's folder, or the transcript itself if that is all there is. */
 export function accessAround(transcript: string, root: string): FileAccess {
-  const folder = dirname(transcript);
-  const place = root === transcript ? folder : root;
-  const find = (path: string) => resolveInside(folder, path, place);
+  const find = (path: string) => resolveBeside({ path: transcript, root }, path);
   return {
     async readText(path, maxBytes) {
       const found = await find(path);
@@ -24,25 +23,72 @@ export function accessAround(transcript: string, root: string): FileAccess {
     },
     async list(path) {
       const found = await find(path);
-      if (found === undefined) return [];
-      try {
-        return (await readdir(found)).sort().slice(0, MAX_NAMES);
-      } catch {
-        // No folder, or none that we may read.
-        return [];
-      }
+      return found === undefined ? [] : namesIn(found);
+    },
+    async modifiedAt(path) {
+      const found = await find(path);
+      const facts = found === undefined ? undefined : await factsOf(found);
+      return facts === undefined ? undefined : Math.floor(facts.mtimeUs / 1000);
     },
   };
 }
 
-async function resolveInside(
+/** Files whose facts are asked for at a time. */
+const AT_ONCE = 64;
+
+/**
+ * The sizes of the files in a folder beside a transcript, and the newest of their times. Each file adds
+ * one, so that also how many there are shows in the sum.
+ */
+export async function sumFolder(
+  transcript: Pick<FoundFile, "path" | "root">,
   folder: string,
+  matches: (name: string) => boolean = () => true,
+): Promise<Pick<FoundFile, "size" | "mtimeUs">> {
+  const found = await resolveBeside(transcript, folder);
+  const names = found === undefined ? [] : (await namesIn(found)).filter(matches);
+  let [size, mtimeUs] = [0, 0];
+  for (let i = 0; i < names.length; i += AT_ONCE) {
+    const some = names.slice(i, i + AT_ONCE).map((name) => factsOf(join(found ?? "", name)));
+    for (const facts of await Promise.all(some)) {
+      size += facts === undefined ? 0 : facts.size + 1;
+      mtimeUs = Math.max(mtimeUs, facts?.mtimeUs ?? 0);
+    }
+  }
+  return { size, mtimeUs };
+}
+
+/** Undefined for what is no file. */
+async function factsOf(path: string): Promise<Pick<FoundFile, "size" | "mtimeUs"> | undefined> {
+  try {
+    const facts = await lstat(path);
+    return facts.isFile() ? { size: facts.size, mtimeUs: mtimeUsOf(facts) } : undefined;
+  } catch {
+    // Gone meanwhile.
+    return undefined;
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).sort().slice(0, MAX_NAMES);
+  } catch {
+    // No folder, or none that we may read.
+    return [];
+  }
+}
+
+async function resolveBeside(
+  { path: transcript, root: place }: Pick<FoundFile, "path" | "root">,
   path: string,
-  place: string,
 ): Promise<string | undefined> {
   if (isAbsolute(path) || path.includes("\0")) return undefined;
+  const folder = dirname(transcript);
   try {
-    const [real, root] = await Promise.all([realpath(join(folder, path)), realpath(place)]);
+    const [real, root] = await Promise.all([
+      realpath(join(folder, path)),
+      realpath(place === transcript ? folder : place),
+    ]);
     return isInside(real, root) ? real : undefined;
   } catch {
     // Not there.

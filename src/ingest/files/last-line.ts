@@ -12,14 +12,21 @@ import type { ProblemLog } from "../problems.ts";
 export interface ReadThrough {
   offset: number;
   lines: number;
-  /** Whether a line was handed out that has not ended yet: a reader that goes on would see it twice. */
+  /** Whether a line was handed out that has not ended yet: a reader that goes on sees it twice. */
   isOpen: boolean;
 }
 
-/** Passes lines on, and keeps `through` up to date. `end` is where the file ends, in bytes. */
+export interface LastLine {
+  /** Where the file ends, in bytes. */
+  readonly end: number;
+  /** Nothing waits: only in lines that are JSON each can a part be told from the whole. */
+  readonly isText: boolean;
+}
+
+/** Passes lines on, and keeps `through` up to date. */
 export async function* holdTornLine(
   lines: AsyncIterable<Line>,
-  end: number,
+  { end, isText }: LastLine,
   through: ReadThrough,
   problems: ProblemLog,
 ): AsyncGenerator<Line> {
@@ -37,7 +44,7 @@ export async function* holdTornLine(
     through.lines = held.number;
     through.offset = end;
     yield held;
-  } else if (isTorn(held.text)) {
+  } else if (!isText && isTorn(held.text)) {
     problems.add("torn_line", "the last line is not complete; it waits for its rest", held.number);
   } else {
     through.isOpen = true;
@@ -45,7 +52,6 @@ export async function* holdTornLine(
   }
 }
 
-/** Only a JSON object can be seen to be in part; other formats' last lines are what they are. */
 function isTorn(text: string): boolean {
   if (!text.startsWith("{")) return false;
   try {

@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import type { ProblemLog } from "../problems.ts";
-import { encodingOf, packingOf, toUtf8, unpack } from "./unpack.ts";
+import { encodingOf, packingOf, toPlain } from "./unpack.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
 /** How much is looked at to know a format. */
@@ -77,15 +77,9 @@ export class TranscriptFile implements AsyncDisposable {
 
   /** UTF-8, as far as the file is any. A chunk is good until the next is asked for. */
   async *read(problems: ProblemLog, offset = 0): AsyncGenerator<Uint8Array> {
-    const packing = packingOf(this.#start);
     const raw = this.#readRaw(problems, offset);
-    const bytes =
-      packing === undefined ? raw : unpack(raw, packing, problems, this.#options.maxUnpackedBytes);
-    const first = await bytes.next();
-    if (first.done) return;
-    const encoding = offset === 0 ? encodingOf(first.value) : undefined;
-    const all = chain(first.value, bytes);
-    yield* encoding === undefined ? all : toUtf8(all, encoding);
+    // The rest of a file that is plain is, however it begins.
+    yield* offset > 0 ? raw : toPlain(raw, problems, this.#options.maxUnpackedBytes);
   }
 
   /** Of the bytes before `offset`: SHA-256 of up to 4 KB. Undefined if the file ends before it. */
@@ -148,12 +142,4 @@ interface FileFacts {
 /** Holes take no space and no time to make: a file of terabytes that holds kilobytes is a trap. */
 export function isMostlyHoles({ size, allocated }: FoundFile): boolean {
   return size - allocated > 64 * 1024 * 1024 && allocated < size / 100;
-}
-
-async function* chain(
-  first: Uint8Array,
-  rest: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield first;
-  yield* rest;
 }

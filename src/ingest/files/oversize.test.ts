@@ -95,11 +95,14 @@ describe("cutting strings", () => {
 });
 
 describe("the last line", () => {
-  async function held(...texts: string[]) {
+  const held = (...texts: string[]) => holding(false, ...texts);
+
+  async function holding(isText: boolean, ...texts: string[]) {
     const through: ReadThrough = { offset: 0, lines: 0, isOpen: false };
     const problems = new ProblemLog();
     const given: string[] = [];
-    for await (const { text } of holdTornLine(give(...texts), 99, through, problems)) {
+    const last = { end: 99, isText };
+    for await (const { text } of holdTornLine(give(...texts), last, through, problems)) {
       given.push(text);
     }
     return { given, through, problems: problems.first.map(({ code }) => code) };
@@ -122,6 +125,7 @@ describe("the last line", () => {
 
   test("of another format is handed out as it is", async () => {
     expect((await held("# chat", "> answ…")).given).toEqual(["# chat", "> answ"]);
+    expect((await holding(true, "[", '{"a":1}]…')).given).toEqual(["[", '{"a":1}]']);
     expect((await held()).given).toEqual([]);
   });
 });

@@ -19,6 +19,54 @@ export function packingOf(head: Uint8Array): Packing | undefined {
   return isZstd ? "zstd" : undefined;
 }
 
+/** Whatever the bytes are packed and encoded as, by how they begin. A chunk is good until the next. */
+export async function* toPlain(
+  bytes: AsyncIterable<Uint8Array>,
+  problems: ProblemLog,
+  maxBytes?: number,
+): AsyncGenerator<Uint8Array> {
+  const raw = await beginningOf(bytes);
+  const packing = packingOf(raw.head);
+  if (packing === undefined) {
+    const encoding = encodingOf(raw.head);
+    yield* encoding === undefined ? raw.all : toUtf8(raw.all, encoding);
+    return;
+  }
+  const unpacked = await beginningOf(unpack(raw.all, packing, problems, maxBytes));
+  const encoding = encodingOf(unpacked.head);
+  yield* encoding === undefined ? unpacked.all : toUtf8(unpacked.all, encoding);
+}
+
+/** As many bytes as tell a packing. */
+const MAGIC_BYTES = 4;
+
+/** A pipe may give single bytes. `all` are the same bytes again, and those that follow. */
+async function beginningOf(
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ readonly head: Uint8Array; readonly all: AsyncGenerator<Uint8Array> }> {
+  const source = bytes[Symbol.asyncIterator]();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  while (length < MAGIC_BYTES) {
+    const next = await source.next();
+    if (next.done) break;
+    // A copy, where more is read: whoever reads the file may fill the same memory again.
+    const isEnough = chunks.length === 0 && next.value.length >= MAGIC_BYTES;
+    chunks.push(isEnough ? next.value : Uint8Array.from(next.value));
+    length += next.value.length;
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* chunks;
+      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
+    } finally {
+      await source.return?.();
+    }
+  }
+  const [first = new Uint8Array()] = chunks;
+  return { head: chunks.length <= 1 ? first : Buffer.concat(chunks), all: all() };
+}
+
 /** Gives what can be unpacked. Damage, and more than `maxBytes`, end it with a problem. */
 export async function* unpack(
   bytes: AsyncIterable<Uint8Array>,

@@ -46,6 +46,8 @@ export const GEMINI_CLI: TranscriptSource = {
     );
   },
 
+  isText: (path) => path.endsWith(".json"),
+
   read(input) {
     const problems = new ProblemLog();
     // What an earlier reading left is of the lines: an object is always read whole.
@@ -68,7 +70,7 @@ function readLog(input: SourceInput, problems: ProblemLog): ReturnType<Transcrip
   const kept = input.resume?.["session"];
   let header: Fields = isPlainObject(kept) ? kept : {};
   const chat = new GeminiChat(problems, input.resume);
-  const lines = new ResumedLines(input.resume, () => ({
+  const lines = new ResumedLines(() => ({
     ...{ session: header as JsonObject, chat: chat.state() },
   }));
   async function* sessions(): AsyncGenerator<ImportedSession> {

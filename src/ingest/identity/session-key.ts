@@ -12,6 +12,11 @@ export function compositeKey(workstation: string, project: string, session: stri
   return `${workstation}:${project}:${session}`;
 }
 
+/** The session's own id. Neither of the parts before it has a colon. */
+export function sessionInKey(key: string): string {
+  return key.split(":").slice(2).join(":");
+}
+
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
 /** The UUID in a file's name, the last of several. */

@@ -11,21 +11,29 @@ import { parseJson } from "../json-file.ts";
 import type { ForeignDatabase, Row } from "../sqlite-file.ts";
 import type { OpencodeMessage } from "./opencode-session.ts";
 
+/** What is stamped with an earlier time may be committed later, while an agent writes. */
+const SLACK_MS = 60_000;
+
 export class OpencodeDatabase {
   readonly #file: ForeignDatabase;
-  readonly #since: number;
+  readonly #resume: JsonObject | undefined;
+  readonly #since: number = 0;
   readonly #hasTimes: boolean;
   #newest = 0;
+  isPostponed = false;
 
   constructor(file: ForeignDatabase, resume: JsonObject | undefined) {
     this.#file = file;
+    this.#resume = resume;
     this.#hasTimes = file.has("part", "time_updated") && file.has("message", "time_updated");
-    this.#since = this.#hasTimes ? (countField(resume ?? {}, "since") ?? 0) : 0;
     // Asked before anything is read: what is written meanwhile is read again.
     for (const table of this.#hasTimes ? ["session", "message", "part"] : []) {
       const [row] = file.rows(`SELECT max(time_updated) AS newest FROM ${table}`);
       this.#newest = Math.max(this.#newest, countField(row ?? {}, "newest") ?? 0);
     }
+    const since = countField(resume ?? {}, "since") ?? 0;
+    // One that ends before is another database, or an older state of it: then all is read.
+    if (this.#hasTimes && since <= this.#newest) this.#since = since;
   }
 
   /** From the oldest on. */
@@ -61,10 +69,13 @@ export class OpencodeDatabase {
   /** Something written at `time` was not given yet: the next reading must look at it again. */
   postpone(time: number): void {
     this.#newest = Math.min(this.#newest, time);
+    this.isPostponed = true;
   }
 
   state(): JsonObject | undefined {
-    return this.#hasTimes ? { since: this.#newest } : undefined;
+    if (this.#file.hasFailed) return this.#resume;
+    if (!this.#hasTimes) return undefined;
+    return { since: Math.min(this.#newest, Date.now() - SLACK_MS) };
   }
 }
 

@@ -18,16 +18,25 @@ export async function* readMessageFiles(
   if (files === undefined || !isName(sessionId)) return;
   // The session lies in storage/session/<project>.
   for (const name of await jsonNames(files, `../../message/${sessionId}`)) {
-    const data = await readObject(files, `../../message/${sessionId}/${name}`, problems);
+    const path = `../../message/${sessionId}/${name}`;
+    const data = await readObject(files, path, problems);
     if (data === undefined) continue;
     const id = textField(data, "id") ?? name.replace(/\.json$/, "");
+    const written = [path];
     const parts = [];
     for (const part of isName(id) ? await jsonNames(files, `../../part/${id}`) : []) {
-      const read = await readObject(files, `../../part/${id}/${part}`, problems);
+      const place = `../../part/${id}/${part}`;
+      const read = await readObject(files, place, problems);
       if (read !== undefined) parts.push({ ...read, id: part.replace(/\.json$/, "") });
+      written.push(place);
     }
-    yield { id, data, parts, updatedAt: 0 };
+    yield { id, data, parts, updatedAt: await newestOf(files, written) };
   }
+}
+
+async function newestOf(files: FileAccess, paths: readonly string[]): Promise<number> {
+  const times = await Promise.all(paths.map((path) => files.modifiedAt(path)));
+  return times.reduce<number>((newest, time) => Math.max(newest, time ?? 0), 0);
 }
 
 async function jsonNames(files: FileAccess, folder: string): Promise<readonly string[]> {

@@ -42,7 +42,7 @@ export class OpencodeSession {
     const message = this.#newest;
     if (message === undefined) return;
     this.#newest = undefined;
-    // Only a file that says when it was written can be waited for.
+    // Only what says when it was written can be waited for.
     const isLive = message.updatedAt > 0 && Date.now() - message.updatedAt < QUIET_MS;
     yield* this.#give(message, !isLive);
   }

@@ -7,7 +7,7 @@
  * been written to it for a while.
  */
 
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isPlainObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { readJson } from "../json-file.ts";
@@ -16,6 +16,7 @@ import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
 import type {
   Environment,
+  FileAccess,
   ImportedEntry,
   ImportedSession,
   SourceInput,
@@ -47,7 +48,9 @@ export const OPENCODE: TranscriptSource = {
 
   read(input) {
     const problems = new ProblemLog();
-    let state: JsonObject | undefined;
+    // Until all is read, what is known is what was known before.
+    let state = input.resume;
+    let isPostponed = true;
     async function* sessions(): AsyncGenerator<ImportedSession> {
       yield* withDatabase(input.path, problems, async function* (file) {
         const database = new OpencodeDatabase(file, input.resume);
@@ -58,9 +61,11 @@ export const OPENCODE: TranscriptSource = {
           );
         }
         state = database.state();
+        isPostponed = database.isPostponed || file.hasFailed;
       });
     }
-    return { sessions: sessions(), problems, state: () => state };
+    const end = { state: () => state, isPostponed: () => isPostponed };
+    return { sessions: sessions(), problems, ...end };
   },
 
   resumeCommand: ({ id }) => commandFor("opencode --session ", id),
@@ -76,8 +81,15 @@ export const OPENCODE_FILES: TranscriptSource = {
         root: joinPath(dataFolder(environment), "storage"),
         matches: (path) => /^session\/[^/]+\/ses_[^/]+\.json$/.test(path),
         skips: (path) => !/^session(\/|$)/.test(path),
+        // A message is written when it is begun and when it is done: its parts need no watching.
+        parts: { isIn: (folder) => /^message(\/[^/]+)?$/.test(folder), ownerOf: sessionOf },
       },
     ];
+  },
+
+  companions(path) {
+    const id = fileName(path).replace(/\.json$/, "");
+    return [{ folder: `../../message/${id}` }];
   },
 
   recognise(head) {
@@ -90,15 +102,34 @@ export const OPENCODE_FILES: TranscriptSource = {
     );
   },
 
+  isText: () => true,
+
   read(input) {
     const problems = new ProblemLog();
-    return { sessions: readFiles(input, problems), problems };
+    let isPostponed = false;
+    const postpone = () => {
+      isPostponed = true;
+    };
+    const sessions = readFiles(input, problems, postpone);
+    return { sessions, problems, isPostponed: () => isPostponed };
   },
 };
+
+/** A message names its session, and that lies in a folder of its project. */
+async function sessionOf(path: string, files: FileAccess): Promise<string | undefined> {
+  const [, id] = /^message\/([^/]+)\/[^/]+\.json$/.exec(path) ?? [];
+  if (id === undefined) return undefined;
+  for (const project of await files.list("session")) {
+    const names = await files.list(`session/${project}`);
+    if (names.includes(`${id}.json`)) return `session/${project}/${id}.json`;
+  }
+  return undefined;
+}
 
 async function* readFiles(
   input: SourceInput,
   problems: ProblemLog,
+  postpone: () => void,
 ): AsyncGenerator<ImportedSession> {
   const session = await readJson(input.lines, problems);
   if (session === undefined) return;
@@ -107,7 +138,7 @@ async function* readFiles(
     return;
   }
   const messages = readMessageFiles(input.files, textField(session, "id") ?? "", problems);
-  yield toSession(session, messages, problems, () => {});
+  yield toSession(session, messages, problems, postpone);
 }
 
 function toSession(

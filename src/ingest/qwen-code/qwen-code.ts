@@ -33,7 +33,7 @@ export const QWEN_CODE: TranscriptSource = {
     const records = new QwenRecords(problems, input.resume);
     const kept = input.resume?.["session"];
     let known: Fields = isPlainObject(kept) ? kept : {};
-    const lines = new ResumedLines(input.resume, () => ({
+    const lines = new ResumedLines(() => ({
       ...{ session: known as JsonObject, records: records.state() },
     }));
     async function* sessions(): AsyncGenerator<ImportedSession> {

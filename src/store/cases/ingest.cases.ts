@@ -5,6 +5,7 @@ import {
   type Cases,
   changesOf,
   createSession,
+  expectCode,
   message,
   newSession,
   T0,
@@ -18,6 +19,35 @@ export function ingested(path: string, over: Partial<IngestedFile> = {}): Ingest
 }
 
 export function ingestCases({ store, tenant }: Cases): void {
+  describe("the origin of a session", () => {
+    const before = { key: "w:0:s", workstation: "w", projectId: "0", file: "/a" };
+    const project = { projectId: "1", projectPath: "/srv/shop", gitBranch: "main" };
+
+    test("gets what becomes known of it later, and keeps the rest", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme, { origin: before });
+      const origin = { key: "w:1:s", ...project };
+      const updated = await store().updateSession(acme, id, { origin }, T0);
+      expect(updated.origin).toEqual({ ...before, ...origin });
+      expect(await store().findSessionByOrigin(acme, "w:1:s")).toEqual(updated);
+      expect(await store().findSessionByOrigin(acme, "w:0:s")).toBeUndefined();
+      const again = await store().updateSession(acme, id, { origin: { key: "w:1:s" } }, T0);
+      expect(again.origin).toEqual(updated.origin);
+      expect(await store().listSessions(acme, { projectId: "1" }, { limit: 2 })).toMatchObject({
+        sessions: [{ id }],
+      });
+    });
+
+    test("does not get a key that another session has", async () => {
+      const acme = tenant();
+      const first = await createSession(store(), acme, { origin: before });
+      await createSession(store(), acme, { origin: { key: "w:1:s" } });
+      const patch = { origin: { key: "w:1:s", ...project } };
+      await expectCode(store().updateSession(acme, first.id, patch, T0), "session_exists");
+      expect(await store().findSession(acme, first.id)).toEqual(first);
+    });
+  });
+
   describe("ingested files", () => {
     test("are remembered by workstation and path, and replaced", async () => {
       const acme = tenant();

@@ -140,6 +140,8 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   },
   findEntries: async (store, tenant, { entry }) =>
     expect((await store.findEntries(tenant, [entry], true)).entries).toEqual([]),
+  findUsage: async (store, tenant, { entry }) =>
+    expect(await store.findUsage(tenant, [entry])).toEqual([]),
   findPending: async (store, tenant, { stream: id }) =>
     expect(await store.findPending(tenant, id)).toBeUndefined(),
   listLeaves: (store, tenant, { session }) =>

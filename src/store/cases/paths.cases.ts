@@ -144,6 +144,26 @@ export function pathCases({ store, tenant }: Cases): void {
     expect(texts(await store().findEntries(acme, [], true))).toEqual([]);
   });
 
+  test("findUsage says which entries there are, and what they took", async () => {
+    const acme = tenant();
+    const { id } = await createSession(store(), acme);
+    const usage = {
+      ...{ inputTokens: 3, outputTokens: 5 },
+      cacheCreationTokens: 0,
+      cacheReadTokens: 7,
+    };
+    const { ids } = await append(store(), acme, id, message("one", { usage }), message("two"));
+    const [one = "", two = ""] = ids;
+    const found = await store().findUsage(acme, [two, nextId(), one]);
+    expect(new Map(found.map((each) => [each.id, each.usage]))).toEqual(
+      new Map([
+        [one, usage],
+        [two, null],
+      ]),
+    );
+    expect(await store().findUsage(acme, [])).toEqual([]);
+  });
+
   test("any page of any path of a grown tree is what walking to the root gives", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);

@@ -38,7 +38,7 @@ import {
   putMemory,
   retireFact,
 } from "./operations/notes.ts";
-import { findEntries, listLeaves, readEntries } from "./operations/read-entries.ts";
+import { findEntries, findUsage, listLeaves, readEntries } from "./operations/read-entries.ts";
 import {
   createSession,
   findSession,
@@ -215,6 +215,8 @@ class PostgresStore implements Store {
 
   findEntries: Store["findEntries"] = (tenant, ids, payloads) =>
     this.#db.read(tenant, (tx) => findEntries(tx, ids, payloads));
+  findUsage: Store["findUsage"] = (tenant, ids) =>
+    this.#db.read(tenant, (tx) => findUsage(tx, ids));
 
   findPending: Store["findPending"] = (tenant, id) =>
     this.#db.read(tenant, (tx) => findPending(tx, id));

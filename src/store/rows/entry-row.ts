@@ -1,8 +1,8 @@
 /** From a row of `entries` (e) to an entry. */
 
-import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
+import type { EntryKind, EntryStatus, Role, Usage } from "../../model/entry.ts";
 import { toHex } from "../../transcript/hash.ts";
-import type { EntryRecord, PlacedEntry, Row } from "../records.ts";
+import type { EntryRecord, EntryUsage, PlacedEntry, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
 export const ENTRY_COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.kind,
@@ -25,15 +25,7 @@ export function toEntry(row: Row, sessionId: string): EntryRecord {
     status: row["status"] as EntryStatus,
     model: row["model"] as string | null,
     adapter: row["adapter"] as string | null,
-    usage:
-      row["input_tokens"] === null
-        ? null
-        : {
-            inputTokens: Number(row["input_tokens"]),
-            outputTokens: Number(row["output_tokens"]),
-            cacheCreationTokens: Number(row["cache_creation_tokens"]),
-            cacheReadTokens: Number(row["cache_read_tokens"]),
-          },
+    usage: usageOf(row),
     metadata: textOrNull(row["metadata"]),
     createdAt: Number(row["created_at"]),
     supersededBy: row["superseded_by"] as string | null,
@@ -44,6 +36,23 @@ export function toEntry(row: Row, sessionId: string): EntryRecord {
     nonce: row["nonce"] as Uint8Array | null,
     contentHash: row["content_hash"] as Uint8Array | null,
     hash: row["hash"] as Uint8Array,
+  };
+}
+
+export const USAGE_COLUMNS = `e.id, e.input_tokens, e.output_tokens, e.cache_creation_tokens,
+  e.cache_read_tokens`;
+
+export function toEntryUsage(row: Row): EntryUsage {
+  return { id: String(row["id"]), usage: usageOf(row) };
+}
+
+function usageOf(row: Row): Usage | null {
+  if (row["input_tokens"] === null) return null;
+  return {
+    inputTokens: Number(row["input_tokens"]),
+    outputTokens: Number(row["output_tokens"]),
+    cacheCreationTokens: Number(row["cache_creation_tokens"]),
+    cacheReadTokens: Number(row["cache_read_tokens"]),
   };
 }
 

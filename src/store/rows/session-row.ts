@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import type { IngestFigures, Origin, Retention, Session } from "../../model/session.ts";
-import type { EraseMode, RetentionDue, Row } from "../records.ts";
+import type { EraseMode, RetentionDue, Row, SessionPatch } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
 /** The columns of a session, read from both of its tables. */
@@ -19,6 +19,12 @@ export function figureValues(figures: IngestFigures | undefined): (number | stri
   if (figures === undefined) return [null, null, null, null, null];
   const { exchangeCount, toolCounts, fileMtime, firstMessageAt, lastMessageAt } = figures;
   return [exchangeCount, JSON.stringify(toolCounts), fileMtime, firstMessageAt, lastMessageAt];
+}
+
+/** The columns of an origin that may become known later, in the order of `originValues`. */
+export function originValues(origin: SessionPatch["origin"]): (string | null)[] {
+  const { key = null, projectId = null, projectPath = null, gitBranch = null } = origin ?? {};
+  return [key, projectId, projectPath, gitBranch];
 }
 
 /** Columns that an older version did not fill have their defaults here. */

@@ -13,8 +13,8 @@ import {
   HISTORY_KINDS,
   type HistoryKinds,
 } from "../../entry-query.ts";
-import type { EntryRecord, Row } from "../../records.ts";
-import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import type { EntryRecord, EntryUsage, Row } from "../../records.ts";
+import { ENTRY_COLUMNS, toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound } from "../../store-errors.ts";
 import { query } from "../postgres-driver.ts";
@@ -43,6 +43,7 @@ const SQL = statements("read_entries", {
   findById: `SELECT ${ENTRY_COLUMNS}, s.id AS session_id FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = $1 AND e.id = ANY ($2)`,
+  usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = $1 AND e.id = ANY ($2)`,
   /** Nothing continues from the end of a chain: else it would be part of the chain. */
   leaves: `SELECT ${ENTRY_COLUMNS} FROM sessions s
     JOIN chains c ON c.tenant = s.tenant AND c.session = s.session
@@ -111,6 +112,10 @@ export async function findEntries(
   const entries = ids.flatMap((id) => found.get(id) ?? []);
   const contents = payloads ? entries.map((entry) => entry.content) : [];
   return { entries, payloads: await readPayloads(tx, contents), total: entries.length };
+}
+
+export async function findUsage(tx: Transaction, ids: readonly string[]): Promise<EntryUsage[]> {
+  return (await tx.all(SQL.usage, tx.tenant, ids)).map(toEntryUsage);
 }
 
 export async function listLeaves(

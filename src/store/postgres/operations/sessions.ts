@@ -4,7 +4,7 @@ import type { Session } from "../../../model/session.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type { NewSession, Row, SessionPatch } from "../../records.ts";
-import { figureValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
+import { figureValues, originValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import { type Query, query } from "../postgres-driver.ts";
@@ -42,7 +42,9 @@ const SQL = statements("sessions", {
       retention_applied = CASE WHEN coalesce(retention, 'full') = $9 THEN retention_applied END,
       exchange_count = coalesce($10, exchange_count), tool_counts = coalesce($11, tool_counts),
       file_mtime = coalesce($12, file_mtime), first_msg_at = coalesce($13, first_msg_at),
-      last_msg_at = coalesce($14, last_msg_at)
+      last_msg_at = coalesce($14, last_msg_at), origin_key = coalesce($15, origin_key),
+      project_id = coalesce($16, project_id), project_path = coalesce($17, project_path),
+      git_branch = coalesce($18, git_branch)
     WHERE tenant = $1 AND session = $2`,
   touch: `UPDATE session_state SET last_write_at = greatest(last_write_at, $3)
     WHERE tenant = $1 AND session = $2`,
@@ -132,9 +134,17 @@ export async function updateSession(
   patch: SessionPatch,
   now: number,
 ): Promise<Session> {
-  const [locked, ...found] = await tx.together([lockQuestion(tx, id), ...sessionQuestions(tx, id)]);
+  const key = patch.origin?.key;
+  const [locked, sameOrigin, ...found] = await tx.together([
+    lockQuestion(tx, id),
+    key === undefined ? undefined : query(SQL.findByOrigin, tx.tenant, key),
+    ...sessionQuestions(tx, id),
+  ]);
   const { number } = toState(locked, id);
   const session = foundSession(tx, id, found);
+  if (sameOrigin?.[0] !== undefined && sameOrigin[0]["id"] !== id) {
+    throw sessionExists("origin key", key ?? "");
+  }
   const title = patch.title ?? session.title;
   tx.defer(
     SQL.updateSession,
@@ -148,6 +158,7 @@ export async function updateSession(
     patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
     patch.retention ?? session.retention,
     ...figureValues(patch.figures),
+    ...originValues(patch.origin),
   );
   if (patch.participants !== undefined) {
     clearParticipants(tx, number);

@@ -25,7 +25,7 @@ import {
   putMemory,
   retireFact,
 } from "./notes.ts";
-import { findEntries, listLeaves, readEntries } from "./read-entries.ts";
+import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
 import { createSession, findSession, findSessionByOrigin, updateSession } from "./sessions.ts";
 import { checkIntegrity, dataVersion, status } from "./status.ts";
 import { abortStream, commitStream, findPending, openStream, writeStream } from "./streams.ts";
@@ -77,6 +77,7 @@ export const READS: Operations<StoreReads> & {
   findIngestedFiles,
   readEntries,
   findEntries,
+  findUsage,
   findPending,
   listLeaves,
   listRetentionDue,

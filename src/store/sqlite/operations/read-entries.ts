@@ -13,8 +13,8 @@ import {
   HISTORY_KINDS,
   type HistoryKinds,
 } from "../../entry-query.ts";
-import type { EntryRecord } from "../../records.ts";
-import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import type { EntryRecord, EntryUsage } from "../../records.ts";
+import { ENTRY_COLUMNS, toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -43,6 +43,7 @@ const SQL = statements("read_entries", {
   findById: `SELECT ${ENTRY_COLUMNS}, s.id AS session_id FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ?`,
+  usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = ? AND e.id = ?`,
   /** Nothing continues from the end of a chain: else it would be part of the chain. */
   leaves: `SELECT ${ENTRY_COLUMNS} FROM chains c CROSS JOIN entries e ON e.entry = (
       SELECT d.entry FROM entries d WHERE d.tenant = c.tenant AND d.session = c.session
@@ -112,6 +113,19 @@ export function findEntries(
   });
   const contents = payloads ? entries.map((entry) => entry.content) : [];
   return { entries, payloads: readPayloads(db, tenant, contents), total: entries.length };
+}
+
+export function findUsage(
+  db: SqliteConnection,
+  name: string,
+  ids: readonly string[],
+): EntryUsage[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return ids.flatMap((id) => {
+    const row = db.get(SQL.usage, tenant, id);
+    return row === undefined ? [] : toEntryUsage(row);
+  });
 }
 
 export function listLeaves(

@@ -4,7 +4,7 @@ import type { Session } from "../../../model/session.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type { NewSession, SessionPatch } from "../../records.ts";
-import { figureValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
+import { figureValues, originValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -33,7 +33,9 @@ const SQL = statements("sessions", {
       retention_applied = CASE WHEN coalesce(retention, 'full') = ?7 THEN retention_applied END,
       exchange_count = coalesce(?10, exchange_count), tool_counts = coalesce(?11, tool_counts),
       file_mtime = coalesce(?12, file_mtime), first_msg_at = coalesce(?13, first_msg_at),
-      last_msg_at = coalesce(?14, last_msg_at)
+      last_msg_at = coalesce(?14, last_msg_at), origin_key = coalesce(?15, origin_key),
+      project_id = coalesce(?16, project_id), project_path = coalesce(?17, project_path),
+      git_branch = coalesce(?18, git_branch)
     WHERE tenant = ?8 AND session = ?9`,
   touch: `UPDATE session_state SET last_write_at = max(last_write_at, ?)
     WHERE tenant = ? AND session = ?`,
@@ -119,6 +121,11 @@ export function updateSession(
   const session = getSession(db, name, id);
   const tenant = ensureTenant(db, name, now);
   const number = sessionNumber(db, tenant, id);
+  const key = patch.origin?.key;
+  const isNewKey = key !== undefined && key !== session.origin.key;
+  if (isNewKey && db.get(SQL.findByOrigin, tenant, key) !== undefined) {
+    throw sessionExists("origin key", key);
+  }
   const title = patch.title ?? session.title;
   db.run(
     SQL.updateSession,
@@ -132,6 +139,7 @@ export function updateSession(
     tenant,
     number,
     ...figureValues(patch.figures),
+    ...originValues(patch.origin),
   );
   if (patch.participants !== undefined) {
     db.run(SQL.clearParticipants, tenant, number);

@@ -1,0 +1,43 @@
+/**
+ * What lies beside a transcript and is a part of it: the log of a database, a folder with a file for
+ * each message. It changes while the transcript itself stays as it is. So its size and its time are
+ * counted to the transcript's when it is asked whether that has changed.
+ */
+
+import { stat } from "node:fs/promises";
+import { sumFolder } from "../ingest/files/file-access.ts";
+import { type FoundFile, mtimeUsOf } from "../ingest/files/walk.ts";
+import type { TranscriptSource } from "../ingest/source.ts";
+
+/** Size and time of a file, or of several together. */
+export type FileSum = Pick<FoundFile, "size" | "mtimeUs">;
+
+const NOTHING: FileSum = { size: 0, mtimeUs: 0 };
+
+/** Of all that lies beside `file`, if it is a transcript of `source`. */
+export async function sumBeside(
+  source: TranscriptSource | undefined,
+  file: Pick<FoundFile, "path" | "root">,
+): Promise<FileSum> {
+  // What is new in a database stands in a log, while the file itself stays as it is.
+  if (source?.container === "database") return sumFile(`${file.path}-wal`);
+  let sum = NOTHING;
+  for (const { folder, matches } of source?.companions?.(file.path) ?? []) {
+    sum = addSums(sum, await sumFolder(file, folder, matches));
+  }
+  return sum;
+}
+
+export function addSums(a: FileSum, b: FileSum): FileSum {
+  return { size: a.size + b.size, mtimeUs: Math.max(a.mtimeUs, b.mtimeUs) };
+}
+
+async function sumFile(path: string): Promise<FileSum> {
+  try {
+    const facts = await stat(path);
+    return { size: facts.size, mtimeUs: mtimeUsOf(facts) };
+  } catch {
+    // Not there.
+    return NOTHING;
+  }
+}

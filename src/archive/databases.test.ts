@@ -1,0 +1,92 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { SOURCES } from "../ingest/sources.ts";
+import { open } from "../open.ts";
+import { createMachine, type Machine } from "./archive.cases.ts";
+
+const sources = { sources: SOURCES };
+const PAST = 1_770_000_000_000;
+
+/** The database of opencode, as it is while the agent runs: with a log beside it. */
+function openOpencode(machine: Machine) {
+  const database = new DatabaseSync(machine.put(".local/share/opencode/opencode.db", ""));
+  database.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, project_id TEXT, directory TEXT,
+      title TEXT, time_created INT, time_updated INT);
+    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INT,
+      time_updated INT, data TEXT);
+    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INT,
+      time_updated INT, data TEXT)`);
+  return {
+    say(session: string, at: number, data: object = { role: "user" }) {
+      database
+        .prepare("INSERT OR IGNORE INTO session VALUES (?, NULL, 'p', '/srv', 't', ?, ?)")
+        .run(session, at, at);
+      const json = JSON.stringify({ ...data, time: { created: at } });
+      database
+        .prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?)")
+        .run(`m${at}`, session, at, at, json);
+      const text = JSON.stringify({ type: "text", text: `said at ${at}` });
+      database
+        .prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)")
+        .run(`p${at}`, `m${at}`, session, at, at, text);
+    },
+    finish(at: number) {
+      const json = JSON.stringify({ role: "assistant", time: { created: at, completed: at } });
+      database.prepare("UPDATE message SET data = ? WHERE id = ?").run(json, `m${at}`);
+    },
+    [Symbol.dispose]: () => database.close(),
+  };
+}
+
+test("a database that has changed is read only for the sessions that have", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  using opencode = openOpencode(machine);
+  for (let i = 0; i < 10; i++) opencode.say(`ses_${i}`, PAST + i);
+  const first = await machine.run(engine, sources);
+  expect(first.outcomes[0]).toMatchObject({ how: "read", sessions: { length: 10 } });
+  expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(1);
+  opencode.say("ses_3", PAST + 900_000);
+  const second = await machine.run(engine, sources);
+  const [outcome] = second.outcomes;
+  // The newest of before is looked at again: something may have been written at the same time.
+  expect(outcome?.sessions).toMatchObject([
+    { entries: 1, skipped: 1 },
+    { entries: 0, skipped: 1 },
+  ]);
+  expect(outcome?.how).toBe("continued");
+  const grown = await engine.getSessionMeta(outcome?.sessions[0]?.sessionId ?? "");
+  expect(grown.figures?.exchangeCount).toBe(2);
+  // Forced, all of it is read.
+  const forced = await machine.run(engine, { ...sources, force: true });
+  expect(forced.outcomes[0]).toMatchObject({ how: "read", sessions: { length: 10 } });
+});
+
+test("a database is not done while an answer in it is being written", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  using opencode = openOpencode(machine);
+  const now = Date.now();
+  opencode.say("ses_1", now - 10);
+  opencode.say("ses_1", now, { role: "assistant" });
+  expect((await machine.run(engine, sources)).totals.entries).toBe(1);
+  // Nothing has changed, but what was left is looked for.
+  expect((await machine.run(engine, sources)).totals.files).toMatchObject({ continued: 1 });
+  opencode.finish(now);
+  expect((await machine.run(engine, sources)).totals.entries).toBe(1);
+  expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(1);
+});
+
+test("a database that was replaced by an older one is read whole", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  {
+    using opencode = openOpencode(machine);
+    opencode.say("ses_1", PAST + 900_000);
+    await machine.run(engine, sources);
+  }
+  using older = openOpencode(machine);
+  older.say("ses_2", PAST);
+  expect((await machine.run(engine, sources)).totals.created).toBe(1);
+});

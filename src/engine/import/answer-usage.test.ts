@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Usage } from "../../model/entry.ts";
+import { AnswerUsage } from "./answer-usage.ts";
+
+const usage = (outputTokens: number, inputTokens = 0): Usage => ({
+  ...{ inputTokens, outputTokens, cacheCreationTokens: 0, cacheReadTokens: 0 },
+});
+
+test("a part that comes later gets what is not yet told of its answer", () => {
+  const answers = new AnswerUsage();
+  answers.found("a", null, usage(50, 100));
+  expect(answers.take("a", usage(80, 100))).toEqual(usage(30));
+  expect(answers.take("a", usage(5))).toEqual(usage(5));
+  expect(answers.take("b", usage(80))).toEqual(usage(80));
+});
+
+test("nothing is told of an answer that took nothing since", () => {
+  const answers = new AnswerUsage();
+  answers.found("a", null, usage(50));
+  expect(answers.take("a", usage(50))).toBeNull();
+});
+
+test("a copy does not change what it was made of", () => {
+  const answers = new AnswerUsage();
+  answers.found("a", null, usage(50));
+  new AnswerUsage(answers).take("a", usage(60));
+  expect(answers.take("a", usage(60))).toEqual(usage(10));
+});
+
+test("however often an answer grows between two readings, its parts add up to the whole", () => {
+  // Each reading finds more parts, and puts the answer's figure on the last of them.
+  const growth = fc.array(fc.record({ parts: fc.nat(3), tokens: fc.nat(50) }), { minLength: 1 });
+  fc.assert(
+    fc.property(growth, (readings) => {
+      const stored: (Usage | null)[] = [];
+      let [parts, tokens] = [0, 0];
+      for (const more of readings) {
+        parts += more.parts;
+        if (more.parts > 0) tokens += more.tokens;
+        const answers = new AnswerUsage();
+        for (let i = 0; i < parts; i++) {
+          const read = i === parts - 1 && tokens > 0 ? usage(tokens) : null;
+          const known = stored[i];
+          if (known === undefined) stored.push(answers.take("a", read));
+          else answers.found("a", read, known);
+        }
+      }
+      expect(stored.reduce((sum, each) => sum + (each?.outputTokens ?? 0), 0)).toBe(tokens);
+    }),
+  );
+});

@@ -1,0 +1,106 @@
+/**
+ * Whether a session that is imported is here, also under a key of before.
+ *
+ * The key holds the project, and a file may tell of its project only when some of it is stored. Then it
+ * is still the same session: it gets its key, and the ids of its entries stay what they are.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { Origin, Session } from "../../model/session.ts";
+import type { Scope } from "../scope.ts";
+import { ImportedIds } from "./imported-id.ts";
+
+export interface EarlierKeys {
+  /** A key that a session keeps which is found there. */
+  readonly kept?: string;
+  /** The key that a session without a project has. One that is found there gets the new key. */
+  readonly replaced?: string;
+  /** Whether what is found under one of them is what is imported. */
+  readonly isSame: (session: Session) => boolean;
+}
+
+/** What a session without a project is to get with its key. */
+export interface LateFacts {
+  readonly origin: Origin;
+  readonly metadata: JsonObject | undefined;
+}
+
+/** `facts` gives undefined if nothing may be changed. */
+export async function findKnown(
+  scope: Scope,
+  key: string,
+  earlier: EarlierKeys | undefined,
+  facts: () => LateFacts | undefined,
+): Promise<Session | undefined> {
+  const find = async (each: string | undefined) =>
+    each === undefined ? undefined : scope.store.findSessionByOrigin(scope.tenant, each);
+  const found = await find(key);
+  if (found !== undefined || earlier === undefined) return found;
+  const { kept, replaced, isSame } = earlier;
+  const same = kept === replaced ? undefined : await find(kept);
+  if (same !== undefined && isSame(same)) return same;
+  const bare = await find(replaced);
+  // One that is empty gives way to what is known by now.
+  if (bare === undefined || bare.entryCount === 0 || !isSame(bare)) return undefined;
+  const late = facts();
+  return late === undefined ? bare : complete(scope, bare, key, late);
+}
+
+/**
+ * The key that the ids of the session's entries are made of: the one under which the first of them was
+ * stored, as ids never change.
+ */
+export async function findIdKey(
+  { store, tenant }: Scope,
+  session: Session | null,
+  key: string,
+  earlier: EarlierKeys | undefined,
+): Promise<string> {
+  const own = session?.origin.key ?? key;
+  const other = earlier?.replaced;
+  if (session === null || session.entryCount === 0 || other === undefined) return own;
+  const keyOf = (id: string | null | undefined) =>
+    [own, other].find((each) => new ImportedIds(each).includes(id ?? ""));
+  const ofLeaf = keyOf(session.leaf);
+  if (ofLeaf !== undefined) return ofLeaf;
+  // There is none, or somebody has gone on with the session here.
+  const first = { sessionId: session.id, afterSequence: 0, limit: 1, payloads: false };
+  const [entry] = (await store.readEntries(tenant, { select: "tree", ...first })).entries;
+  return keyOf(entry?.id) ?? own;
+}
+
+/** Whether it was deleted here, under any of its keys. */
+export async function isForgotten(
+  { store, tenant }: Scope,
+  key: string,
+  earlier: EarlierKeys | undefined,
+): Promise<boolean> {
+  for (const each of [key, earlier?.kept, earlier?.replaced]) {
+    if (each === undefined) continue;
+    if ((await store.findTombstoneByOrigin(tenant, each)) !== undefined) return true;
+  }
+  return false;
+}
+
+async function complete(
+  { store, tenant, now }: Scope,
+  session: Session,
+  key: string,
+  { origin, metadata }: LateFacts,
+): Promise<Session | undefined> {
+  const { projectId, projectPath, gitBranch } = origin;
+  const project = {
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(projectPath === undefined ? {} : { projectPath }),
+    ...(gitBranch === undefined ? {} : { gitBranch }),
+  };
+  const patch = { origin: { key, ...project }, ...(metadata === undefined ? {} : { metadata }) };
+  try {
+    return await store.updateSession(tenant, session.id, patch, now());
+  } catch (error) {
+    // Somebody else imports the same session at this moment.
+    if (!BackscrollError.is(error, "session_exists")) throw error;
+    return store.findSessionByOrigin(tenant, key);
+  }
+}
