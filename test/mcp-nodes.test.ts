@@ -1,12 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Access } from "../src/model/access.ts";
 import { open } from "../src/open.ts";
 import { createFolder } from "./support/folder.ts";
 import { call, connectHttp, connectStdio } from "./support/mcp-client.ts";
 import { startMcpHttp } from "./support/mcp-http.ts";
-import { createDatabase } from "./support/postgres.ts";
+import { createDatabase, query } from "./support/postgres.ts";
 
 const access: Access = {
   tenant: "acme",
@@ -47,16 +45,18 @@ test("two nodes over one PostgreSQL answer alike, and each tells of what the oth
   expect([here.errors, there.errors]).toEqual([[], []]);
 });
 
-test("of the processes on one PostgreSQL, the lease is kept at home", async () => {
+test("of the processes of one machine, one follows its transcripts", async () => {
   const folder = createFolder();
-  const { client, stderr } = await connectStdio("2025-11-25", ["--db", await createDatabase()], {
-    env: { HOME: folder },
+  const address = await createDatabase();
+  const { client, stderr } = await connectStdio("2025-11-25", ["--db", address], {
+    env: { HOME: folder, WORKSTATION_ID: "desk" },
   });
-  const leases = () =>
-    existsSync(join(folder, ".backscroll"))
-      ? readdirSync(join(folder, ".backscroll")).filter((name) => name.endsWith(".lease"))
-      : [];
-  await expect.poll(leases, { timeout: 30_000 }).toHaveLength(1);
+  await client.listTools();
+  const leases = async () =>
+    (await query(address, "SELECT name FROM leases WHERE name LIKE 'ingest/%'")).map(
+      ({ name }) => name,
+    );
+  await expect.poll(leases, { timeout: 30_000 }).toEqual(["ingest/default/desk"]);
   await client.close();
-  expect([leases(), stderr()]).toEqual([[], ""]);
+  expect([await leases(), stderr()]).toEqual([[], ""]);
 });
