@@ -9,8 +9,8 @@
 import { maskMemory } from "../../api/mask.ts";
 import { toWireMemory, type WireMemory } from "../../api/note.ts";
 import { toWireSearchResult, type WireSearchResult } from "../../api/search.ts";
+import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
-import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { type InputSchema, inputSchema } from "./input-schema.ts";
 
@@ -84,7 +84,7 @@ const LIMIT = {
 } as const;
 
 /** The tools for a model that speaks in `session`. */
-export function memoryTools(session: SessionHandle, options: MemoryToolsOptions = {}): MemoryTools {
+export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {}): MemoryTools {
   return {
     search_sessions: {
       description:
