@@ -5,6 +5,7 @@ import * as ai from "../src/adapters/ai-sdk/index.ts";
 import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
+import * as client from "../src/client/index.ts";
 import * as library from "../src/index.ts";
 import { ROOT } from "./support/cli.ts";
 
@@ -25,6 +26,7 @@ test("the package has these entry points and no others", () => {
       types: "./dist/adapters/ai-sdk/index.d.ts",
       default: "./dist/adapters/ai-sdk/index.js",
     },
+    "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
     "./package.json": "./package.json",
   });
@@ -65,6 +67,13 @@ test("the library has these names at run time", () => {
 
 test("backscroll/ai has these names at run time", () => {
   expect(Object.keys(ai)).toEqual(["memoryTools"]);
+});
+
+test("backscroll/client has these names at run time", () => {
+  expect(Object.keys(client).sort()).toEqual([
+    ...["BackscrollError", "ERROR_CODES", "RemoteEngine", "RemoteMessage", "RemoteSession"],
+    ...["RemoteTenant", "connect"],
+  ]);
 });
 
 test("backscroll/ingest has these names at run time", () => {
