@@ -93,9 +93,14 @@ function retryAfter(headers: Headers): { readonly retryAfterMs?: number } {
   return Number.isFinite(ms) ? { retryAfterMs: Math.max(0, ms) } : {};
 }
 
+interface NodeError {
+  readonly code: string;
+  readonly message: string;
+}
+
 /** `fetch` says only that it failed; why is in its cause. */
 function reasonOf(error: unknown): string {
-  const { cause, message } = (error ?? {}) as { cause?: { code?: unknown }; message?: unknown };
-  if (typeof cause?.code === "string") return cause.code;
-  return typeof message === "string" && message !== "" ? message : "the connection was lost";
+  const { cause, message } = (error ?? {}) as { cause?: Partial<NodeError>; message?: string };
+  const reasons = [cause?.code, cause?.message, message];
+  return reasons.find((reason) => typeof reason === "string" && reason !== "") ?? "no reason given";
 }

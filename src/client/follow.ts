@@ -92,7 +92,12 @@ class Following {
   }
 
   async *run(start: Promise<string>): AsyncGenerator<Change, void> {
-    this.#cursor = await start;
+    try {
+      this.#cursor = await start;
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      throw error;
+    }
     let goneSince: number | undefined;
     for (let attempt = 0; !this.#signal.aborted; attempt++) {
       try {

@@ -2,7 +2,7 @@
  * A message that is written piece by piece, in a store behind a server.
  *
  * What is written is sent within the flush interval, one piece after another. A piece whose answer was
- * lost may have arrived or not: before anything else is sent, the server is asked how much it holds, so
+ * lost, or that failed, may be stored or not: before anything else is sent, the server is asked how much it holds, so
  * that nothing is missing and nothing stands there twice.
  */
 
@@ -187,7 +187,8 @@ export class RemoteMessage implements MessageApi {
       });
       return fromWireEntry(entry);
     } catch (error) {
-      this.#buffer.putBack(chunks);
+      // What came along may be stored although the end was refused.
+      if (chunks.length > 0) this.#doubtful = chunks;
       if (this.#isCommitDoubtful && BackscrollError.is(error, "stream_lost")) {
         // Only who has the lease can commit it: if it is committed, it was us.
         const entry = await this.#read();
@@ -208,8 +209,7 @@ export class RemoteMessage implements MessageApi {
       await this.#post({ lease: this.lease, chunks: chunks.map(toWireChunk) });
       this.#stored = addSize(this.#stored, sizeOfChunks(chunks));
     } catch (error) {
-      if (BackscrollError.is(error, "store_unavailable")) this.#doubtful = chunks;
-      else this.#buffer.putBack(chunks);
+      this.#doubtful = chunks;
       throw error;
     }
   }
