@@ -15,6 +15,7 @@ import { fromWireFields } from "../../api/wire.ts";
 import { type Line, splitLines } from "../../ingest/lines.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
+import type { Block } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Session } from "../../model/session.ts";
 import { normalizeBlock } from "../../transcript/normalize.ts";
@@ -135,13 +136,29 @@ class ImportedLines {
         return;
       }
       const entry = fromWireImportedEntry(line.entry);
-      yield {
-        ...entry,
-        blocks: entry.blocks.map((block, i) => normalizeBlock(block, `entry.blocks[${i}]`)),
-      };
+      const blocks = entry.blocks.map((block, i) =>
+        inOrderOf(block, normalizeBlock(block, `entry.blocks[${i}]`)),
+      );
+      yield { ...entry, blocks };
     }
     throw invalid("end", "the body ended without a line that says so; send it again");
   }
+}
+
+/**
+ * What is stored is hashed as it is written: a block that was right as it came keeps the order of its
+ * fields, so that it does not matter on which side of the network a file was read.
+ */
+function inOrderOf(given: Block, block: Block): Block {
+  const names = Object.keys(block);
+  const known = Object.keys(given).filter((name) => names.includes(name));
+  const fields = [...new Set([...known, ...names])].map((name) => {
+    const value = block[name as keyof Block] as unknown;
+    const before = given[name as keyof Block] as unknown;
+    const isList = name === "output" && Array.isArray(value) && Array.isArray(before);
+    return [name, isList ? value.map((inner, i) => inOrderOf(before[i] as Block, inner)) : value];
+  });
+  return Object.fromEntries(fields) as Block;
 }
 
 function parseLine({ number, text, damage }: Line): unknown {
