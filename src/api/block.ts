@@ -34,7 +34,7 @@ function rename<Each extends { readonly type: string }>(
   names: typeof WIRE_NAMES,
   inner: (block: Each) => unknown,
 ): Record<string, unknown> {
-  const own = names[block.type] ?? {};
+  const own = Object.hasOwn(names, block.type) ? (names[block.type] ?? {}) : {};
   const fields = Object.entries(block).map(([name, value]) => [
     Object.hasOwn(own, name) ? own[name] : name,
     block.type === "tool_result" && name === "output" && Array.isArray(value)

@@ -9,12 +9,16 @@ import type {
 } from "../../api/imported-session.ts";
 import type { WireIngestedFile } from "../../api/ingested-file.ts";
 import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
+import { isPlainObject } from "../../model/json.ts";
 import { count, counts, jsonObject, key, path, time } from "./common.ts";
 import { session, usage } from "./session.ts";
 
 const text = z.string();
 const textOrNull = text.nullable();
 const KINDS = Object.keys(ENTRY_KINDS) as [EntryKind, ...EntryKind[]];
+
+/** An object with its fields in their order. */
+const untouched = z.custom<Record<string, unknown>>(isPlainObject, "must be an object");
 
 const sessionHead = z.strictObject({
   ...{ source: key, agent: key, id: textOrNull, title: textOrNull, cwd: textOrNull },
@@ -39,10 +43,11 @@ export const importHead: z.ZodType<{
 const entry = z.strictObject({
   ...{ source_id: text.min(1), parent_source_id: textOrNull.optional(), kind: z.enum(KINDS) },
   ...{ role: z.enum(ROLES).nullable(), actor: textOrNull },
-  blocks: z.array(z.looseObject({ type: text })),
-  ...{ data: jsonObject.nullable(), references: z.array(text).optional() },
+  // As they came: what is stored is hashed as it is written.
+  blocks: z.array(untouched),
+  ...{ data: untouched.nullable(), references: z.array(text).optional() },
   ...{ usage: usage.nullable(), model: textOrNull, created_at: time.nullable() },
-  metadata: jsonObject,
+  metadata: untouched,
 }) as unknown as z.ZodType<WireImportedEntry>;
 
 /** Any other line. The last one has `end`. */
