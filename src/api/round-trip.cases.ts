@@ -10,8 +10,6 @@ import type { Summary } from "../engine/context/summarize.ts";
 import type { ContextUsage } from "../engine/context/usage.ts";
 import type { MessageInput } from "../engine/message-input.ts";
 import type { SearchResult } from "../engine/search.ts";
-import type { SweepReport } from "../engine/tenant-engine.ts";
-import type { VerifyReport } from "../engine/verify.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import type { Block } from "../model/block.ts";
 import { CHANGE_KINDS, type Change } from "../model/change.ts";
@@ -27,20 +25,17 @@ import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { RETENTIONS, type Session } from "../model/session.ts";
 import type { SearchHit, WindowItem } from "../search/request.ts";
-import type { IndexStatus } from "../store/index/index-status.ts";
-import type { IngestedFile } from "../store/ingested-file.ts";
-import type { StoreStatus, Tombstone } from "../store/records.ts";
 import type { SessionHead } from "./imported-session.ts";
 
-type Any<Value> = fc.Arbitrary<Value>;
+export type Any<Value> = fc.Arbitrary<Value>;
 
 export const count: Any<number> = fc.nat();
 export const bytes: Any<Uint8Array> = fc.uint8Array();
-const text: Any<string> = fc.string({ unit: "grapheme" });
-const textOrNull = fc.option(text, { nil: null });
-const texts = fc.array(text, { maxLength: 3 });
-const flag = fc.boolean();
-const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
+export const text: Any<string> = fc.string({ unit: "grapheme" });
+export const textOrNull: Any<string | null> = fc.option(text, { nil: null });
+export const texts: Any<string[]> = fc.array(text, { maxLength: 3 });
+export const flag: Any<boolean> = fc.boolean();
+export const time: Any<number> = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
 const timeOrNull = fc.option(time, { nil: null });
 /** As `JSON.parse` gives it: a zero has no sign. */
 const json: Any<JsonValue> = fc
@@ -59,7 +54,7 @@ const ownFields: Any<JsonObject> = fc.dictionary(ownName, json, {
 });
 const role = fc.constantFrom(...ROLES);
 const roleOrNull = fc.option(role, { nil: null });
-const exact = { noNullPrototype: true } as const;
+export const exact: { readonly noNullPrototype: true } = { noNullPrototype: true } as const;
 
 const usage: Any<Usage> = fc.record(
   { inputTokens: count, outputTokens: count, cacheCreationTokens: count, cacheReadTokens: count },
@@ -287,84 +282,6 @@ export const contextUsage: Any<ContextUsage> = fc.record(
   {
     ...{ contextTokens: count, estimatedTokens: count, estimated: flag, reportedBy: textOrNull },
     ...{ billed: usage, compaction: textOrNull },
-  },
-  exact,
-);
-
-export const tombstone: Any<Tombstone> = fc.record(
-  {
-    ...{ sessionId: text, originKey: textOrNull, entryCount: count, digest: bytes },
-    ...{ reason: text, deletedAt: time },
-  },
-  exact,
-);
-
-export const sweep: Any<SweepReport> = fc.record(
-  {
-    deletedSessions: fc.array(fc.record({ tenant: text, sessionId: text }, exact)),
-    abortedMessages: fc.array(fc.record({ tenant: text, entryId: text }, exact)),
-    ...{ forgottenKeys: count, collectedBlobs: count, erasedEntries: count },
-    more: fc.constant(false),
-  },
-  exact,
-);
-
-export const verification: Any<VerifyReport> = fc.record(
-  {
-    ...{ ok: flag, tenants: count, sessions: count, entries: count, changes: count },
-    problems: fc.array(
-      fc.record({ tenant: text, sessionId: textOrNull, entryId: textOrNull, problem: text }, exact),
-    ),
-    heads: fc.dictionary(text, text, { noNullPrototype: true }),
-  },
-  exact,
-);
-
-const limit = fc.option(count, { nil: null });
-export const status: Any<StoreStatus> = fc.record(
-  {
-    backend: fc.constantFrom("sqlite" as const, "postgres" as const),
-    address: fc.constantFrom(":memory:", "/var/lib/backscroll.db", "postgres://host/db"),
-    ...{ schemaVersion: count, epoch: text, databaseBytes: count, walBytes: count },
-    tenants: fc.array(
-      fc.record(
-        {
-          ...{ tenant: text, sessions: count, entries: count, messages: count, pending: count },
-          ...{ contentBytes: count, memories: count, facts: count, feedPosition: count },
-          feedHead: text,
-          index: fc.record({ lag: count, segments: count, documents: count, bytes: count }, exact),
-          quota: fc.record(
-            { maxSessions: limit, maxEntries: limit, maxContentBytes: limit },
-            exact,
-          ),
-        },
-        exact,
-      ),
-      { maxLength: 3 },
-    ),
-  },
-  exact,
-);
-
-export const indexStatus: Any<IndexStatus> = fc.record(
-  {
-    ...{ version: count, through: count, head: count, lag: count, segments: count },
-    ...{ documents: count, bytes: count, positionBytes: count, dead: count, analyzers: texts },
-    ...{ holder: textOrNull, failure: text },
-  },
-  {
-    ...exact,
-    requiredKeys: [
-      ...(["version", "through", "head", "lag", "segments", "documents", "bytes"] as const),
-      ...(["positionBytes", "dead", "analyzers", "holder"] as const),
-    ],
-  },
-);
-
-export const ingestedFile: Any<IngestedFile> = fc.record(
-  {
-    ...{ path: text, source: text, size: count, mtimeUs: fc.maxSafeNat(), offset: count },
-    ...{ lines: count, tailHash: fc.option(bytes, { nil: null }), state: textOrNull, seenAt: time },
   },
   exact,
 );

@@ -45,8 +45,6 @@ import {
   fact,
   hit,
   importedEntry,
-  indexStatus,
-  ingestedFile,
   memory,
   message,
   plan,
@@ -54,12 +52,16 @@ import {
   searchResult,
   session,
   sessionHead,
-  status,
   summary,
+} from "./round-trip.cases.ts";
+import {
+  indexStatus,
+  ingestedFile,
+  status,
   sweep,
   tombstone,
   verification,
-} from "./round-trip.cases.ts";
+} from "./round-trip-store.cases.ts";
 import { fromWireHit, fromWireSearchResult, toWireHit, toWireSearchResult } from "./search.ts";
 import { fromWireSession, toWireSession } from "./session.ts";
 import { fromWireIndexReport, fromWireStatus, toWireIndexReport, toWireStatus } from "./status.ts";
