@@ -19,6 +19,7 @@ const ENTRIES = {
   "adapters/ai-sdk/index": "src/adapters/ai-sdk/index.ts",
   "archive/index": "src/archive/index.ts",
   "server/index": "src/server/index.ts",
+  "client/index": "src/client/index.ts",
   "cli/main": "src/cli/main.ts",
   // A thread of its own: beside the file that starts it, wherever that ends up.
   "storage-thread": "src/store/sqlite/storage-thread.ts",

@@ -1,7 +1,7 @@
 /** The library's public names, one by one. What is not here may change without notice. */
 
 export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
-export type { KeepStrategy } from "./compaction/plan.ts";
+export type { CompactionPlan, KeepStrategy } from "./compaction/plan.ts";
 export type {
   Summarizer,
   SummaryAnswer,

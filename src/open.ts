@@ -47,7 +47,11 @@ export function backendOf(address: string): "sqlite" | "postgres" {
   if (/^postgres(ql)?:\/\//i.test(address)) return "postgres";
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(address)?.[1];
   if (scheme !== undefined) {
-    throw invalidAddress(`${scheme}:// is no store; use a path, :memory: or postgres://…`);
+    const isServer = /^https?$/i.test(scheme);
+    const way = isServer
+      ? "is a server and no store; use connect of backscroll/client"
+      : "is no store; use a path, :memory: or postgres://…";
+    throw invalidAddress(`${scheme}:// ${way}`);
   }
   return "sqlite";
 }

@@ -112,7 +112,12 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
 
   // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
   // as they are in the index.
-  api: { folders: ["model", "search", "context", "store", "engine", "archive"], packages: [] },
+  api: {
+    folders: [
+      ...["model", "search", "context", "compaction", "store", "engine", "ingest", "archive"],
+    ],
+    packages: [],
+  },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
   "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
@@ -138,10 +143,19 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/server/stdio", "zod"],
   },
 
+  // The library over the network. It runs in browsers: nothing of Node, and of the engine only types.
+  client: {
+    folders: [
+      ...["model", "transcript", "context", "compaction", "store", "ingest", "engine", "api"],
+    ],
+    packages: [],
+  },
+
   // A surface: translates, never decides.
   cli: {
     folders: [
       ...["model", "transcript", "engine", "api", "archive", "transfer", "open.ts", "backup.ts"],
+      "client",
       ...["ingest", "ingest/sources.ts", "ingest/files", "export", "context", "compaction"],
       ...["store", "mcp", "server", "providers"],
     ],
@@ -226,6 +240,17 @@ test("wire types take types only from the engine and the store", () => {
   expect(used).toEqual([]);
 });
 
+test("the client takes types only from what runs where the store is", () => {
+  const used = filesLoadedBy("client").flatMap((file) =>
+    importsOf(file)
+      .filter(
+        ({ kind, name, typeOnly }) => !typeOnly && (kind === "packages" || !IN_BROWSERS.test(name)),
+      )
+      .map(({ name }) => `${file} uses ${name}`),
+  );
+  expect(used).toEqual([]);
+});
+
 test("packages that take long to load are loaded when they are needed", () => {
   const eager = FILES.flatMap((file) =>
     importsOf(file)
@@ -235,16 +260,35 @@ test("packages that take long to load are loaded when they are needed", () => {
   expect(eager).toEqual([]);
 });
 
+/** What may be part of a page: pure code without Node. */
+const IN_BROWSERS = /^(model|transcript|api|client|search)$/;
+
+/** The files of a folder, and those that are loaded with them. */
+function filesLoadedBy(folder: string): string[] {
+  const loaded = new Set<string>();
+  const visit = (file: string) => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const { path, typeOnly } of importsOf(file, "with its own folder")) {
+      if (path !== undefined && !typeOnly) visit(path);
+    }
+  };
+  for (const file of FILES) if (unitOf(file) === folder) visit(file);
+  return [...loaded];
+}
+
 interface Import {
   readonly kind: "folders" | "packages";
   readonly name: string;
   readonly typeOnly: boolean;
   /** Imported by a call, when it is needed. */
   readonly lazy: boolean;
+  /** Of a file of ours. */
+  readonly path?: string;
 }
 
 /** What `file` imports; what it imports from its own folder is left out. */
-function importsOf(file: string): Import[] {
+function importsOf(file: string, scope?: "with its own folder"): Import[] {
   const source = readFileSync(join(SRC, file), "utf8");
   const specifiers = [
     ...source.matchAll(/^(?:import|export)\b( type\b)?(?:[^;"']*?\bfrom)?\s*["']([^"']+)["']/gm),
@@ -253,12 +297,12 @@ function importsOf(file: string): Import[] {
   return specifiers.flatMap(([, mark, specifier = ""]): Import[] => {
     const [typeOnly, lazy] = [mark === " type", mark === "("];
     if (!specifier.startsWith(".")) return [{ kind: "packages", name: specifier, typeOnly, lazy }];
-    const unit = unitOf(
-      normalize(join(dirname(file), specifier))
-        .split(sep)
-        .join("/"),
-    );
-    return unit === unitOf(file) ? [] : [{ kind: "folders", name: unit, typeOnly, lazy }];
+    const path = normalize(join(dirname(file), specifier))
+      .split(sep)
+      .join("/");
+    const unit = unitOf(path);
+    if (unit === unitOf(file) && scope === undefined) return [];
+    return [{ kind: "folders", name: unit, typeOnly, lazy, path }];
   });
 }
 

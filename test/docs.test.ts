@@ -12,8 +12,10 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { generateDocs } from "../scripts/generate-docs.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
+import type { Engine } from "../src/engine/engine.ts";
 import { CHANGE_KINDS } from "../src/model/change.ts";
 import { open } from "../src/open.ts";
+import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { type Ran, ROOT, run } from "./support/cli.ts";
 import { says, startModelServer } from "./support/model-server.ts";
 
@@ -34,7 +36,26 @@ beforeAll(() => {
   chmodSync(shim, 0o755);
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** What documents call `http://127.0.0.1:7423`. */
+let server: RunningServer;
+let engine: Engine;
+
+beforeAll(async () => {
+  engine = await open(":memory:");
+  server = await openServer(engine, {
+    ...{ version: "0.0.0", port: 0, authenticate: async () => undefined },
+  });
+});
+
+afterAll(async () => {
+  await server.stop(100);
+  await engine.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function atServer(text: string): string {
+  return text.replaceAll("http://127.0.0.1:7423", server.url);
+}
 
 test("the generated parts say what the sources say", () => {
   for (const [file, text] of generateDocs()) {
@@ -79,6 +100,7 @@ describe("the programs in the documents", () => {
             backscroll: [join(ROOT, "src/index.ts")],
             "backscroll/ai": [join(ROOT, "src/adapters/ai-sdk/index.ts")],
             "backscroll/server": [join(ROOT, "src/server/index.ts")],
+            "backscroll/client": [join(ROOT, "src/client/index.ts")],
           },
           typeRoots: [join(ROOT, "node_modules/@types")],
         },
@@ -98,10 +120,11 @@ describe("the programs in the documents", () => {
     const place = join(folder, `ts-${page.replaceAll("/", "-")}`);
     mkdirSync(place);
     const file = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
-    const program = source
+    const program = atServer(source)
       .replaceAll('"backscroll"', file("../src/index.ts"))
       .replaceAll('"backscroll/ai"', file("../src/adapters/ai-sdk/index.ts"))
-      .replaceAll('"backscroll/server"', file("../src/server/index.ts"));
+      .replaceAll('"backscroll/server"', file("../src/server/index.ts"))
+      .replaceAll('"backscroll/client"', file("../src/client/index.ts"));
     writeFileSync(join(place, "program.ts"), program);
     const ran = await run(process.execPath, ["program.ts"], { cwd: place, env: { HOME: place } });
     expect(ran.stderr).toBe("");
@@ -116,7 +139,7 @@ describe("the commands in the documents", () => {
   );
 
   test.concurrent.each(scripts)("$page runs", async ({ page, script }) => {
-    const ran = await shell(script, join(folder, `sh-${page.replaceAll("/", "-")}`));
+    const ran = await shell(atServer(script), join(folder, `sh-${page.replaceAll("/", "-")}`));
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
   });
 

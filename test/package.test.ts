@@ -5,6 +5,7 @@ import * as ai from "../src/adapters/ai-sdk/index.ts";
 import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
+import * as client from "../src/client/index.ts";
 import * as library from "../src/index.ts";
 import { PROMPTS } from "../src/mcp/prompts/index.ts";
 import { TEMPLATES } from "../src/mcp/resources/resources.ts";
@@ -29,6 +30,7 @@ test("the package has these entry points and no others", () => {
       types: "./dist/adapters/ai-sdk/index.d.ts",
       default: "./dist/adapters/ai-sdk/index.js",
     },
+    "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
     "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
     "./package.json": "./package.json",
@@ -70,6 +72,13 @@ test("the library has these names at run time", () => {
 
 test("backscroll/ai has these names at run time", () => {
   expect(Object.keys(ai)).toEqual(["memoryTools"]);
+});
+
+test("backscroll/client has these names at run time", () => {
+  expect(Object.keys(client).sort()).toEqual([
+    ...["BackscrollError", "ERROR_CODES", "RemoteEngine", "RemoteMessage", "RemoteSession"],
+    ...["RemoteTenant", "connect"],
+  ]);
 });
 
 test("backscroll/ingest has these names at run time", () => {

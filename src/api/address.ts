@@ -1,12 +1,18 @@
-/** Addresses as they may be shown: a password in one never leaves the process. */
+/** Addresses as they may be shown: a password or a token in one never leaves the process. */
 
 /** The `user:password@` part of a URL. A password that nobody encoded may itself hold `@` or `/`. */
 const USER_INFO = /(postgres(?:ql)?:\/\/[^\s/:@]*:)\S*@/gi;
 
-/** `?password=…`, which libpq accepts, too. */
-const PASSWORD_PARAMETER = /([?&](?:password|sslpassword)=)[^\s&#]*/gi;
+/** All of it in the address of a server: a token may stand where a name would. */
+const SERVER_USER_INFO = /(https?:\/\/)[^\s/?#]*@/gi;
 
-/** Replaces every password in `text`, which may be an address or a message that holds one. */
+/** `?password=…`, which libpq accepts, too; and where somebody might put a token. */
+const SECRET_PARAMETER = /([?&#](?:password|sslpassword|token|access_token|key)=)[^\s&#]*/gi;
+
+/** Replaces every secret in `text`, which may be an address or a message that holds one. */
 export function hidePasswords(text: string): string {
-  return text.replace(USER_INFO, "$1***@").replace(PASSWORD_PARAMETER, "$1***");
+  return text
+    .replace(USER_INFO, "$1***@")
+    .replace(SERVER_USER_INFO, "$1***@")
+    .replace(SECRET_PARAMETER, "$1***");
 }

@@ -8,18 +8,38 @@ export interface WireBlock {
   readonly [field: string]: unknown;
 }
 
-/** Our own names that differ on the wire. Any other field is passed on under its name. */
-const WIRE_NAMES: Readonly<Record<string, string>> = {
-  toolUseId: "tool_use_id",
-  toolName: "tool_name",
-  isError: "is_error",
-  mediaType: "media_type",
+/** Our own names that differ on the wire, by type. Any other field is passed on under its name. */
+const WIRE_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  tool_result: { toolUseId: "tool_use_id", toolName: "tool_name", isError: "is_error" },
+  image: { mediaType: "media_type" },
 };
 
+const OWN_NAMES: typeof WIRE_NAMES = Object.fromEntries(
+  Object.entries(WIRE_NAMES).map(([type, names]) => [
+    type,
+    Object.fromEntries(Object.entries(names).map(([own, wire]) => [wire, own])),
+  ]),
+);
+
 export function toWireBlock(block: Block): WireBlock {
+  return rename(block, WIRE_NAMES, toWireBlock) as WireBlock;
+}
+
+export function fromWireBlock(block: WireBlock): Block {
+  return rename(block, OWN_NAMES, fromWireBlock) as unknown as Block;
+}
+
+function rename<Each extends { readonly type: string }>(
+  block: Each,
+  names: typeof WIRE_NAMES,
+  inner: (block: Each) => unknown,
+): Record<string, unknown> {
+  const own = Object.hasOwn(names, block.type) ? (names[block.type] ?? {}) : {};
   const fields = Object.entries(block).map(([name, value]) => [
-    WIRE_NAMES[name] ?? name,
-    name === "output" && Array.isArray(value) ? value.map(toWireBlock) : value,
+    Object.hasOwn(own, name) ? own[name] : name,
+    block.type === "tool_result" && name === "output" && Array.isArray(value)
+      ? value.map(inner)
+      : value,
   ]);
-  return Object.fromEntries(fields) as WireBlock;
+  return Object.fromEntries(fields) as Record<string, unknown>;
 }

@@ -2,7 +2,7 @@
 
 import type { Change, ChangeKind } from "../model/change.ts";
 import type { JsonObject } from "../model/json.ts";
-import { toWireFields, toWireTime } from "./wire.ts";
+import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.ts";
 
 export interface WireChange {
   readonly position: number;
@@ -24,6 +24,19 @@ export function toWireChange(change: Change): WireChange {
     session_id: change.sessionId,
     entry_id: change.entryId,
     details: toWireFields(change.details),
+    hash: change.hash,
+  };
+}
+
+export function fromWireChange(change: WireChange): Change {
+  return {
+    position: change.position,
+    cursor: change.cursor,
+    kind: change.kind,
+    at: fromWireTime(change.at),
+    sessionId: change.session_id,
+    entryId: change.entry_id,
+    details: fromWireFields(change.details),
     hash: change.hash,
   };
 }

@@ -7,12 +7,12 @@ import type { CompactionResult } from "../engine/context/compact.ts";
 import type { Recalled } from "../engine/context/recall.ts";
 import type { Summary } from "../engine/context/summarize.ts";
 import type { ContextUsage } from "../engine/context/usage.ts";
-import { toWireBlock, type WireBlock } from "./block.ts";
-import { toWireEntry, type WireEntry } from "./entry.ts";
-import { toWireFact, type WireFact } from "./note.ts";
-import { toWireWindowItem, type WireWindowItem } from "./search.ts";
-import { toWireUsage, type WireUsage } from "./usage.ts";
-import { toWireTime } from "./wire.ts";
+import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";
+import { fromWireEntry, toWireEntry, type WireEntry } from "./entry.ts";
+import { fromWireFact, toWireFact, type WireFact } from "./note.ts";
+import { fromWireWindowItem, toWireWindowItem, type WireWindowItem } from "./search.ts";
+import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
+import { fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireContext {
   readonly messages: readonly WireContextMessage[];
@@ -23,11 +23,15 @@ export interface WireContext {
 }
 
 export interface WireContextMessage {
-  readonly role: string;
+  readonly role: ContextMessage["role"];
   readonly actor: string | null;
-  readonly part: string;
+  readonly part: ContextMessage["part"];
   readonly blocks: readonly WireBlock[];
   readonly entry_ids: readonly string[];
+  /** The model that wrote it, if one did. */
+  readonly model: string | null;
+  /** Whether its writer did not finish it. */
+  readonly aborted: boolean;
 }
 
 export interface WireCompaction {
@@ -36,11 +40,13 @@ export interface WireCompaction {
   readonly first_kept_entry_id: string | null;
   readonly tokens_before: number;
   readonly tokens_after: number;
+  /** Entries whose content was erased since, as the session's retention says. */
+  readonly erased: number;
 }
 
 export interface WireSummary {
   readonly id: string;
-  readonly kind: string;
+  readonly kind: Summary["kind"];
   readonly from: string;
   readonly through: string;
   readonly text: string;
@@ -82,6 +88,7 @@ export function toWireCompaction(result: CompactionResult): WireCompaction {
     first_kept_entry_id: result.firstKeptEntryId,
     tokens_before: result.tokensBefore,
     tokens_after: result.tokensAfter,
+    erased: result.erased,
   };
 }
 
@@ -111,12 +118,59 @@ export function toWireRecalled(item: Recalled): WireRecalled {
   };
 }
 
-function toWireMessage({
-  role,
-  actor,
-  part,
-  blocks,
-  entryIds,
-}: ContextMessage): WireContextMessage {
-  return { role, actor, part, blocks: blocks.map(toWireBlock), entry_ids: entryIds };
+export function fromWireContext(context: WireContext): BuiltContext {
+  const { messages, omitted, tokens, shortened } = context;
+  return { messages: messages.map(fromWireMessage), omitted, tokens, shortened };
+}
+
+export function fromWireCompaction(result: WireCompaction): CompactionResult {
+  return {
+    entry: result.entry === null ? null : fromWireEntry(result.entry),
+    removed: result.removed,
+    firstKeptEntryId: result.first_kept_entry_id,
+    tokensBefore: result.tokens_before,
+    tokensAfter: result.tokens_after,
+    erased: result.erased,
+  };
+}
+
+export function fromWireSummary({ created_at, ...summary }: WireSummary): Summary {
+  return { ...summary, createdAt: fromWireTime(created_at) };
+}
+
+export function fromWireContextUsage(usage: WireContextUsage): ContextUsage {
+  return {
+    contextTokens: usage.context_tokens,
+    estimatedTokens: usage.estimated_tokens,
+    estimated: usage.estimated,
+    reportedBy: usage.reported_by,
+    compaction: usage.compaction,
+    billed: fromWireUsage(usage.billed),
+  };
+}
+
+export function fromWireRecalled(item: WireRecalled): Recalled {
+  if (item.type === "fact") return { type: "fact", fact: fromWireFact(item.fact) };
+  const { entry, score, window } = item;
+  return {
+    type: "message",
+    entry: fromWireEntry(entry),
+    score,
+    window: window.map(fromWireWindowItem),
+  };
+}
+
+function toWireMessage(message: ContextMessage): WireContextMessage {
+  const { role, actor, part, blocks, entryIds, model, aborted = false } = message;
+  return {
+    ...{ role, actor, part, blocks: blocks.map(toWireBlock), entry_ids: entryIds, model, aborted },
+  };
+}
+
+function fromWireMessage(message: WireContextMessage): ContextMessage {
+  const { role, actor, part, blocks, entry_ids: entryIds, model, aborted } = message;
+  return {
+    ...{ role, actor, part, blocks: blocks.map(fromWireBlock), entryIds, model },
+    ...(aborted ? { aborted } : {}),
+  };
 }

@@ -2,9 +2,9 @@
 
 import type { Entry, EntryKind, EntryStatus, Role } from "../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
-import { toWireBlock, type WireBlock } from "./block.ts";
-import { toWireUsage, type WireUsage } from "./usage.ts";
-import { toWireFields, toWireTime } from "./wire.ts";
+import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";
+import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
+import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.ts";
 
 export interface WireEntry {
   readonly id: string;
@@ -61,6 +61,36 @@ export function toWireEntry(entry: Entry): WireEntry {
     pinned: entry.pinned,
     metadata: entry.metadata,
     created_at: toWireTime(entry.createdAt),
+    hash: entry.hash,
+    truncated: entry.truncated,
+    erased: entry.erased,
+  };
+}
+
+export function fromWireEntry(entry: WireEntry): Entry {
+  return {
+    id: entry.id,
+    sessionId: entry.session_id,
+    sequence: entry.sequence,
+    parentId: entry.parent_id,
+    kind: entry.kind,
+    role: entry.role,
+    actor: entry.actor,
+    status: entry.status,
+    blocks: entry.blocks.map(fromWireBlock),
+    data:
+      OWN_DATA.has(entry.kind) && isPlainObject(entry.data)
+        ? (fromWireFields(entry.data) as JsonObject)
+        : entry.data,
+    index: entry.index,
+    usage: entry.usage === null ? null : fromWireUsage(entry.usage),
+    model: entry.model,
+    adapter: entry.adapter,
+    supersededBy: entry.superseded_by,
+    copiedFrom: entry.copied_from,
+    pinned: entry.pinned,
+    metadata: entry.metadata,
+    createdAt: fromWireTime(entry.created_at),
     hash: entry.hash,
     truncated: entry.truncated,
     erased: entry.erased,

@@ -1,9 +1,9 @@
 /** Errors on the wire: a code to act on, a sentence to read, facts to use. */
 
-import { BackscrollError, type ErrorCode } from "../model/errors.ts";
+import { BackscrollError, type ErrorCode, type ErrorDetails } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { hidePasswords } from "./address.ts";
-import { toWireFields } from "./wire.ts";
+import { fromWireFields, fromWireName, toWireFields } from "./wire.ts";
 
 export interface WireError {
   readonly error: {
@@ -30,4 +30,19 @@ export function toWireError(error: unknown): WireError {
   }
   const message = error instanceof Error ? error.message : String(error);
   return { error: { code: "internal_error", message: hidePasswords(message), details: {} } };
+}
+
+/** The other way round. A code that only a newer version knows is passed on as it is. */
+export function fromWireError(wire: WireError, more: ErrorDetails = {}): BackscrollError {
+  const { code, message, details = {} } = wire.error;
+  const own = fromWireFields(details) as ErrorDetails;
+  const { field } = own;
+  return new BackscrollError(code as ErrorCode, message, {
+    details: {
+      ...more,
+      ...own,
+      // What is a field there is one here, under its own name.
+      ...(typeof field === "string" ? { field: fromWireName(field) } : {}),
+    },
+  });
 }

@@ -3,7 +3,7 @@
 import type { SweepReport } from "../engine/tenant-engine.ts";
 import type { Problem, VerifyReport } from "../engine/verify/verify.ts";
 import type { Tombstone } from "../store/records.ts";
-import { toWireTime } from "./wire.ts";
+import { fromWireBytes, fromWireTime, toWireBytes, toWireTime } from "./wire.ts";
 
 export interface WireTombstone {
   readonly session_id: string;
@@ -46,7 +46,7 @@ export function toWireTombstone(tombstone: Tombstone): WireTombstone {
     session_id: tombstone.sessionId,
     origin_key: tombstone.originKey,
     entry_count: tombstone.entryCount,
-    digest: Buffer.from(tombstone.digest).toString("hex"),
+    digest: toWireBytes(tombstone.digest),
     reason: tombstone.reason,
     deleted_at: toWireTime(tombstone.deletedAt),
   };
@@ -77,6 +77,45 @@ export function toWireVerification(report: VerifyReport): WireVerification {
     changes: report.changes,
     problems: report.problems.map(toWireProblem),
     heads: report.heads,
+  };
+}
+
+export function fromWireTombstone(tombstone: WireTombstone): Tombstone {
+  return {
+    sessionId: tombstone.session_id,
+    originKey: tombstone.origin_key,
+    entryCount: tombstone.entry_count,
+    digest: fromWireBytes(tombstone.digest),
+    reason: tombstone.reason,
+    deletedAt: fromWireTime(tombstone.deleted_at),
+  };
+}
+
+/** A report is of a sweep that was carried to its end: there is never more. */
+export function fromWireSweep(result: WireSweep): SweepReport {
+  return {
+    deletedSessions: result.deleted_sessions.map(({ tenant, session_id }) => ({
+      tenant,
+      sessionId: session_id,
+    })),
+    abortedMessages: result.aborted_messages.map(({ tenant, entry_id }) => ({
+      tenant,
+      entryId: entry_id,
+    })),
+    forgottenKeys: result.forgotten_keys,
+    collectedBlobs: result.collected_blobs,
+    erasedEntries: result.erased_entries,
+    more: false,
+  };
+}
+
+export function fromWireVerification(report: WireVerification): VerifyReport {
+  const { ok, tenants, sessions, entries, changes, problems, heads } = report;
+  return {
+    ...{ ok, tenants, sessions, entries, changes, heads },
+    problems: problems.map(({ tenant, session_id, entry_id, problem }) => ({
+      ...{ tenant, sessionId: session_id, entryId: entry_id, problem },
+    })),
   };
 }
 

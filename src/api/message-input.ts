@@ -1,8 +1,9 @@
-/** A message as it comes in from the wire: the one thing that is read here, for now. */
+/** A message that is to be appended, on its way to the wire and from it. */
 
 import type { MessageInput } from "../engine/message-input.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { describe, isPlainObject } from "../model/json.ts";
+import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
+import { toWireFields } from "./wire.ts";
 
 /** The names on the wire, and what the library calls them. */
 const FIELDS: Readonly<Record<string, keyof MessageInput>> = {
@@ -49,6 +50,19 @@ export function fromWireMessage(value: unknown, field = "message"): MessageInput
     );
   }
   return message as unknown as MessageInput;
+}
+
+/** The other way round, for who sends it. `time` writes what says when it was said. */
+export function toWireMessage(
+  message: MessageInput,
+  time: (value: number | Date, field: string) => string,
+): Record<string, unknown> {
+  const { createdAt, usage, ...rest } = message;
+  return {
+    ...toWireFields(rest as unknown as JsonObject),
+    ...(usage === undefined ? {} : { usage: toWireFields(usage as JsonObject) }),
+    ...(createdAt === undefined ? {} : { created_at: time(createdAt, "createdAt") }),
+  };
 }
 
 function rename(

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import { toWireTime } from "./wire.ts";
+import { fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireMemory {
   readonly agent: string;
@@ -47,5 +47,30 @@ export function toWireFact(fact: Fact): WireFact {
     confidence: fact.confidence,
     created_at: toWireTime(fact.createdAt),
     superseded_by: fact.supersededBy,
+  };
+}
+
+export function fromWireMemory(memory: WireMemory): Memory {
+  return {
+    agent: memory.agent,
+    name: memory.name,
+    content: memory.content,
+    metadata: memory.metadata,
+    createdAt: fromWireTime(memory.created_at),
+    updatedAt: fromWireTime(memory.updated_at),
+  };
+}
+
+export function fromWireFact(fact: WireFact): Fact {
+  return {
+    id: fact.id,
+    sessionId: fact.session_id,
+    subject: fact.subject,
+    predicate: fact.predicate,
+    object: fact.object,
+    sourceEntry: fact.source_entry,
+    confidence: fact.confidence,
+    createdAt: fromWireTime(fact.created_at),
+    supersededBy: fact.superseded_by,
   };
 }

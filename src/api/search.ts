@@ -1,8 +1,8 @@
 /** What a search found, on the wire. */
 
 import type { SearchResult } from "../engine/search.ts";
-import type { SearchHit, WindowItem } from "../search/request.ts";
-import { toWireTime } from "./wire.ts";
+import type { SearchExplanation, SearchHit, WindowItem } from "../search/request.ts";
+import { fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireSearchResult {
   readonly hits: readonly WireHit[];
@@ -11,6 +11,14 @@ export interface WireSearchResult {
   readonly degraded: boolean;
   readonly partial: boolean;
   readonly explanation: unknown;
+}
+
+interface WireExplanation {
+  readonly terms: SearchExplanation["terms"];
+  readonly documents: number;
+  readonly average_length: number;
+  readonly segments: number;
+  readonly candidates: number;
 }
 
 export interface WireHit {
@@ -64,7 +72,7 @@ export function toWireSearchResult(result: SearchResult): WireSearchResult {
   };
 }
 
-function toWireHit(hit: SearchHit): WireHit {
+export function toWireHit(hit: SearchHit): WireHit {
   const { title, agent, createdAt, updatedAt, messageCount } = hit.meta;
   return {
     session_id: hit.sessionId,
@@ -94,6 +102,62 @@ export function toWireWindowItem(item: WindowItem): WireWindowItem {
     snippet: item.snippet,
     truncated: item.truncated,
     tool_name: item.toolName,
+    matches: item.matches,
+    found: item.found,
+  };
+}
+
+export function fromWireSearchResult(result: WireSearchResult): SearchResult {
+  const { hits, notes, indexing, degraded, partial, explanation } = result;
+  return {
+    hits: hits.map(fromWireHit),
+    notes,
+    indexing,
+    degraded,
+    partial,
+    ...(explanation === null
+      ? {}
+      : { explanation: fromWireExplanation(explanation as WireExplanation) }),
+  };
+}
+
+function fromWireExplanation({
+  average_length: averageLength,
+  ...same
+}: WireExplanation): SearchExplanation {
+  return { ...same, averageLength };
+}
+
+export function fromWireHit(hit: WireHit): SearchHit {
+  const { title, agent, created_at, updated_at, message_count } = hit.meta;
+  return {
+    sessionId: hit.session_id,
+    meta: {
+      title,
+      agent,
+      createdAt: fromWireTime(created_at),
+      updatedAt: fromWireTime(updated_at),
+      messageCount: message_count,
+    },
+    entryId: hit.entry_id,
+    index: hit.msg_idx,
+    leaf: hit.leaf,
+    score: hit.score,
+    window: hit.window.map(fromWireWindowItem),
+    ...(hit.parts === null ? {} : { parts: hit.parts as NonNullable<SearchHit["parts"]> }),
+  };
+}
+
+export function fromWireWindowItem(item: WireWindowItem): WindowItem {
+  return {
+    entryId: item.entry_id,
+    index: item.msg_idx,
+    role: item.role as WindowItem["role"],
+    actor: item.actor,
+    createdAt: fromWireTime(item.created_at),
+    snippet: item.snippet,
+    truncated: item.truncated,
+    toolName: item.tool_name,
     matches: item.matches,
     found: item.found,
   };

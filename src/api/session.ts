@@ -1,9 +1,9 @@
 /** A session on the wire: ConversationMeta under its own names, and the rest of what is known. */
 
 import type { JsonObject } from "../model/json.ts";
-import type { IngestFigures, Retention, Session } from "../model/session.ts";
-import { toWireUsage, type WireUsage } from "./usage.ts";
-import { toWireTime } from "./wire.ts";
+import type { IngestFigures, Origin, Retention, Session } from "../model/session.ts";
+import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
+import { fromWireFields, fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireOrigin {
   readonly source: string | null;
@@ -95,12 +95,49 @@ export function toWireSession(session: Session): WireSession {
   };
 }
 
-type WireFigures = Pick<
+export function fromWireSession(session: WireSession): Session {
+  return {
+    id: session.id,
+    tenant: session.tenant,
+    agent: session.agent,
+    createdBy: session.created_by,
+    createdAt: fromWireTime(session.created_at),
+    owner: session.owner,
+    title: session.title,
+    summary: session.summary,
+    participants: session.participants,
+    metadata: session.metadata,
+    ttlSeconds: session.ttl_seconds,
+    retention: session.retention,
+    parentSessionId: session.parent_session_id,
+    forkPoint: session.fork_point,
+    origin: fromWireOrigin(session.origin),
+    ...fromWireFigures(session),
+    startedAt: fromWireTime(session.started_at),
+    updatedAt: fromWireTime(session.updated_at),
+    lastInteractionAt: fromWireTime(session.last_interaction_at),
+    lastWriteAt: fromWireTime(session.last_write_at),
+    messageCount: session.message_count,
+    entryCount: session.entry_count,
+    tokens: fromWireUsage(session.tokens),
+    leaf: session.leaf,
+    summarizedThrough: session.summarized_through,
+  };
+}
+
+/** What is unknown is absent again. */
+function fromWireOrigin(origin: WireOrigin): Origin {
+  const known = Object.entries(origin).filter(([, value]) => value !== null);
+  return fromWireFields(Object.fromEntries(known)) as Origin;
+}
+
+/** What is counted of a session whose files are read; all null of others. */
+export type WireFigures = Pick<
   WireSession,
   "exchange_count" | "tool_counts" | "file_mtime" | "first_msg_at" | "last_msg_at"
 >;
 
-function toWireFigures(figures: IngestFigures | undefined): WireFigures {
+export function toWireFigures(figures: IngestFigures | undefined): WireFigures {
   const time = (ms: number | null | undefined) => (ms == null ? null : toWireTime(ms));
   return {
     exchange_count: figures?.exchangeCount ?? null,
@@ -108,5 +145,20 @@ function toWireFigures(figures: IngestFigures | undefined): WireFigures {
     file_mtime: time(figures?.fileMtime),
     first_msg_at: time(figures?.firstMessageAt),
     last_msg_at: time(figures?.lastMessageAt),
+  };
+}
+
+/** The part of a session that holds its figures, if it has any. */
+export function fromWireFigures(figures: WireFigures): { readonly figures?: IngestFigures } {
+  if (figures.exchange_count === null) return {};
+  const time = (text: string | null) => (text === null ? null : fromWireTime(text));
+  return {
+    figures: {
+      exchangeCount: figures.exchange_count,
+      toolCounts: figures.tool_counts ?? {},
+      fileMtime: time(figures.file_mtime),
+      firstMessageAt: time(figures.first_msg_at),
+      lastMessageAt: time(figures.last_msg_at),
+    },
   };
 }

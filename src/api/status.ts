@@ -82,3 +82,62 @@ export function toWireIndexStatus(
   const { lag, segments, documents, bytes } = status;
   return { lag, segments, documents, bytes };
 }
+
+/** All that is known of an index, for who looks after it. */
+export interface WireIndexReport extends WireIndexStatus {
+  readonly version: number;
+  readonly through: number;
+  readonly head: number;
+  readonly position_bytes: number;
+  readonly dead: number;
+  readonly analyzers: readonly string[];
+  readonly holder: string | null;
+  readonly failure: string | null;
+}
+
+export function toWireIndexReport(status: IndexStatus): WireIndexReport {
+  const { version, through, head, dead, analyzers, holder, positionBytes, failure } = status;
+  return {
+    ...toWireIndexStatus(status),
+    ...{ version, through, head, position_bytes: positionBytes, dead, analyzers, holder },
+    failure: failure ?? null,
+  };
+}
+
+export function fromWireIndexReport(report: WireIndexReport): IndexStatus {
+  const { position_bytes: positionBytes, failure, ...same } = report;
+  return { ...same, positionBytes, ...(failure === null ? {} : { failure }) };
+}
+
+export function fromWireStatus(status: WireStatus): StoreStatus {
+  return {
+    backend: status.backend,
+    address: status.address,
+    schemaVersion: status.schema_version,
+    epoch: status.epoch,
+    databaseBytes: status.database_bytes,
+    walBytes: status.wal_bytes,
+    tenants: status.tenants.map(fromWireTenantStatus),
+  };
+}
+
+export function fromWireTenantStatus(status: WireTenantStatus): TenantStatus {
+  return {
+    tenant: status.tenant,
+    sessions: status.sessions,
+    entries: status.entries,
+    messages: status.messages,
+    contentBytes: status.content_bytes,
+    pending: status.pending,
+    memories: status.memories,
+    facts: status.facts,
+    feedPosition: status.feed_position,
+    feedHead: status.feed_head,
+    index: status.index,
+    quota: {
+      maxSessions: status.quota.max_sessions,
+      maxEntries: status.quota.max_entries,
+      maxContentBytes: status.quota.max_content_bytes,
+    },
+  };
+}

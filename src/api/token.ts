@@ -2,7 +2,7 @@
 
 import type { AccessScope } from "../model/access.ts";
 import type { AccessToken } from "../model/access-token.ts";
-import { toWireTime } from "./wire.ts";
+import { fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireToken {
   readonly id: string;
@@ -31,5 +31,17 @@ export function toWireToken(token: AccessToken): WireToken {
     created_at: toWireTime(token.createdAt),
     expires_at: time(token.expiresAt),
     revoked_at: time(token.revokedAt),
+  };
+}
+
+export function fromWireToken(token: WireToken): AccessToken {
+  const { act_as, created_at, expires_at, revoked_at, ...same } = token;
+  const time = (text: string | null) => (text === null ? null : fromWireTime(text));
+  return {
+    ...same,
+    actAs: act_as,
+    createdAt: fromWireTime(created_at),
+    expiresAt: time(expires_at),
+    revokedAt: time(revoked_at),
   };
 }

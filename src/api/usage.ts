@@ -17,3 +17,12 @@ export function toWireUsage(usage: Usage): WireUsage {
     cache_read_tokens: usage.cacheReadTokens,
   };
 }
+
+export function fromWireUsage(usage: WireUsage): Usage {
+  return {
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cacheCreationTokens: usage.cache_creation_tokens,
+    cacheReadTokens: usage.cache_read_tokens,
+  };
+}

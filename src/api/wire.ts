@@ -1,8 +1,8 @@
 /**
- * How values are written on the wire: snake_case names, ISO 8601 times.
+ * How values are written on the wire, and read back: snake_case names, ISO 8601 times.
  *
- * Wire types are not domain types. What programs outside read (`--json`, exports, and later REST
- * and MCP) is converted here, so that a change of a domain type can never silently change it. Every
+ * Wire types are not domain types. What programs outside read (`--json`, exports, REST, MCP)
+ * is converted here, so that a change of a domain type can never silently change it. Every
  * documented field is always present; what is unknown is null.
  */
 
@@ -15,12 +15,25 @@ export function toWireTime(ms: number): string {
 }
 
 /** A date or a time that came in. `invalid_input` for anything else. */
-export function fromWireTime(text: string, field: string): Date {
+export function parseWireTime(text: string, field: string): Date {
   const date = new Date(text);
   if (/^\d{4}-\d{2}/.test(text) && !Number.isNaN(date.getTime())) return date;
   throw new BackscrollError("invalid_input", `${field} must be a date or time in ISO 8601`, {
     details: { field },
   });
+}
+
+export function fromWireTime(text: string): number {
+  return Date.parse(text);
+}
+
+/** Bytes are hexadecimal digits. */
+export function toWireBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function fromWireBytes(digits: string): Uint8Array {
+  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
 /** `firstKeptEntryId` becomes `first_kept_entry_id`. */

@@ -229,6 +229,7 @@ const STORE_FAILURES: readonly ErrorCode[] = [
   ...(["store_closed", "store_busy", "store_unavailable", "store_read_only"] as const),
   ...(["store_full", "quota_exceeded", "store_corrupt", "schema_too_new"] as const),
   ...(["needs_migration", "foreign_database", "unsupported_storage"] as const),
+  ...(["unauthorized", "forbidden", "rate_limited"] as const),
 ];
 
 function isStoreFailure(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /** What a run of ingesting works with, whatever it reads. */
 
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Oversize } from "../ingest/files/oversize.ts";
 import { GitLookup } from "../ingest/identity/git.ts";
 import { shortHash } from "../ingest/identity/short-hash.ts";
@@ -25,7 +25,7 @@ export interface IngestOptions {
 }
 
 export interface IngestSetting {
-  readonly tenant: TenantEngine;
+  readonly tenant: TenantApi;
   readonly environment: Environment;
   readonly workstation: string;
   readonly sources: readonly TranscriptSource[];
@@ -40,7 +40,7 @@ export interface IngestSetting {
 
 /** `invalid_input` for a format that there is none of, or a `WORKSTATION_ID` that is no id. */
 export async function createSetting(
-  tenant: TenantEngine,
+  tenant: TenantApi,
   options: IngestOptions,
 ): Promise<IngestSetting> {
   const { environment, sources = SOURCES, oversize = "cut" } = options;

@@ -5,7 +5,7 @@
  * read. The engine only stores what it is given.
  */
 
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
 import { type Candidate, findInPlaces, findNamed, type Missing } from "./find-files.ts";
 import { ingestFiles, planGroup, type RunHandlers } from "./ingest-files.ts";
@@ -25,7 +25,7 @@ export interface IngestReport {
   readonly missing: readonly Missing[];
 }
 
-export async function ingest(tenant: TenantEngine, input: IngestInput): Promise<IngestReport> {
+export async function ingest(tenant: TenantApi, input: IngestInput): Promise<IngestReport> {
   const setting = await createSetting(tenant, input);
   const skipped = noCounts();
   const missing: Missing[] = [];
@@ -36,7 +36,7 @@ export async function ingest(tenant: TenantEngine, input: IngestInput): Promise<
 
 /** How much there is to read, for who shows how long it takes. */
 export async function survey(
-  tenant: TenantEngine,
+  tenant: TenantApi,
   input: IngestInput,
 ): Promise<{ readonly files: number; readonly bytes: number }> {
   const setting = await createSetting(tenant, input);

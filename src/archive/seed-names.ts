@@ -3,7 +3,7 @@
  * `indexFile`, `indexAll`.
  */
 
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { accessAround } from "../ingest/files/file-access.ts";
 import { holdTornLine } from "../ingest/files/last-line.ts";
 import { TranscriptFile } from "../ingest/files/open-file.ts";
@@ -80,7 +80,7 @@ async function parseOpened(file: TranscriptFile, path: string): Promise<SessionM
 
 /** As `ingest` of one file. */
 export function indexFile(
-  tenant: TenantEngine,
+  tenant: TenantApi,
   path: string,
   input: IngestInput,
 ): Promise<IngestReport> {
@@ -88,7 +88,7 @@ export function indexFile(
 }
 
 /** As `ingest` of all that agents have on this machine. */
-export function indexAll(tenant: TenantEngine, input: IngestInput): Promise<IngestReport> {
+export function indexAll(tenant: TenantApi, input: IngestInput): Promise<IngestReport> {
   return ingest(tenant, input);
 }
 

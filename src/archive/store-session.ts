@@ -67,8 +67,7 @@ function earlierKeys(
     ...(isOwn ? { kept: key } : {}),
     ...(cwd === null ? {} : { replaced: compositeKey(workstation, projectId(null), own) }),
     // What is no UUID may be the id of another session elsewhere.
-    isSame: ({ origin }) =>
-      origin.source === source && (origin.file === path || uuidInName(own) !== undefined),
+    same: { source, file: uuidInName(own) === undefined ? path : null },
   };
 }
 

@@ -1,6 +1,6 @@
 /** Sessions added up: by agent, by project and by day. */
 
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Session } from "../model/session.ts";
 
@@ -29,7 +29,7 @@ export interface TallyInput {
 }
 
 /** Reads what is known of each session, a page at a time, and no entry. */
-export async function tallySessions(tenant: TenantEngine, input: TallyInput): Promise<Tally> {
+export async function tallySessions(tenant: TenantApi, input: TallyInput): Promise<Tally> {
   const total = emptySum();
   const agents = new Map<string, Sum>();
   const projects = new Map<string, Sum>();

@@ -7,7 +7,7 @@
 
 import { lstat, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { accessAround, isInside } from "../ingest/files/file-access.ts";
 import { noCounts, toFound } from "../ingest/files/walk.ts";
 import type { Place, TranscriptSource } from "../ingest/source.ts";
@@ -42,7 +42,7 @@ const MAX_WAIT_MS = 5 * 60_000;
 const MAX_CHANGED = 10_000;
 
 /** Resolves when the signal is aborted and what was under way is stored. */
-export async function watchPlaces(tenant: TenantEngine, input: WatchInput): Promise<void> {
+export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise<void> {
   const setting = await createSetting(tenant, input);
   const { signal, reconcileMs = RECONCILE_MS } = input;
   const changed = new Changed(signal);

@@ -10,12 +10,17 @@ export const GLOBAL_OPTIONS: OptionSpecs = {
   db: {
     type: "string",
     value: "ADDRESS",
-    help: "The store: a path, :memory: or postgres://… (or BACKSCROLL_DB; else ~/.backscroll/backscroll.db).",
+    help: "The store: a path, :memory:, postgres://… or a server's http://… (or BACKSCROLL_DB; else ~/.backscroll/backscroll.db).",
+  },
+  token: {
+    type: "string",
+    value: "TOKEN",
+    help: "Who you are to a server (better in BACKSCROLL_TOKEN, where other users of the machine do not see it).",
   },
   tenant: {
     type: "string",
     value: "NAME",
-    help: 'The tenant (or BACKSCROLL_TENANT; else "default").',
+    help: 'The tenant (or BACKSCROLL_TENANT; else "default", and of a server the token\'s).',
   },
   json: { type: "boolean", help: "Print one JSON document; errors as JSON on standard error." },
   help: { type: "boolean", short: "h", help: "Explain the command." },
@@ -24,6 +29,8 @@ export const GLOBAL_OPTIONS: OptionSpecs = {
 
 export interface Context {
   readonly address: string;
+  /** For a server. Never printed. */
+  readonly token: string | undefined;
   readonly tenant: string;
   /** What the caller typed, for commands that we suggest to them. */
   readonly given: { readonly db?: string; readonly tenant?: string };
@@ -33,8 +40,18 @@ export interface Context {
   readonly terminal: Terminal;
 }
 
+/** Whether the store is behind a server. */
+export function isServer(address: string): boolean {
+  return /^https?:\/\//i.test(address);
+}
+
 export function createContext(
-  options: { readonly db?: string; readonly tenant?: string; readonly json?: boolean },
+  options: {
+    readonly db?: string;
+    readonly token?: string;
+    readonly tenant?: string;
+    readonly json?: boolean;
+  },
   terminal: Terminal,
 ): Context {
   const { db, tenant, json = false } = options;
@@ -43,6 +60,7 @@ export function createContext(
   const namedTenant = tenant ?? environment("BACKSCROLL_TENANT");
   return {
     address: db ?? environment("BACKSCROLL_DB") ?? join(homedir(), ".backscroll", "backscroll.db"),
+    token: options.token ?? environment("BACKSCROLL_TOKEN"),
     tenant: namedTenant ?? "default",
     given: {
       ...(db === undefined ? {} : { db }),

@@ -2,7 +2,7 @@
 
 import { type IngestInput, survey } from "../archive/ingest.ts";
 import type { Totals } from "../archive/outcome.ts";
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { formatBytes, formatCount } from "./print.ts";
 import { Progress } from "./progress.ts";
 
@@ -12,7 +12,7 @@ export class IngestProgress {
   #goal: { readonly files: number; readonly bytes: number } | undefined;
 
   /** Counts first what there is to read, if somebody looks. */
-  async prepare(tenant: TenantEngine, input: IngestInput): Promise<void> {
+  async prepare(tenant: TenantApi, input: IngestInput): Promise<void> {
     if (!process.stderr.isTTY) return;
     this.#progress.show(() => "Looking for transcripts");
     this.#goal = await survey(tenant, input);

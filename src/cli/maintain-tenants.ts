@@ -1,7 +1,7 @@
 /** A task of the index's upkeep, done for one tenant after another, with a line that counts. */
 
 import { toWireIndexStatus, type WireIndexStatus } from "../api/status.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { IndexTask } from "../engine/maintain-index.ts";
 import { formatCount } from "./print.ts";
 import { Progress } from "./progress.ts";
@@ -13,7 +13,7 @@ export interface MaintainedTenant extends WireIndexStatus {
 }
 
 export async function maintainTenants(
-  engine: Engine,
+  engine: EngineApi,
   tenants: readonly string[],
   task: IndexTask,
   doing: string,

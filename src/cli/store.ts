@@ -1,10 +1,11 @@
 /** Opening the store for the time of one command. */
 
 import type { Engine } from "../engine/engine.ts";
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { EngineApi } from "../engine/interfaces/engine-api.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { StoreOptions } from "../store/store.ts";
-import type { Context } from "./context.ts";
+import { type Context, isServer } from "./context.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
 import { commandLine } from "./program.ts";
 
@@ -33,9 +34,10 @@ export type Load =
 export async function withStore<Result>(
   context: Context,
   access: Access,
-  use: (tenant: TenantEngine, engine: Engine) => Promise<Result>,
+  use: (tenant: TenantApi, engine: EngineApi) => Promise<Result>,
   load: Load = "short",
 ): Promise<Result> {
+  if (isServer(context.address)) return withServer(context, use);
   const engine = await openStore(context, access, load);
   try {
     return await explainMissingModel(() => use(engine.forTenant(context.tenant), engine));
@@ -51,6 +53,42 @@ const SIZES: Readonly<
   bulk: { durability: "process" },
   server: { searchThread: true },
 };
+
+/** For what is more than calls of a store, such as serving one: it must be opened here. */
+export async function withOwnStore<Result>(
+  context: Context,
+  what: string,
+  use: (engine: Engine) => Promise<Result>,
+): Promise<Result> {
+  refuseServer(context, what, "run it where the store is");
+  const engine = await openStore(context, "create", "server");
+  try {
+    return await explainMissingModel(() => use(engine));
+  } finally {
+    await engine.close();
+  }
+}
+
+/** The same on a server's store: it is there, or not, and its models are the server's. */
+async function withServer<Result>(
+  context: Context,
+  use: (tenant: TenantApi, engine: EngineApi) => Promise<Result>,
+): Promise<Result> {
+  const { address, token, tenantNamed, tenant } = context;
+  const { connect } = await import("../client/index.ts");
+  const engine = await connect(address, token === undefined ? {} : { token });
+  try {
+    return await use(tenantNamed ? engine.forTenant(tenant) : engine, engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** For what needs the files of a store: `way` says what to do instead. */
+export function refuseServer(context: Context, what: string, way: string): void {
+  if (!isServer(context.address)) return;
+  throw new BackscrollError("invalid_address", `${what} needs the store itself; ${way}`);
+}
 
 /** A short command has no event loop to keep free: it runs SQLite on its own thread. */
 function openStore(context: Context, access: Access, load: Load): Promise<Engine> {

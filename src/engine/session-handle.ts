@@ -6,6 +6,7 @@
  * expect.
  */
 
+import type { CompactionPlan } from "../compaction/plan.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -21,7 +22,7 @@ import { type ContentInput, normalizeContent } from "../transcript/normalize.ts"
 import { type AppendOptions, appendDrafts } from "./append.ts";
 import { checkFlag, checkInput, checkKey, checkKeyOrNull } from "./check.ts";
 import { type BuiltContext, buildContext } from "./context/build-context.ts";
-import { type CompactionResult, compactSession } from "./context/compact.ts";
+import { type CompactionResult, compactSession, planSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
 import type { BuildContextInput } from "./context/context-options.ts";
 import { extractFacts } from "./context/extract-facts.ts";
@@ -297,6 +298,11 @@ export class SessionHandle {
    */
   compact(input: CompactInput = {}): Promise<CompactionResult> {
     return compactSession(this.#scope, this.id, input);
+  }
+
+  /** What `compact` would cover and keep; null where it would change nothing. Nothing is written. */
+  planCompaction(input: CompactInput = {}): Promise<CompactionPlan | null> {
+    return planSession(this.#scope, this.id, input);
   }
 
   /**

@@ -8,7 +8,7 @@ import {
   MAX_SUMMARY_BYTES,
   MAX_TITLE_BYTES,
 } from "../model/limits.ts";
-import { type Origin, RETENTIONS, type Retention } from "../model/session.ts";
+import { type IngestFigures, type Origin, RETENTIONS, type Retention } from "../model/session.ts";
 import type { NewSession, SessionPatch } from "../store/records.ts";
 import {
   checkCount,
@@ -20,6 +20,9 @@ import {
   tooLarge,
 } from "./check.ts";
 import { idempotency } from "./idempotency.ts";
+
+/** More than any agent has tools. */
+const MAX_COUNTED_TOOLS = 1_000;
 
 export interface CreateSessionInput {
   /** Chosen by the caller, or a new ULID. */
@@ -53,6 +56,8 @@ export interface UpdateSessionInput {
   readonly ttl?: number | null;
   /** If left out, `metadata.retention` where that is given: null there means `full`. */
   readonly retention?: Retention;
+  /** What was counted of a session whose files are read, for who reads them. */
+  readonly figures?: IngestFigures;
 }
 
 export function toNewSession(
@@ -98,6 +103,28 @@ export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
       : { participants: checkParticipants(input.participants) }),
     ...(input.ttl === undefined ? {} : { ttlSeconds: checkTtl(input.ttl) }),
     ...(retention === undefined ? {} : { retention }),
+    ...(input.figures === undefined ? {} : { figures: checkFigures(input.figures) }),
+  };
+}
+
+function checkFigures(figures: IngestFigures): IngestFigures {
+  const { exchangeCount, toolCounts, fileMtime, firstMessageAt, lastMessageAt } = checkInput(
+    figures,
+    "figures",
+  );
+  const time = (value: number | null, field: string) =>
+    value === null ? null : checkTime(value, `figures.${field}`);
+  const counts = Object.entries(checkInput(toolCounts, "figures.toolCounts"));
+  for (const [name, count] of counts) checkCount(count, `figures.toolCounts.${name.slice(0, 80)}`);
+  if (counts.length > MAX_COUNTED_TOOLS) {
+    throw tooLarge("figures.toolCounts", MAX_COUNTED_TOOLS, counts.length, "count fewer");
+  }
+  return {
+    exchangeCount: checkCount(exchangeCount, "figures.exchangeCount"),
+    toolCounts: checkMetadata(toolCounts, "figures.toolCounts") as IngestFigures["toolCounts"],
+    fileMtime: time(fileMtime, "fileMtime"),
+    firstMessageAt: time(firstMessageAt, "firstMessageAt"),
+    lastMessageAt: time(lastMessageAt, "lastMessageAt"),
   };
 }
 

@@ -25,7 +25,7 @@ export interface SubscribeInput {
 
 export interface ListChangesInput {
   readonly session?: string;
-  /** As for `subscribe`; the whole feed if left out. */
+  /** As for `subscribe`; the whole feed if left out. `end` gives no change, and where the feed is now. */
   readonly after?: string;
   readonly limit?: number;
 }
@@ -42,6 +42,7 @@ export interface ChangeListPage {
 const LONGEST_SLEEP_MS = 1_000;
 
 const START = "start";
+const END = "end";
 
 export async function listChanges(scope: Scope, input: ListChangesInput): Promise<ChangeListPage> {
   const { store, tenant } = scope;
@@ -157,6 +158,7 @@ function parseCursor(
   head: { readonly epoch: string; readonly position: number },
 ): number {
   if (cursor === START) return 0;
+  if (cursor === END) return head.position;
   const match = /^([0-9a-f-]+)\.(\d{1,15})$/.exec(String(cursor));
   if (match === null) {
     throw new BackscrollError(

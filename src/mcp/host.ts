@@ -3,12 +3,12 @@
  * known of the caller. Nothing of it can be changed by a request.
  */
 
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Access } from "../model/access.ts";
 
 export interface McpHost {
   /** Of the tenant that `access` names. */
-  readonly tenant: TenantEngine;
+  readonly tenant: TenantApi;
   readonly access: Access;
   /** Told to clients. */
   readonly version: string;

@@ -11,14 +11,14 @@ import {
   type McpRequestContext,
   type McpHttpHandler as SdkHandler,
 } from "@modelcontextprotocol/server";
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Access } from "../model/access.ts";
 import { MAX_MCP_REQUEST_BYTES } from "../model/limits.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
 
 export interface McpHttpOptions {
-  readonly tenantFor: (tenant: string) => TenantEngine;
+  readonly tenantFor: (tenant: string) => TenantApi;
   readonly version: string;
   readonly onError?: (error: unknown) => void;
 }

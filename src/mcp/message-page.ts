@@ -1,6 +1,6 @@
 /** A page of messages, each within its own size: what the tool and the resource have in common. */
 
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { type MessageView, toMessageView } from "./views/message-view.ts";
 
@@ -21,7 +21,7 @@ export interface MessagePageView {
 }
 
 export async function readMessagePage(
-  tenant: TenantEngine,
+  tenant: TenantApi,
   sessionId: string,
   input: MessagePageInput,
 ): Promise<MessagePageView> {

@@ -6,7 +6,7 @@
  */
 
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Change } from "../model/change.ts";
 import { urisOf } from "./resources/session-uri.ts";
 
@@ -18,12 +18,12 @@ const RETRY_MS = 1_000;
 type Listener = (event: ServerEvent) => void;
 
 export class SessionFeed implements ServerEventBus {
-  readonly #tenant: TenantEngine;
+  readonly #tenant: TenantApi;
   readonly #onError: (error: unknown) => void;
   readonly #listeners = new Set<Listener>();
   #ended: AbortController | undefined;
 
-  constructor(tenant: TenantEngine, onError: (error: unknown) => void = () => undefined) {
+  constructor(tenant: TenantApi, onError: (error: unknown) => void = () => undefined) {
     this.#tenant = tenant;
     this.#onError = onError;
   }

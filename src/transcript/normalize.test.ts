@@ -41,6 +41,7 @@ describe("normalizeContent", () => {
         },
         { type: "tool_result", tool_use_id: "3", tool_name: "raw", content: { a: 1 } },
         { type: "image", mediaType: "image/png", data: "aGk=" },
+        { type: "image", media_type: "image/png", url: "https://a.example/b.png" },
       ],
       [
         { type: "thinking", text: "hm", signature: "c2ln" },
@@ -57,6 +58,7 @@ describe("normalizeContent", () => {
         },
         { type: "tool_result", toolUseId: "3", toolName: "raw", output: '{"a":1}', isError: false },
         { type: "image", mediaType: "image/png", data: "aGk=" },
+        { type: "image", mediaType: "image/png", url: "https://a.example/b.png" },
       ],
     );
   });
@@ -116,6 +118,7 @@ describe("normalizeContent", () => {
       "invalid_input content[0].output[0].text",
     );
     refuses([{ type: "image", url: 5 }], "invalid_input content[0].url");
+    refuses([{ type: "image", media_type: 5 }], "invalid_input content[0].media_type");
     refuses([{ type: "opaque" }], "invalid_input content[0].json");
     refuses([{ type: "text", text: "a", extra: () => 1 }], "invalid_input content[0].extra");
     refuses([{ type: "unknown", at: new Date() }], "invalid_input content[0].at");

@@ -132,10 +132,15 @@ const BLOCKS: Record<string, (block: Fields, field: string) => Block> = {
   },
 
   image: (block, field) => {
-    for (const name of ["mediaType", "data", "url"]) {
+    for (const name of ["mediaType", "media_type", "data", "url"]) {
       if (block[name] !== undefined) string(block[name], `${field}.${name}`);
     }
-    return { ...rest(block, field, ["type"]), type: "image" };
+    const { media_type: mediaType } = block;
+    return {
+      ...(mediaType === undefined ? {} : { mediaType: mediaType as string }),
+      ...rest(block, field, ["type", "media_type"]),
+      type: "image",
+    };
   },
 
   opaque: (block, field) => ({

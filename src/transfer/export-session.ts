@@ -1,7 +1,7 @@
 /** One session for a writer of another format: its entries, page by page. */
 
 import { maskEntry, maskSession } from "../api/mask.ts";
-import type { SessionHandle } from "../engine/session-handle.ts";
+import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { ExportFormat, ExportInput } from "../export/format.ts";
 import type { Entry } from "../model/entry.ts";
 
@@ -17,7 +17,7 @@ export interface ExportSelection {
 const ENTRY_PAGE = 50;
 
 export async function toExportInput(
-  handle: SessionHandle,
+  handle: SessionApi,
   format: ExportFormat,
   selection: ExportSelection = {},
 ): Promise<ExportInput> {

@@ -1,7 +1,7 @@
 /** Everything that a tenant holds, one record after another. */
 
-import type { SessionHandle } from "../engine/session-handle.ts";
-import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { SessionApi } from "../engine/interfaces/session-api.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { MAX_PAGE } from "../model/limits.ts";
@@ -21,7 +21,7 @@ const ENTRY_PAGE = 50;
  * Others may go on writing. A session that is appended to moves to the front of the list, behind us
  * if we have not met it yet; so the list is read again until it holds nothing new.
  */
-export async function* exportTenant(tenant: TenantEngine): AsyncGenerator<ExportedRecord> {
+export async function* exportTenant(tenant: TenantApi): AsyncGenerator<ExportedRecord> {
   const done = new Set<string>();
   let before: number;
   do {
@@ -31,7 +31,7 @@ export async function* exportTenant(tenant: TenantEngine): AsyncGenerator<Export
   yield* exportMemories(tenant);
 }
 
-async function* listIds(tenant: TenantEngine): AsyncGenerator<string> {
+async function* listIds(tenant: TenantApi): AsyncGenerator<string> {
   let cursor: string | undefined;
   do {
     const page = await tenant.listSessions({
@@ -44,7 +44,7 @@ async function* listIds(tenant: TenantEngine): AsyncGenerator<string> {
 }
 
 async function* exportOnce(
-  tenant: TenantEngine,
+  tenant: TenantApi,
   id: string,
   done: Set<string>,
 ): AsyncGenerator<ExportedRecord> {
@@ -70,7 +70,7 @@ async function* exportOnce(
   }
 }
 
-async function* exportFacts(session: SessionHandle): AsyncGenerator<ExportedRecord> {
+async function* exportFacts(session: SessionApi): AsyncGenerator<ExportedRecord> {
   let after: string | undefined;
   do {
     const page = await session.listFacts({
@@ -83,7 +83,7 @@ async function* exportFacts(session: SessionHandle): AsyncGenerator<ExportedReco
   } while (after !== undefined);
 }
 
-async function* exportMemories(tenant: TenantEngine): AsyncGenerator<ExportedRecord> {
+async function* exportMemories(tenant: TenantApi): AsyncGenerator<ExportedRecord> {
   let after: Memory | undefined;
   do {
     const page = await tenant.listMemories({

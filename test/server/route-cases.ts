@@ -224,6 +224,73 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     body: { max_sessions: 1000 },
     stranger: "empty",
   }),
+  searchMemoryByBody: () => ({
+    path: "/v1/memories/search",
+    body: { query: "word", limit: 3 },
+    stranger: "empty",
+  }),
+  searchFactsByBody: () => ({
+    path: "/v1/facts/search",
+    body: { query: "text" },
+    stranger: "empty",
+  }),
+  planCompaction: ({ session }) => ({
+    path: `/v1/sessions/${session}/compact/plan`,
+    body: { keep: { messages: 1 } },
+    stranger: none,
+  }),
+  importSession: () => ({
+    path: "/v1/ingest/sessions",
+    bytes: [
+      {
+        session: {
+          ...{ source: "pi", agent: "pi", id: "read-elsewhere", title: null, cwd: null },
+          ...{ git_branch: null, started_at: null, parent_session: null, metadata: {} },
+        },
+        options: { workstation: "desk" },
+      },
+      {
+        entry: {
+          ...{ source_id: "1", kind: "message", role: "user", actor: "ana", data: null },
+          ...{ blocks: [{ type: "text", text: "hi" }], usage: null, model: null },
+          ...{ created_at: null, metadata: {} },
+        },
+      },
+      { end: {} },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join(""),
+    stranger: "empty",
+  }),
+  describeSession: ({ session }) => ({
+    path: `/v1/ingest/sessions/${session}`,
+    body: {
+      figures: {
+        ...{ exchange_count: 1, tool_counts: {}, file_mtime: null },
+        ...{ first_msg_at: null, last_msg_at: null },
+      },
+    },
+    stranger: none,
+  }),
+  findIngestedFiles: () => ({
+    path: "/v1/ingest/files/find",
+    body: { workstation: "desk", paths: ["/srv/a.jsonl"] },
+    stranger: "empty",
+  }),
+  putIngestedFiles: () => ({
+    path: "/v1/ingest/files",
+    body: {
+      workstation: "desk",
+      files: [
+        {
+          ...{ path: "/srv/a.jsonl", source: "pi", size: 3, mtime_us: 5, offset: 3, lines: 1 },
+          ...{ tail_hash: null, state: null, seen_at: "2026-01-02T03:04:05.000Z" },
+        },
+      ],
+    },
+    stranger: "empty",
+  }),
+  access: () => ({ path: "/v1/access", stranger: "empty" }),
   listTokens: () => ({ path: "/v1/admin/tokens", stranger: "empty" }),
   createToken: () => ({
     path: "/v1/admin/tokens",

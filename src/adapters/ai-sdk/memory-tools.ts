@@ -10,9 +10,9 @@ import { maskMemory } from "../../api/mask.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS, QUERY_HELP } from "../../api/memory-words.ts";
 import { toWireMemory, type WireMemory } from "../../api/note.ts";
 import { toWireSearchResult, type WireSearchResult } from "../../api/search.ts";
-import { fromWireTime } from "../../api/wire.ts";
+import { parseWireTime } from "../../api/wire.ts";
+import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
-import type { SessionHandle } from "../../engine/session-handle.ts";
 import { type InputSchema, inputSchema } from "./input-schema.ts";
 
 export interface MemoryTool<Input, Output> {
@@ -78,7 +78,7 @@ const LIMIT = {
 } as const;
 
 /** The tools for a model that speaks in `session`. */
-export function memoryTools(session: SessionHandle, options: MemoryToolsOptions = {}): MemoryTools {
+export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {}): MemoryTools {
   return {
     search_sessions: {
       description: MEMORY_WORDS.searchSessions,
@@ -99,8 +99,8 @@ export function memoryTools(session: SessionHandle, options: MemoryToolsOptions 
           ...scope,
           ...(input.context_before === undefined ? {} : { contextBefore: input.context_before }),
           ...(input.context_after === undefined ? {} : { contextAfter: input.context_after }),
-          ...(input.since === undefined ? {} : { since: fromWireTime(input.since, "since") }),
-          ...(input.until === undefined ? {} : { until: fromWireTime(input.until, "until") }),
+          ...(input.since === undefined ? {} : { since: parseWireTime(input.since, "since") }),
+          ...(input.until === undefined ? {} : { until: parseWireTime(input.until, "until") }),
           ...(input.limit === undefined ? {} : { limit: input.limit }),
         });
         const { hits, notes } = toWireSearchResult(result);

@@ -50,24 +50,17 @@ export async function compactSession(
   sessionId: string,
   input: CompactInput,
 ): Promise<CompactionResult> {
-  const session = await scope.store.findSession(scope.tenant, sessionId);
-  if (session === undefined) throw sessionNotFound(sessionId);
-  const options = checkCompaction(scope, session, input);
   const key = compactionKey(sessionId, input);
   const repeated = key === undefined ? undefined : await findRepeated(scope, sessionId, key);
   if (repeated !== undefined) return { entry: repeated, ...figuresOf(repeated), erased: 0 };
-  const ground = await surveyContext(scope, session);
-  const planned = planOn(ground, options, expectedTokens(options));
-  if ("none" in planned) {
-    if (options.quiet) return unchanged(ground);
-    throw nothingToCompact(sessionId, planned.none);
-  }
-  const answer = await options.before?.(planned.plan);
+  const { options, ground, planned } = await survey(scope, sessionId, input);
+  if (planned === null) return unchanged(ground);
+  const answer = await options.before?.(planned);
   if (answer !== undefined && "cancel" in answer) throw cancelled(sessionId, answer.reason);
   const { plan, written } =
     answer === undefined
-      ? await writeWithin(scope, ground, options, planned.plan)
-      : await fromHook(scope, ground, options, planned.plan, answer.summary);
+      ? await writeWithin(scope, ground, options, planned)
+      : await fromHook(scope, ground, options, planned, answer.summary);
   const entry = await storeCompaction(scope, ground, options, plan, written, key);
   scope.estimates.forget(scope, sessionId);
   // Should this fail, the compaction stands: the next one or a sweep erases what is left.
@@ -75,6 +68,34 @@ export async function compactSession(
   const { firstKeptEntryId, tokensBefore, tokensAfter } = plan;
   const removed = plan.covered.length;
   return { entry, removed, firstKeptEntryId, tokensBefore, tokensAfter, erased };
+}
+
+/** What `compactSession` would begin with, and null where it would change nothing. */
+export async function planSession(
+  scope: Scope,
+  sessionId: string,
+  input: CompactInput,
+): Promise<CompactionPlan | null> {
+  const { planned } = await survey(scope, sessionId, input);
+  return planned;
+}
+
+interface Survey {
+  readonly options: CheckedCompaction;
+  readonly ground: CompactionGround;
+  /** Null if there is too little, and the caller does not mind. */
+  readonly planned: CompactionPlan | null;
+}
+
+async function survey(scope: Scope, sessionId: string, input: CompactInput): Promise<Survey> {
+  const session = await scope.store.findSession(scope.tenant, sessionId);
+  if (session === undefined) throw sessionNotFound(sessionId);
+  const options = checkCompaction(scope, session, input);
+  const ground = await surveyContext(scope, session);
+  const planned = planOn(ground, options, expectedTokens(options));
+  if (!("none" in planned)) return { options, ground, planned: planned.plan };
+  if (options.quiet) return { options, ground, planned: null };
+  throw nothingToCompact(sessionId, planned.none);
 }
 
 /** A summary, and the plan that it belongs to, with the summary's real size. */

@@ -16,8 +16,8 @@ export interface EarlierKeys {
   readonly kept?: string;
   /** The key that a session without a project has. One that is found there gets the new key. */
   readonly replaced?: string;
-  /** Whether what is found under one of them is what is imported. */
-  readonly isSame: (session: Session) => boolean;
+  /** What is found under one of them is the same if it is of this source, and of this file unless null. */
+  readonly same: { readonly source: string; readonly file: string | null };
 }
 
 /** What a session without a project is to get with its key. */
@@ -37,7 +37,10 @@ export async function findKnown(
     each === undefined ? undefined : scope.store.findSessionByOrigin(scope.tenant, each);
   const found = await find(key);
   if (found !== undefined || earlier === undefined) return found;
-  const { kept, replaced, isSame } = earlier;
+  const { kept, replaced } = earlier;
+  const isSame = ({ origin }: Session) =>
+    origin.source === earlier.same.source &&
+    (earlier.same.file === null || origin.file === earlier.same.file);
   const same = kept === replaced ? undefined : await find(kept);
   if (same !== undefined && isSame(same)) return same;
   const bare = await find(replaced);

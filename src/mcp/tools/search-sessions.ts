@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/memory-words.ts";
-import { fromWireTime } from "../../api/wire.ts";
+import { parseWireTime } from "../../api/wire.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { DEFAULT_CONTEXT, DEFAULT_HITS, MAX_WINDOW } from "../../model/limits.ts";
 import { findOwnSessions } from "../own-session.ts";
@@ -57,8 +57,8 @@ export const searchSessions: Tool = defineTool({
       ...(agent === undefined ? {} : { agent }),
       ...(project === undefined ? {} : { project }),
       ...(workstation === undefined ? {} : { workstation }),
-      ...(since === undefined ? {} : { since: fromWireTime(since, "since") }),
-      ...(until === undefined ? {} : { until: fromWireTime(until, "until") }),
+      ...(since === undefined ? {} : { since: parseWireTime(since, "since") }),
+      ...(until === undefined ? {} : { until: parseWireTime(until, "until") }),
     });
     const { notes, indexing, degraded, partial } = result;
     return {

@@ -3,14 +3,14 @@
 import { z } from "zod";
 import { toWireSweep, toWireVerification } from "../../api/maintenance.ts";
 import { toWireStats } from "../../api/stats.ts";
-import { toWireIndexStatus, toWireStatus, toWireTenantStatus } from "../../api/status.ts";
+import { toWireIndexReport, toWireStatus, toWireTenantStatus } from "../../api/status.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { tallySessions } from "../../archive/tally.ts";
 import { INDEX_TASKS } from "../../engine/maintain-index.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { count, key, timeInput } from "../schemas/common.ts";
 import {
-  indexStatus,
+  indexReport,
   stats,
   storeStatus,
   sweep,
@@ -48,16 +48,16 @@ export const ADMIN_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "get", path: "/v1/index", operation: "indexStatus", tag: "store" },
     ...{ summary: "How far the index is.", scope: "read" },
-    answer: { status: 200, description: "Figures of the index.", schema: indexStatus },
-    handle: async ({ tenant }) => toWireIndexStatus(await tenant.indexStatus()),
+    answer: { status: 200, description: "Figures of the index.", schema: indexReport },
+    handle: async ({ tenant }) => toWireIndexReport(await tenant.indexStatus()),
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/admin/index", operation: "maintainIndex", tag: "admin" },
     ...{ summary: "Do the upkeep of the index now.", scope: "admin" },
     body: z.strictObject({ task: z.enum(INDEX_TASKS) }),
-    answer: { status: 200, description: "Figures afterwards.", schema: indexStatus },
+    answer: { status: 200, description: "Figures afterwards.", schema: indexReport },
     handle: async ({ tenant }, { body }) =>
-      toWireIndexStatus(await tenant.maintainIndex(body.task)),
+      toWireIndexReport(await tenant.maintainIndex(body.task)),
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/admin/sweep", operation: "sweep", tag: "admin" },

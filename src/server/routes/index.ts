@@ -1,11 +1,14 @@
 /** Every route, in the order of the reference. */
 
 import type { Route } from "../route.ts";
+import { ACCESS_ROUTES } from "./access.ts";
 import { ADMIN_ROUTES } from "./admin.ts";
 import { CHANGE_ROUTES } from "./changes.ts";
 import { ENTRY_ROUTES } from "./entries.ts";
+import { INGEST_ROUTES } from "./ingest.ts";
 import { MESSAGE_ROUTES } from "./messages.ts";
 import { NOTE_ROUTES } from "./notes.ts";
+import { QUERY_ROUTES } from "./queries.ts";
 import { SEARCH_ROUTES } from "./search.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { STREAM_ROUTES } from "./streams.ts";
@@ -18,9 +21,12 @@ export const ROUTES: readonly Route[] = [
   ...STREAM_ROUTES,
   ...ENTRY_ROUTES,
   ...SEARCH_ROUTES,
+  ...QUERY_ROUTES,
   ...NOTE_ROUTES,
   ...CHANGE_ROUTES,
   ...TRANSFER_ROUTES,
+  ...INGEST_ROUTES,
+  ...ACCESS_ROUTES,
   ...ADMIN_ROUTES,
   ...TOKEN_ROUTES,
 ];

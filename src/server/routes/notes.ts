@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { toWireFact, toWireMemory } from "../../api/note.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import type { ExtractedPart } from "../../engine/context/extract-facts-options.ts";
 import { actorFor } from "../../model/access.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
@@ -13,7 +14,7 @@ import {
   limitQuery,
   sessionParams,
 } from "../schemas/common.ts";
-import { fact, facts, memories, memory } from "../schemas/note.ts";
+import { extraction, fact, facts, memories, memory } from "../schemas/note.ts";
 
 const named = z.strictObject({ agent: key, name: key });
 const byId = z.strictObject({ fact_id: key });
@@ -148,11 +149,15 @@ export const NOTE_ROUTES: readonly Route[] = [
     summary: "Take facts from what no extraction has read yet, by a model.",
     params: sessionParams,
     body: z.strictObject({ through: key.optional(), model: key.optional() }),
-    answer: factList,
+    answer: { status: 200, description: "What is new.", schema: extraction },
     handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
       const handle = tenant.session(params.session_id);
-      const added = await handle.extractFacts(through, { ...fromWireFields(options), signal });
-      return { facts: added.map(toWireFact) };
+      const parts: ExtractedPart[] = [];
+      const added = await handle.extractFacts(through, {
+        ...{ ...fromWireFields(options), signal },
+        onPart: (part) => parts.push(part),
+      });
+      return { facts: added.map(toWireFact), parts };
     },
   }),
 ];

@@ -54,6 +54,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       project_id: name.optional(),
       workstation: name.optional(),
       source: name.optional(),
+      parent_session_id: key.optional(),
       since: timeInput.optional(),
       until: timeInput.optional(),
       limit: limitQuery.optional(),

@@ -15,7 +15,7 @@ export const context: z.ZodType = z
     messages: z.array(
       z.object({
         ...{ role: text, actor: textOrNull, part: text, blocks: z.array(block) },
-        entry_ids: z.array(text),
+        ...{ entry_ids: z.array(text), model: textOrNull, aborted: z.boolean() },
       }),
     ),
     omitted: z
@@ -30,7 +30,7 @@ export const context: z.ZodType = z
 export const compaction: z.ZodType = z
   .object({
     ...{ entry: entry.nullable(), removed: count, first_kept_entry_id: textOrNull },
-    ...{ tokens_before: count, tokens_after: count },
+    ...{ tokens_before: count, tokens_after: count, erased: count },
   })
   .meta({ id: "Compaction" });
 

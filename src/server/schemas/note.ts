@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { WireFact, WireMemory } from "../../api/note.ts";
-import { jsonObject, time } from "./common.ts";
+import { count, jsonObject, time } from "./common.ts";
 
 const text = z.string();
 
@@ -28,3 +28,17 @@ export const fact: z.ZodType<WireFact> = z
   .meta({ id: "Fact" });
 
 export const facts: z.ZodType = z.object({ facts: z.array(fact) }).meta({ id: "FactList" });
+
+export const extraction: z.ZodType = z
+  .object({
+    facts: z.array(fact),
+    parts: z
+      .array(
+        z.object({
+          ...{ from: text, through: text, messages: count, added: count, duplicates: count },
+          ...{ withheld: count, unsupported: count, unread: count },
+        }),
+      )
+      .meta({ description: "What became of each part of the conversation that was read." }),
+  })
+  .meta({ id: "Extraction" });

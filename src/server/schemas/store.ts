@@ -28,6 +28,14 @@ export const indexStatus: z.ZodType = z
   .object({ lag: count, segments: count, documents: count, bytes: count })
   .meta({ id: "IndexStatus" });
 
+export const indexReport: z.ZodType = z
+  .object({
+    ...{ lag: count, segments: count, documents: count, bytes: count, version: count },
+    ...{ through: count, head: count, position_bytes: count, dead: count },
+    ...{ analyzers: z.array(text), holder: textOrNull, failure: textOrNull },
+  })
+  .meta({ id: "IndexReport" });
+
 export const tenantStatus: z.ZodType = z
   .object({
     ...{ tenant: text, sessions: count, entries: count, messages: count, content_bytes: count },

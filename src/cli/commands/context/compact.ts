@@ -3,7 +3,6 @@ import { maskEntry, maskText } from "../../../api/mask.ts";
 import type { CompactionPlan } from "../../../compaction/plan.ts";
 import type { CompactionResult } from "../../../engine/context/compact.ts";
 import type { KeepInput } from "../../../engine/context/compact-options.ts";
-import { BackscrollError } from "../../../model/errors.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -60,17 +59,7 @@ export const compact: Command = defineCommand({
         await print(context, await handle.compact(input));
         return EXIT.ok;
       }
-      let planned: CompactionPlan | undefined;
-      const before = (plan: CompactionPlan) => {
-        planned = plan;
-        return { cancel: true } as const;
-      };
-      try {
-        await handle.compact({ ...input, before });
-      } catch (error) {
-        if (!BackscrollError.is(error, "compaction_cancelled")) throw error;
-      }
-      await printPlan(context, planned);
+      await printPlan(context, await handle.planCompaction(input));
       return EXIT.ok;
     }),
 });
@@ -112,7 +101,7 @@ async function print(context: Context, result: CompactionResult): Promise<void> 
   }
 }
 
-async function printPlan(context: Context, plan: CompactionPlan | undefined): Promise<void> {
+async function printPlan(context: Context, plan: CompactionPlan | null): Promise<void> {
   const { terminal } = context;
   if (context.json) {
     await terminal.printJson({
@@ -127,7 +116,7 @@ async function printPlan(context: Context, plan: CompactionPlan | undefined): Pr
     });
     return;
   }
-  if (plan === undefined) {
+  if (plan === null) {
     await terminal.print("Too little to compact.");
     return;
   }

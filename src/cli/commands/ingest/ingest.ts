@@ -5,7 +5,7 @@ import { type IngestInput, type IngestReport, ingest } from "../../../archive/in
 import { createSetting } from "../../../archive/ingest-setting.ts";
 import { ingestStream } from "../../../archive/ingest-stream.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
-import type { TenantEngine } from "../../../engine/tenant-engine.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { BackscrollError } from "../../../model/errors.ts";
@@ -66,7 +66,7 @@ export const ingestCommand: Command = defineCommand({
   },
 });
 
-async function run(context: Context, tenant: TenantEngine, input: IngestInput): Promise<number> {
+async function run(context: Context, tenant: TenantApi, input: IngestInput): Promise<number> {
   const started = performance.now();
   const told = new ToldFiles(input);
   const progress = new IngestProgress();
@@ -216,7 +216,7 @@ async function print(
 async function withTarget<Result>(
   context: Context,
   dryRun: boolean,
-  use: (tenant: TenantEngine) => Promise<Result>,
+  use: (tenant: TenantApi) => Promise<Result>,
 ): Promise<Result> {
   if (!dryRun) return withStore(context, "create", use, "bulk");
   try {

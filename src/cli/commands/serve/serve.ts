@@ -8,7 +8,7 @@ import { thisMachine } from "../../environment.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
-import { withStore } from "../../store.ts";
+import { withOwnStore } from "../../store.ts";
 import { given, toChoice, toCount } from "../../values.ts";
 
 const LOGS = ["all", "errors", "none"] as const;
@@ -59,11 +59,8 @@ export const serve: Command = defineCommand({
       ...(rate === undefined ? {} : { rateLimit: toRateLimit(rate) }),
       ...(log === "none" ? {} : { log: logTo(context, log) }),
     };
-    return withStore(
-      context,
-      "create",
-      (_tenant, engine) => serveUntilStopped(context, engine, settings, watch),
-      "server",
+    return withOwnStore(context, "a server", (engine) =>
+      serveUntilStopped(context, engine, settings, watch),
     );
   },
 });

@@ -1,7 +1,7 @@
 import { toWireEntry } from "../../../api/entry.ts";
 import { maskEntry, maskSession } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
-import type { SessionHandle } from "../../../engine/session-handle.ts";
+import type { SessionApi } from "../../../engine/interfaces/session-api.ts";
 import { kindRules } from "../../../model/entry.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
@@ -91,7 +91,7 @@ export const show: Command = defineCommand({
 
 async function showTree(
   context: Context,
-  handle: SessionHandle,
+  handle: SessionApi,
   session: Session,
   options: { after: string | undefined; limit: number | undefined; full: boolean; raw: boolean },
 ): Promise<number> {

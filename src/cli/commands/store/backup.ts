@@ -2,7 +2,7 @@ import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
-import { explainMissingStore } from "../../store.ts";
+import { explainMissingStore, refuseServer } from "../../store.ts";
 
 export const backup: Command = defineCommand({
   name: "backup",
@@ -12,6 +12,7 @@ export const backup: Command = defineCommand({
   arguments: [{ name: "FILE", help: "A file that does not exist yet." }],
   examples: ["backup ~/backscroll-monday.db"],
   run: async (context, args) => {
+    refuseServer(context, "backup", "run it on the server's machine, or export --all --raw");
     const progress = new Progress();
     const { backup: copyStore } = await import("../../../backup.ts");
     const report = await explainMissingStore(context, () =>

@@ -1,5 +1,5 @@
 import { toWireChange } from "../../../api/change.ts";
-import type { TenantEngine } from "../../../engine/tenant-engine.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import type { Change } from "../../../model/change.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -49,7 +49,7 @@ export const changes: Command = defineCommand({
 
 async function follow(
   context: Context,
-  tenant: TenantEngine,
+  tenant: TenantApi,
   input: { session?: string; after?: string },
 ): Promise<number> {
   const { terminal } = context;

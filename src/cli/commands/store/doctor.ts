@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { toWireVerification } from "../../../api/maintenance.ts";
-import { toWireStatus } from "../../../api/status.ts";
-import type { Engine } from "../../../engine/engine.ts";
+import { toWireStatus, type WireStatus } from "../../../api/status.ts";
+import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { VerifyReport } from "../../../engine/verify/verify.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
@@ -17,7 +17,7 @@ export const doctor: Command = defineCommand({
   name: "doctor",
   summary: "Check that the store is sound. Exits with 1 if it is not.",
   details:
-    "Asks the database to check itself and looks for messages that nobody finished. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. It only reads, unless it is told to mend the index: --rebuild and --purge do so for every tenant, or for the one that is named, while others go on reading and writing.",
+    "Asks the database to check itself and looks for messages that nobody finished. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. It only reads, unless it is told to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
   options: {
     verify: { type: "boolean", help: "Recompute every hash." },
     head: {
@@ -37,15 +37,16 @@ export const doctor: Command = defineCommand({
     if (head !== undefined && !/^[0-9a-f]{64}$/i.test(head)) {
       throw usageError("--head must be a hash of 64 hexadecimal digits", "--head");
     }
+    const remote = isServer(context.address);
     const access = rebuild || purge ? "write" : "read";
-    const code = await withStore(context, access, async (_tenant, engine) => {
+    const code = await withStore(context, access, async (tenant, engine) => {
       const damage = await engine.checkIntegrity();
       const status = toWireStatus(await engine.status());
       const verified =
         options.verify || head !== undefined ? await verify(engine, head) : undefined;
       const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
       const ok = damage.length === 0 && (verified?.ok ?? true);
-      const tenants = context.tenantNamed ? [context.tenant] : await engine.listTenants();
+      const tenants = context.tenantNamed || remote ? [tenant.tenant] : tenantsOf(status);
       // A database that is damaged is not written to.
       const mend = (wanted: boolean | undefined, task: "rebuild" | "purge", doing: string) =>
         wanted && ok ? maintainTenants(engine, tenants, task, doing) : undefined;
@@ -84,12 +85,16 @@ export const doctor: Command = defineCommand({
       }
       return ok ? EXIT.ok : EXIT.nothing;
     });
-    if (purge) noteLogs(context);
+    if (purge && !remote) noteLogs(context);
     return code;
   },
 });
 
-async function verify(engine: Engine, head: string | undefined): Promise<VerifyReport> {
+function tenantsOf(status: WireStatus): string[] {
+  return status.tenants.map(({ tenant }) => tenant);
+}
+
+async function verify(engine: EngineApi, head: string | undefined): Promise<VerifyReport> {
   const progress = new Progress();
   try {
     return await engine.verify({

@@ -3,6 +3,7 @@ import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
+import { refuseServer } from "../../store.ts";
 
 export const restore: Command = defineCommand({
   name: "restore",
@@ -12,6 +13,7 @@ export const restore: Command = defineCommand({
   arguments: [{ name: "FILE", help: "The backup." }],
   examples: ["restore ~/backscroll-monday.db --db ~/restored.db"],
   run: async (context, args) => {
+    refuseServer(context, "restore", "stop the server and run it on the server's machine");
     const progress = new Progress();
     const { restore: fillStore } = await import("../../../backup.ts");
     const report = await fillStore(args.FILE, context.address, {

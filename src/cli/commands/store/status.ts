@@ -1,12 +1,17 @@
 import { userInfo } from "node:os";
+import { hidePasswords } from "../../../api/address.ts";
 import {
   toWireStatus,
+  toWireTenantStatus,
   type WireIndexStatus,
   type WireStatus,
   type WireTenantStatus,
 } from "../../../api/status.ts";
+import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import { BackscrollError } from "../../../model/errors.ts";
 import { type Command, defineCommand } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatBytes } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
@@ -20,8 +25,8 @@ export const status: Command = defineCommand({
   },
   examples: ["status --create"],
   run: (context, _args, options) =>
-    withStore(context, options.create ? "create" : "read", async (_tenant, engine) => {
-      const all = toWireStatus(await engine.status());
+    withStore(context, options.create ? "create" : "read", async (tenant, engine) => {
+      const all = await readStatus(context, tenant, engine);
       const tenants = context.tenantNamed
         ? all.tenants.filter(({ tenant }) => tenant === context.tenant)
         : all.tenants;
@@ -33,16 +38,40 @@ export const status: Command = defineCommand({
     }),
 });
 
-function formatStatus(context: Context, status: WireStatus): string[] {
+/** What only an operator of a server may know is null for others. */
+type ShownStatus = Pick<WireStatus, "address" | "tenants"> & {
+  readonly [Name in keyof WireStatus]: WireStatus[Name] | null;
+};
+
+/** Of a server, everybody may at least know what their own tenant holds. */
+async function readStatus(
+  context: Context,
+  tenant: TenantApi,
+  engine: EngineApi,
+): Promise<ShownStatus> {
+  try {
+    return toWireStatus(await engine.status());
+  } catch (error) {
+    if (!isServer(context.address) || !BackscrollError.is(error, "forbidden")) throw error;
+    const own = await tenant.tenantStatus();
+    return {
+      ...{ backend: null, address: hidePasswords(context.address), schema_version: null },
+      ...{ epoch: null, database_bytes: null, wal_bytes: null },
+      tenants: own === undefined ? [] : [toWireTenantStatus(own)],
+    };
+  }
+}
+
+function formatStatus(context: Context, status: ShownStatus): string[] {
   const { backend, address, schema_version, database_bytes, wal_bytes, tenants } = status;
   const product = backend === "sqlite" ? "SQLite" : "PostgreSQL";
-  const log = backend === "sqlite" ? `, write-ahead log ${formatBytes(wal_bytes)}` : "";
+  const log = backend === "sqlite" ? `, write-ahead log ${formatBytes(wal_bytes ?? 0)}` : "";
   const field = (name: string, value: string) =>
     `${context.terminal.dim(name.padEnd(8))}  ${value}`;
   return [
     field("Store", address),
-    field("Backend", `${product}, schema version ${schema_version}`),
-    field("Size", formatBytes(database_bytes) + log),
+    ...(backend === null ? [] : [field("Backend", `${product}, schema version ${schema_version}`)]),
+    ...(database_bytes === null ? [] : [field("Size", formatBytes(database_bytes) + log)]),
     ...(tenants.length === 0 ? [field("Holds", "nothing yet")] : []),
     ...tenants.flatMap((tenant) => [
       field("Holds", formatTenant(tenant, tenants.length > 1)),

@@ -1,0 +1,141 @@
+/**
+ * A session that a reader of other agents' files has given, on the wire.
+ *
+ * It is sent as JSON lines, so that neither side holds it whole: one of `WireImport`, one for each
+ * entry, and a last one that says where the leaf is.
+ */
+
+import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
+import type { JsonObject } from "../model/json.ts";
+import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";
+import type { WireSession } from "./session.ts";
+import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
+import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.ts";
+
+/** What is known of the session before its entries are read. */
+export type SessionHead = Omit<ImportedSession, "entries" | "leaf" | "problems">;
+
+export interface WireSessionHead {
+  readonly source: string;
+  readonly agent: string;
+  readonly id: string | null;
+  readonly title: string | null;
+  readonly cwd: string | null;
+  readonly git_branch: string | null;
+  readonly started_at: string | null;
+  readonly parent_session: string | null;
+  readonly metadata: JsonObject;
+}
+
+export interface WireImportOptions {
+  readonly file?: string | undefined;
+  readonly key?: string | undefined;
+  readonly earlier?: ImportOptions["earlier"] | undefined;
+  readonly workstation?: string | undefined;
+  readonly project_id?: string | undefined;
+  readonly owner?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+  readonly skip_forgotten?: boolean | undefined;
+  readonly after?: string | undefined;
+  readonly dry_run?: boolean | undefined;
+}
+
+export interface WireImportedEntry {
+  readonly source_id: string;
+  readonly parent_source_id?: string | null | undefined;
+  readonly kind: ImportedEntry["kind"];
+  readonly role: ImportedEntry["role"];
+  readonly actor: string | null;
+  readonly blocks: readonly WireBlock[];
+  /** Under the names that it is stored with: `references` are some of them. */
+  readonly data: JsonObject | null;
+  readonly references?: readonly string[] | undefined;
+  readonly usage: WireUsage | null;
+  readonly answer?: string | undefined;
+  readonly model: string | null;
+  readonly created_at: string | null;
+  readonly metadata: JsonObject;
+}
+
+/** A line of an import: the first, one of the middle, the last. */
+export type WireImportLine =
+  | { readonly session: WireSessionHead; readonly options: WireImportOptions }
+  | { readonly entry: WireImportedEntry }
+  | { readonly end: { readonly leaf?: string | null | undefined } };
+
+export interface WireImportResult {
+  readonly session_id: string | null;
+  readonly created: boolean;
+  readonly entries: number;
+  readonly skipped: number;
+  readonly last: string | null;
+  readonly forgotten: boolean;
+  /** What the session is known by. */
+  readonly key: string;
+  /** What could not be stored as it was, counted by code, and the first of them. */
+  readonly problem_counts: Readonly<Record<string, number>>;
+  readonly problems: readonly { readonly code: string; readonly message: string }[];
+  /** Given if something was stored: what the sender may now describe the session by. */
+  readonly stored: { readonly session: WireSession; readonly title: string | null } | null;
+}
+
+export function toWireSessionHead(session: SessionHead): WireSessionHead {
+  const { source, agent, id, title, cwd, gitBranch, startedAt, parentSession, metadata } = session;
+  return {
+    ...{ source, agent, id, title, cwd, git_branch: gitBranch, metadata },
+    started_at: startedAt === null ? null : toWireTime(startedAt),
+    parent_session: parentSession,
+  };
+}
+
+export function fromWireSessionHead(session: WireSessionHead): SessionHead {
+  const { started_at, ...rest } = session;
+  return {
+    ...fromWireFields(rest),
+    startedAt: started_at === null ? null : fromWireTime(started_at),
+  };
+}
+
+/** What can be sent of the options; `describe` and `onProgress` stay with the sender. */
+export function toWireImportOptions(options: ImportOptions): WireImportOptions {
+  const { describe: _, onProgress: __, ...rest } = options;
+  return toWireFields(rest as JsonObject) as WireImportOptions;
+}
+
+export function toWireImportedEntry(entry: ImportedEntry): WireImportedEntry {
+  const { sourceId, parentSourceId, kind, role, actor, blocks, data, references } = entry;
+  const { usage, model, createdAt, metadata } = entry;
+  return {
+    source_id: sourceId,
+    ...(parentSourceId === undefined ? {} : { parent_source_id: parentSourceId }),
+    ...{ kind, role, actor, blocks: blocks.map(toWireBlock), data },
+    ...(references === undefined ? {} : { references }),
+    ...(entry.answer === undefined ? {} : { answer: entry.answer }),
+    usage: usage === null ? null : toWireUsage(usage),
+    model,
+    created_at: createdAt === null ? null : toWireTime(createdAt),
+    metadata,
+  };
+}
+
+export function fromWireImportedEntry(entry: WireImportedEntry): ImportedEntry {
+  const { source_id, parent_source_id, kind, role, actor, blocks, data, references } = entry;
+  const { usage, model, created_at, metadata } = entry;
+  return {
+    sourceId: source_id,
+    ...(parent_source_id === undefined ? {} : { parentSourceId: parent_source_id }),
+    ...{ kind, role, actor, blocks: blocks.map(fromWireBlock), data },
+    ...(references === undefined ? {} : { references }),
+    ...(entry.answer === undefined ? {} : { answer: entry.answer }),
+    usage: usage === null ? null : fromWireUsage(usage),
+    model,
+    createdAt: created_at === null ? null : fromWireTime(created_at),
+    metadata,
+  };
+}
+
+export function fromWireImportResult(result: WireImportResult): Omit<ImportResult, "problems"> {
+  const { session_id, created, entries, skipped, last, forgotten, key } = result;
+  return { sessionId: session_id, created, entries, skipped, last, forgotten, key };
+}

@@ -1,0 +1,97 @@
+/** Any value of what is told of a store, beside what is in it. */
+
+import fc from "fast-check";
+import type { SweepReport } from "../engine/tenant-engine.ts";
+import type { VerifyReport } from "../engine/verify/verify.ts";
+import type { IndexStatus } from "../store/index/index-status.ts";
+import type { IngestedFile } from "../store/ingested-file.ts";
+import type { StoreStatus, Tombstone } from "../store/records.ts";
+import {
+  type Any,
+  bytes,
+  count,
+  exact,
+  flag,
+  text,
+  textOrNull,
+  texts,
+  time,
+} from "./round-trip.cases.ts";
+
+export const tombstone: Any<Tombstone> = fc.record(
+  {
+    ...{ sessionId: text, originKey: textOrNull, entryCount: count, digest: bytes },
+    ...{ reason: text, deletedAt: time },
+  },
+  exact,
+);
+
+export const sweep: Any<SweepReport> = fc.record(
+  {
+    deletedSessions: fc.array(fc.record({ tenant: text, sessionId: text }, exact)),
+    abortedMessages: fc.array(fc.record({ tenant: text, entryId: text }, exact)),
+    ...{ forgottenKeys: count, collectedBlobs: count, erasedEntries: count },
+    more: fc.constant(false),
+  },
+  exact,
+);
+
+export const verification: Any<VerifyReport> = fc.record(
+  {
+    ...{ ok: flag, tenants: count, sessions: count, entries: count, changes: count },
+    problems: fc.array(
+      fc.record({ tenant: text, sessionId: textOrNull, entryId: textOrNull, problem: text }, exact),
+    ),
+    heads: fc.dictionary(text, text, { noNullPrototype: true }),
+  },
+  exact,
+);
+
+const limit = fc.option(count, { nil: null });
+export const status: Any<StoreStatus> = fc.record(
+  {
+    backend: fc.constantFrom("sqlite" as const, "postgres" as const),
+    address: fc.constantFrom(":memory:", "/var/lib/backscroll.db", "postgres://host/db"),
+    ...{ schemaVersion: count, epoch: text, databaseBytes: count, walBytes: count },
+    tenants: fc.array(
+      fc.record(
+        {
+          ...{ tenant: text, sessions: count, entries: count, messages: count, pending: count },
+          ...{ contentBytes: count, memories: count, facts: count, feedPosition: count },
+          feedHead: text,
+          index: fc.record({ lag: count, segments: count, documents: count, bytes: count }, exact),
+          quota: fc.record(
+            { maxSessions: limit, maxEntries: limit, maxContentBytes: limit },
+            exact,
+          ),
+        },
+        exact,
+      ),
+      { maxLength: 3 },
+    ),
+  },
+  exact,
+);
+
+export const indexStatus: Any<IndexStatus> = fc.record(
+  {
+    ...{ version: count, through: count, head: count, lag: count, segments: count },
+    ...{ documents: count, bytes: count, positionBytes: count, dead: count, analyzers: texts },
+    ...{ holder: textOrNull, failure: text },
+  },
+  {
+    ...exact,
+    requiredKeys: [
+      ...(["version", "through", "head", "lag", "segments", "documents", "bytes"] as const),
+      ...(["positionBytes", "dead", "analyzers", "holder"] as const),
+    ],
+  },
+);
+
+export const ingestedFile: Any<IngestedFile> = fc.record(
+  {
+    ...{ path: text, source: text, size: count, mtimeUs: fc.maxSafeNat(), offset: count },
+    ...{ lines: count, tailHash: fc.option(bytes, { nil: null }), state: textOrNull, seenAt: time },
+  },
+  exact,
+);

@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { CompactionPlan } from "../compaction/plan.ts";
+import type { BuiltContext } from "../engine/context/build-context.ts";
+import { fromWireChange, toWireChange } from "./change.ts";
+import { fromWirePlan, toWirePlan } from "./compaction-plan.ts";
+import {
+  fromWireCompaction,
+  fromWireContext,
+  fromWireContextUsage,
+  fromWireRecalled,
+  fromWireSummary,
+  toWireCompaction,
+  toWireContext,
+  toWireContextUsage,
+  toWireRecalled,
+  toWireSummary,
+} from "./context.ts";
+import { fromWireEntry, toWireEntry } from "./entry.ts";
+import {
+  fromWireImportedEntry,
+  fromWireSessionHead,
+  toWireImportedEntry,
+  toWireSessionHead,
+} from "./imported-session.ts";
+import { fromWireIngestedFile, toWireIngestedFile } from "./ingested-file.ts";
+import {
+  fromWireSweep,
+  fromWireTombstone,
+  fromWireVerification,
+  toWireSweep,
+  toWireTombstone,
+  toWireVerification,
+} from "./maintenance.ts";
+import { fromWireMessage, toWireMessage } from "./message-input.ts";
+import { fromWireFact, fromWireMemory, toWireFact, toWireMemory } from "./note.ts";
+import {
+  bytes,
+  change,
+  compactionResult,
+  context,
+  contextUsage,
+  count,
+  entry,
+  fact,
+  hit,
+  importedEntry,
+  memory,
+  message,
+  plan,
+  recalled,
+  searchResult,
+  session,
+  sessionHead,
+  summary,
+} from "./round-trip.cases.ts";
+import {
+  indexStatus,
+  ingestedFile,
+  status,
+  sweep,
+  tombstone,
+  verification,
+} from "./round-trip-store.cases.ts";
+import { fromWireHit, fromWireSearchResult, toWireHit, toWireSearchResult } from "./search.ts";
+import { fromWireSession, toWireSession } from "./session.ts";
+import { fromWireIndexReport, fromWireStatus, toWireIndexReport, toWireStatus } from "./status.ts";
+import { fromWireBytes, toWireBytes, toWireTime } from "./wire.ts";
+
+/** Through JSON, as it goes over the network. */
+function check<Value, Wire>(
+  values: fc.Arbitrary<Value>,
+  toWire: (value: Value) => Wire,
+  fromWire: (wire: Wire) => Value,
+): void {
+  fc.assert(
+    fc.property(values, (value) => {
+      const wire = JSON.parse(JSON.stringify(toWire(value))) as Wire;
+      expect(fromWire(wire)).toStrictEqual(value);
+    }),
+  );
+}
+
+describe("what went over the wire is what it was", () => {
+  test("an entry, with blocks and data", () => check(entry, toWireEntry, fromWireEntry));
+  test("a session", () => check(session, toWireSession, fromWireSession));
+  test("a change", () => check(change, toWireChange, fromWireChange));
+  test("a memory", () => check(memory, toWireMemory, fromWireMemory));
+  test("a fact", () => check(fact, toWireFact, fromWireFact));
+  test("a hit", () => check(hit, toWireHit, fromWireHit));
+  test("a search", () => check(searchResult, toWireSearchResult, fromWireSearchResult));
+  test("what was recalled", () => check(recalled, toWireRecalled, fromWireRecalled));
+  test("a context", () =>
+    check<BuiltContext, ReturnType<typeof toWireContext>>(context, toWireContext, fromWireContext));
+  test("a compaction", () => check(compactionResult, toWireCompaction, fromWireCompaction));
+  test("the plan of one", () =>
+    check<CompactionPlan, ReturnType<typeof toWirePlan>>(plan, toWirePlan, fromWirePlan));
+  test("a summary", () => check(summary, toWireSummary, fromWireSummary));
+  test("usage", () => check(contextUsage, toWireContextUsage, fromWireContextUsage));
+  test("a tombstone", () => check(tombstone, toWireTombstone, fromWireTombstone));
+  test("a sweep", () => check(sweep, toWireSweep, fromWireSweep));
+  test("a verification", () => check(verification, toWireVerification, fromWireVerification));
+  test("the status of a store", () => check(status, toWireStatus, fromWireStatus));
+  test("the status of an index", () => check(indexStatus, toWireIndexReport, fromWireIndexReport));
+  test("a file that was read", () => check(ingestedFile, toWireIngestedFile, fromWireIngestedFile));
+  test("a session from elsewhere", () =>
+    check(sessionHead, toWireSessionHead, fromWireSessionHead));
+  test("its entries", () => check(importedEntry, toWireImportedEntry, fromWireImportedEntry));
+  test("bytes", () => check(bytes, toWireBytes, fromWireBytes));
+
+  test("a message that is to be appended", () => {
+    fc.assert(
+      fc.property(message, fc.option(count, { nil: undefined }), (input, at) => {
+        const dated = at === undefined ? {} : { createdAt: at };
+        const wire = toWireMessage({ ...input, ...dated }, (time) => toWireTime(Number(time)));
+        const back = fromWireMessage(JSON.parse(JSON.stringify(wire)));
+        const expected = { ...input, ...(at === undefined ? {} : { createdAt: new Date(at) }) };
+        expect(back).toStrictEqual(expected);
+      }),
+    );
+  });
+});

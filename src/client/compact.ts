@@ -1,0 +1,40 @@
+/** Compaction behind a server. What a host would decide in code is decided by options alone. */
+
+import { fromWirePlan, type WirePlan } from "../api/compaction-plan.ts";
+import { fromWireCompaction, type WireCompaction } from "../api/context.ts";
+import type { CompactionPlan } from "../compaction/plan.ts";
+import type { CompactionResult } from "../engine/context/compact.ts";
+import type { CompactInput } from "../engine/context/compact-options.ts";
+import type { Connection } from "./connection.ts";
+import { at, refuseCode, toBody } from "./request.ts";
+
+const CODE = ["summarizer", "before"] as const;
+
+export async function compact(
+  connection: Connection,
+  sessionId: string,
+  input: CompactInput,
+): Promise<CompactionResult> {
+  refuseCode(input, CODE);
+  const { signal, ...options } = input;
+  const result = await connection.call<WireCompaction>({
+    ...{ method: "POST", path: at`/v1/sessions/${sessionId}/compact`, body: toBody(options) },
+    slow: true,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return fromWireCompaction(result);
+}
+
+export async function planCompaction(
+  connection: Connection,
+  sessionId: string,
+  input: CompactInput,
+): Promise<CompactionPlan | null> {
+  refuseCode(input, CODE);
+  const { signal: _, ...options } = input;
+  const { plan } = await connection.call<{ readonly plan: WirePlan | null }>({
+    ...{ method: "POST", path: at`/v1/sessions/${sessionId}/compact/plan`, repeatable: true },
+    body: toBody(options),
+  });
+  return plan === null ? null : fromWirePlan(plan);
+}

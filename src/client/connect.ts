@@ -1,0 +1,69 @@
+/** From an address to an engine that is somewhere else. */
+
+import { hidePasswords } from "../api/address.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { describe } from "../model/json.ts";
+import { Connection } from "./connection.ts";
+import { notOurs } from "./failure.ts";
+import { type RemoteAccess, RemoteEngine } from "./remote-engine.ts";
+
+export interface ConnectOptions {
+  /** Says who calls; a server on this machine may need none. */
+  readonly token?: string;
+  /** The host's own way to send a request; `fetch` if left out. */
+  readonly fetch?: typeof fetch;
+  /** How long a request may take: 60,000 if left out. What a model writes, and upkeep, may take longer. */
+  readonly timeoutMs?: number;
+  /** How often a request that may safely be sent again is: 4 times if left out. */
+  readonly retries?: number;
+}
+
+const TIMEOUT_MS = 60_000;
+const RETRIES = 4;
+
+/**
+ * Connects to a server, `http://host:7423` or `https://…`, and asks it who we are to it: what is wrong
+ * with the address or the token is told here.
+ */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteEngine> {
+  const { token, timeoutMs = TIMEOUT_MS, retries = RETRIES } = options;
+  const address = checkAddress(url);
+  if (token !== undefined) checkToken(token);
+  const connection = new Connection({
+    ...{ address, token, timeoutMs, retries },
+    fetch: options.fetch ?? ((...request) => fetch(...request)),
+  });
+  const access = await connection.call<Partial<RemoteAccess> | undefined>({
+    ...{ method: "GET", path: "/v1/access" },
+  });
+  if (access?.server !== "backscroll" || typeof access.tenant !== "string") throw notOurs(address);
+  return new RemoteEngine(connection, access as RemoteAccess);
+}
+
+/** Without a slash at its end; there may be a path, where a proxy has one. */
+function checkAddress(url: unknown): string {
+  if (typeof url !== "string" || !URL.canParse(url) || !/^https?:/i.test(url)) {
+    const given = typeof url === "string" ? `"${hidePasswords(url).slice(0, 80)}"` : describe(url);
+    throw invalidAddress(`a server is written as in http://127.0.0.1:7423, not ${given}`);
+  }
+  const { username, password, search, hash, origin, pathname } = new URL(url);
+  if (username !== "" || password !== "" || search !== "" || hash !== "") {
+    throw invalidAddress(
+      "the address of a server holds neither a token nor a password nor a query; the token is handed over beside it",
+    );
+  }
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+function checkToken(token: unknown): void {
+  if (typeof token === "string" && /^[\x21-\x7e]{1,512}$/.test(token)) return;
+  throw new BackscrollError(
+    "invalid_input",
+    "the token must be 1 to 512 visible ASCII characters; is a line break or a quote left in it?",
+    { details: { field: "token" } },
+  );
+}
+
+function invalidAddress(message: string): BackscrollError {
+  return new BackscrollError("invalid_address", message);
+}

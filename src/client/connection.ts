@@ -1,0 +1,183 @@
+/**
+ * Requests to one server, and when they are sent again.
+ *
+ * A request that was lost on the way may have been carried out. So only what may be carried out twice
+ * is sent twice: reads, and writes under a key by which the server knows them again.
+ */
+
+import {
+  connectionClosed,
+  isPassing,
+  lostConnection,
+  notOurs,
+  stopped,
+  timedOut,
+  toError,
+} from "./failure.ts";
+import type { QueryValue } from "./request.ts";
+import { backOff, pause } from "./wait.ts";
+
+export interface ConnectionOptions {
+  readonly address: string;
+  readonly token: string | undefined;
+  readonly fetch: typeof fetch;
+  readonly timeoutMs: number;
+  readonly retries: number;
+}
+
+export interface Call {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | ReadableStream<Uint8Array>;
+  /** May be carried out twice. Reads by GET, and writes with an idempotency key, always may. */
+  readonly repeatable?: boolean;
+  /** Takes as long as it takes: a model writes, or a whole store is gone through. */
+  readonly slow?: boolean;
+  readonly signal?: AbortSignal;
+  /** Told when an answer was lost, before the request is sent again or given up. */
+  readonly onLost?: () => void;
+}
+
+/** A server that asks for more patience than this is not waited for. */
+const MAX_WAIT_MS = 60_000;
+
+export class Connection {
+  readonly address: string;
+  /** What must be stored before the connection is closed. */
+  readonly openMessages: Set<{ flush(): Promise<void> }> = new Set();
+  readonly #options: ConnectionOptions;
+  readonly #closed = new AbortController();
+  readonly #held = new Set<Promise<unknown>>();
+
+  constructor(options: ConnectionOptions) {
+    this.address = options.address;
+    this.#options = options;
+  }
+
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  /** Writes of this client wait for `reading`: what it finds was so before they were sent. */
+  hold<Result>(reading: Promise<Result>): Promise<Result> {
+    const settled = reading.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#held.add(settled);
+    void settled.then(() => this.#held.delete(settled));
+    return reading;
+  }
+
+  /** The JSON of the answer; undefined if it has none. */
+  call<Answer>(call: Call): Promise<Answer> {
+    return this.#repeat(call, async (signal) => {
+      const response = await this.#send(call, signal);
+      if (response.status === 204) return undefined as Answer;
+      const text = await response.text();
+      try {
+        return JSON.parse(text) as Answer;
+      } catch {
+        throw notOurs(this.address, "its answer is no JSON");
+      }
+    });
+  }
+
+  /** An answer that is read as it comes, for as long as `call.signal` lets it. */
+  async stream(call: Call & { readonly signal: AbortSignal }): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.#attempt({ ...call, slow: true }, (signal) =>
+      this.#send(call, signal),
+    );
+    if (body === null) throw notOurs(this.address, "its answer is empty");
+    return body;
+  }
+
+  async #repeat<Result>(
+    call: Call,
+    run: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    if (call.method !== "GET") await Promise.all(this.#held);
+    const times = mayRepeat(call) ? this.#options.retries : 0;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#attempt(call, run);
+      } catch (error) {
+        if (!isPassing(error) || this.closed.aborted) throw error;
+        call.onLost?.();
+        const wanted = error.details["retryAfterMs"];
+        const ms = Math.max(backOff(attempt), typeof wanted === "number" ? wanted : 0);
+        if (attempt >= times || ms > MAX_WAIT_MS) throw error;
+        await pause(ms, call.signal, this.closed);
+      }
+    }
+  }
+
+  /** One try. What goes wrong with the connection becomes an error with a code. */
+  async #attempt<Result>(
+    call: Call,
+    run: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const { timeoutMs } = this.#options;
+    if (this.closed.aborted) throw connectionClosed();
+    if (call.signal?.aborted) throw stopped(call.signal);
+    const late = new AbortController();
+    const timer = call.slow ? undefined : setTimeout(() => late.abort(), timeoutMs);
+    const own = call.signal === undefined ? [] : [call.signal];
+    try {
+      return await run(AbortSignal.any([this.closed, late.signal, ...own]));
+    } catch (error) {
+      if (this.closed.aborted) throw connectionClosed();
+      if (call.signal?.aborted) throw stopped(call.signal);
+      if (late.signal.aborted) throw timedOut(this.address, timeoutMs);
+      if (isTransport(error)) throw lostConnection(this.address, error);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #send(call: Call, signal: AbortSignal): Promise<Response> {
+    const { fetch, token } = this.#options;
+    const { method, body } = call;
+    const response = await fetch(this.address + call.path + search(call.query ?? {}), {
+      method,
+      signal,
+      redirect: "error",
+      headers: {
+        accept: "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
+        ...call.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+      // Node and browsers want to be told that the body is sent before the answer is read.
+      ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
+    } as RequestInit);
+    if (response.ok) return response;
+    throw await toError(response, this.address);
+  }
+}
+
+function mayRepeat({ method, headers = {}, body, repeatable }: Call): boolean {
+  if (body instanceof ReadableStream) return false;
+  return repeatable ?? (method === "GET" || "idempotency-key" in headers);
+}
+
+function search(query: Readonly<Record<string, QueryValue>>): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) params.append(name, String(value));
+  }
+  return params.size === 0 ? "" : `?${params}`;
+}
+
+/** What `fetch` throws when the network fails: a TypeError, or the abort of a broken body. */
+function isTransport(error: unknown): boolean {
+  return error instanceof TypeError || (error as Error | null)?.name === "AbortError";
+}

@@ -1,0 +1,167 @@
+import { createServer, type RequestListener } from "node:http";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { BackscrollError } from "../model/errors.ts";
+import { type ServedStore, serveStore } from "./client.cases.ts";
+import { connect } from "./connect.ts";
+
+let served: ServedStore;
+beforeAll(async () => {
+  served = await serveStore({}, afterAll);
+});
+
+async function answerWith(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+describe("what the store refuses", () => {
+  test("has the code, the words and the details of the library", async () => {
+    const { remote, engine } = served;
+    const failures = async (of: typeof remote | typeof engine) => {
+      const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+      const handle = await of.getSession(session.id);
+      const calls = [
+        () => of.getSession("nobody"),
+        () => handle.getEntry("nothing"),
+        () => of.getMemory("coder", "nothing"),
+        () => handle.compact(),
+        () => of.listSessions({ cursor: "wrong" }),
+        () => handle.append({ role: "user", content: "" }),
+        () => handle.buildContext({ tokenBudget: 0 }),
+        () => of.createSession({ agent: "a", createdBy: "b", id: session.id }),
+      ];
+      const errors = [];
+      for (const call of calls) {
+        const error = await Promise.resolve(call()).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        const { code, message, details } = error as BackscrollError;
+        errors.push({ code, message, details, known: BackscrollError.is(error) });
+      }
+      return JSON.parse(JSON.stringify(errors).replaceAll(session.id, "SESSION")) as unknown;
+    };
+    expect(await failures(remote)).toEqual(await failures(engine));
+  });
+
+  test("names a field as the library calls it", async () => {
+    const { remote } = served;
+    const wrong = remote.listSessions({ projectId: "x".repeat(1_000) });
+    await expect(wrong).rejects.toMatchObject({ details: { field: "projectId" } });
+  });
+});
+
+describe("who is not let in", () => {
+  test("hears so when connecting, and the token is told to nobody", async () => {
+    const failed = served.connect({ token: "s3cret-token" });
+    await expect(failed).rejects.toMatchObject({ code: "unauthorized" });
+    await expect(failed).rejects.not.toThrow(/s3cret/);
+    await expect(connect(served.line.url, { token: "a\nb" })).rejects.toMatchObject({
+      code: "invalid_input",
+      details: { field: "token" },
+    });
+  });
+});
+
+describe("an address", () => {
+  test.each([
+    ["ftp://host", /http:\/\/127\.0\.0\.1:7423/],
+    ["not an address", /not an address/],
+    ["http://ana:s3cret@host", /neither a token/],
+    ["http://host?token=s3cret", /neither a token/],
+    [undefined, /missing/],
+  ])("%s is refused without its secrets", async (address, message) => {
+    const failed = connect(address as string);
+    await expect(failed).rejects.toMatchObject({ code: "invalid_address" });
+    await expect(failed).rejects.toThrow(message);
+    await expect(failed).rejects.not.toThrow(/s3cret/);
+  });
+
+  test("may have a path, and a slash at its end", async () => {
+    const urls: (string | undefined)[] = [];
+    const url = await answerWith((request, response) => {
+      urls.push(request.url);
+      response.end(JSON.stringify({ server: "backscroll", tenant: "default" }));
+    });
+    await connect(`${url}/memory/`);
+    expect(urls).toEqual(["/memory/v1/access"]);
+  });
+});
+
+describe("a server that", () => {
+  test("is not there cannot be reached", async () => {
+    const url = await answerWith((_, response) => response.destroy());
+    const failed = connect(url, { retries: 0 });
+    await expect(failed).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(failed).rejects.toThrow(
+      /^the server at http:\/\/127\.0\.0\.1:\d+ does not answer \(\w+\); is it running/,
+    );
+    await expect(connect("http://127.0.0.1:9")).rejects.toThrow(/\(bad port\)/);
+  });
+
+  test("takes too long is given up", async () => {
+    const url = await answerWith(() => undefined);
+    const failed = connect(url, { retries: 0, timeoutMs: 50 });
+    await expect(failed).rejects.toMatchObject({
+      ...{ code: "store_unavailable", details: { timeoutMs: 50 } },
+    });
+  });
+
+  test.each([
+    ["answers with a page", (_, response) => response.end("<html></html>")],
+    ["answers with other JSON", (_, response) => response.end('{"ok":true}')],
+    ["knows nothing of us", (_, response) => response.writeHead(404).end("not found")],
+    ["sends us elsewhere", (_, response) => response.writeHead(302, { location: "/x" }).end()],
+  ] satisfies [string, RequestListener][])("%s is not ours", async (name, listener) => {
+    const failed = connect(await answerWith(listener), { retries: 0 });
+    // A redirect is refused by fetch itself, which does not say why.
+    const code = name === "sends us elsewhere" ? "store_unavailable" : "foreign_database";
+    await expect(failed).rejects.toMatchObject({ code });
+  });
+
+  test("fails by a bug says which request it was", async () => {
+    const problem = { code: "internal_error", detail: "something went wrong", details: {} };
+    const url = await answerWith((_, response) =>
+      response.writeHead(500, { "x-request-id": "r-1" }).end(JSON.stringify(problem)),
+    );
+    const failed = connect(url);
+    await expect(failed).rejects.toThrow(/look for request r-1 in its log/);
+    await expect(failed).rejects.not.toMatchObject({ name: "BackscrollError" });
+  });
+});
+
+describe("a connection that was closed", () => {
+  test("takes no more calls", async () => {
+    const client = await served.connect();
+    await client.close();
+    await expect(client.tenantStatus()).rejects.toMatchObject({ code: "store_closed" });
+  });
+
+  test("ends what follows the feed", async () => {
+    const client = await served.connect();
+    const following = client.subscribe();
+    const next = following.next();
+    await client.close();
+    expect(await next).toMatchObject({ done: true });
+  });
+});
+
+test("a call that asks a model ends when its signal says so", async () => {
+  const url = await answerWith((request, response) => {
+    if (request.url === "/v1/access") {
+      response.end(JSON.stringify({ server: "backscroll", tenant: "default" }));
+    }
+  });
+  const client = await connect(url);
+  const stop = new AbortController();
+  const waiting = client.compactConversation("s", { signal: stop.signal });
+  stop.abort();
+  await expect(waiting).rejects.toMatchObject({
+    ...{ code: "model_failed", details: { kind: "aborted" } },
+  });
+});

@@ -1,0 +1,155 @@
+/**
+ * The change feed, live, through lost connections.
+ *
+ * Each change carries where to go on after it. Whoever comes back with that misses nothing and sees
+ * nothing twice, also when it is another server that answers.
+ */
+
+import { fromWireChange, type WireChange } from "../api/change.ts";
+import { fromWireError, type WireError } from "../api/error.ts";
+import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
+import type { Change } from "../model/change.ts";
+import { BackscrollError } from "../model/errors.ts";
+import type { Connection } from "./connection.ts";
+import { readEvents } from "./events.ts";
+import { isPassing, lostConnection } from "./failure.ts";
+import { at } from "./request.ts";
+import { backOff, pause } from "./wait.ts";
+
+/** How long a server that is gone is waited for. */
+const PATIENCE_MS = 120_000;
+
+interface WirePage {
+  readonly changes: readonly WireChange[];
+  readonly next: string;
+  readonly end: boolean;
+}
+
+export async function listChanges(
+  connection: Connection,
+  { session, ...query }: ListChangesInput,
+): Promise<ChangeListPage> {
+  const read = async (path: string) => {
+    const page = await connection.call<WirePage>({ method: "GET", path, query });
+    return { ...page, changes: page.changes.map(fromWireChange) };
+  };
+  if (session === undefined) return read("/v1/changes");
+  try {
+    return await read(at`/v1/sessions/${session}/changes`);
+  } catch (error) {
+    if (!BackscrollError.is(error, "session_not_found")) throw error;
+    // What was deleted still has its changes, among those of the tenant.
+    const { changes, ...place } = await read("/v1/changes");
+    return { ...place, changes: changes.filter(({ sessionId }) => sessionId === session) };
+  }
+}
+
+/** "From now" means from this call: writes that this client begins later are seen. */
+export function follow(
+  connection: Connection,
+  input: SubscribeInput,
+): AsyncGenerator<Change, void> {
+  const { after, session, signal } = input;
+  const start =
+    after === undefined
+      ? connection.hold(
+          listChanges(connection, { after: "end", limit: 1 }).then(({ next }) => next),
+        )
+      : Promise.resolve(after);
+  // Whoever iterates hears of a failure; nobody has to.
+  start.catch(() => undefined);
+  const ended = new AbortController();
+  const changes = new Following(connection, session, [
+    ...[ended.signal, connection.closed, ...(signal === undefined ? [] : [signal])],
+  ]).run(start);
+  const finish = changes.return.bind(changes);
+  // Left to itself, a generator ends only after the change that it waits for.
+  changes.return = (value) => {
+    ended.abort();
+    return finish(value);
+  };
+  return changes;
+}
+
+class Following {
+  readonly #connection: Connection;
+  readonly #session: string | undefined;
+  readonly #signal: AbortSignal;
+  /** The session has no feed of its own any more: it was deleted, or never there. */
+  #fromTenant: boolean;
+  #cursor = "";
+  #isResumed = false;
+
+  constructor(
+    connection: Connection,
+    session: string | undefined,
+    signals: readonly AbortSignal[],
+  ) {
+    this.#connection = connection;
+    this.#session = session;
+    this.#signal = AbortSignal.any([...signals]);
+    this.#fromTenant = session === undefined;
+  }
+
+  async *run(start: Promise<string>): AsyncGenerator<Change, void> {
+    try {
+      this.#cursor = await start;
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      throw error;
+    }
+    let goneSince: number | undefined;
+    for (let attempt = 0; !this.#signal.aborted; attempt++) {
+      try {
+        for await (const change of this.#connected()) {
+          attempt = 0;
+          goneSince = undefined;
+          yield change;
+          if (this.#signal.aborted) return;
+        }
+        if (this.#signal.aborted) return;
+        // It let us go, as a server does that stops.
+        throw lostConnection(this.#connection.address, new TypeError("it ended the answer"));
+      } catch (error) {
+        if (this.#signal.aborted) return;
+        if (this.#canFollowTenant(error)) continue;
+        goneSince ??= Date.now();
+        if (!isPassing(error) || Date.now() - goneSince > PATIENCE_MS) throw error;
+      }
+      await pause(backOff(attempt), this.#signal);
+    }
+  }
+
+  /** The changes of one connection. */
+  async *#connected(): AsyncGenerator<Change, void> {
+    const session = this.#session ?? "";
+    const body = await this.#connection.stream({
+      method: "GET",
+      path: this.#fromTenant ? "/v1/changes" : at`/v1/sessions/${session}/changes`,
+      query: { after: this.#cursor },
+      headers: {
+        accept: "text/event-stream",
+        ...(this.#isResumed ? { "last-event-id": this.#cursor } : {}),
+      },
+      signal: this.#signal,
+    });
+    try {
+      for await (const { type, data } of readEvents(body)) {
+        if (type === "problem") throw fromWireError({ error: JSON.parse(data) } as WireError);
+        const change = fromWireChange(JSON.parse(data) as WireChange);
+        this.#cursor = change.cursor;
+        this.#isResumed = true;
+        if (this.#session === undefined || change.sessionId === this.#session) yield change;
+      }
+    } catch (error) {
+      if (BackscrollError.is(error)) throw error;
+      throw lostConnection(this.#connection.address, error);
+    }
+  }
+
+  #canFollowTenant(error: unknown): boolean {
+    if (this.#fromTenant || !BackscrollError.is(error, "session_not_found")) return false;
+    this.#fromTenant = true;
+    return true;
+  }
+}

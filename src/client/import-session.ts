@@ -1,0 +1,130 @@
+/**
+ * Storing a session that is read here in a store that is elsewhere.
+ *
+ * It is sent as it is read, packed, and neither side holds it whole. What could not be stored as it was
+ * comes back into the reader's own log.
+ */
+
+import {
+  fromWireImportResult,
+  toWireImportedEntry,
+  toWireImportOptions,
+  toWireSessionHead,
+  type WireImportLine,
+  type WireImportResult,
+} from "../api/imported-session.ts";
+import { fromWireSession } from "../api/session.ts";
+import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { UpdateSessionInput } from "../engine/session-input.ts";
+import type { ImportProblemCode, ProblemLog } from "../ingest/problems.ts";
+import type { ImportedSession } from "../ingest/source.ts";
+import type { SessionPatch } from "../store/records.ts";
+import type { Connection } from "./connection.ts";
+
+/** What is handed over at once, in characters. */
+const PIECE = 64 * 1024;
+
+/** `update` applies what the caller has to say of the session once it is stored. */
+export async function importSession(
+  connection: Connection,
+  imported: ImportedSession,
+  options: ImportOptions,
+  update: (sessionId: string, patch: UpdateSessionInput) => Promise<void>,
+): Promise<ImportResult> {
+  const lines = new ImportLines(imported, options);
+  const answer = await lines.orFailure(
+    connection.call<WireImportResult>({
+      ...{ method: "POST", path: "/v1/ingest/sessions", slow: true, body: lines.pack() },
+      headers: { "content-type": "application/x-ndjson", "content-encoding": "gzip" },
+    }),
+  );
+  addProblems(imported.problems, answer);
+  const { stored, session_id: id } = answer;
+  if (options.describe !== undefined && stored !== null && id !== null) {
+    const patch = options.describe(fromWireSession(stored.session), stored.title ?? undefined);
+    if (Object.keys(patch).length > 0) await update(id, toUpdate(patch));
+  }
+  return { ...fromWireImportResult(answer), problems: imported.problems.total };
+}
+
+class ImportLines {
+  readonly #imported: ImportedSession;
+  readonly #options: ImportOptions;
+  /** What the reader itself has thrown: more telling than that the request broke off. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(imported: ImportedSession, options: ImportOptions) {
+    this.#imported = imported;
+    this.#options = options;
+  }
+
+  /** Asks the reader for more when there is room for it, and not before. */
+  pack(): ReadableStream<Uint8Array> {
+    const pieces = this.#pieces();
+    const encoder = new TextEncoder();
+    const text = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      async pull(controller) {
+        const next = await pieces.next();
+        if (next.done) controller.close();
+        else controller.enqueue(encoder.encode(next.value));
+      },
+      async cancel() {
+        await pieces.return(undefined);
+      },
+    });
+    return text.pipeThrough(new CompressionStream("gzip"));
+  }
+
+  async orFailure<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    try {
+      return await answer;
+    } catch (error) {
+      throw this.#failure === undefined ? error : this.#failure.error;
+    }
+  }
+
+  async *#pieces(): AsyncGenerator<string, void> {
+    let piece = "";
+    for await (const line of this.#lines()) {
+      piece += `${JSON.stringify(line)}\n`;
+      if (piece.length < PIECE) continue;
+      yield piece;
+      piece = "";
+    }
+    yield piece;
+  }
+
+  async *#lines(): AsyncGenerator<WireImportLine, void> {
+    const { entries, leaf, problems: _, ...head } = this.#imported;
+    yield { session: toWireSessionHead(head), options: toWireImportOptions(this.#options) };
+    let read = 0;
+    try {
+      for await (const entry of entries) {
+        yield { entry: toWireImportedEntry(entry) };
+        if (++read % 100 === 0) this.#options.onProgress?.(read);
+      }
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
+    const end = leaf?.();
+    yield { end: end === undefined ? {} : { leaf: end } };
+  }
+}
+
+function addProblems(log: ProblemLog, { problem_counts, problems }: WireImportResult): void {
+  const told = new Map<string, number>();
+  for (const { code, message } of problems) {
+    log.add(code as ImportProblemCode, message);
+    told.set(code, (told.get(code) ?? 0) + 1);
+  }
+  for (const [code, count] of Object.entries(problem_counts)) {
+    for (let i = told.get(code) ?? 0; i < count; i++) {
+      log.add(code as ImportProblemCode, "met by the server");
+    }
+  }
+}
+
+function toUpdate({ ttlSeconds, ...patch }: SessionPatch): UpdateSessionInput {
+  return { ...patch, ...(ttlSeconds === undefined ? {} : { ttl: ttlSeconds }) };
+}

@@ -1,0 +1,311 @@
+/**
+ * A message that is written piece by piece, in a store behind a server.
+ *
+ * What is written is sent within the flush interval, one piece after another. A piece whose answer was
+ * lost, or that failed, may be stored or not: before anything else is sent, the server is asked how much it holds, so
+ * that nothing is missing and nothing stands there twice.
+ */
+
+import { toWireBlock } from "../api/block.ts";
+import { fromWireEntry, type WireEntry } from "../api/entry.ts";
+import { toWireFields } from "../api/wire.ts";
+import type { MessageApi } from "../engine/interfaces/session-api.ts";
+import type { CommitInput, OpenMessageInput } from "../engine/message-stream.ts";
+import type { BlockInput } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
+import { BackscrollError, type ErrorCode } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import { normalizeBlock } from "../transcript/normalize.ts";
+import type { Connection } from "./connection.ts";
+import { at, keyHeader, leafHeader, newKey, toBody } from "./request.ts";
+import { addSize, isSameSize, NO_SIZE, type Size, sizeOfBlocks, sizeOfChunks } from "./size.ts";
+import { type SentChunk, WriteBuffer } from "./write-buffer.ts";
+
+const FLUSH_MS = 250;
+
+/** What a server grants unless it was told otherwise. */
+const LEASE_MS = 30_000;
+
+export async function openMessage(
+  connection: Connection,
+  sessionId: string,
+  { idempotencyKey, ...input }: OpenMessageInput,
+): Promise<RemoteMessage> {
+  const opened = await connection.call<{
+    readonly id: string;
+    readonly lease: string;
+    readonly lease_ms: number;
+  }>({
+    ...{ method: "POST", path: at`/v1/sessions/${sessionId}/streams` },
+    ...{ headers: keyHeader(idempotencyKey), body: toBody(input) },
+  });
+  const { id, lease, lease_ms: leaseMs } = opened;
+  return new RemoteMessage(connection, { id, sessionId, lease, leaseMs, stored: NO_SIZE });
+}
+
+export function continueMessage(
+  connection: Connection,
+  entry: Entry,
+  lease: string,
+): RemoteMessage {
+  const { id, sessionId, status, blocks } = entry;
+  if (status !== "pending") throw streamLost(id);
+  const stored = sizeOfBlocks(blocks);
+  return new RemoteMessage(connection, { id, sessionId, lease, leaseMs: LEASE_MS, stored });
+}
+
+interface Opened {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly lease: string;
+  readonly leaseMs: number;
+  /** What of it the server holds. */
+  readonly stored: Size;
+}
+
+export class RemoteMessage implements MessageApi {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly lease: string;
+  readonly leaseMs: number;
+  readonly #connection: Connection;
+  readonly #buffer = new WriteBuffer();
+  #stored: Size;
+  /** Sent, and it is not known whether it arrived. */
+  #doubtful: readonly SentChunk[] | undefined;
+  /** Every request so far, one after another. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #flushTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #leaseTimer: ReturnType<typeof setInterval>;
+  /** Why the message is lost for good. */
+  #failure: unknown;
+  readonly #commitKey = newKey();
+  #isCommitDoubtful = false;
+  #state: "open" | "ending" | "ended" = "open";
+
+  constructor(connection: Connection, { id, sessionId, lease, leaseMs, stored }: Opened) {
+    this.id = id;
+    this.sessionId = sessionId;
+    this.lease = lease;
+    this.leaseMs = leaseMs;
+    this.#connection = connection;
+    this.#stored = stored;
+    this.#leaseTimer = setInterval(
+      () => this.#inBackground(() => this.#sendRenewal()),
+      leaseMs / 3,
+    );
+    // A browser's timers are numbers, and hold nothing up.
+    (this.#leaseTimer as { unref?: () => void }).unref?.();
+    connection.openMessages.add(this);
+  }
+
+  async write(chunk: string | BlockInput): Promise<void> {
+    this.#check();
+    this.#buffer.add(typeof chunk === "string" ? chunk : normalizeBlock(chunk, "chunk"));
+    if (this.#buffer.isFull) return this.flush();
+    if (this.#buffer.isEmpty) return;
+    this.#flushLater();
+  }
+
+  async flush(): Promise<void> {
+    this.#check();
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    await this.#inTurn(() => this.#sendAll());
+  }
+
+  async commit(input: CommitInput = {}): Promise<Entry> {
+    const { expectedLeaf, idempotencyKey, usage, ...rest } = input;
+    const headers = {
+      ...{ ...keyHeader(idempotencyKey ?? this.#commitKey), ...leafHeader(expectedLeaf) },
+    };
+    const fields = {
+      ...rest,
+      ...(usage === undefined ? {} : { usage: toWireFields(usage as JsonObject) }),
+    };
+    return this.#end("commit", fields, headers);
+  }
+
+  async abort(reason = "aborted"): Promise<Entry> {
+    return this.#end("abort", { reason }, {});
+  }
+
+  async detach(): Promise<void> {
+    try {
+      if (this.#state !== "ended") await this.flush();
+    } finally {
+      this.#stopTimers();
+    }
+  }
+
+  async renew(): Promise<void> {
+    this.#check();
+    await this.#inTurn(() => this.#sendRenewal());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#state !== "open" || this.#failure !== undefined) this.#stopTimers();
+    else await this.abort("disposed");
+  }
+
+  /** If it fails, the message is still open, for another try. */
+  async #end(
+    how: "commit" | "abort",
+    fields: object,
+    headers: Record<string, string>,
+  ): Promise<Entry> {
+    this.#check();
+    this.#state = "ending";
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    try {
+      const entry = await this.#inTurn(() => this.#sendEnd(how, fields, headers));
+      this.#state = "ended";
+      this.#stopTimers();
+      return entry;
+    } catch (error) {
+      this.#state = "open";
+      throw error;
+    }
+  }
+
+  async #sendEnd(
+    how: "commit" | "abort",
+    fields: object,
+    headers: Record<string, string>,
+  ): Promise<Entry> {
+    // More than one store operation takes is sent before: the end and its last words are one.
+    await this.#sendAll(this.#buffer.isFull ? "all" : "doubtful");
+    const chunks = this.#buffer.take();
+    try {
+      const entry = await this.#connection.call<WireEntry>({
+        ...{ method: "POST", path: this.#path(how), headers },
+        body: toBody({ lease: this.lease, chunks: chunks.map(toWireChunk), ...fields }),
+        onLost: () => {
+          this.#isCommitDoubtful = how === "commit";
+        },
+      });
+      return fromWireEntry(entry);
+    } catch (error) {
+      // What came along may be stored although the end was refused.
+      if (chunks.length > 0) this.#doubtful = chunks;
+      if (this.#isCommitDoubtful && BackscrollError.is(error, "stream_lost")) {
+        // Only who has the lease can commit it: if it is committed, it was us.
+        const entry = await this.#read();
+        if (entry.status === "committed") return entry;
+      }
+      throw error;
+    }
+  }
+
+  /** Sends what waits, each piece as one operation of the store. */
+  async #sendAll(what: "all" | "doubtful" = "all"): Promise<void> {
+    await this.#clearDoubt();
+    while (what === "all" && !this.#buffer.isEmpty) await this.#sendPiece(this.#buffer.take());
+  }
+
+  async #sendPiece(chunks: readonly SentChunk[]): Promise<void> {
+    try {
+      await this.#post({ lease: this.lease, chunks: chunks.map(toWireChunk) });
+      this.#stored = addSize(this.#stored, sizeOfChunks(chunks));
+    } catch (error) {
+      this.#doubtful = chunks;
+      throw error;
+    }
+  }
+
+  /** Asks the server what it holds, if that is not known. */
+  async #clearDoubt(): Promise<void> {
+    const chunks = this.#doubtful;
+    if (chunks === undefined) return;
+    const { status, blocks } = await this.#read();
+    const held = sizeOfBlocks(blocks);
+    const arrived = addSize(this.#stored, sizeOfChunks(chunks));
+    if (status !== "pending") throw streamLost(this.id);
+    if (isSameSize(held, arrived)) this.#stored = arrived;
+    else if (isSameSize(held, this.#stored)) this.#buffer.putBack(chunks);
+    else throw streamLost(this.id);
+    this.#doubtful = undefined;
+  }
+
+  async #sendRenewal(): Promise<void> {
+    await this.#post({ lease: this.lease });
+  }
+
+  async #post(fields: object): Promise<void> {
+    await this.#connection.call({
+      ...{ method: "POST", path: this.#path("chunks"), body: toBody(fields) },
+    });
+  }
+
+  async #read(): Promise<Entry> {
+    const path = at`/v1/entries/${this.id}`;
+    return fromWireEntry(await this.#connection.call<WireEntry>({ method: "GET", path }));
+  }
+
+  #path(how: string): string {
+    return at`/v1/sessions/${this.sessionId}/streams/${this.id}/` + how;
+  }
+
+  /** After everything that was asked for before. What cannot be mended is remembered. */
+  async #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+    const turn = this.#queue.then(run);
+    this.#queue = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } catch (error) {
+      if (isFinal(error)) {
+        this.#failure = error;
+        this.#stopTimers();
+      }
+      throw error;
+    }
+  }
+
+  /** Nobody waits for it: what is lost says so at the next call, what is late is tried again. */
+  #inBackground(run: () => Promise<void>): void {
+    if (this.#state !== "open" || this.#failure !== undefined) return;
+    this.#inTurn(run).catch(() => {
+      if (this.#failure === undefined && this.#state === "open") this.#flushLater();
+    });
+  }
+
+  #flushLater(): void {
+    this.#flushTimer ??= setTimeout(() => {
+      this.#flushTimer = undefined;
+      this.#inBackground(() => this.#sendAll());
+    }, FLUSH_MS);
+  }
+
+  #check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#state !== "open") throw streamLost(this.id);
+  }
+
+  #stopTimers(): void {
+    this.#connection.openMessages.delete(this);
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    clearInterval(this.#leaseTimer);
+  }
+}
+
+function toWireChunk(chunk: SentChunk): unknown {
+  return typeof chunk === "string" ? chunk : toWireBlock(chunk);
+}
+
+function streamLost(id: string): BackscrollError {
+  return new BackscrollError("stream_lost", `message ${id} was ended already`, {
+    details: { entryId: id },
+  });
+}
+
+/** Whether the message cannot be written to any more, however often it is tried. */
+const FINAL: readonly ErrorCode[] = [
+  ...(["stream_lost", "entry_not_found", "session_not_found", "too_large"] as const),
+  ...(["store_closed", "unauthorized", "forbidden"] as const),
+];
+
+function isFinal(error: unknown): boolean {
+  return BackscrollError.is(error) && FINAL.includes(error.code);
+}

@@ -1,0 +1,356 @@
+/** A session behind a server: the names, arguments and results of `SessionHandle`. */
+
+import {
+  fromWireContext,
+  fromWireContextUsage,
+  fromWireRecalled,
+  fromWireSummary,
+  type WireContext,
+  type WireContextUsage,
+  type WireRecalled,
+  type WireSummary,
+} from "../api/context.ts";
+import { fromWireEntry, type WireEntry } from "../api/entry.ts";
+import { toWireMessage } from "../api/message-input.ts";
+import { fromWireFact, type WireFact } from "../api/note.ts";
+import { fromWireSession, toWireFigures, type WireSession } from "../api/session.ts";
+import { toWireFields } from "../api/wire.ts";
+import type { CompactionPlan } from "../compaction/plan.ts";
+import type { Provider, RenderedContext } from "../context/render/render.ts";
+import type { AppendOptions } from "../engine/append.ts";
+import type { BuiltContext } from "../engine/context/build-context.ts";
+import type { CompactionResult } from "../engine/context/compact.ts";
+import type { CompactInput } from "../engine/context/compact-options.ts";
+import type { BuildContextInput } from "../engine/context/context-options.ts";
+import type {
+  ExtractedPart,
+  ExtractFactsOptions,
+} from "../engine/context/extract-facts-options.ts";
+import type { Recalled, RecallOptions } from "../engine/context/recall.ts";
+import type { SummarizeOptions, Summary } from "../engine/context/summarize.ts";
+import type { ContextUsage } from "../engine/context/usage.ts";
+import type { FactInput, ListFactsInput } from "../engine/facts.ts";
+import type { DeleteOptions } from "../engine/forget.ts";
+import type { ForkInput } from "../engine/fork.ts";
+import type { SessionApi } from "../engine/interfaces/session-api.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { MessageInput } from "../engine/message-input.ts";
+import type { OpenMessageInput } from "../engine/message-stream.ts";
+import type {
+  Branch,
+  EntryListPage,
+  HistoryInput,
+  ListEntriesInput,
+  ListMessagesInput,
+  MessagePage,
+} from "../engine/read.ts";
+import type { SearchInput, SearchNotesInput, SearchResult } from "../engine/search.ts";
+import type { UpdateSessionInput } from "../engine/session-input.ts";
+import type { BranchInput, CustomMessageInput, EditInput } from "../engine/session-options.ts";
+import type { Entry } from "../model/entry.ts";
+import type { JsonObject, JsonValue } from "../model/json.ts";
+import type { Fact, Memory } from "../model/note.ts";
+import type { Session } from "../model/session.ts";
+import type { Tombstone } from "../store/records.ts";
+import type { ContentInput } from "../transcript/normalize.ts";
+import { compact, planCompaction } from "./compact.ts";
+import type { Call, Connection } from "./connection.ts";
+import { continueMessage, openMessage, type RemoteMessage } from "./remote-message.ts";
+import {
+  at,
+  invalid,
+  keyHeader,
+  leafHeader,
+  refuseCode,
+  toBody,
+  toQuery,
+  toTimes,
+  toTimeText,
+} from "./request.ts";
+
+export class RemoteSession implements SessionApi {
+  readonly id: string;
+  readonly #connection: Connection;
+  readonly #tenant: TenantApi;
+
+  constructor(connection: Connection, tenant: TenantApi, id: string) {
+    this.#connection = connection;
+    this.#tenant = tenant;
+    this.id = id;
+  }
+
+  meta(): Promise<Session> {
+    return this.#tenant.getSessionMeta(this.id);
+  }
+
+  append(message: MessageInput, options?: AppendOptions): Promise<Entry>;
+  append(messages: readonly MessageInput[], options?: AppendOptions): Promise<Entry[]>;
+  async append(
+    input: MessageInput | readonly MessageInput[],
+    options: AppendOptions = {},
+  ): Promise<Entry | Entry[]> {
+    const { expectedLeaf, parent, idempotencyKey } = options;
+    const many = Array.isArray(input);
+    const messages = (many ? input : [input]) as readonly MessageInput[];
+    const { entries } = await this.#call<Entries>("POST", "messages", {
+      headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
+      body: toBody({ messages: messages.map(toWire), parent }),
+    });
+    const appended = entries.map(fromWireEntry);
+    return many ? appended : (appended[0] as Entry);
+  }
+
+  openMessage(input: OpenMessageInput): Promise<RemoteMessage> {
+    return openMessage(this.#connection, this.id, input);
+  }
+
+  async continueMessage(id: string, lease: string): Promise<RemoteMessage> {
+    return continueMessage(this.#connection, await this.getEntry(id), lease);
+  }
+
+  async history(input: HistoryInput = {}): Promise<Entry[]> {
+    const { entries } = await this.#call<Entries>("GET", "history", { query: toQuery(input) });
+    return entries.map(fromWireEntry);
+  }
+
+  listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
+    return this.#tenant.listMessages(this.id, input);
+  }
+
+  async listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
+    const page = await this.#call<Entries & { readonly next: string | null }>("GET", "entries", {
+      query: toQuery(input),
+    });
+    const entries = page.entries.map(fromWireEntry);
+    return page.next === null ? { entries } : { entries, next: page.next };
+  }
+
+  async getEntry(id: string): Promise<Entry> {
+    return fromWireEntry(await this.#call<WireEntry>("GET", at`entries/${id}`));
+  }
+
+  async branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
+    const { summary, expectedLeaf } = options;
+    await this.#call("POST", "branch", {
+      headers: leafHeader(expectedLeaf),
+      body: toBody({ entryId, summary }),
+    });
+  }
+
+  async branches(): Promise<Branch[]> {
+    const { branches } = await this.#call<{
+      readonly branches: readonly (Omit<Branch, "leaf"> & { readonly leaf: WireEntry })[];
+    }>("GET", "branches");
+    return branches.map(({ leaf, ...same }) => ({ ...same, leaf: fromWireEntry(leaf) }));
+  }
+
+  async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
+    const { expectedLeaf, idempotencyKey, ...rest } = options;
+    const edited = await this.#call<WireEntry>("POST", at`entries/${entryId}/edit`, {
+      headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
+      body: toBody({ content, ...rest }),
+    });
+    return fromWireEntry(edited);
+  }
+
+  async regenerate(
+    entryId: string,
+    message: MessageInput,
+    options: AppendOptions = {},
+  ): Promise<Entry> {
+    const { expectedLeaf, idempotencyKey } = options;
+    const entry = await this.#call<WireEntry>("POST", at`entries/${entryId}/regenerate`, {
+      headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
+      body: toBody({ message: toWire(message) }),
+    });
+    return fromWireEntry(entry);
+  }
+
+  async label(entryId: string, label: string | null): Promise<void> {
+    await this.#call("PUT", at`entries/${entryId}/label`, { body: toBody({ label }) });
+  }
+
+  async labels(): Promise<Map<string, string>> {
+    const { labels } = await this.#call<{ readonly labels: Record<string, string> }>(
+      "GET",
+      "labels",
+    );
+    return new Map(Object.entries(labels));
+  }
+
+  async pin(entryId: string): Promise<void> {
+    await this.#call("PUT", at`entries/${entryId}/pin`);
+  }
+
+  async unpin(entryId: string): Promise<void> {
+    await this.#call("DELETE", at`entries/${entryId}/pin`);
+  }
+
+  async appendCustom(type: string, data: JsonValue): Promise<Entry> {
+    const body = toBody({ kind: "custom", type, data });
+    return fromWireEntry(await this.#call<WireEntry>("POST", "entries", { body }));
+  }
+
+  async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
+    const body = toBody({ kind: "custom_message", ...input });
+    return fromWireEntry(await this.#call<WireEntry>("POST", "entries", { body }));
+  }
+
+  async fork(input: ForkInput): Promise<RemoteSession> {
+    const { idempotencyKey, startedAt, ...rest } = input;
+    const { id } = await this.#call<WireSession>("POST", "fork", {
+      headers: keyHeader(idempotencyKey),
+      body: toBody({ ...rest, ...toTimes({ startedAt }) }),
+    });
+    return new RemoteSession(this.#connection, this.#tenant, id);
+  }
+
+  setTitle(title: string): Promise<Session> {
+    return this.update({ title });
+  }
+
+  async update(input: UpdateSessionInput): Promise<Session> {
+    const { figures, ...rest } = input;
+    if (figures === undefined) {
+      return fromWireSession(await this.#call<WireSession>("PATCH", "", { body: toBody(rest) }));
+    }
+    // Who counts what is in files has a route of its own, for what is known of them.
+    const { title, summary, metadata, ...others } = rest;
+    if (Object.keys(others).length > 0) await this.update(others);
+    const updated = await this.#connection.call<WireSession>({
+      ...{ method: "PATCH", path: at`/v1/ingest/sessions/${this.id}` },
+      body: toBody({ title, summary, metadata, figures: toWireFigures(figures) }),
+    });
+    return fromWireSession(updated);
+  }
+
+  buildContext<P extends Provider>(
+    input: BuildContextInput & { readonly provider: P },
+  ): Promise<BuiltContext & { readonly rendered: RenderedContext<P> }>;
+  buildContext(input: BuildContextInput): Promise<BuiltContext>;
+  async buildContext(
+    input: BuildContextInput,
+  ): Promise<BuiltContext & { readonly rendered?: RenderedContext<Provider> }> {
+    const { prune, ...options } = input;
+    if (prune !== undefined) throw invalid("prune", "prune cannot be asked for over the network");
+    const { rendered, ...context } = await this.#call<
+      WireContext & { readonly rendered: RenderedContext<Provider> | null }
+    >("POST", "context", { body: toBody(options), repeatable: true });
+    return { ...fromWireContext(context), ...(rendered === null ? {} : { rendered }) };
+  }
+
+  compact(input: CompactInput = {}): Promise<CompactionResult> {
+    return compact(this.#connection, this.id, input);
+  }
+
+  planCompaction(input: CompactInput = {}): Promise<CompactionPlan | null> {
+    return planCompaction(this.#connection, this.id, input);
+  }
+
+  applyRetention(): Promise<{ readonly erased: number }> {
+    return this.#call("POST", "retention", { slow: true });
+  }
+
+  async summarize(through?: string, options: SummarizeOptions = {}): Promise<Summary> {
+    refuseCode(options, ["summarizer"]);
+    const { signal, ...rest } = options;
+    const summary = await this.#call<WireSummary>("POST", "summaries", {
+      ...{ body: toBody({ through, ...rest }), slow: true },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return fromWireSummary(summary);
+  }
+
+  async summaries(): Promise<Summary[]> {
+    const { summaries } = await this.#call<{ readonly summaries: readonly WireSummary[] }>(
+      "GET",
+      "summaries",
+    );
+    return summaries.map(fromWireSummary);
+  }
+
+  async usage(leaf?: string): Promise<ContextUsage> {
+    const query = toQuery({ leaf });
+    return fromWireContextUsage(await this.#call<WireContextUsage>("GET", "usage", { query }));
+  }
+
+  async *recall(query: string, options: RecallOptions = {}): AsyncGenerator<Recalled, void> {
+    const { items } = await this.#call<{ readonly items: readonly WireRecalled[] }>(
+      "POST",
+      "recall",
+      { body: toBody({ query, ...options }), repeatable: true },
+    );
+    for (const item of items) yield fromWireRecalled(item);
+  }
+
+  searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
+    const { excludeSession = [] } = input;
+    const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;
+    return this.#tenant.searchSessions(query, { ...input, excludeSession: [...others, this.id] });
+  }
+
+  async searchMemory(query: string, input: SearchNotesInput = {}): Promise<readonly Memory[]> {
+    const { agent } = await this.meta();
+    return this.#tenant.searchMemory(query, { ...input, agent });
+  }
+
+  async remember(name: string, content: string): Promise<Memory> {
+    const { agent } = await this.meta();
+    const metadata = { sessionId: this.id };
+    return this.#tenant.putMemory({ agent, name, content, metadata });
+  }
+
+  async addFacts(facts: readonly FactInput[]): Promise<readonly Fact[]> {
+    const wire = facts.map((fact) => toWireFields(fact as unknown as JsonObject));
+    const added = await this.#call<Facts>("POST", "facts", { body: toBody({ facts: wire }) });
+    return added.facts.map(fromWireFact);
+  }
+
+  async extractFacts(
+    through?: string,
+    options: ExtractFactsOptions = {},
+  ): Promise<readonly Fact[]> {
+    refuseCode(options, ["extractor", "redact"]);
+    const { signal, onPart, model } = options;
+    const { facts, parts } = await this.#call<Facts & { readonly parts: ExtractedPart[] }>(
+      "POST",
+      "facts/extract",
+      {
+        ...{ body: toBody({ through, model }), slow: true },
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
+    for (const part of parts) onPart?.(part);
+    return facts.map(fromWireFact);
+  }
+
+  listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {
+    return this.#tenant.listFacts({ ...input, sessionId: this.id });
+  }
+
+  delete(options: DeleteOptions = {}): Promise<Tombstone> {
+    return this.#tenant.deleteSession(this.id, options);
+  }
+
+  /** A request below this session's path. */
+  #call<Answer>(
+    method: Call["method"],
+    path: string,
+    rest: Omit<Call, "method" | "path"> = {},
+  ): Promise<Answer> {
+    const below = path === "" ? "" : `/${path}`;
+    return this.#connection.call({ method, path: at`/v1/sessions/${this.id}` + below, ...rest });
+  }
+}
+
+interface Entries {
+  readonly entries: readonly WireEntry[];
+}
+
+interface Facts {
+  readonly facts: readonly WireFact[];
+}
+
+function toWire(message: MessageInput): Record<string, unknown> {
+  return toWireMessage(message, toTimeText);
+}

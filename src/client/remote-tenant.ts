@@ -1,0 +1,346 @@
+/** A tenant behind a server: the names, arguments and results of `TenantEngine`. */
+
+import { fromWireEntry, type WireEntry } from "../api/entry.ts";
+import {
+  fromWireIngestedFile,
+  toWireIngestedFile,
+  type WireIngestedFile,
+} from "../api/ingested-file.ts";
+import {
+  fromWireSweep,
+  fromWireTombstone,
+  type WireSweep,
+  type WireTombstone,
+} from "../api/maintenance.ts";
+import { fromWireFact, fromWireMemory, type WireFact, type WireMemory } from "../api/note.ts";
+import { fromWireSearchResult, type WireSearchResult } from "../api/search.ts";
+import { fromWireSession, type WireSession } from "../api/session.ts";
+import {
+  fromWireIndexReport,
+  fromWireTenantStatus,
+  type WireIndexReport,
+  type WireTenantStatus,
+} from "../api/status.ts";
+import { fromWireToken, type WireToken } from "../api/token.ts";
+import { toWireFields } from "../api/wire.ts";
+import type { CreatedToken, CreateTokenInput, ListTokensInput } from "../engine/access/tokens.ts";
+import type { CompactionResult } from "../engine/context/compact.ts";
+import type { CompactInput } from "../engine/context/compact-options.ts";
+import type { ListFactsInput } from "../engine/facts.ts";
+import type { DeleteOptions, Derived } from "../engine/forget.ts";
+import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { IndexTask } from "../engine/maintain-index.ts";
+import type { ListMemoriesInput, MemoryInput } from "../engine/memories.ts";
+import type { ListMessagesInput, MessagePage } from "../engine/read.ts";
+import type {
+  SearchInput,
+  SearchMemoryInput,
+  SearchNotesInput,
+  SearchResult,
+} from "../engine/search.ts";
+import type { CreateSessionInput } from "../engine/session-input.ts";
+import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
+import type { ListSessionsInput, SessionListPage, SweepReport } from "../engine/tenant-engine.ts";
+import type { ImportedSession } from "../ingest/source.ts";
+import type { AccessToken } from "../model/access-token.ts";
+import type { Change } from "../model/change.ts";
+import type { Entry } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import type { Fact, Memory } from "../model/note.ts";
+import type { Session } from "../model/session.ts";
+import type { IndexStatus } from "../store/index/index-status.ts";
+import type { IngestedFile } from "../store/ingested-file.ts";
+import type { Quota, TenantStatus, Tombstone } from "../store/records.ts";
+import { compact } from "./compact.ts";
+import type { Connection } from "./connection.ts";
+import { follow, listChanges } from "./follow.ts";
+import { importSession } from "./import-session.ts";
+import { RemoteSession } from "./remote-session.ts";
+import { at, keyHeader, toBody, toQuery, toTimes } from "./request.ts";
+
+export class RemoteTenant implements TenantApi {
+  readonly tenant: string;
+  /** For the parts of the client; hosts have no need of it. */
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection, tenant: string) {
+    this.connection = connection;
+    this.tenant = tenant;
+  }
+
+  async createSession(input: CreateSessionInput): Promise<RemoteSession> {
+    const { idempotencyKey, startedAt, origin, ...rest } = input;
+    const { id } = await this.connection.call<WireSession>({
+      ...{ method: "POST", path: "/v1/sessions", headers: keyHeader(idempotencyKey) },
+      body: toBody({
+        ...{ ...rest, ...toTimes({ startedAt }) },
+        ...(origin === undefined ? {} : { origin: toWireFields({ ...origin }) }),
+      }),
+    });
+    return new RemoteSession(this.connection, this, id);
+  }
+
+  async getSession(id: string): Promise<RemoteSession> {
+    await this.getSessionMeta(id);
+    return new RemoteSession(this.connection, this, id);
+  }
+
+  session(id: string): RemoteSession {
+    return new RemoteSession(this.connection, this, id);
+  }
+
+  async createToken(input: CreateTokenInput): Promise<CreatedToken> {
+    const { expires, ...rest } = input;
+    const made = await this.connection.call<{
+      readonly token: string;
+      readonly record: WireToken;
+    }>({
+      ...{ method: "POST", path: "/v1/admin/tokens" },
+      body: toBody({ ...rest, ...toTimes({ expires }) }),
+    });
+    return { token: made.token, record: fromWireToken(made.record) };
+  }
+
+  async listTokens(input: ListTokensInput = {}): Promise<readonly AccessToken[]> {
+    const { tokens } = await this.connection.call<{ readonly tokens: readonly WireToken[] }>({
+      ...{ method: "GET", path: "/v1/admin/tokens", query: toQuery({ ...input }) },
+    });
+    return tokens.map(fromWireToken);
+  }
+
+  async revokeToken(id: string): Promise<AccessToken> {
+    const path = at`/v1/admin/tokens/${id}`;
+    return fromWireToken(await this.connection.call<WireToken>({ method: "DELETE", path }));
+  }
+
+  async getSessionMeta(id: string): Promise<Session> {
+    const path = at`/v1/sessions/${id}`;
+    return fromWireSession(await this.connection.call<WireSession>({ method: "GET", path }));
+  }
+
+  findSessionByOrigin(key: string): Promise<Session | undefined> {
+    return unlessMissing(async () => {
+      const call = { method: "GET", path: "/v1/origins", query: { key } } as const;
+      return fromWireSession(await this.connection.call<WireSession>(call));
+    });
+  }
+
+  importSession(imported: ImportedSession, options: ImportOptions = {}): Promise<ImportResult> {
+    return importSession(this.connection, imported, options, async (id, patch) => {
+      await new RemoteSession(this.connection, this, id).update(patch);
+    });
+  }
+
+  async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
+    const { since, until, ...rest } = input;
+    const page = await this.connection.call<{
+      readonly sessions: readonly WireSession[];
+      readonly next_cursor: string | null;
+    }>({
+      ...{ method: "GET", path: "/v1/sessions" },
+      query: toQuery({ ...rest, ...toTimes({ since, until }) }),
+    });
+    const sessions = page.sessions.map(fromWireSession);
+    const { next_cursor: nextCursor } = page;
+    return nextCursor === null ? { sessions } : { sessions, nextCursor };
+  }
+
+  async deleteSession(id: string, { cascade }: DeleteOptions = {}): Promise<Tombstone> {
+    const tombstone = await this.connection.call<WireTombstone>({
+      ...{ method: "DELETE", path: at`/v1/sessions/${id}`, query: toQuery({ cascade }) },
+    });
+    return fromWireTombstone(tombstone);
+  }
+
+  async listDerived(id: string): Promise<Derived> {
+    const path = at`/v1/sessions/${id}/derived`;
+    const { has_summary: hasSummary, ...same } = await this.connection.call<
+      Omit<Derived, "hasSummary"> & { readonly has_summary: boolean }
+    >({ method: "GET", path });
+    return { ...same, hasSummary };
+  }
+
+  findTombstone(id: string): Promise<Tombstone | undefined> {
+    return this.#findTombstone({ session_id: id });
+  }
+
+  findTombstoneByOrigin(key: string): Promise<Tombstone | undefined> {
+    return this.#findTombstone({ origin_key: key });
+  }
+
+  async findIngestedFiles(
+    workstation: string,
+    paths: readonly string[],
+  ): Promise<readonly IngestedFile[]> {
+    const { files } = await this.connection.call<{ readonly files: readonly WireIngestedFile[] }>({
+      ...{ method: "POST", path: "/v1/ingest/files/find", repeatable: true },
+      body: toBody({ workstation, paths }),
+    });
+    return files.map(fromWireIngestedFile);
+  }
+
+  async putIngestedFiles(workstation: string, files: readonly IngestedFile[]): Promise<void> {
+    await this.connection.call({
+      // The same rows twice are the same rows.
+      ...{ method: "PUT", path: "/v1/ingest/files", repeatable: true },
+      body: toBody({ workstation, files: files.map(toWireIngestedFile) }),
+    });
+  }
+
+  compactConversation(sessionId: string, input: CompactInput = {}): Promise<CompactionResult> {
+    return compact(this.connection, sessionId, input);
+  }
+
+  async listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
+    const page = await this.connection.call<{
+      readonly messages: readonly WireEntry[];
+      readonly offset: number;
+      readonly total: number;
+    }>({ method: "GET", path: at`/v1/sessions/${sessionId}/messages`, query: toQuery(input) });
+    return { ...page, messages: page.messages.map(fromWireEntry) };
+  }
+
+  async getEntry(id: string): Promise<Entry> {
+    const path = at`/v1/entries/${id}`;
+    return fromWireEntry(await this.connection.call<WireEntry>({ method: "GET", path }));
+  }
+
+  async abortMessage(id: string, reason?: string): Promise<Entry> {
+    const { sessionId } = await this.getEntry(id);
+    const aborted = await this.connection.call<WireEntry>({
+      ...{ method: "POST", path: at`/v1/sessions/${sessionId}/streams/${id}/abort` },
+      body: toBody({ reason }),
+    });
+    return fromWireEntry(aborted);
+  }
+
+  async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
+    const { since, until, ...rest } = input;
+    const result = await this.connection.call<WireSearchResult>({
+      ...{ method: "POST", path: "/v1/search", repeatable: true },
+      body: toBody({ query, ...rest, ...toTimes({ since, until }) }),
+    });
+    return fromWireSearchResult(result);
+  }
+
+  async searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
+    const { memories } = await this.connection.call<{ readonly memories: readonly WireMemory[] }>({
+      ...{ method: "POST", path: "/v1/memories/search", repeatable: true },
+      body: toBody({ query, ...input }),
+    });
+    return memories.map(fromWireMemory);
+  }
+
+  async searchFacts(query: string, input: SearchNotesInput = {}): Promise<readonly Fact[]> {
+    const { facts } = await this.connection.call<{ readonly facts: readonly WireFact[] }>({
+      ...{ method: "POST", path: "/v1/facts/search", repeatable: true },
+      body: toBody({ query, ...input }),
+    });
+    return facts.map(fromWireFact);
+  }
+
+  async indexStatus(): Promise<IndexStatus> {
+    const path = "/v1/index";
+    return fromWireIndexReport(
+      await this.connection.call<WireIndexReport>({ method: "GET", path }),
+    );
+  }
+
+  /** `onProgress` is not told anything: the server answers when it is done. */
+  async maintainIndex(task: IndexTask): Promise<IndexStatus> {
+    const report = await this.connection.call<WireIndexReport>({
+      ...{ method: "POST", path: "/v1/admin/index", body: toBody({ task }), slow: true },
+    });
+    return fromWireIndexReport(report);
+  }
+
+  async putMemory({ agent, name, ...rest }: MemoryInput): Promise<Memory> {
+    const memory = await this.connection.call<WireMemory>({
+      ...{ method: "PUT", path: at`/v1/memories/${agent}/${name}`, body: toBody(rest) },
+    });
+    return fromWireMemory(memory);
+  }
+
+  async getMemory(agent: string, name: string): Promise<Memory> {
+    const path = at`/v1/memories/${agent}/${name}`;
+    return fromWireMemory(await this.connection.call<WireMemory>({ method: "GET", path }));
+  }
+
+  async listMemories(input: ListMemoriesInput = {}): Promise<readonly Memory[]> {
+    const { agent, after, limit } = input;
+    const { memories } = await this.connection.call<{ readonly memories: readonly WireMemory[] }>({
+      ...{ method: "GET", path: "/v1/memories" },
+      query: toQuery({ agent, limit, afterAgent: after?.agent, afterName: after?.name }),
+    });
+    return memories.map(fromWireMemory);
+  }
+
+  async deleteMemory(agent: string, name: string): Promise<void> {
+    await this.connection.call({ method: "DELETE", path: at`/v1/memories/${agent}/${name}` });
+  }
+
+  async getFact(id: string): Promise<Fact> {
+    const path = at`/v1/facts/${id}`;
+    return fromWireFact(await this.connection.call<WireFact>({ method: "GET", path }));
+  }
+
+  async listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
+    const { facts } = await this.connection.call<{ readonly facts: readonly WireFact[] }>({
+      ...{ method: "GET", path: "/v1/facts", query: toQuery(input) },
+    });
+    return facts.map(fromWireFact);
+  }
+
+  async supersedeFact(id: string, by: string): Promise<void> {
+    const path = at`/v1/facts/${id}/supersede`;
+    await this.connection.call({ method: "POST", path, body: toBody({ by }) });
+  }
+
+  async deleteFact(id: string): Promise<void> {
+    await this.connection.call({ method: "DELETE", path: at`/v1/facts/${id}` });
+  }
+
+  subscribe(input: SubscribeInput = {}): AsyncGenerator<Change, void> {
+    return follow(this.connection, input);
+  }
+
+  listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
+    return listChanges(this.connection, input);
+  }
+
+  async sweep(): Promise<SweepReport> {
+    const call = { method: "POST", path: "/v1/admin/sweep", slow: true } as const;
+    return fromWireSweep(await this.connection.call<WireSweep>(call));
+  }
+
+  async tenantStatus(): Promise<TenantStatus | undefined> {
+    const { status } = await this.connection.call<{ readonly status: WireTenantStatus | null }>({
+      ...{ method: "GET", path: "/v1/status" },
+    });
+    return status === null ? undefined : fromWireTenantStatus(status);
+  }
+
+  async setQuota(quota: Partial<Quota>): Promise<void> {
+    await this.connection.call({
+      ...{ method: "PUT", path: "/v1/admin/quota", body: toBody(quota) },
+    });
+  }
+
+  #findTombstone(query: Record<string, string>): Promise<Tombstone | undefined> {
+    return unlessMissing(async () => {
+      const call = { method: "GET", path: "/v1/tombstones", query } as const;
+      return fromWireTombstone(await this.connection.call<WireTombstone>(call));
+    });
+  }
+}
+
+/** What is not there is undefined, as the library's `find…` have it. */
+async function unlessMissing<Found>(find: () => Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return undefined;
+    throw error;
+  }
+}

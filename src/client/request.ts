@@ -1,0 +1,97 @@
+/** What is sent: paths, queries, headers and bodies, made of what a caller handed in. */
+
+import { toWireName, toWireTime } from "../api/wire.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { describe, stringifyJson } from "../model/json.ts";
+
+export type QueryValue = string | number | boolean | undefined;
+
+/** A path with ids in it, each encoded: one may hold a slash. */
+export function at(parts: TemplateStringsArray, ...ids: readonly string[]): string {
+  return String.raw({ raw: parts }, ...ids.map(encodeId));
+}
+
+function encodeId(id: string): string {
+  if (typeof id !== "string") throw invalid("id", `an id must be a string, not ${describe(id)}`);
+  // A URL takes dots for the way up, however they are written.
+  if (id === "" || id === "." || id === ".." || !id.isWellFormed() || id.includes("\0")) {
+    throw invalid("id", `"${id.toWellFormed()}" cannot be asked for over the network`);
+  }
+  return encodeURIComponent(id);
+}
+
+/** The fields that were given, under their names on the wire. */
+export function toQuery(fields: object): Record<string, QueryValue> {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [toWireName(name), value as QueryValue]));
+}
+
+/**
+ * The JSON of a request. What `JSON.stringify` would drop or change is an error that names its place,
+ * as in the library.
+ */
+export function toBody(fields: object): string {
+  const members = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${JSON.stringify(toWireName(name))}:${stringifyJson(value, name)}`);
+  return `{${members.join(",")}}`;
+}
+
+/** Times are given as epoch milliseconds or as a Date, as in the library. */
+export function toTimeText(value: number | Date, field: string): string {
+  const ms = value instanceof Date ? value.getTime() : value;
+  if (Number.isSafeInteger(ms) && ms >= 0 && ms <= MAX_TIME) return toWireTime(ms);
+  throw invalid(field, `${field} must be a Date or a time in milliseconds since 1970`);
+}
+
+/** The end of the year 9999: later times have no four digits for the year. */
+const MAX_TIME = Date.UTC(10_000, 0) - 1;
+
+/** The times among `fields`, written out. */
+export function toTimes(fields: Readonly<Record<string, number | Date | undefined>>): object {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, toTimeText(value, name)]],
+    ),
+  );
+}
+
+/** What makes it safe to send a write again: the caller's key, or one that nobody else has. */
+export function keyHeader(key: string | undefined): Record<string, string> {
+  if (key === undefined) return { "idempotency-key": newKey() };
+  return { "idempotency-key": checkHeader(key, "idempotencyKey") };
+}
+
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** `If-Match` with the leaf that the caller expects; empty quotes for an empty session. */
+export function leafHeader(leaf: string | null | undefined): Record<string, string> {
+  if (leaf === undefined) return {};
+  return { "if-match": `"${leaf === null ? "" : checkHeader(leaf, "expectedLeaf")}"` };
+}
+
+function checkHeader(value: string, field: string): string {
+  if (typeof value === "string" && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
+    return value;
+  }
+  throw invalid(field, `over the network ${field} must be visible ASCII characters`);
+}
+
+/** Refuses options that are code: it cannot be sent to where the store is. */
+export function refuseCode(input: object, fields: readonly string[]): void {
+  for (const field of fields) {
+    const value = (input as Record<string, unknown>)[field];
+    if (typeof value !== "function" && (typeof value !== "object" || value === null)) continue;
+    throw invalid(
+      field,
+      `${field} is code of this process and cannot be sent to a server; leave it out, or open the store itself`,
+    );
+  }
+}
+
+export function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

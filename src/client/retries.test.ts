@@ -1,0 +1,131 @@
+import { createServer } from "node:http";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type ServedStore, serveStore } from "./client.cases.ts";
+import { connect } from "./connect.ts";
+
+/** Answers that never arrive: what was asked is carried out once, or not asked again. */
+
+let served: ServedStore;
+beforeAll(async () => {
+  served = await serveStore({}, afterAll);
+});
+
+async function createSession() {
+  const { remote, engine } = served;
+  const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
+  return { session, local: await engine.getSession(session.id) };
+}
+
+function timesAsked(path: RegExp): number {
+  return served.line.requests.filter((request) => path.test(request)).length;
+}
+
+describe("a write whose answer is lost", () => {
+  test("is sent again under its key, and stored once", async () => {
+    const { session, local } = await createSession();
+    served.line.loseAnswers(/^POST .*\/messages/, 2);
+    const before = timesAsked(/\/messages$/);
+    const entry = await session.append({ role: "user", content: "once" });
+    expect(timesAsked(/\/messages$/) - before).toBe(3);
+    expect(await local.history()).toStrictEqual([entry]);
+  });
+
+  test("creates, forks, edits and opens once", async () => {
+    const { remote, engine, line } = served;
+    const sessions = async () => (await engine.status()).tenants[0]?.sessions ?? 0;
+    const before = await sessions();
+    line.loseAnswers(/^POST \/v1\/sessions$/);
+    const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
+    const entry = await session.append({ role: "user", content: "hi" });
+    line.loseAnswers(/\/fork$/);
+    await session.fork({ createdBy: "ben" });
+    expect((await sessions()) - before).toBe(2);
+    line.loseAnswers(/\/edit$/);
+    const edited = await session.edit(entry.id, "hello");
+    expect((await session.meta()).messageCount).toBe(2);
+    line.loseAnswers(/\/streams$/);
+    const message = await session.openMessage({ role: "assistant" });
+    await message.write("Once.");
+    line.loseAnswers(/\/commit$/);
+    const committed = await message.commit();
+    expect(committed).toMatchObject({ status: "committed", parentId: edited.id });
+    expect(await session.history()).toStrictEqual([edited, committed]);
+    expect((await engine.tenantStatus())?.pending).toBe(0);
+  });
+
+  test("is not sent again if the store could not tell that it is the same", async () => {
+    const { session, local } = await createSession();
+    const entry = await session.append({ role: "user", content: "hi" });
+    served.line.loseAnswers(/\/label$/);
+    const before = timesAsked(/\/label$/);
+    await expect(session.label(entry.id, "good")).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
+    expect(timesAsked(/\/label$/) - before).toBe(1);
+    expect((await local.labels()).get(entry.id)).toBe("good");
+  });
+
+  test("keeps the caller's own key", async () => {
+    const { session } = await createSession();
+    const message = { role: "user", content: "hi" } as const;
+    const first = await session.append(message, { idempotencyKey: "k 1" });
+    expect(await session.append(message, { idempotencyKey: "k 1" })).toStrictEqual(first);
+    const other = session.append({ role: "user", content: "x" }, { idempotencyKey: "k 1" });
+    await expect(other).rejects.toMatchObject({ code: "idempotency_conflict" });
+  });
+});
+
+test("a read is asked again, and given up after so many times", async () => {
+  const { line, connect } = served;
+  const client = await connect({ retries: 1 });
+  line.loseAnswers(/\/v1\/status/, 1);
+  await client.tenantStatus();
+  line.loseAnswers(/\/v1\/status/, 2);
+  await expect(client.tenantStatus()).rejects.toMatchObject({ code: "store_unavailable" });
+});
+
+describe("a server that asks for patience", () => {
+  /** Refuses the first requests that come after the first one, and counts all. */
+  async function startBusy(status: number, headers: Record<string, string>, refused: number) {
+    let asked = 0;
+    const server = createServer((request, response) => {
+      if (request.url === "/v1/access") {
+        response.end(JSON.stringify({ server: "backscroll", tenant: "default" }));
+        return;
+      }
+      asked++;
+      if (asked <= refused) response.writeHead(status, headers).end("busy");
+      else response.writeHead(200, { "content-type": "application/json" }).end('{"status":null}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { port: number };
+    return { client: await connect(`http://127.0.0.1:${port}`), asked: () => asked };
+  }
+
+  test("is waited for as long as it says", async () => {
+    const { client, asked } = await startBusy(429, { "retry-after": "1" }, 1);
+    const started = performance.now();
+    await client.tenantStatus();
+    expect(asked()).toBe(2);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(999);
+  });
+
+  test("is asked again after a 503, but only what may be asked twice", async () => {
+    const { client, asked } = await startBusy(503, {}, 2);
+    await client.tenantStatus();
+    expect(asked()).toBe(3);
+    const refusing = await startBusy(503, {}, 1);
+    await expect(refusing.client.deleteMemory("a", "b")).rejects.toMatchObject({
+      code: "store_unavailable",
+      details: { status: 503 },
+    });
+    expect(refusing.asked()).toBe(1);
+  });
+
+  test("is not waited for longer than a minute", async () => {
+    const { client, asked } = await startBusy(503, { "retry-after": "3600" }, 1);
+    await expect(client.tenantStatus()).rejects.toMatchObject({ details: { status: 503 } });
+    expect(asked()).toBe(1);
+  });
+});

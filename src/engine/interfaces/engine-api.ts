@@ -1,0 +1,14 @@
+/** What can be done with a whole store, wherever it is: see `session-api.ts`. */
+
+import type { Engine } from "../engine.ts";
+import type { TenantApi } from "./tenant-api.ts";
+
+/** Without `listTenants`: behind a server there is only one's own. */
+export interface EngineApi
+  extends TenantApi,
+    Pick<
+      Engine,
+      "status" | "verify" | "checkIntegrity" | "sweepAll" | "close" | typeof Symbol.asyncDispose
+    > {
+  forTenant(name: string): TenantApi;
+}

@@ -1,0 +1,12 @@
+/** What can be done within a tenant, wherever its store is: see `session-api.ts`. */
+
+import type { CreateSessionInput } from "../session-input.ts";
+import type { TenantEngine } from "../tenant-engine.ts";
+import type { SessionApi } from "./session-api.ts";
+
+export interface TenantApi
+  extends Omit<Pick<TenantEngine, keyof TenantEngine>, "createSession" | "getSession" | "session"> {
+  createSession(input: CreateSessionInput): Promise<SessionApi>;
+  getSession(id: string): Promise<SessionApi>;
+  session(id: string): SessionApi;
+}

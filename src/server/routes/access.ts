@@ -1,0 +1,26 @@
+/** Who the caller is to the server. A client asks this first, to know that it speaks to one of ours. */
+
+import { z } from "zod";
+import { ACCESS_SCOPES } from "../../model/access.ts";
+import { defineRoute, type Route } from "../route.ts";
+
+const access = z
+  .object({
+    server: z.literal("backscroll"),
+    tenant: z.string(),
+    scope: z.enum(ACCESS_SCOPES),
+    actor: z.string().nullable(),
+    operator: z.boolean(),
+  })
+  .meta({ id: "Access" });
+
+export const ACCESS_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "get", path: "/v1/access", operation: "access", tag: "store" },
+    ...{ summary: "What the caller may do, and in which tenant.", scope: "read" },
+    answer: { status: 200, description: "As the token says.", schema: access },
+    handle: async ({ access: { tenant, scope, actor, operator } }) => ({
+      ...{ server: "backscroll", tenant, scope, actor, operator },
+    }),
+  }),
+];

@@ -1,0 +1,176 @@
+/**
+ * For who reads other agents' files on another machine: sessions as readers give them, and how far
+ * each file was read.
+ */
+
+import { z } from "zod";
+import {
+  fromWireImportedEntry,
+  fromWireSessionHead,
+  type WireImportResult,
+} from "../../api/imported-session.ts";
+import { fromWireIngestedFile, toWireIngestedFile } from "../../api/ingested-file.ts";
+import { fromWireFigures, toWireSession } from "../../api/session.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import { type Line, splitLines } from "../../ingest/lines.ts";
+import { ProblemLog } from "../../ingest/problems.ts";
+import type { ImportedEntry } from "../../ingest/source.ts";
+import type { Block } from "../../model/block.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Session } from "../../model/session.ts";
+import { normalizeBlock } from "../../transcript/normalize.ts";
+import { actorOrError } from "../actor.ts";
+import { readBytes } from "../body.ts";
+import { check } from "../check.ts";
+import { type Caller, defineRoute, type Route } from "../route.ts";
+import { count, counts, jsonObject, key, path, sessionParams, time } from "../schemas/common.ts";
+import {
+  importHead,
+  importLine,
+  importResult,
+  ingestedFile,
+  ingestedFiles,
+} from "../schemas/import.ts";
+import { session } from "../schemas/session.ts";
+
+const MAX_FILES = 1_000;
+
+export const INGEST_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "post", path: "/v1/ingest/sessions", operation: "importSession" },
+    ...{ tag: "transfer", summary: "Store a session that was read elsewhere.", scope: "write" },
+    bytes: "JSON lines: `session` and `options`, then one `entry` each, then `end`.",
+    answer: { status: 200, description: "What was stored.", schema: importResult },
+    handle: (caller) => importLines(caller),
+  }),
+  defineRoute({
+    ...{ method: "patch", path: "/v1/ingest/sessions/{session_id}", operation: "describeSession" },
+    ...{ tag: "transfer", scope: "write" },
+    summary: "Say what was counted of a session whose files are read.",
+    params: sessionParams,
+    body: z.strictObject({
+      ...{ title: z.string().optional(), summary: z.string().nullable().optional() },
+      metadata: jsonObject.optional(),
+      figures: z.strictObject({
+        ...{ exchange_count: count, tool_counts: counts, file_mtime: time.nullable() },
+        ...{ first_msg_at: time.nullable(), last_msg_at: time.nullable() },
+      }),
+    }),
+    answer: { status: 200, description: "The session as it is now.", schema: session },
+    handle: async ({ tenant }, { params, body: { figures, ...rest } }) => {
+      const handle = tenant.session(params.session_id);
+      const patch = { ...fromWireFields(rest), ...fromWireFigures(figures) };
+      return toWireSession(await handle.update(patch));
+    },
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/ingest/files/find", operation: "findIngestedFiles" },
+    ...{ tag: "transfer", summary: "How far files of a workstation were read.", scope: "read" },
+    body: z.strictObject({ workstation: key, paths: z.array(path).max(MAX_FILES) }),
+    answer: { status: 200, description: "Those that are known.", schema: ingestedFiles },
+    handle: async ({ tenant }, { body: { workstation, paths } }) => ({
+      files: (await tenant.findIngestedFiles(workstation, paths)).map(toWireIngestedFile),
+    }),
+  }),
+  defineRoute({
+    ...{ method: "put", path: "/v1/ingest/files", operation: "putIngestedFiles" },
+    ...{ tag: "transfer", summary: "Remember how far files were read.", scope: "write" },
+    body: z.strictObject({ workstation: key, files: z.array(ingestedFile).max(MAX_FILES) }),
+    answer: { status: 204, description: "It is done." },
+    handle: ({ tenant }, { body: { workstation, files } }) =>
+      tenant.putIngestedFiles(workstation, files.map(fromWireIngestedFile)),
+  }),
+];
+
+async function importLines({ tenant, request, access }: Caller): Promise<WireImportResult> {
+  const lines = splitLines(readBytes(request));
+  try {
+    const first = await lines.next();
+    if (first.done) throw invalid("line 1", "the body is empty; it begins with a session");
+    const head = check(importHead, parseLine(first.value), "body");
+    const { owner, ...options } = head.options;
+    const problems = new ProblemLog();
+    const rest = new ImportedLines(lines);
+    let stored: WireImportResult["stored"] = null;
+    const describe = (before: Session, title: string | undefined) => {
+      stored = { session: toWireSession(before), title: title ?? null };
+      return {};
+    };
+    const result = await tenant.importSession(
+      {
+        ...fromWireSessionHead(head.session),
+        ...{ entries: rest.entries(), leaf: () => rest.leaf, problems },
+      },
+      {
+        ...fromWireFields(options),
+        ...(owner === undefined && access.actor === null
+          ? {}
+          : { owner: actorOrError(access, owner, "owner") }),
+        describe,
+      },
+    );
+    const { sessionId, created, entries, skipped, last, forgotten, key: known } = result;
+    return {
+      ...{ session_id: sessionId, created, entries, skipped, last, forgotten, key: known },
+      problem_counts: Object.fromEntries(problems.counts),
+      problems: problems.first.map(({ code, message }) => ({ code, message })),
+      stored,
+    };
+  } finally {
+    await lines.return(undefined);
+  }
+}
+
+class ImportedLines {
+  leaf: string | null | undefined;
+  readonly #lines: AsyncIterator<Line>;
+
+  constructor(lines: AsyncIterator<Line>) {
+    this.#lines = lines;
+  }
+
+  async *entries(): AsyncGenerator<ImportedEntry> {
+    for (let next = await this.#lines.next(); !next.done; next = await this.#lines.next()) {
+      const line = check(importLine, parseLine(next.value), "body");
+      if ("end" in line) {
+        this.leaf = line.end.leaf;
+        return;
+      }
+      const entry = fromWireImportedEntry(line.entry);
+      const blocks = entry.blocks.map((block, i) =>
+        inOrderOf(block, normalizeBlock(block, `entry.blocks[${i}]`)),
+      );
+      yield { ...entry, blocks };
+    }
+    throw invalid("end", "the body ended without a line that says so; send it again");
+  }
+}
+
+/**
+ * What is stored is hashed as it is written: a block that was right as it came keeps the order of its
+ * fields, so that it does not matter on which side of the network a file was read.
+ */
+function inOrderOf(given: Block, block: Block): Block {
+  const names = Object.keys(block);
+  const known = Object.keys(given).filter((name) => names.includes(name));
+  const fields = [...new Set([...known, ...names])].map((name) => {
+    const value = block[name as keyof Block] as unknown;
+    const before = given[name as keyof Block] as unknown;
+    const isList = name === "output" && Array.isArray(value) && Array.isArray(before);
+    return [name, isList ? value.map((inner, i) => inOrderOf(before[i] as Block, inner)) : value];
+  });
+  return Object.fromEntries(fields) as Block;
+}
+
+function parseLine({ number, text, damage }: Line): unknown {
+  if (damage !== undefined) throw invalid(`line ${number}`, `line ${number} is ${damage}`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(`line ${number}`, `line ${number} is no JSON`);
+  }
+}
+
+function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

@@ -1,0 +1,95 @@
+/** A session that is read elsewhere, line by line, and how far files were read. */
+
+import { z } from "zod";
+import type {
+  WireImportedEntry,
+  WireImportLine,
+  WireImportOptions,
+  WireSessionHead,
+} from "../../api/imported-session.ts";
+import type { WireIngestedFile } from "../../api/ingested-file.ts";
+import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
+import { isPlainObject } from "../../model/json.ts";
+import { count, counts, jsonObject, key, path, time } from "./common.ts";
+import { session, usage } from "./session.ts";
+
+const text = z.string();
+const textOrNull = text.nullable();
+const KINDS = Object.keys(ENTRY_KINDS) as [EntryKind, ...EntryKind[]];
+
+/** An object with its fields in their order. */
+const untouched = z.custom<Record<string, unknown>>(isPlainObject, "must be an object");
+
+const sessionHead = z.strictObject({
+  ...{ source: key, agent: key, id: textOrNull, title: textOrNull, cwd: textOrNull },
+  ...{ git_branch: textOrNull, started_at: time.nullable(), parent_session: textOrNull },
+  metadata: jsonObject,
+}) as unknown as z.ZodType<WireSessionHead>;
+
+/** The first line. */
+export const importHead: z.ZodType<{
+  readonly session: WireSessionHead;
+  readonly options: WireImportOptions;
+}> = z.strictObject({
+  session: sessionHead,
+  options: z.strictObject({
+    ...{ file: path.optional(), key: path.optional(), workstation: key.optional() },
+    ...{ project_id: key.optional(), owner: key.optional(), metadata: jsonObject.optional() },
+    ...{ skip_forgotten: z.boolean().optional(), after: key.optional() },
+    dry_run: z.boolean().optional(),
+    earlier: z
+      .strictObject({
+        ...{ kept: path.optional(), replaced: path.optional() },
+        same: z.strictObject({ source: key, file: path.nullable() }),
+      })
+      .optional(),
+  }),
+}) as unknown as z.ZodType<{
+  readonly session: WireSessionHead;
+  readonly options: WireImportOptions;
+}>;
+
+const entry = z.strictObject({
+  ...{ source_id: text.min(1), parent_source_id: textOrNull.optional(), kind: z.enum(KINDS) },
+  ...{ role: z.enum(ROLES).nullable(), actor: textOrNull },
+  // As they came: what is stored is hashed as it is written.
+  blocks: z.array(untouched),
+  ...{ data: untouched.nullable(), references: z.array(text).optional() },
+  ...{
+    usage: usage.nullable(),
+    answer: text.optional(),
+    model: textOrNull,
+    created_at: time.nullable(),
+  },
+  metadata: untouched,
+}) as unknown as z.ZodType<WireImportedEntry>;
+
+/** Any other line. The last one has `end`. */
+export const importLine: z.ZodType<Exclude<WireImportLine, { readonly session: unknown }>> =
+  z.union([
+    z.strictObject({ entry }),
+    z.strictObject({ end: z.strictObject({ leaf: textOrNull.optional() }) }),
+  ]);
+
+export const importResult: z.ZodType = z
+  .object({
+    ...{ session_id: textOrNull, created: z.boolean(), entries: count, skipped: count },
+    ...{ last: textOrNull, forgotten: z.boolean(), key: text, problem_counts: counts },
+    problems: z.array(z.object({ code: text, message: text })),
+    stored: z
+      .object({ session, title: textOrNull })
+      .nullable()
+      .meta({ description: "What may be described now; null if nothing was stored." }),
+  })
+  .meta({ id: "ImportResult" });
+
+export const ingestedFile: z.ZodType<WireIngestedFile> = z
+  .object({
+    ...{ path, source: text, size: count, mtime_us: count, offset: count, lines: count },
+    ...{ tail_hash: text.regex(/^([0-9a-f]{2})*$/).nullable(), state: textOrNull, seen_at: time },
+  })
+  .meta({ id: "IngestedFile" });
+
+export const ingestedFiles: z.ZodType = z
+  .object({ files: z.array(ingestedFile) })
+  .meta({ id: "IngestedFileList" });

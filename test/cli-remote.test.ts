@@ -1,0 +1,264 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { COMMANDS } from "../src/cli/commands/index.ts";
+import type { Engine } from "../src/engine/engine.ts";
+import { open } from "../src/open.ts";
+import { compatibleModel } from "../src/providers/compatible-model.ts";
+import { openServer, type RunningServer } from "../src/server/serve.ts";
+import { type Ran, ROOT, runCli } from "./support/cli.ts";
+import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
+import { createNormalizer } from "./support/normalize-json.ts";
+
+/**
+ * Every command against a server and against a file, in two copies of one world. What they print as
+ * JSON is the same, but for what is made up anew: ids, times, hashes, sizes.
+ */
+
+const folder = mkdtempSync(join(tmpdir(), "backscroll-remote-"));
+const SESSION = "01JZ8Q4V7N";
+let server: RunningServer;
+let engine: Engine;
+let model: ModelServer;
+let entries: string[] = [];
+let fact = "";
+
+/** Commands that need the store itself, or have one of their own. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  backup: "copies the files of a store; says to run it on the server's machine",
+  restore: "fills a store that nobody uses; says to stop the server first",
+  demo: "makes a store of its own in the temporary folder, whatever --db says",
+  watch: "has no end; followed in a test of its own",
+};
+
+/** Each command with words that make it do something, in an order in which all can. */
+function commandLines(): readonly (readonly [string, ...(readonly string[])])[] {
+  const [question = "", answer = ""] = entries;
+  return [
+    ["status"],
+    ["search", "lock", "--limit", "3"],
+    ["list", "--agent", "coder"],
+    ["show", SESSION],
+    ["show", SESSION, "--tree", "--limit", "2"],
+    ["history", SESSION, "--limit", "2"],
+    ["changes", "--limit", "3"],
+    ["start"],
+    ["ingest", "chats"],
+    ["ingest", "chats"],
+    ["ingest", "chats", "--force", "--dry-run"],
+    ["stats"],
+    ["list"],
+    ["resume", SESSION],
+    ["new", "--agent", "coder", "--by", "ana", "--id", "made-here", "--metadata", '{"a":1}'],
+    ["append", "made-here", "What was it?", "--actor", "ana", "--key", "k1"],
+    [
+      "append",
+      "made-here",
+      '[{"role":"user","content":"x","usage":{"input_tokens":3}}]',
+      "--json-message",
+    ],
+    ["title", "made-here", "A title"],
+    ["edit", SESSION, question, "acquireLock thrice?"],
+    ["branch", SESSION, answer],
+    ["label", SESSION, answer, "good"],
+    ["pin", SESSION, answer],
+    ["fork", SESSION, "--by", "ana", "--id", "forked-here"],
+    ["context", SESSION, "--budget", "500"],
+    ["context", SESSION, "--budget", "500", "--provider", "openai-chat"],
+    ["usage", SESSION],
+    ["recall", SESSION, "lock"],
+    ["compact", SESSION, "--keep-messages", "1", "--dry-run"],
+    ["compact", SESSION, "--keep-messages", "1"],
+    ["summarize", SESSION],
+    ["summaries", SESSION],
+    ["memory put", "coder", "new-note", "Look at the lock."],
+    ["memory list"],
+    ["memory search", "migrate"],
+    ["memory get", "coder", "deploy-steps"],
+    ["memory delete", "coder", "new-note"],
+    ["facts add", SESSION, "ana", "likes", "tea"],
+    ["facts list"],
+    ["facts search", "favourite"],
+    ["facts extract", SESSION],
+    ["facts delete", fact],
+    ["export", "--all"],
+    ["export", SESSION, "--format", "markdown"],
+    ["delete", "forked-here", "--yes"],
+    ["forget", "made-here", "--yes"],
+    ["sweep"],
+    ["sweep", "--all"],
+    ["doctor", "--verify"],
+    ["doctor", "--rebuild", "--tenant", "default"],
+  ];
+}
+
+beforeAll(async () => {
+  const world = join(folder, "world.db");
+  ({ entries, fact } = await createWorld(world));
+  for (const name of ["file", "server"]) {
+    copyFileSync(world, join(folder, `${name}.db`));
+    mkdirSync(join(folder, name, "chats"), { recursive: true });
+    const target = join(folder, name, "chats", "a.jsonl");
+    copyFileSync(join(ROOT, "test/fixtures/claude-code/version-2.jsonl"), target);
+  }
+  model = await startModelServer();
+  model.answer(says('[{"subject":"lock","predicate":"is","object":"gone"}]'));
+  engine = await open(join(folder, "server.db"), {
+    models: { default: compatibleModel({ baseUrl: model.url, model: "example" }) },
+  });
+  server = await openServer(engine, {
+    ...{ version: "0.0.0", port: 0, authenticate: async () => undefined },
+  });
+});
+
+afterAll(async () => {
+  await server.stop(100);
+  await engine.close();
+  await model.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Both have a home of their own, in which the same files lie. */
+function environment(where: "file" | "server"): Record<string, string> {
+  return {
+    HOME: join(folder, where),
+    WORKSTATION_ID: "w1",
+    BACKSCROLL_DB: where === "file" ? join(folder, "file.db") : server.url,
+    ...(where === "file" ? { BACKSCROLL_MODEL_URL: model.url, BACKSCROLL_MODEL: "example" } : {}),
+  };
+}
+
+function cli(where: "file" | "server", args: readonly string[]): Promise<Ran> {
+  return runCli(args, { cwd: join(folder, where), env: environment(where) });
+}
+
+test("every command is run, or says why it is not", () => {
+  const run = new Set(commandLines().map(([name]) => name));
+  const names = COMMANDS.map(({ name }) => name);
+  expect(names.filter((name) => !run.has(name)).sort()).toEqual(Object.keys(EXCEPTIONS).sort());
+});
+
+test("every command says the same of a server as of a file", async () => {
+  const normalize = {
+    file: createNormalizer(join(folder, "file")),
+    server: createNormalizer(join(folder, "server")),
+  };
+  for (const [name, ...rest] of commandLines()) {
+    const args = [...name.split(" "), ...rest, "--json"];
+    const [ofFile, ofServer] = await Promise.all([cli("file", args), cli("server", args)]);
+    const shown = (where: "file" | "server", { code, stdout, stderr }: Ran) => ({
+      ...{ code, stdout: normalize[where](stdout), stderr: normalize[where](stderr) },
+    });
+    expect(shown("server", ofServer), args.join(" ")).toEqual(shown("file", ofFile));
+    expect(ofFile.code, `${args.join(" ")}: ${ofFile.stderr}`).toBe(name === "resume" ? 1 : 0);
+  }
+  // A hundred processes, two at a time; on a busy machine that takes minutes.
+}, 900_000);
+
+describe("what has no end", () => {
+  test("watch stores what agents write at a server, as they write it", async () => {
+    const home = join(folder, "server");
+    const place = join(home, ".claude", "projects", "-p");
+    mkdirSync(place, { recursive: true });
+    const child = start(["watch", "--json"]);
+    const target = join(place, "0b9b1c9e-1111-4222-8333-444455556666.jsonl");
+    copyFileSync(join(ROOT, "test/fixtures/claude-code/version-1.jsonl"), target);
+    const line = await firstLine(child);
+    expect(JSON.parse(line)).toMatchObject({ how: "read", source: "claude-code" });
+    expect(await stop(child)).toBe(0);
+  });
+
+  test("changes are followed at a server", async () => {
+    const child = start(["changes", "--follow", "--after", "start", "--json"]);
+    expect(JSON.parse(await firstLine(child))).toMatchObject({ kind: "session_created" });
+    expect(await stop(child)).toBe(0);
+  });
+});
+
+describe("what needs the store itself", () => {
+  test.each([
+    ["backup", "copy.db"],
+    ["restore", "copy.db"],
+  ])("%s says so, and what to do", async (...args) => {
+    const ran = await cli("server", args);
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toMatch(/needs the store itself; .*run it on the server's machine/);
+  });
+});
+
+describe("who calls a server", () => {
+  test("hears that nobody is there, with the address and no secret", async () => {
+    const ran = await runCli(["list", "--db", "http://127.0.0.1:1/", "--token", "s3cret"], {});
+    expect(ran.code).toBe(5);
+    expect(ran.stderr).toMatch(/the server at http:\/\/127\.0\.0\.1:1 does not answer/);
+    expect(ran.stderr).not.toContain("s3cret");
+    const wrong = await runCli(["list", "--db", "http://:s3cret@127.0.0.1:1"], {});
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.not.stringContaining("s3cret")]);
+  });
+
+  test("hands the token over by option or environment", async () => {
+    const env = environment("server");
+    const asked = await runCli(["list", "--json"], { env: { ...env, BACKSCROLL_TOKEN: "s3cret" } });
+    expect(asked.code).toBe(6);
+    expect(JSON.parse(asked.stderr)).toMatchObject({ error: { code: "unauthorized" } });
+    expect((await runCli(["list", "--token", "s3cret"], { env })).code).toBe(6);
+  });
+
+  test("has the token's tenant, and no other", async () => {
+    const ran = await cli("server", ["list", "--tenant", "acme"]);
+    expect([ran.code, ran.stderr]).toEqual([6, expect.stringContaining("tenant default")]);
+  });
+});
+
+function start(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [join(ROOT, "bin/backscroll.js"), ...args], {
+    cwd: join(folder, "server"),
+    env: { PATH: process.env["PATH"], ...environment("server") },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+function firstLine({ stdout }: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    stdout?.setEncoding("utf8").on("data", (data: string) => {
+      text += data;
+      if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));
+    });
+  });
+}
+
+function stop(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.on("exit", (code) => resolve(code));
+    child.kill("SIGINT");
+  });
+}
+
+async function createWorld(file: string): Promise<{ entries: string[]; fact: string }> {
+  const store = await open(file, { inThread: true });
+  const metadata = { facts: { enabled: true } };
+  const session = await store.createSession({
+    ...{ id: SESSION, agent: "coder", createdBy: "ana", metadata },
+  });
+  const added = await session.append([
+    {
+      role: "user",
+      actor: "ana",
+      content: "acquireLock twice? token=sk-live-0123456789abcdef0123",
+    },
+    {
+      ...{ role: "assistant", actor: "coder", content: "The lock is gone.", model: "m" },
+      ...{ usage: { inputTokens: 10, outputTokens: 5 }, toolCalls: [{ id: "t", name: "ls" }] },
+      toolResults: [{ id: "t", name: "ls", output: "lock.ts" }],
+    },
+    { role: "user", actor: "ana", content: "And who has it?" },
+    { role: "assistant", actor: "coder", content: "Nobody.", model: "m" },
+  ]);
+  const [kept] = await session.addFacts([{ subject: "a", predicate: "favourite", object: "c" }]);
+  await store.putMemory({ agent: "coder", name: "deploy-steps", content: "Migrate first." });
+  await store.close();
+  return { entries: added.map(({ id }) => id), fact: kept?.id ?? "" };
+}
