@@ -108,8 +108,13 @@ beforeAll(async () => {
   engine = await open(join(folder, "server.db"), {
     models: { default: compatibleModel({ baseUrl: model.url, model: "example" }) },
   });
+  const reader = {
+    ...({ tenant: "default", scope: "read", actor: "ana", actAs: [], operator: false } as const),
+    tokenId: "t1",
+  };
   server = await openServer(engine, {
-    ...{ version: "0.0.0", port: 0, authenticate: async () => undefined },
+    ...{ version: "0.0.0", port: 0 },
+    authenticate: async (token) => (token === "reader" ? reader : undefined),
   });
 });
 
@@ -204,6 +209,17 @@ describe("who calls a server", () => {
     expect(asked.code).toBe(6);
     expect(JSON.parse(asked.stderr)).toMatchObject({ error: { code: "unauthorized" } });
     expect((await runCli(["list", "--token", "s3cret"], { env })).code).toBe(6);
+  });
+
+  test("sees what its own tenant holds, if it may not see the store", async () => {
+    const env = { ...environment("server"), BACKSCROLL_TOKEN: "reader" };
+    const ran = await runCli(["status", "--json"], { env });
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      ...{ backend: null, address: server.url, tenants: [{ tenant: "default" }] },
+    });
+    expect((await runCli(["status"], { env })).stdout).toMatch(/^Store +http:.*\nHolds +\d/);
+    const refused = await runCli(["new", "--agent", "a", "--by", "ana"], { env });
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining("scope write")]);
   });
 
   test("has the token's tenant, and no other", async () => {

@@ -68,6 +68,29 @@ describe("who is not let in", () => {
   });
 });
 
+describe("who has a token", () => {
+  test("is in its tenant, and goes as far as it reaches", async () => {
+    const reader = {
+      ...({ tenant: "acme", scope: "read", actor: "ana", actAs: [], operator: false } as const),
+      tokenId: "t1",
+    };
+    const { connect, engine } = await serveStore({
+      authenticate: async (token) => (token === "reader" ? reader : undefined),
+    });
+    const client = await connect({ token: "reader" });
+    expect(client.access).toMatchObject({ tenant: "acme", scope: "read", actor: "ana" });
+    await engine.createSession({ agent: "coder", createdBy: "ana" });
+    expect((await client.listSessions()).sessions).toEqual([]);
+    const refused = [
+      () => client.createSession({ agent: "coder", createdBy: "ana" }),
+      () => client.status(),
+    ];
+    for (const call of refused) {
+      await expect(call()).rejects.toMatchObject({ code: "forbidden" });
+    }
+  });
+});
+
 describe("an address", () => {
   test.each([
     ["ftp://host", /http:\/\/127\.0\.0\.1:7423/],
