@@ -9,6 +9,7 @@ import { open } from "../src/open.ts";
 import { compatibleModel } from "../src/providers/compatible-model.ts";
 import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { type Ran, ROOT, runCli } from "./support/cli.ts";
+import { call, connectStdio } from "./support/mcp-client.ts";
 import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
 import { createNormalizer } from "./support/normalize-json.ts";
 
@@ -24,6 +25,7 @@ let engine: Engine;
 let model: ModelServer;
 let entries: string[] = [];
 let fact = "";
+let reader = "";
 
 /** Commands that need the store itself, or have one of their own. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
@@ -31,6 +33,11 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   restore: "fills a store that nobody uses; says to stop the server first",
   demo: "makes a store of its own in the temporary folder, whatever --db says",
   watch: "has no end; followed in a test of its own",
+  serve: "serves a store that it has opened; says to run it where the store is",
+  mcp: "speaks a protocol; asked in a test of its own",
+  "token create": "prints a secret; tried in a test of its own",
+  "token list": "tried with token create",
+  "token revoke": "tried with token create",
 };
 
 /** Each command with words that make it do something, in an order in which all can. */
@@ -108,14 +115,8 @@ beforeAll(async () => {
   engine = await open(join(folder, "server.db"), {
     models: { default: compatibleModel({ baseUrl: model.url, model: "example" }) },
   });
-  const reader = {
-    ...({ tenant: "default", scope: "read", actor: "ana", actAs: [], operator: false } as const),
-    tokenId: "t1",
-  };
-  server = await openServer(engine, {
-    ...{ version: "0.0.0", port: 0 },
-    authenticate: async (token) => (token === "reader" ? reader : undefined),
-  });
+  server = await openServer(engine, { version: "0.0.0", port: 0 });
+  reader = (await engine.createToken({ scope: "read", actor: "ana" })).token;
 });
 
 afterAll(async () => {
@@ -186,11 +187,31 @@ describe("what needs the store itself", () => {
   test.each([
     ["backup", "copy.db"],
     ["restore", "copy.db"],
+    ["serve", "--port=0"],
   ])("%s says so, and what to do", async (...args) => {
     const ran = await cli("server", args);
     expect(ran.code).toBe(2);
-    expect(ran.stderr).toMatch(/needs the store itself; .*run it on the server's machine/);
+    expect(ran.stderr).toMatch(/needs the store itself; .*run it (on the server's|where)/);
   });
+});
+
+test("tokens are made, listed and revoked at a server", async () => {
+  const made = await cli("server", ["token", "create", "--scope", "read", "--json"]);
+  const { token, record } = JSON.parse(made.stdout) as { token: string; record: { id: string } };
+  const env = { ...environment("server"), BACKSCROLL_TOKEN: token };
+  expect((await runCli(["list"], { env })).code).toBe(0);
+  const listed = await cli("server", ["token", "list", "--json"]);
+  expect(listed.stdout).toContain(record.id);
+  expect((await cli("server", ["token", "revoke", record.id])).code).toBe(0);
+  expect((await runCli(["list"], { env })).code).toBe(6);
+});
+
+test("mcp gives an agent what is at a server", async () => {
+  const { client, stderr } = await connectStdio("2025-11-25", [], { env: environment("server") });
+  const { data } = await call(client, "search_sessions", { query: "lock" });
+  expect(data.hits.length).toBeGreaterThan(0);
+  await client.close();
+  expect(stderr()).toBe("");
 });
 
 describe("who calls a server", () => {
@@ -212,7 +233,7 @@ describe("who calls a server", () => {
   });
 
   test("sees what its own tenant holds, if it may not see the store", async () => {
-    const env = { ...environment("server"), BACKSCROLL_TOKEN: "reader" };
+    const env = { ...environment("server"), BACKSCROLL_TOKEN: reader };
     const ran = await runCli(["status", "--json"], { env });
     expect(JSON.parse(ran.stdout)).toMatchObject({
       ...{ backend: null, address: server.url, tenants: [{ tenant: "default" }] },

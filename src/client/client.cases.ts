@@ -29,10 +29,7 @@ export async function serveStore(
   const folder = mkdtempSync(join(tmpdir(), "backscroll-client-"));
   const { leaseMs = 30_000, ...rest } = options;
   const engine = await open(join(folder, "store.db"), { leaseMs, inThread: true });
-  const start = (port: number) =>
-    openServer(engine, {
-      ...{ version: "0.0.0", port, authenticate: async () => undefined, ...rest },
-    });
+  const start = (port: number) => openServer(engine, { version: "0.0.0", port, ...rest });
   let server: RunningServer = await start(0);
   const line = await Line.open(server.port);
   const clients: RemoteEngine[] = [];

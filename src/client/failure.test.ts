@@ -70,14 +70,10 @@ describe("who is not let in", () => {
 
 describe("who has a token", () => {
   test("is in its tenant, and goes as far as it reaches", async () => {
-    const reader = {
-      ...({ tenant: "acme", scope: "read", actor: "ana", actAs: [], operator: false } as const),
-      tokenId: "t1",
-    };
-    const { connect, engine } = await serveStore({
-      authenticate: async (token) => (token === "reader" ? reader : undefined),
-    });
-    const client = await connect({ token: "reader" });
+    const { connect, engine } = await serveStore();
+    const acme = engine.forTenant("acme");
+    const { token } = await acme.createToken({ scope: "read", actor: "ana" });
+    const client = await connect({ token });
     expect(client.access).toMatchObject({ tenant: "acme", scope: "read", actor: "ana" });
     await engine.createSession({ agent: "coder", createdBy: "ana" });
     expect((await client.listSessions()).sessions).toEqual([]);

@@ -312,9 +312,22 @@ describe("going on elsewhere", () => {
     await third.renew();
     const entry = await third.commit({ metadata: { part: 3 } });
     expect([entry.status, textOf(entry.blocks)]).toEqual(["committed", "one two"]);
-    await expect(session.continueMessage(opened.id, opened.lease)).rejects.toMatchObject({
-      code: "stream_lost",
-    });
+    const late = await session.continueMessage(opened.id, opened.lease);
+    await late.write("three");
+    await expect(late.detach()).rejects.toMatchObject({ code: "stream_lost" });
+  });
+
+  test("a commit whose answer was lost is answered again under its key", async () => {
+    const opened = await session.openMessage({ role: "assistant" });
+    await opened.detach();
+    const commit = async () => {
+      const message = await session.continueMessage(opened.id, opened.lease);
+      await message.write("once");
+      return message.commit({ idempotencyKey: "end" });
+    };
+    const first = await commit();
+    expect(await commit()).toEqual(first);
+    expect(textOf(first.blocks)).toBe("once");
   });
 
   test("not without the lease, and not from another session", async () => {

@@ -98,12 +98,14 @@ export async function continueMessage(
   lease: string,
 ): Promise<MessageStream> {
   const pending = await scope.store.findPending(scope.tenant, checkKey(id, "entryId"));
-  if (pending === undefined || pending.sessionId !== sessionId) {
-    // Ended already, or never there: what is known of it says which.
-    await requireEntry(scope, sessionId, id);
-    throw streamLost(id);
-  }
-  return new MessageStream(scope, sessionId, id, checkKey(lease, "lease"), pending);
+  const opened = pending ?? (await scope.store.findEntries(scope.tenant, [id], false)).entries[0];
+  if (opened === undefined || opened.sessionId !== sessionId) throw entryNotFound(id, sessionId);
+  // One that has ended cannot be written to; but who lost the answer to a commit may ask again.
+  const { role, model } = opened;
+  return new MessageStream(scope, sessionId, id, checkKey(lease, "lease"), {
+    role: role ?? "assistant",
+    model,
+  });
 }
 
 export class MessageStream {
@@ -371,11 +373,6 @@ function streamLost(id: string): BackscrollError {
   return new BackscrollError("stream_lost", `message ${id} was ended already`, {
     details: { entryId: id },
   });
-}
-
-async function requireEntry(scope: Scope, sessionId: string, id: string): Promise<void> {
-  const { entries } = await scope.store.findEntries(scope.tenant, [id], false);
-  if (entries[0]?.sessionId !== sessionId) throw entryNotFound(id, sessionId);
 }
 
 /** Whether the message cannot be written to any more, however often it is tried. */

@@ -1,7 +1,7 @@
 import { hidePasswords } from "../../../api/address.ts";
 import type { McpHost } from "../../../mcp/host.ts";
 import { type Command, defineCommand } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { Follower } from "../../follow/follower.ts";
 import { readVersion } from "../../program.ts";
@@ -11,7 +11,7 @@ export const mcp: Command = defineCommand({
   name: "mcp",
   summary: "Serve agents over MCP, on standard input and output.",
   details:
-    "An agent starts this itself: docs/mcp.md says how to add it to Claude Code, Codex, Cursor and others. In the background it stores the transcripts that agents write on this machine; of several that share a store, one does. Ends when the agent closes its end.",
+    "An agent starts this itself: docs/mcp.md says how to add it to Claude Code, Codex, Cursor and others. In the background it stores the transcripts that agents write on this machine; of several that share a store, one does, and none where --db is a server. Ends when the agent closes its end.",
   options: {
     "read-only": { type: "boolean", help: "Only tools that change nothing." },
     "no-ingest": { type: "boolean", help: "Leave the transcripts on this machine alone." },
@@ -38,7 +38,7 @@ export const mcp: Command = defineCommand({
       const host: McpHost = {
         tenant,
         access: {
-          ...{ tenant: context.tenant, scope: options["read-only"] ? "read" : "write" },
+          ...{ tenant: tenant.tenant, scope: options["read-only"] ? "read" : "write" },
           ...{ actor: actor ?? null, actAs: actor === undefined ? "any" : [] },
           ...{ operator: false, tokenId: null },
         },
@@ -50,8 +50,9 @@ export const mcp: Command = defineCommand({
       const end = new AbortController();
       const stop = () => end.abort();
       process.once("SIGINT", stop).once("SIGTERM", stop);
-      // A store in memory is this process's alone: nothing that is ingested would outlast it.
-      const isKept = context.address !== ":memory:" && options["no-ingest"] !== true;
+      // A store in memory is this process's alone, and a server follows its own machine.
+      const isOwn = context.address !== ":memory:" && !isServer(context.address);
+      const isKept = isOwn && options["no-ingest"] !== true;
       const follower = isKept ? new Follower(context, end.signal, onError) : undefined;
       try {
         await serveMcpStdio(host, {
