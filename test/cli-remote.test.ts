@@ -103,7 +103,7 @@ function commandLines(): readonly (readonly [string, ...(readonly string[])])[] 
 
 beforeAll(async () => {
   const world = join(folder, "world.db");
-  ({ entries, fact } = await createWorld(world));
+  ({ entries, fact, reader } = await createWorld(world));
   for (const name of ["file", "server"]) {
     copyFileSync(world, join(folder, `${name}.db`));
     mkdirSync(join(folder, name, "chats"), { recursive: true });
@@ -116,7 +116,6 @@ beforeAll(async () => {
     models: { default: compatibleModel({ baseUrl: model.url, model: "example" }) },
   });
   server = await openServer(engine, { version: "0.0.0", port: 0 });
-  reader = (await engine.createToken({ scope: "read", actor: "ana" })).token;
 });
 
 afterAll(async () => {
@@ -274,7 +273,9 @@ function stop(child: ChildProcess): Promise<number | null> {
   });
 }
 
-async function createWorld(file: string): Promise<{ entries: string[]; fact: string }> {
+async function createWorld(
+  file: string,
+): Promise<{ entries: string[]; fact: string; reader: string }> {
   const store = await open(file, { inThread: true });
   const metadata = { facts: { enabled: true } };
   const session = await store.createSession({
@@ -296,6 +297,7 @@ async function createWorld(file: string): Promise<{ entries: string[]; fact: str
   ]);
   const [kept] = await session.addFacts([{ subject: "a", predicate: "favourite", object: "c" }]);
   await store.putMemory({ agent: "coder", name: "deploy-steps", content: "Migrate first." });
+  const { token: reader } = await store.createToken({ scope: "read", actor: "ana" });
   await store.close();
-  return { entries: added.map(({ id }) => id), fact: kept?.id ?? "" };
+  return { entries: added.map(({ id }) => id), fact: kept?.id ?? "", reader };
 }
