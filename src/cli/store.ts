@@ -47,11 +47,11 @@ export async function withStore<Result>(
 }
 
 const SIZES: Readonly<
-  Record<Load, Pick<StoreOptions, "durability" | "inThread" | "searchThread">>
+  Record<Load, Pick<StoreOptions, "durability" | "inThread" | "searchThread" | "indexing">>
 > = {
   short: { inThread: true },
   bulk: { durability: "process" },
-  server: { searchThread: true },
+  server: { searchThread: true, indexing: { mergeShare: 0.25 } },
 };
 
 /** For what is more than calls of a store, such as serving one: it must be opened here. */

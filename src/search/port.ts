@@ -243,8 +243,16 @@ export type Need =
     }
   /** Replaces the manifest if its version is still `expected`. Segments it no longer names may go. */
   | { readonly need: "swap"; readonly expected: number; readonly manifest: Manifest }
-  /** A good moment to let others run, to renew a lease, to tell how far it is, or to give up. */
-  | { readonly need: "breath"; readonly done?: number; readonly total?: number };
+  /**
+   * A good moment to let others run, to renew a lease, to tell how far it is, or to give up. `gentle`:
+   * nobody waits for the result.
+   */
+  | {
+      readonly need: "breath";
+      readonly done?: number;
+      readonly total?: number;
+      readonly gentle?: true;
+    };
 
 /** A segment is stored as numbered blobs; 0 is its header. */
 export interface BlobKey {

@@ -299,6 +299,11 @@ export interface IndexingOptions {
    * many a write waits for it. 0: only when `maintain` is called.
    */
   readonly flushAt?: number;
+  /**
+   * How much of a processor joining segments may take, from 0.05 to 1: all of it if left out. Less
+   * leaves more to searches and appends beside it.
+   */
+  readonly mergeShare?: number;
   /** How long a process that died keeps others from the upkeep: 30 s if left out. */
   readonly leaseMs?: number;
   /** The URL of a module that exports another `indexCode`. */

@@ -70,7 +70,7 @@ export function* mergeSegments(
     if (pending.reduce((total, { bytes }) => total + bytes.length, 0) >= WRITE_BYTES) {
       yield* ask<"write">({ need: "write", segment: target, blobs: pending.splice(0) });
     }
-    yield* ask<"breath">({ need: "breath" });
+    yield* ask<"breath">({ need: "breath", gentle: true });
     if (++pauses % BETWEEN_PAUSES === 0) yield* between();
   };
   const messages = writer.messages();

@@ -29,6 +29,10 @@ export interface IndexUpkeep {
   position(): Promise<{ readonly through: number; readonly head: number }>;
 }
 
+const LEAST_SHARE = 0.05;
+/** A computer that slept has not worked. */
+const LONGEST_WORK_MS = 100;
+
 /** Asked to end at the next breath. */
 export interface StopSignal {
   readonly stopped: boolean;
@@ -39,7 +43,9 @@ export async function runMaintenance(
   task: MaintenanceTask,
   computation: Asking<MaintenanceReport>,
   signal: StopSignal,
+  mergeShare = 1,
 ): Promise<MaintenanceReport> {
+  const pace = new Pace(mergeShare);
   let lease = await upkeep.takeLease();
   if (lease === undefined) return unfinished(upkeep, true);
   let renewedAt = performance.now();
@@ -58,7 +64,10 @@ export async function runMaintenance(
   try {
     const held = lease;
     const report = await runLater(computation, async (need) => {
-      if (need.need === "breath") return breathe(held) as Promise<undefined>;
+      if (need.need === "breath") {
+        if (need.gentle) await pace.rest();
+        return breathe(held) as Promise<undefined>;
+      }
       return upkeep.answer(need, held);
     });
     if (task !== "flush" && task !== "merge") {
@@ -70,6 +79,26 @@ export async function runMaintenance(
     throw error;
   } finally {
     if (lease !== undefined) await upkeep.releaseLease(lease);
+  }
+}
+
+/** Rests after work in proportion to it, so that work takes no more than its share of a processor. */
+class Pace {
+  readonly #share: number;
+  #restedAt = performance.now();
+
+  constructor(share: number) {
+    this.#share = Math.min(1, Math.max(LEAST_SHARE, share));
+  }
+
+  async rest(): Promise<void> {
+    if (this.#share === 1) return;
+    const worked = Math.min(LONGEST_WORK_MS, performance.now() - this.#restedAt);
+    const rest = worked * (1 / this.#share - 1);
+    // Timers are no finer.
+    if (rest < 2) return;
+    await new Promise((resolve) => setTimeout(resolve, rest));
+    this.#restedAt = performance.now();
   }
 }
 

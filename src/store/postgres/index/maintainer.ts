@@ -53,7 +53,9 @@ export class Maintainer {
           named: await readManifest(tx),
           stored: await listStored(tx),
         });
-        return runMaintenance(upkeep, task, code.maintain(task, options), this.#signal);
+        const { mergeShare } = this.#indexing;
+        const computation = code.maintain(task, options);
+        return runMaintenance(upkeep, task, computation, this.#signal, mergeShare);
       }),
     );
     this.#running = result.catch(() => undefined);

@@ -98,7 +98,9 @@ export class Maintainer {
       stored: listStored(this.#file.open(), tenant),
     });
     try {
-      return await runMaintenance(upkeep, task, code.maintain(task, options), this.#signal);
+      const { mergeShare } = this.#options.indexing;
+      const computation = code.maintain(task, options);
+      return await runMaintenance(upkeep, task, computation, this.#signal, mergeShare);
     } finally {
       upkeep.endSnapshot();
       moveLog(this.#file, task === "purge" ? "TRUNCATE" : "PASSIVE");
