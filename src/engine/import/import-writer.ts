@@ -2,7 +2,7 @@
 
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
-import { textOf } from "../../model/block.ts";
+import { lengthOfBlocks, textOf } from "../../model/block.ts";
 import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_BATCH_ENTRIES, MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
@@ -249,11 +249,5 @@ export class ImportWriter {
 
 /** About the bytes that it takes in memory. */
 function sizeOf(entry: ImportedEntry): number {
-  let size = 200;
-  for (const block of entry.blocks) {
-    for (const value of Object.values(block)) {
-      size += typeof value === "string" ? value.length : Array.isArray(value) ? 1000 : 10;
-    }
-  }
-  return size;
+  return 200 + lengthOfBlocks(entry.blocks);
 }

@@ -13,9 +13,14 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const SESSION_LENGTH = 10;
 const ENTRY_LENGTH = 16;
 
+/** Ids that are kept at hand: more than a batch has. */
+const RECENT = 2_048;
+
 export class ImportedIds {
   readonly #key: string;
   readonly #prefix: string;
+  /** An entry is mostly asked for once more: by the one that follows it. */
+  readonly #recent = new Map<string, string>();
 
   /** `key` is the session's origin key. */
   constructor(key: string) {
@@ -25,7 +30,12 @@ export class ImportedIds {
   }
 
   of(sourceId: string): string {
-    return this.#prefix + encode(`${this.#key}\0${sourceId}`, ENTRY_LENGTH);
+    const known = this.#recent.get(sourceId);
+    if (known !== undefined) return known;
+    const id = this.#prefix + encode(`${this.#key}\0${sourceId}`, ENTRY_LENGTH);
+    if (this.#recent.size === RECENT) this.#recent.clear();
+    this.#recent.set(sourceId, id);
+    return id;
   }
 
   /** Whether `id` is of an entry that was imported into this session. */
