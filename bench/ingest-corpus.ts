@@ -2,7 +2,7 @@
  * Transcripts of our own making, in the line shapes that agents write: the same for the same seed.
  *
  * Most bytes of a real transcript are what tools read and wrote, and the envelope of each line. What
- * people and models say to each other, which is what gets indexed, is a fifth of it here.
+ * people and models say to each other, which is what gets indexed, is a sixth of it here.
  */
 
 import { once } from "node:events";
@@ -126,6 +126,7 @@ class SessionWriter {
       ...{ content: [content], stop_reason: null, stop_sequence: null, usage: CLAUDE_USAGE },
     });
     const path = `${this.#cwd}/src/file-${this.#words.below(90)}.ts`;
+    const ask = { ...envelope("user"), message: { role: "user", content: request }, todos: [] };
     const taken = steps.flatMap(({ remark, thought, output }) => {
       const id = this.#uuid().replaceAll("-", "").slice(0, 24);
       const call = { type: "tool_use", id: `toolu_${id}`, name: "Read" };
@@ -154,7 +155,7 @@ class SessionWriter {
     });
     const last = this.#uuid().replaceAll("-", "").slice(0, 24);
     return [
-      { ...envelope("user"), message: { role: "user", content: request }, todos: [] },
+      ask,
       ...taken,
       { ...envelope("assistant"), message: said(last, { type: "text", text: answer }) },
     ];
@@ -242,7 +243,7 @@ class SessionWriter {
   }
 
   #say(words: number): string {
-    const text = this.#words.text(words);
+    const text = this.#words.text(Math.round(words * TALK[this.#format]));
     this.spoken += text.length;
     return text;
   }
@@ -274,6 +275,9 @@ class SessionWriter {
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
   }
 }
+
+/** The envelope of a line of Claude Code is the largest: its sessions say more, for the same share. */
+const TALK: Readonly<Record<Format, number>> = { "claude-code": 1.7, codex: 1.1, pi: 1.1 };
 
 const CLAUDE_USAGE = {
   ...{ input_tokens: 10, output_tokens: 300, cache_read_input_tokens: 8_000 },

@@ -9,7 +9,8 @@ export interface StoredPayload {
 
 /** Images and other data that is compressed already is stored as it is. */
 export function compressPayload(bytes: Uint8Array): StoredPayload {
-  const compressed = zstdCompressSync(bytes);
+  // One buffer that mostly suffices: what is asked for beyond it costs more than the compression.
+  const compressed = zstdCompressSync(bytes, { chunkSize: Math.max(1_024, bytes.length >> 1) });
   return compressed.length < bytes.length
     ? { codec: "zstd", bytes: compressed }
     : { codec: "none", bytes };

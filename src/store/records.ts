@@ -120,6 +120,11 @@ export interface AppendRequest {
   readonly idempotency?: Idempotency;
   /** What a compaction changes beside adding its entry, in the same transaction. */
   readonly summary?: NewSummary;
+  /**
+   * It was all said before, elsewhere. Nobody has called a model now, so the feed tells of no
+   * `context_usage`; and nobody waits for the places, so the result has none.
+   */
+  readonly isHistory?: boolean;
 }
 
 /** The copy of a compaction's summary, and what it covers. */
@@ -145,6 +150,7 @@ export interface PlacedEntry {
 }
 
 export interface AppendResult {
+  /** In the order of the request; none of a history. */
   readonly entries: readonly PlacedEntry[];
   readonly leaf: string | null;
   /** The request had been carried out before; nothing was written now. */

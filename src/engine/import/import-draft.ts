@@ -13,7 +13,8 @@ import { type DraftedContent, draftContent } from "../message-input.ts";
 
 export interface ImportPlace {
   readonly id: string;
-  readonly parentId: string | null;
+  /** The session's leaf if left out. */
+  readonly parentId?: string | null;
   /** For an entry of which the source does not say when. */
   readonly createdAt: number;
   readonly idOf: (sourceId: string) => string;
@@ -34,7 +35,7 @@ export function draftImported(entry: ImportedEntry, place: ImportPlace): NewEntr
     metadata,
     createdAt: entry.createdAt ?? place.createdAt,
     interaction: kindRules(entry.kind).counted && entry.role === "user",
-    parentId: place.parentId,
+    ...(place.parentId === undefined ? undefined : { parentId: place.parentId }),
   };
 }
 

@@ -172,7 +172,11 @@ export class ImportWriter {
       const tip = isNew && leaf !== null && this.#ids.includes(leaf) ? leaf : lastNode;
       const { parentSourceId: source } = entry;
       const parentId = source === undefined ? tip : source === null ? null : idOf(source);
-      if (isNew) drafts.push(draftImported(entry, { id, parentId, createdAt, idOf, problems }));
+      if (isNew) {
+        // Most follow the one before: then nobody has to look for the parent.
+        const place = parentId === leaf ? {} : { parentId };
+        drafts.push(draftImported(entry, { id, ...place, createdAt, idOf, problems }));
+      }
       if (isNew && entry.kind === "session_info") this.#noteTitle(entry);
       if (!kindRules(entry.kind).movesLeaf) continue;
       if (isNew) leaf = id;
@@ -195,6 +199,7 @@ export class ImportWriter {
     try {
       const result = await store.append(tenant, {
         ...{ sessionId, entries: drafts, now: this.#scope.now(), expectedLeaf: this.#leaf },
+        isHistory: true,
         ...summary,
       });
       this.#leaf = result.leaf;

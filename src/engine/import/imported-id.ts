@@ -7,7 +7,7 @@
  * part is the same for all entries of a session: they lie together in the database's index.
  */
 
-import { sha256 } from "../../transcript/hash.ts";
+import { hash } from "node:crypto";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const SESSION_LENGTH = 10;
@@ -46,10 +46,10 @@ export class ImportedIds {
 
 /** Five bits a character, of the text's hash. Half a surrogate pair is told from another by its escape. */
 function encode(text: string, length: number): string {
-  const hash = sha256(Buffer.from(JSON.stringify(text)));
+  const bytes = hash("sha256", JSON.stringify(text), "binary");
   let result = "";
   for (let bit = 0; result.length < length; bit += 5) {
-    const pair = ((hash[bit >> 3] ?? 0) << 8) | (hash[(bit >> 3) + 1] ?? 0);
+    const pair = (bytes.charCodeAt(bit >> 3) << 8) | bytes.charCodeAt((bit >> 3) + 1);
     result += ALPHABET[(pair >> (11 - (bit & 7))) & 31];
   }
   return result;
