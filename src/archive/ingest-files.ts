@@ -12,6 +12,7 @@ import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
+import { Lanes } from "./lanes.ts";
 import { type FileOutcome, outcomeOf, Totals } from "./outcome.ts";
 import { isUnrecognised, planReading, type ReadingPlan } from "./plan-reading.ts";
 
@@ -23,9 +24,6 @@ export interface RunHandlers {
   /** Ends the run after the files that are under way. */
   readonly signal?: AbortSignal;
 }
-
-/** Files that are read at once: enough that the store never waits, and no more memory than that. */
-const AT_ONCE = 2;
 
 /** Files whose records are written together. */
 const RECORDS = 64;
@@ -42,7 +40,7 @@ export async function ingestFiles(
   const { onOutcome, onProgress, signal } = handlers;
   const totals = new Totals();
   const records = new Records(setting);
-  const running = new Set<Promise<void>>();
+  const lanes = new Lanes();
   let failure: { readonly error: unknown } | undefined;
   const start = (planned: Planned) => {
     const { candidate, known, plan } = planned;
@@ -58,8 +56,7 @@ export async function ingestFiles(
     const settled = work.catch((error: unknown) => {
       failure ??= { error };
     });
-    running.add(settled);
-    void settled.then(() => running.delete(settled));
+    lanes.start(candidate.file.size, settled);
   };
   for await (const group of groups) {
     for (const planned of await planGroup(setting, group)) {
@@ -72,13 +69,13 @@ export async function ingestFiles(
         if (candidate.named) onOutcome?.(outcome);
         continue;
       }
+      await lanes.room(planned.candidate.file.size);
       start(planned);
-      while (running.size >= AT_ONCE) await Promise.race(running);
     }
     onProgress?.(totals);
     if (signal?.aborted || failure !== undefined) break;
   }
-  await Promise.all(running);
+  await lanes.end();
   if (failure !== undefined) throw failure.error;
   await records.flush();
   return totals;

@@ -3,11 +3,11 @@
  * and the first request, which is the title of a session that has none.
  */
 
+import type { Described, Description } from "../engine/import/import-session.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import { type Block, textOf } from "../model/block.ts";
-import type { IngestFigures, Session } from "../model/session.ts";
+import type { IngestFigures } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
-import type { SessionPatch } from "../store/records.ts";
 import { FROM_REQUEST, givenTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
 
 /** A session names few tools; what claims to name more is not counted on. */
@@ -37,10 +37,10 @@ export class SessionFigures {
    * file was read; a file that was read whole has no fewer than an archive had of it before.
    */
   describe(
-    session: Session,
+    session: Described,
     title: string | null,
     file: { readonly mtime: number; readonly isRest: boolean },
-  ): SessionPatch {
+  ): Description {
     return {
       figures: this.#figures(session.figures, file),
       ...this.#titlePatch(session, title),
@@ -52,7 +52,7 @@ export class SessionFigures {
     return { ...this.#figures(undefined, { mtime: 0, isRest: false }), fileMtime: null };
   }
 
-  #titlePatch(session: Session, title: string | null): SessionPatch {
+  #titlePatch(session: Described, title: string | null): Description {
     if (givenTitle(session) !== "") return {};
     // The source may have one by now.
     if (title !== null && title !== "") return { title };

@@ -33,16 +33,18 @@ export async function storeSession(
   const figures = new SessionFigures();
   const mtime = Math.floor(file.mtimeUs / 1000);
   const watched: ImportedSession = { ...imported, entries: figures.watch(imported.entries) };
-  return tenant.importSession(watched, {
-    ...{ workstation, projectId: project, dryRun },
-    ...(file.path === "" ? {} : { file: file.path }),
-    key: compositeKey(workstation, project, own),
-    metadata: await attributes(setting, imported, project),
-    skipForgotten: !file.revive,
-    ...(file.last === null ? {} : { after: file.last }),
-    describe: (session, title) =>
-      figures.describe(session, title ?? imported.title, { mtime, isRest: file.isRest }),
-  });
+  const key = compositeKey(workstation, project, own);
+  const metadata = await attributes(setting, imported, project);
+  return setting.turns.take(key, () =>
+    tenant.importSession(watched, {
+      ...{ workstation, projectId: project, dryRun, key, metadata },
+      ...(file.path === "" ? {} : { file: file.path }),
+      skipForgotten: !file.revive,
+      ...(file.last === null ? {} : { after: file.last }),
+      describe: (session, title) =>
+        figures.describe(session, title ?? imported.title, { mtime, isRest: file.isRest }),
+    }),
+  );
 }
 
 function nameless({ path, index }: SessionFile): string {

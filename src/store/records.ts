@@ -33,6 +33,8 @@ export interface NewSession {
   readonly retention: Retention;
   readonly origin: Origin;
   readonly startedAt: number;
+  /** Of an ingested session, if all of it is known. */
+  readonly figures?: IngestFigures;
   readonly now: number;
   readonly idempotency?: Idempotency;
 }

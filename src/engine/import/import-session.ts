@@ -8,16 +8,20 @@
  */
 
 import type { ImportedSession } from "../../ingest/source.ts";
-import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Origin, Session } from "../../model/session.ts";
-import type { SessionPatch } from "../../store/records.ts";
+import type { NewSession, SessionPatch } from "../../store/records.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { Scope } from "../scope.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 import { toName, toText } from "./import-draft.ts";
+import { ImportSubject } from "./import-subject.ts";
 import { ImportWriter } from "./import-writer.ts";
+
+/** What of a session decides how it is described. */
+export type Described = Pick<Session, "title" | "metadata" | "figures">;
+export type Description = Pick<SessionPatch, "title" | "metadata" | "figures">;
 
 export interface ImportOptions {
   /** The file, for the session's origin; it also identifies a session that has no id of its own. */
@@ -41,7 +45,7 @@ export interface ImportOptions {
    * Asked when all is read and something was stored: what else is to change with it. `title` is what
    * the entries say of it, if they do.
    */
-  readonly describe?: (session: Session, title: string | undefined) => SessionPatch;
+  readonly describe?: (session: Described, title: string | undefined) => Description;
   /** Counts what would be stored, and stores nothing. */
   readonly dryRun?: boolean;
   /** Called now and then with the entries read so far. */
@@ -72,17 +76,17 @@ export async function importSession(
 ): Promise<ImportResult> {
   checkInput(options, "options");
   const key = originKey(imported, options);
-  const found = await scope.store.findSessionByOrigin(scope.tenant, key);
-  if (found === undefined && options.skipForgotten && (await isForgotten(scope, key))) {
+  const [found, tombstone] = await Promise.all([
+    scope.store.findSessionByOrigin(scope.tenant, key),
+    options.skipForgotten ? scope.store.findTombstoneByOrigin(scope.tenant, key) : undefined,
+  ]);
+  if (found === undefined && tombstone !== undefined) {
     const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null };
     return { ...nothing, problems: imported.problems.total, forgotten: true };
   }
-  const { session, isNew } =
-    found === undefined
-      ? await create(scope, imported, key, options)
-      : { session: found, isNew: false };
-  const writer = new ImportWriter(scope, session, {
-    ...{ key, isNew, startedAt: imported.startedAt },
+  const subject = new ImportSubject(scope, found ?? toDraft(scope, imported, key, options), key);
+  const writer = new ImportWriter(scope, subject, {
+    ...{ key, startedAt: imported.startedAt },
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
     ...{ after: options.after ?? null, describe: options.describe },
   });
@@ -93,18 +97,14 @@ export async function importSession(
   }
   await writer.finish(imported.leaf?.());
   return {
-    sessionId: session?.id ?? null,
-    created: isNew,
+    sessionId: subject.session?.id ?? null,
+    created: subject.isNew,
     entries: writer.stored,
     skipped: writer.skipped,
     problems: imported.problems.total,
     last: writer.last,
     forgotten: false,
   };
-}
-
-async function isForgotten({ store, tenant }: Scope, key: string): Promise<boolean> {
-  return (await store.findTombstoneByOrigin(tenant, key)) !== undefined;
 }
 
 function originKey(imported: ImportedSession, options: ImportOptions): string {
@@ -114,14 +114,13 @@ function originKey(imported: ImportedSession, options: ImportOptions): string {
   throw invalid("file", "the session has no id of its own; name the file that it comes from");
 }
 
-async function create(
+/** The session that is made when there is something to store, or when all is read. */
+function toDraft(
   scope: Scope,
   imported: ImportedSession,
   key: string,
   options: ImportOptions,
-): Promise<{ readonly session: Session | null; readonly isNew: boolean }> {
-  const { store, tenant } = scope;
-  if (options.dryRun) return { session: null, isNew: true };
+): NewSession {
   const input: CreateSessionInput = {
     agent: imported.agent,
     createdBy: imported.agent,
@@ -131,17 +130,7 @@ async function create(
     ...(options.owner === undefined ? {} : { owner: options.owner }),
     ...(imported.startedAt === null ? {} : { startedAt: imported.startedAt }),
   };
-  try {
-    const session = toNewSession(input, () => scope.newId(), scope.now());
-    return { session: await store.createSession(tenant, session), isNew: true };
-  } catch (error) {
-    // Somebody else imports the same session at this moment.
-    const other = BackscrollError.is(error, "session_exists")
-      ? await store.findSessionByOrigin(tenant, key)
-      : undefined;
-    if (other === undefined) throw error;
-    return { session: other, isNew: false };
-  }
+  return toNewSession(input, () => scope.newId(), scope.now());
 }
 
 /** What a source says of a session is small; if not, it is not worth a failure. */

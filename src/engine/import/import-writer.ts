@@ -7,21 +7,21 @@ import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_BATCH_ENTRIES, MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
-import type { AppendRequest, NewEntry, SessionPatch } from "../../store/records.ts";
+import type { AppendRequest, NewEntry } from "../../store/records.ts";
 import type { Scope } from "../scope.ts";
 import { draftImported, toText } from "./import-draft.ts";
+import type { Described, Description } from "./import-session.ts";
+import type { ImportSubject } from "./import-subject.ts";
 import { ImportedIds } from "./imported-id.ts";
 
 export interface ImportSetting {
   readonly key: string;
-  /** The session was made for this import: what is in the file is not in it. */
-  readonly isNew: boolean;
   readonly startedAt: number | null;
   readonly problems: ProblemLog;
   readonly dryRun: boolean;
   /** The entry that the first one follows, in a format without a tree. */
   readonly after: string | null;
-  readonly describe: ((session: Session, title: string | undefined) => SessionPatch) | undefined;
+  readonly describe: ((session: Described, title: string | undefined) => Description) | undefined;
 }
 
 interface Waiting {
@@ -39,7 +39,7 @@ export class ImportWriter {
   stored = 0;
   skipped = 0;
   readonly #scope: Scope;
-  readonly #session: Session | null;
+  readonly #subject: ImportSubject;
   readonly #setting: ImportSetting;
   readonly #ids: ImportedIds;
   #batch: Waiting[] = [];
@@ -49,29 +49,28 @@ export class ImportWriter {
   #storing: Promise<void> = Promise.resolve();
   /** Entries of the file before the batch. */
   #before = 0;
-  #looksUp: boolean;
+  #looksUp = false;
   /** The session's leaf, as far as we know. */
-  #leaf: string | null;
+  #leaf: string | null = null;
   /** The last entry of the file before the batch that moves the leaf. */
   #lastNode: string | null;
   #title: string | undefined;
   /** What stands for the past of each entry; absent where nothing is summarised. */
   readonly #summaries = new Map<string, string>();
   /** The session's summary, as far as we know. */
-  #summary: string | null;
+  #summary: string | null = null;
+  /** Some of it is stored, or on its way. */
+  #hasBegun = false;
+  /** The session was made with what `describe` says of it. */
+  #isDescribed = false;
 
-  constructor(scope: Scope, session: Session | null, setting: ImportSetting) {
+  constructor(scope: Scope, subject: ImportSubject, setting: ImportSetting) {
     this.#scope = scope;
-    this.#session = session;
+    this.#subject = subject;
     this.#setting = setting;
     this.#ids = new ImportedIds(setting.key);
     this.#lastNode = setting.after;
-    this.#looksUp = session !== null && !setting.isNew;
-    this.#leaf = session?.leaf ?? null;
-    this.#summary = session?.summary ?? null;
-    if (this.#leaf !== null && this.#summary !== null) {
-      this.#summaries.set(this.#leaf, this.#summary);
-    }
+    if (subject.session !== null) this.#goOnFrom(subject.session);
   }
 
   async add(entry: ImportedEntry): Promise<void> {
@@ -92,12 +91,14 @@ export class ImportWriter {
 
   /** `leaf` is given where the source says that another entry than the last is the leaf. */
   async finish(leaf: string | null | undefined): Promise<void> {
+    if (!this.#hasBegun && !this.#setting.dryRun) await this.#makeDescribed();
     await this.#flush();
     await this.#storing;
-    if (this.#session === null || this.#setting.dryRun) return;
-    if (this.stored === 0 && !this.#setting.isNew) return;
+    const { session, isNew } = this.#subject;
+    if (session === null || this.#setting.dryRun) return;
+    if (this.stored === 0 && !isNew) return;
     const { store, tenant } = this.#scope;
-    const { id: sessionId } = this.#session;
+    const { id: sessionId } = session;
     const now = this.#scope.now();
     const target = typeof leaf === "string" ? this.#ids.of(leaf) : leaf;
     if (target !== undefined && target !== this.#leaf) {
@@ -107,8 +108,7 @@ export class ImportWriter {
     const summary = this.#leaf === null ? null : (this.#summaries.get(this.#leaf) ?? null);
     const patch = {
       ...(summary === this.#summary ? {} : { summary }),
-      ...(this.#title === undefined ? {} : { title: this.#title }),
-      ...this.#setting.describe?.(this.#session, this.#title),
+      ...(this.#isDescribed ? {} : this.#describe(session)),
     };
     if (Object.keys(patch).length > 0) await store.updateSession(tenant, sessionId, patch, now);
   }
@@ -118,10 +118,41 @@ export class ImportWriter {
     return this.#lastNode;
   }
 
+  /** All is read and nothing is stored: a new session is made with what the entries say of it. */
+  async #makeDescribed(): Promise<void> {
+    const { session, described } = this.#subject;
+    if (session !== null || described === undefined) return;
+    for (const { entry } of this.#batch) if (entry.kind === "session_info") this.#noteTitle(entry);
+    this.#isDescribed = await this.#make(this.#describe(described));
+  }
+
+  /** False if somebody else has made the session meanwhile: then what is in it counts. */
+  async #make(description?: Description): Promise<boolean> {
+    const session = await this.#subject.make(description);
+    if (this.#subject.isNew) return true;
+    this.#goOnFrom(session);
+    return false;
+  }
+
+  #goOnFrom({ leaf, summary }: Session): void {
+    this.#looksUp = true;
+    this.#leaf = leaf;
+    this.#summary = summary;
+    if (leaf !== null && summary !== null) this.#summaries.set(leaf, summary);
+  }
+
+  #describe(session: Described): Description {
+    return {
+      ...(this.#title === undefined ? {} : { title: this.#title }),
+      ...this.#setting.describe?.(session, this.#title),
+    };
+  }
+
   /** Begins to store what was read, once the batch before is stored: each goes on from its leaf. */
   async #flush(): Promise<void> {
     const batch = this.#batch;
     if (batch.length === 0) return;
+    this.#hasBegun = true;
     this.#batch = [];
     this.#inBatch.clear();
     this.#bytes = 0;
@@ -160,7 +191,7 @@ export class ImportWriter {
 
   #draft(batch: readonly Waiting[], known: ReadonlySet<string>): NewEntry[] {
     const { problems, startedAt } = this.#setting;
-    const createdAt = startedAt ?? this.#session?.startedAt ?? this.#scope.now();
+    const createdAt = startedAt ?? this.#subject.startedAt;
     const idOf = (sourceId: string) => this.#ids.of(sourceId);
     const drafts: NewEntry[] = [];
     let leaf = this.#leaf;
@@ -193,8 +224,9 @@ export class ImportWriter {
     tries: number,
   ): Promise<boolean> {
     const { store, tenant } = this.#scope;
-    if (this.#session === null || this.#setting.dryRun) return true;
-    const { id: sessionId } = this.#session;
+    if (this.#setting.dryRun) return true;
+    if (this.#subject.session === null && !(await this.#make())) return false;
+    const sessionId = this.#subject.session?.id ?? "";
     const summary = await this.#summaryOf(drafts[0], batch);
     try {
       const result = await store.append(tenant, {

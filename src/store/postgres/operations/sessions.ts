@@ -30,9 +30,9 @@ const SQL = statements("sessions", {
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
       fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, file,
-      origin_key)
+      origin_key, exchange_count, tool_counts, file_mtime, first_msg_at, last_msg_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-      $20, $21, $22, $23)`,
+      $20, $21, $22, $23, $24, $25, $26, $27, $28)`,
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at)
     VALUES ($1, $2, $3, $3, $4)`,
@@ -121,6 +121,7 @@ export function insertSession(
     origin.gitBranch ?? null,
     origin.file ?? null,
     origin.key ?? null,
+    ...figureValues(session.figures),
   );
   tx.defer(SQL.insertState, tx.tenant, number, session.startedAt, session.now);
   addParticipants(tx, number, session.participants);

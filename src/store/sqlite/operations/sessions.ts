@@ -23,8 +23,8 @@ const SQL = statements("sessions", {
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
       fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, file,
-      origin_key)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      origin_key, exchange_count, tool_counts, file_mtime, first_msg_at, last_msg_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at) VALUES (?, ?, ?, ?, ?)`,
   /** Another retention is still to be applied to all that was summarised before. */
@@ -103,6 +103,7 @@ export function insertSession(
     origin.gitBranch ?? null,
     origin.file ?? null,
     origin.key ?? null,
+    ...figureValues(session.figures),
   );
   db.run(SQL.insertState, tenant, number, session.startedAt, session.startedAt, session.now);
   addParticipants(db, tenant, number, session.participants);
