@@ -118,6 +118,7 @@ class Reading {
   async #canGoOn(source: TranscriptSource): Promise<boolean> {
     const { known, plan } = this.#input;
     if (plan !== "rest" || known?.tailHash == null || known.source !== source.name) return false;
+    if (known.state === null) return false;
     if (!this.#file.isPlain || source.container === "database") return false;
     const hash = await this.#file.tailHash(known.offset);
     return hash !== undefined && Buffer.compare(hash, known.tailHash) === 0;

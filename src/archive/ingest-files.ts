@@ -58,7 +58,7 @@ export async function ingestFiles(
     });
     lanes.start(candidate.file.size, settled);
   };
-  for await (const group of groups) {
+  for await (const group of readAhead(groups)) {
     for (const planned of await planGroup(setting, group)) {
       if (signal?.aborted || failure !== undefined) break;
       if (planned.plan === "unchanged") {
@@ -81,34 +81,74 @@ export async function ingestFiles(
   return totals;
 }
 
+/** Looks for the next group while this one is dealt with. */
+async function* readAhead<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  const iterator = items[Symbol.asyncIterator]();
+  let next = iterator.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = iterator.next();
+      // What goes wrong is thrown where it is waited for.
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
 export interface Planned {
   readonly candidate: Candidate;
   readonly known: IngestedFile | undefined;
   readonly plan: ReadingPlan;
 }
 
-/** What is known of the files of a group, and whether they have to be read. */
+/**
+ * What is known of the files of a group, and whether they have to be read. What a reader needs to go
+ * on is asked for only where it can.
+ */
 export async function planGroup(
   setting: IngestSetting,
   group: readonly Candidate[],
 ): Promise<readonly Planned[]> {
+  const facts = await findKnown(setting, group, false);
+  const planned: Planned[] = [];
+  const changed: Candidate[] = [];
+  for (const each of group) {
+    const candidate = isDatabase(each) ? await withLog(each) : each;
+    const known = facts.get(candidate.file.path);
+    const plan = planReading(candidate.file, known, setting);
+    planned.push({ candidate, known, plan });
+    if (known !== undefined && plan !== "unchanged") changed.push(candidate);
+  }
+  if (changed.length === 0) return planned;
+  const whole = await findKnown(setting, changed, true);
+  return planned.map((each) => {
+    const known = whole.get(each.candidate.file.path);
+    if (known === undefined) return each;
+    return { ...each, known, plan: planReading(each.candidate.file, known, setting) };
+  });
+}
+
+async function findKnown(
+  { tenant, workstation }: IngestSetting,
+  group: readonly Candidate[],
+  withState: boolean,
+): Promise<ReadonlyMap<string, IngestedFile>> {
   const paths = group.map(({ file }) => file.path);
-  const { tenant, workstation } = setting;
-  const found = await tenant.findIngestedFiles(workstation, paths);
-  const known = new Map(found.map((file) => [file.path, file]));
-  return Promise.all(
-    group.map(async (each): Promise<Planned> => {
-      const candidate = await withLog(each);
-      const record = known.get(candidate.file.path);
-      return { candidate, known: record, plan: planReading(candidate.file, record, setting) };
-    }),
-  );
+  const found = await tenant.findIngestedFiles(workstation, paths, { withState });
+  return new Map(found.map((file) => [file.path, file]));
+}
+
+function isDatabase({ file }: Candidate): boolean {
+  return /\.(db|sqlite3?|vscdb)$/i.test(file.path);
 }
 
 /** What is new in a database stands in a log beside it, while the file itself stays as it is. */
 async function withLog(candidate: Candidate): Promise<Candidate> {
   const { file } = candidate;
-  if (!/\.(db|sqlite3?|vscdb)$/i.test(file.path)) return candidate;
   try {
     const log = await stat(`${file.path}-wal`);
     const size = file.size + log.size;

@@ -36,6 +36,16 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(await changesOf(store(), acme)).toEqual([]);
     });
 
+    test("give a long state back as it was, and only to who asks for it", async () => {
+      const acme = tenant();
+      const state = JSON.stringify({ ids: Array.from({ length: 200 }, (_, i) => `id-${i}`) });
+      await store().putIngestedFiles(acme, "w", [ingested("/a", { state })], T0);
+      const [whole] = await store().findIngestedFiles(acme, "w", ["/a"]);
+      expect(whole?.state).toBe(state);
+      const [facts] = await store().findIngestedFiles(acme, "w", ["/a"], false);
+      expect(facts).toEqual({ ...whole, state: null });
+    });
+
     test("keep nothing of a session that is deleted", async () => {
       const acme = tenant();
       const origin = { workstation: "w", file: "/a", key: "w:p:s" };
