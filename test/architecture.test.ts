@@ -132,8 +132,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   cli: {
     folders: [
       ...["model", "transcript", "engine", "api", "archive", "open.ts", "backup.ts"],
-      ...["ingest", "ingest/sources.ts", "ingest/files", "export", "context", "compaction"],
-      "providers",
+      ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
+      ...["context", "compaction", "providers"],
     ],
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
   },

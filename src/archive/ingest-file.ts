@@ -69,9 +69,18 @@ class Reading {
         record: this.#record(this.#setting.unrecognised, null),
       };
     }
-    const isRest = await this.#canGoOn(source);
+    if (await this.#canGoOn(source)) {
+      const going = await this.#read(source, true);
+      if (going !== undefined) return going;
+    }
+    return (await this.#read(source, false)) as Ingested;
+  }
+
+  /** Undefined if what follows an earlier reading cannot be understood without the rest. */
+  async #read(source: TranscriptSource, isRest: boolean): Promise<Ingested | undefined> {
+    const { file: found } = this.#input.candidate;
     const earlier = parseState(this.#input.known?.state ?? null);
-    const start = isRest ? this.#startOfRest() : 0;
+    const start = this.#startAt(isRest);
     const transcript = source.read({
       path: found.path,
       lines: this.#lines(source, start),
@@ -93,6 +102,7 @@ class Reading {
       this.#input.onSession(source.name, stored);
       if (sessions.length < KEPT_SESSIONS) sessions.push(stored);
     }
+    if (transcript.isLost?.()) return undefined;
     if (earlier.empty !== undefined) await dropEmpty(this.#setting, earlier.empty, kept);
     const reader = transcript.state?.();
     const state = reader === undefined || index > 1 ? null : { reader, last };
@@ -101,6 +111,7 @@ class Reading {
         ...{ path: found.path, how: isRest ? "continued" : "read", source: source.name, sessions },
         bytes: this.#file.size - start,
         ...joinProblems(this.#problems, transcript.problems),
+        ignoredCounts: transcript.problems.ignored,
       },
       record: await this.#recordReading(source, state),
     };
@@ -124,10 +135,9 @@ class Reading {
     return hash !== undefined && Buffer.compare(hash, known.tailHash) === 0;
   }
 
-  #startOfRest(): number {
-    const { offset = 0, lines = 0 } = this.#input.known ?? {};
-    this.#through.offset = offset;
-    this.#through.lines = lines;
+  #startAt(isRest: boolean): number {
+    const { offset = 0, lines = 0 } = isRest ? (this.#input.known ?? {}) : {};
+    Object.assign(this.#through, { offset, lines, isOpen: false });
     return offset;
   }
 

@@ -23,6 +23,7 @@ export class SessionFigures {
   #first: number | null = null;
   #last: number | null = null;
   #request: string | undefined;
+  #cost: number | undefined;
 
   /** Passes the entries on, and counts them. */
   async *watch(entries: AsyncIterable<ImportedEntry>): AsyncGenerator<ImportedEntry> {
@@ -65,6 +66,8 @@ export class SessionFigures {
     { mtime, isRest }: { readonly mtime: number; readonly isRest: boolean },
   ): IngestFigures {
     const join = isRest ? (a: number, b: number) => a + b : Math.max;
+    const costs = [this.#cost, earlier?.costUsd].filter((cost) => cost !== undefined);
+    const cost = costs.length === 0 ? undefined : costs.reduce((a, b) => join(a, b));
     const counts = new Map(this.#tools);
     for (const [name, count] of Object.entries(earlier?.toolCounts ?? {})) {
       counts.set(name, join(counts.get(name) ?? 0, count));
@@ -75,6 +78,7 @@ export class SessionFigures {
       fileMtime: mtime,
       firstMessageAt: pick(Math.min, this.#first, earlier?.firstMessageAt),
       lastMessageAt: pick(Math.max, this.#last, earlier?.lastMessageAt),
+      ...(cost === undefined ? {} : { costUsd: cost }),
     };
   }
 
@@ -82,6 +86,7 @@ export class SessionFigures {
     const { createdAt } = entry;
     this.#first = pick(Math.min, this.#first, createdAt);
     this.#last = pick(Math.max, this.#last, createdAt);
+    if (entry.cost !== undefined) this.#cost = (this.#cost ?? 0) + entry.cost;
     for (const block of entry.blocks) if (block.type === "tool_use") this.#countTool(block.name);
     if (entry.role !== "user" || isInjected(entry.metadata)) return;
     const request = requestOf(entry.blocks);

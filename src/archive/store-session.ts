@@ -1,6 +1,7 @@
 /** Storing one session that a reader has given, under its key and with what is known of it here. */
 
 import type { ImportResult } from "../engine/import/import-session.ts";
+import type { GitAttributes } from "../ingest/identity/git.ts";
 import { compositeKey, idFromFile, projectId } from "../ingest/identity/session-key.ts";
 import type { ImportedSession } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -34,10 +35,12 @@ export async function storeSession(
   const mtime = Math.floor(file.mtimeUs / 1000);
   const watched: ImportedSession = { ...imported, entries: figures.watch(imported.entries) };
   const key = compositeKey(workstation, project, own);
-  const metadata = await attributes(setting, imported, project);
+  const git = imported.cwd === null ? undefined : await setting.git.find(imported.cwd);
+  const metadata = attributes(setting, imported, project, git);
   return setting.turns.take(key, () =>
     tenant.importSession(watched, {
       ...{ workstation, projectId: project, dryRun, key, metadata },
+      ...(git?.remote == null ? {} : { repo: git.remote }),
       ...(file.path === "" ? {} : { file: file.path }),
       skipForgotten: !file.revive,
       ...(file.last === null ? {} : { after: file.last }),
@@ -57,15 +60,15 @@ function nameless({ path, index }: SessionFile): string {
 }
 
 /** The repository, and the session that this one was made from. */
-async function attributes(
-  { git, workstation }: IngestSetting,
-  { cwd, parentSession }: ImportedSession,
+function attributes(
+  { workstation }: IngestSetting,
+  { parentSession }: ImportedSession,
   project: string,
-): Promise<JsonObject> {
-  const found = cwd === null ? undefined : await git.find(cwd);
+  git: GitAttributes | undefined,
+): JsonObject {
   const parent =
     parentSession === null
       ? {}
       : { parent: { id: parentSession, key: compositeKey(workstation, project, parentSession) } };
-  return { ...(found === undefined ? {} : { git: { ...found } }), ...parent };
+  return { ...(git === undefined ? {} : { git: { ...git } }), ...parent };
 }

@@ -74,6 +74,11 @@ export interface ImportedTranscript {
    * Small. A reader that has none is always given the whole file.
    */
   readonly state?: () => JsonObject | undefined;
+  /**
+   * To be asked when all is read: whether a reading that went on from an earlier one met something
+   * that names what it does not know, and ended there. Then the whole file has to be read.
+   */
+  readonly isLost?: () => boolean;
 }
 
 export interface ImportedSession {
@@ -115,6 +120,8 @@ export interface ImportedEntry {
   readonly references?: readonly string[];
   readonly usage: Usage | null;
   readonly model: string | null;
+  /** What the call cost in US dollars, where the source says so. */
+  readonly cost?: number;
   /** Null if the format does not say. */
   readonly createdAt: number | null;
   readonly metadata: JsonObject;

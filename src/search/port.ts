@@ -155,6 +155,8 @@ export interface SessionScope {
   readonly participants?: readonly string[];
   /** A project's id, or the end of its path. */
   readonly projects?: readonly string[];
+  /** A repository's remote, or its last parts. */
+  readonly repos?: readonly string[];
   readonly workstations?: readonly string[];
   readonly gitBranches?: readonly string[];
   readonly sources?: readonly string[];

@@ -60,6 +60,8 @@ export interface SessionFilter {
   readonly participant?: string;
   readonly projectId?: string;
   readonly workstation?: string;
+  /** The repository's remote, or its last parts. */
+  readonly repo?: string;
   readonly source?: string;
   readonly parentSessionId?: string;
   /** Last interaction at or after, and before. */

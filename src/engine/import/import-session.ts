@@ -30,6 +30,8 @@ export interface ImportOptions {
   readonly key?: string;
   readonly workstation?: string;
   readonly projectId?: string;
+  /** The repository that the session's folder is a checkout of. */
+  readonly repo?: string;
   /** Whose the session is; the agent's if left out. */
   readonly owner?: string;
   /** Kept with the session beside what the source says of it, when it is made. */
@@ -148,6 +150,7 @@ function toOrigin(imported: ImportedSession, key: string, options: ImportOptions
     projectId: options.projectId,
     projectPath: imported.cwd,
     gitBranch: imported.gitBranch,
+    repo: options.repo,
     file: options.file,
     key,
   };

@@ -4,6 +4,14 @@ import { INDEX } from "./0002-index.ts";
 import { MARKS } from "./0003-marks.ts";
 import { RETENTION } from "./0004-retention.ts";
 import { INGEST } from "./0005-ingest.ts";
+import { REPOSITORY } from "./0008-repository.ts";
 
 /** In the order in which they run. Append only. */
-export const SQLITE_MIGRATIONS: readonly Migration[] = [INITIAL, INDEX, MARKS, RETENTION, INGEST];
+export const SQLITE_MIGRATIONS: readonly Migration[] = [
+  INITIAL,
+  INDEX,
+  MARKS,
+  RETENTION,
+  INGEST,
+  REPOSITORY,
+];
