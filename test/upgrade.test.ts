@@ -120,6 +120,22 @@ describe("an older schema", () => {
   });
 });
 
+test("a session that was ingested before repositories were kept has its own after the migration", async () => {
+  const path = await createStore();
+  const remote = `{"git":{"remote":"git.example/acme/shop","worktree":"/srv/shop"}}`;
+  change(
+    path,
+    `UPDATE sessions SET metadata = CAST('${remote}' AS BLOB)`,
+    "DROP INDEX sessions_by_repo",
+    "ALTER TABLE sessions DROP COLUMN repo",
+    "ALTER TABLE sessions DROP COLUMN cost_usd",
+    "DELETE FROM schema WHERE version >= 8",
+  );
+  await using engine = await open(path, { inThread: true });
+  expect((await engine.getSessionMeta("s")).origin).toEqual({ repo: "git.example/acme/shop" });
+  expect((await engine.listSessions({ repo: "shop" })).sessions).toHaveLength(1);
+});
+
 describe("rows that another version wrote", () => {
   test("have defaults for what they lack", async () => {
     const path = await createStore();

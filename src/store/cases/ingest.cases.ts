@@ -62,6 +62,25 @@ export function ingestCases({ store, tenant }: Cases): void {
     });
   });
 
+  test("sessions of one repository are listed together, by its remote or the end of it", async () => {
+    const acme = tenant();
+    const repos = ["git.example/acme/shop", "git.example/acme/shop", "git.example/other/shop"];
+    for (const [i, repo] of repos.entries()) {
+      const origin = { repo, projectPath: `/srv/clone-${i}`, key: `k${i}` };
+      await createSession(store(), acme, { id: `s${i}`, origin });
+    }
+    await createSession(store(), acme, { id: "none" });
+    const listed = async (repo: string) => {
+      const { sessions } = await store().listSessions(acme, { repo }, { limit: 9 });
+      return sessions.map(({ id }) => id).sort();
+    };
+    expect(await listed("git.example/acme/shop")).toEqual(["s0", "s1"]);
+    expect(await listed("acme/shop")).toEqual(["s0", "s1"]);
+    expect(await listed("shop")).toEqual(["s0", "s1", "s2"]);
+    expect(await listed("hop")).toEqual([]);
+    expect((await store().findSession(acme, "s2"))?.origin.repo).toBe("git.example/other/shop");
+  });
+
   describe("findTombstoneByOrigin", () => {
     test("gives the newest of what came from there and was deleted", async () => {
       const acme = tenant();
