@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import type * as Archive from "../src/archive/index.ts";
 import type { IngestReport } from "../src/archive/ingest.ts";
+import { keepHeapSmall } from "../src/cli/small-heap.ts";
 import { open } from "./library.ts";
 import { type Figures, peakRssMb } from "./measure.ts";
 
@@ -13,8 +14,9 @@ export interface IngestTask {
   readonly path: string;
 }
 
-/** Parsed, stored, and all of it in segments of the index. */
+/** Parsed, stored, and all of it in segments of the index; with the heap of the command line. */
 export async function ingestAll(task: IngestTask): Promise<Figures> {
+  keepHeapSmall();
   await using engine = await open(task.address, { durability: "process" });
   const start = performance.now();
   const cpu = process.cpuUsage();

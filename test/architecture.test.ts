@@ -135,7 +135,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
       ...["context", "compaction", "providers"],
     ],
-    packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
+    packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util", "node:v8"],
   },
 
   // The composition root: the only place that knows a backend by name.

@@ -6,6 +6,7 @@ import { BackscrollError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
 import { commandLine } from "./program.ts";
+import { keepHeapSmall } from "./small-heap.ts";
 
 export type Access =
   /** Never writes, creates or migrates anything. */
@@ -31,6 +32,7 @@ export async function withStore<Result>(
   use: (tenant: TenantEngine, engine: Engine) => Promise<Result>,
   load: Load = "short",
 ): Promise<Result> {
+  if (load === "bulk") keepHeapSmall();
   const engine = await openStore(context, access, load);
   try {
     return await explainMissingModel(() => use(engine.forTenant(context.tenant), engine));
