@@ -1,12 +1,12 @@
 /** Opening the store for the time of one command. */
 
+import { setFlagsFromString } from "node:v8";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
 import { commandLine } from "./program.ts";
-import { keepHeapSmall } from "./small-heap.ts";
 
 export type Access =
   /** Never writes, creates or migrates anything. */
@@ -70,4 +70,14 @@ export async function explainMissingStore<Result>(
       { details: error.details, cause: error },
     );
   }
+}
+
+/**
+ * V8 lets the room for new objects grow to what a busy program fills between two collections: more
+ * than a hundred megabytes for who reads transcripts, although next to nothing of them is kept. Kept
+ * at its first size, ingesting takes 5 % more time and 130 MB less memory. It is the whole process
+ * that this is set for, so only a program may do it: a host of the library decides for itself.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
 }
