@@ -1,5 +1,6 @@
 /** Opening the store for the time of one command. */
 
+import { setFlagsFromString } from "node:v8";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -36,6 +37,7 @@ export async function withStore<Result>(
   use: (tenant: TenantEngine, engine: Engine) => Promise<Result>,
   load: Load = "short",
 ): Promise<Result> {
+  if (load === "bulk") keepHeapSmall();
   const engine = await openStore(context, access, load);
   try {
     return await explainMissingModel(() => use(engine.forTenant(context.tenant), engine));
@@ -81,4 +83,14 @@ export async function explainMissingStore<Result>(
       { details: error.details, cause: error },
     );
   }
+}
+
+/**
+ * V8 lets the room for new objects grow to what a busy program fills between two collections: more
+ * than a hundred megabytes for who reads transcripts, although next to nothing of them is kept. Kept
+ * at its first size, ingesting takes about 8 % more time and 130 MB less memory. It is the whole process
+ * that this is set for, so only a program may do it: a host of the library decides for itself.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
 }
