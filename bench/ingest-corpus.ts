@@ -2,7 +2,7 @@
  * Transcripts of our own making, in the line shapes that agents write: the same for the same seed.
  *
  * Most bytes of a real transcript are what tools read and wrote, and the envelope of each line. What
- * people and models say to each other, which is what gets indexed, is a fifth of it here.
+ * people and models say to each other, which is what gets indexed, is a sixth of it here.
  */
 
 import { once } from "node:events";
@@ -10,7 +10,8 @@ import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { finished } from "node:stream/promises";
-import { Words } from "./synthetic.ts";
+import { wordOfRank } from "./search-corpus.ts";
+import { randomNumbers } from "./synthetic.ts";
 
 export const FORMATS = ["claude-code", "codex", "pi"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -62,6 +63,36 @@ function pathOf(format: Format, i: number, id: string): string {
   }
 }
 
+const VOCABULARY = 200_000;
+const OWN_WORDS = 200;
+
+/** Words by Zipf's law; a third of them are of the session's, or the page's, own two hundred. */
+class Words {
+  readonly #random: () => number;
+  readonly #own: readonly string[];
+
+  constructor(seed: number) {
+    this.#random = randomNumbers(seed);
+    this.#own = Array.from({ length: OWN_WORDS }, () => this.#word());
+  }
+
+  /** A whole number below `limit`. */
+  below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+
+  text(count: number): string {
+    const chosen = Array.from({ length: count }, () =>
+      this.#random() < 1 / 3 ? this.#own[this.below(OWN_WORDS)] : this.#word(),
+    );
+    return chosen.join(" ");
+  }
+
+  #word(): string {
+    return wordOfRank(Math.floor(VOCABULARY ** this.#random()) - 1);
+  }
+}
+
 /** What an agent said, thought and did before it answered. */
 interface Step {
   readonly remark: string;
@@ -81,7 +112,7 @@ class SessionWriter {
 
   constructor(format: Format, number: number) {
     this.#format = format;
-    this.#words = new Words(1_000 + number, 2_000);
+    this.#words = new Words(1_000 + number);
     this.#cwd = `/srv/project-${number % 50}`;
     this.id = this.#uuid();
     this.#time += number * 60_000;
@@ -126,6 +157,7 @@ class SessionWriter {
       ...{ content: [content], stop_reason: null, stop_sequence: null, usage: CLAUDE_USAGE },
     });
     const path = `${this.#cwd}/src/file-${this.#words.below(90)}.ts`;
+    const ask = { ...envelope("user"), message: { role: "user", content: request }, todos: [] };
     const taken = steps.flatMap(({ remark, thought, output }) => {
       const id = this.#uuid().replaceAll("-", "").slice(0, 24);
       const call = { type: "tool_use", id: `toolu_${id}`, name: "Read" };
@@ -154,7 +186,7 @@ class SessionWriter {
     });
     const last = this.#uuid().replaceAll("-", "").slice(0, 24);
     return [
-      { ...envelope("user"), message: { role: "user", content: request }, todos: [] },
+      ask,
       ...taken,
       { ...envelope("assistant"), message: said(last, { type: "text", text: answer }) },
     ];
@@ -242,7 +274,7 @@ class SessionWriter {
   }
 
   #say(words: number): string {
-    const text = this.#words.text(words);
+    const text = this.#words.text(Math.round(words * TALK[this.#format]));
     this.spoken += text.length;
     return text;
   }
@@ -260,7 +292,7 @@ class SessionWriter {
           ? 20 + this.#words.below(80)
           : 130 + this.#words.below(600);
     const seed = this.#words.below(3) === 0 ? this.#words.below(50) : this.#words.below(1_000_000);
-    const page = new Words(seed, 300);
+    const page = new Words(seed);
     return Array.from({ length: lines }, (_, i) => `${i + 1}→  ${page.text(6)};`).join("\n");
   }
 
@@ -274,6 +306,9 @@ class SessionWriter {
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
   }
 }
+
+/** The envelope of a line of Claude Code is the largest: its sessions say more, for the same share. */
+const TALK: Readonly<Record<Format, number>> = { "claude-code": 1.65, codex: 1.1, pi: 1.1 };
 
 const CLAUDE_USAGE = {
   ...{ input_tokens: 10, output_tokens: 300, cache_read_input_tokens: 8_000 },

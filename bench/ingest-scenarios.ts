@@ -1,6 +1,7 @@
 /** Ingesting a corpus into a new store, and looking at it again. Each runs in a process of its own. */
 
 import { statSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
 import type * as Archive from "../src/archive/index.ts";
 import type { IngestReport } from "../src/archive/ingest.ts";
 import { open } from "./library.ts";
@@ -13,8 +14,10 @@ export interface IngestTask {
   readonly path: string;
 }
 
-/** Parsed, stored, and all of it in segments of the index. */
+/** Parsed, stored, and all of it in segments of the index; with the heap of the command line. */
 export async function ingestAll(task: IngestTask): Promise<Figures> {
+  // As `backscroll ingest` does.
+  setFlagsFromString("--semi-space-growth-factor=1");
   await using engine = await open(task.address, { durability: "process" });
   const start = performance.now();
   const cpu = process.cpuUsage();

@@ -156,10 +156,10 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: [
       ...["model", "transcript", "engine", "api", "archive", "transfer", "open.ts", "backup.ts"],
       "client",
-      ...["ingest", "ingest/sources.ts", "ingest/files", "export", "context", "compaction"],
-      ...["store", "mcp", "server", "providers"],
+      ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
+      ...["context", "compaction", "store", "mcp", "server", "providers"],
     ],
-    packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
+    packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util", "node:v8"],
   },
 
   // The composition root: the only place that knows a backend by name.

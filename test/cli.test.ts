@@ -88,7 +88,7 @@ describe("new and list", () => {
       ...["message_count", "summary", "owner", "participants", "metadata", "ttl_seconds"],
       ...["retention", "parent_session_id", "fork_point", "origin", "workstation_id", "project_id"],
       ...["project_path", "git_branch", "exchange_count", "tool_counts", "file_mtime"],
-      ...["first_msg_at", "last_msg_at", "started_at"],
+      ...["first_msg_at", "last_msg_at", "cost_usd", "started_at"],
       ...["last_interaction_at", "last_write_at", "entry_count", "tokens", "leaf"],
       "summarized_through",
     ]);

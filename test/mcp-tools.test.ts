@@ -187,6 +187,19 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(meta.data.session).toMatchObject({ id: session.id, agent: "coder", tenant: "acme" });
   });
 
+  test("search_sessions and list_sessions keep to a repository", async () => {
+    const own = await engine.forTenant("acme").createSession({
+      ...{ agent: "coder", createdBy: "ana", origin: { repo: `git.example/acme/${era}` } },
+    });
+    await own.append({ role: "user", actor: "ana", content: "The till drawer is stuck" });
+    const listed = await call(reader, "list_sessions", { repo: `acme/${era}` });
+    expect(listed.data.sessions).toMatchObject([{ id: own.id }]);
+    const find = async (repo: string) =>
+      (await call(reader, "search_sessions", { query: "till drawer", repo })).data.hits;
+    expect(await find(era)).toMatchObject([{ session_id: own.id }]);
+    expect(await find("acme/elsewhere")).toEqual([]);
+  });
+
   test("list_messages goes from page to page, and round a message", async () => {
     const long = await talk("acme", ...Array.from({ length: 7 }, (_, i) => `part ${i}`));
     const seen: string[] = [];

@@ -221,10 +221,10 @@ test("MCP has these tools, each for a scope", () => {
   const inputs = TOOLS.map((tool) => tool.list().inputSchema.properties ?? {}).map(Object.keys);
   expect(inputs).toEqual([
     [
-      ...["query", "context_before", "context_after", "agent", "project_id", "workstation_id"],
-      ...["since", "until", "limit", "exclude_session"],
+      ...["query", "context_before", "context_after", "agent", "project_id", "repo"],
+      ...["workstation_id", "since", "until", "limit", "exclude_session"],
     ],
-    ["agent", "project_id", "workstation_id", "limit", "cursor"],
+    ["agent", "project_id", "repo", "workstation_id", "limit", "cursor"],
     ["session_id", "offset", "limit", "around", "leaf", "cursor", "message_bytes"],
     ["session_id"],
     ["session_id", "query", "k", "scope"],

@@ -108,6 +108,13 @@ describe("a newer schema", () => {
   );
 });
 
+/** What version 8 added. */
+const WITHOUT_REPOSITORY = [
+  "DROP INDEX sessions_by_repo",
+  "ALTER TABLE sessions DROP COLUMN repo",
+  "ALTER TABLE sessions DROP COLUMN cost_usd",
+];
+
 describe("an older schema", () => {
   test("is never migrated by a reader", async () => {
     const path = join(createFolder(), "empty.db");
@@ -122,7 +129,7 @@ describe("an older schema", () => {
   test("is brought up to date by a writer, with all that is stored", async () => {
     const path = await createStore();
     const before = ["DROP TABLE access_tokens", "DROP TABLE leases"];
-    change(path, ...before, "DELETE FROM schema WHERE version = 6");
+    change(path, ...before, ...WITHOUT_REPOSITORY, "DELETE FROM schema WHERE version >= 6");
     expect((await failure(() => open(path, { readOnly: true }))).code).toBe("needs_migration");
     await using engine = await open(path, { inThread: true });
     const { messages } = await engine.listMessages("s");
@@ -131,6 +138,20 @@ describe("an older schema", () => {
     expect(await engine.authenticate(token)).toMatchObject({ tenant: "default" });
     expect((await engine.verify()).problems).toEqual([]);
   });
+});
+
+test("a session that was ingested before repositories were kept has its own after the migration", async () => {
+  const path = await createStore();
+  const remote = `{"git":{"remote":"git.example/acme/shop","worktree":"/srv/shop"}}`;
+  change(
+    path,
+    `UPDATE sessions SET metadata = CAST('${remote}' AS BLOB)`,
+    ...WITHOUT_REPOSITORY,
+    "DELETE FROM schema WHERE version >= 8",
+  );
+  await using engine = await open(path, { inThread: true });
+  expect((await engine.getSessionMeta("s")).origin).toEqual({ repo: "git.example/acme/shop" });
+  expect((await engine.listSessions({ repo: "shop" })).sessions).toHaveLength(1);
 });
 
 describe("rows that another version wrote", () => {

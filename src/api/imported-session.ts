@@ -5,11 +5,11 @@
  * entry, and a last one that says where the leaf is.
  */
 
-import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { Described, ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
 import type { JsonObject } from "../model/json.ts";
 import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";
-import type { WireSession } from "./session.ts";
+import { fromWireFigures, toWireFigures, type WireFigures } from "./session.ts";
 import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
 import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.ts";
 
@@ -33,6 +33,7 @@ export interface WireImportOptions {
   readonly key?: string | undefined;
   readonly earlier?: ImportOptions["earlier"] | undefined;
   readonly workstation?: string | undefined;
+  readonly repo?: string | undefined;
   readonly project_id?: string | undefined;
   readonly owner?: string | undefined;
   readonly metadata?: JsonObject | undefined;
@@ -53,6 +54,7 @@ export interface WireImportedEntry {
   readonly references?: readonly string[] | undefined;
   readonly usage: WireUsage | null;
   readonly answer?: string | undefined;
+  readonly cost?: number | undefined;
   readonly model: string | null;
   readonly created_at: string | null;
   readonly metadata: JsonObject;
@@ -63,6 +65,15 @@ export type WireImportLine =
   | { readonly session: WireSessionHead; readonly options: WireImportOptions }
   | { readonly entry: WireImportedEntry }
   | { readonly end: { readonly leaf?: string | null | undefined } };
+
+/** A session as whoever describes it sees it. */
+export interface WireDescribed {
+  readonly title: string;
+  readonly metadata: JsonObject;
+  readonly figures: WireFigures;
+  /** What the entries say of the title, if they do. */
+  readonly told_title: string | null;
+}
 
 export interface WireImportResult {
   readonly session_id: string | null;
@@ -77,7 +88,7 @@ export interface WireImportResult {
   readonly problem_counts: Readonly<Record<string, number>>;
   readonly problems: readonly { readonly code: string; readonly message: string }[];
   /** Given if something was stored: what the sender may now describe the session by. */
-  readonly stored: { readonly session: WireSession; readonly title: string | null } | null;
+  readonly stored: WireDescribed | null;
 }
 
 export function toWireSessionHead(session: SessionHead): WireSessionHead {
@@ -112,6 +123,7 @@ export function toWireImportedEntry(entry: ImportedEntry): WireImportedEntry {
     ...{ kind, role, actor, blocks: blocks.map(toWireBlock), data },
     ...(references === undefined ? {} : { references }),
     ...(entry.answer === undefined ? {} : { answer: entry.answer }),
+    ...(entry.cost === undefined ? {} : { cost: entry.cost }),
     usage: usage === null ? null : toWireUsage(usage),
     model,
     created_at: createdAt === null ? null : toWireTime(createdAt),
@@ -128,11 +140,21 @@ export function fromWireImportedEntry(entry: WireImportedEntry): ImportedEntry {
     ...{ kind, role, actor, blocks: blocks.map(fromWireBlock), data },
     ...(references === undefined ? {} : { references }),
     ...(entry.answer === undefined ? {} : { answer: entry.answer }),
+    ...(entry.cost === undefined ? {} : { cost: entry.cost }),
     usage: usage === null ? null : fromWireUsage(usage),
     model,
     createdAt: created_at === null ? null : fromWireTime(created_at),
     metadata,
   };
+}
+
+export function toWireDescribed(session: Described, told: string | undefined): WireDescribed {
+  const { title, metadata, figures } = session;
+  return { title, metadata, figures: toWireFigures(figures), told_title: told ?? null };
+}
+
+export function fromWireDescribed({ title, metadata, figures }: WireDescribed): Described {
+  return { title, metadata, ...fromWireFigures(figures) };
 }
 
 export function fromWireImportResult(result: WireImportResult): Omit<ImportResult, "problems"> {

@@ -15,6 +15,8 @@ export interface WireFileOutcome {
     readonly forgotten: boolean;
   }[];
   readonly problem_counts: Readonly<Record<string, number>>;
+  /** Records that tell nothing of the conversation and were left out, by their type. */
+  readonly ignored_counts: Readonly<Record<string, number>>;
   readonly problems: readonly {
     readonly line: number | null;
     readonly code: string;
@@ -28,6 +30,7 @@ export interface WireTotals {
   readonly entries: number;
   readonly bytes: number;
   readonly problems: Readonly<Record<string, number>>;
+  readonly ignored: Readonly<Record<string, number>>;
   readonly sources: Readonly<
     Record<
       string,
@@ -46,6 +49,7 @@ export function toWireOutcome(outcome: FileOutcome, name: string = outcome.path)
       ...{ session_id: sessionId, created, entries, skipped, forgotten },
     })),
     problem_counts: Object.fromEntries(outcome.problemCounts),
+    ignored_counts: Object.fromEntries(outcome.ignoredCounts),
     problems: outcome.problems.map(({ line, code, message }) => ({
       ...{ line: line ?? null, code, message },
     })),
@@ -60,6 +64,7 @@ export function toWireTotals(totals: Totals): WireTotals {
     entries: totals.entries,
     bytes: totals.bytes,
     problems: Object.fromEntries(totals.problems),
+    ignored: Object.fromEntries(totals.ignored),
     sources: Object.fromEntries(
       [...totals.sources].map(([name, source]) => [
         name,

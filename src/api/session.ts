@@ -11,6 +11,7 @@ export interface WireOrigin {
   readonly project_id: string | null;
   readonly project_path: string | null;
   readonly git_branch: string | null;
+  readonly repo: string | null;
   readonly file: string | null;
   readonly key: string | null;
 }
@@ -37,12 +38,14 @@ export interface WireSession {
   readonly project_id: string | null;
   readonly project_path: string | null;
   readonly git_branch: string | null;
-  /** The five below are null unless the session was read from files. */
+  /** The six below are null unless the session was read from files. */
   readonly exchange_count: number | null;
   readonly tool_counts: Readonly<Record<string, number>> | null;
   readonly file_mtime: string | null;
   readonly first_msg_at: string | null;
   readonly last_msg_at: string | null;
+  /** Null also where the source does not say. */
+  readonly cost_usd: number | null;
   readonly started_at: string;
   readonly last_interaction_at: string;
   readonly last_write_at: string;
@@ -77,6 +80,7 @@ export function toWireSession(session: Session): WireSession {
       project_id: origin.projectId ?? null,
       project_path: origin.projectPath ?? null,
       git_branch: origin.gitBranch ?? null,
+      repo: origin.repo ?? null,
       file: origin.file ?? null,
       key: origin.key ?? null,
     },
@@ -134,7 +138,7 @@ function fromWireOrigin(origin: WireOrigin): Origin {
 /** What is counted of a session whose files are read; all null of others. */
 export type WireFigures = Pick<
   WireSession,
-  "exchange_count" | "tool_counts" | "file_mtime" | "first_msg_at" | "last_msg_at"
+  "exchange_count" | "tool_counts" | "file_mtime" | "first_msg_at" | "last_msg_at" | "cost_usd"
 >;
 
 export function toWireFigures(figures: IngestFigures | undefined): WireFigures {
@@ -145,6 +149,7 @@ export function toWireFigures(figures: IngestFigures | undefined): WireFigures {
     file_mtime: time(figures?.fileMtime),
     first_msg_at: time(figures?.firstMessageAt),
     last_msg_at: time(figures?.lastMessageAt),
+    cost_usd: figures?.costUsd ?? null,
   };
 }
 
@@ -159,6 +164,7 @@ export function fromWireFigures(figures: WireFigures): { readonly figures?: Inge
       fileMtime: time(figures.file_mtime),
       firstMessageAt: time(figures.first_msg_at),
       lastMessageAt: time(figures.last_msg_at),
+      ...(figures.cost_usd === null ? {} : { costUsd: figures.cost_usd }),
     },
   };
 }

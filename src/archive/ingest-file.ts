@@ -52,7 +52,9 @@ class Reading {
   readonly #input: FileInput;
   readonly #file: TranscriptFile;
   /** What is wrong with the file itself; a reader has a log of its own. */
-  readonly #problems = new ProblemLog();
+  #problems = new ProblemLog();
+  /** What a reading has stored that could not be gone on with. */
+  #lost: SessionOutcome | undefined;
   #beside: FileSum = { size: 0, mtimeUs: 0 };
   readonly #through: ReadThrough = { offset: 0, lines: 0, isOpen: false };
 
@@ -73,11 +75,21 @@ class Reading {
     }
     // Before anything is read: what is written meanwhile is then seen to be new.
     this.#beside = await sumBeside(source, found);
+    if (await this.#canGoOn(source)) {
+      const going = await this.#read(source, true);
+      if (going !== undefined) return going;
+      this.#problems = new ProblemLog();
+    }
+    return (await this.#read(source, false)) as Ingested;
+  }
+
+  /** Undefined if what follows an earlier reading cannot be understood without the rest. */
+  async #read(source: TranscriptSource, isRest: boolean): Promise<Ingested | undefined> {
+    const { file: found } = this.#input.candidate;
     const earlier = parseState(this.#input.known?.state ?? null);
-    const isRest = await this.#canGoOn(source, earlier);
     // What has changed in a database is given whole, so it is no rest.
     const goesOn = isRest || this.#knowsDatabase(source);
-    const start = isRest ? this.#startOfRest() : 0;
+    const start = this.#startAt(isRest);
     const transcript = source.read({
       path: found.path,
       lines: this.#lines(source, start),
@@ -94,12 +106,17 @@ class Reading {
       const {
         last: end,
         key: own,
-        ...stored
+        ...given
       } = await storeSession(this.#setting, session, {
         ...{ path: found.path, mtimeUs: this.#file.mtimeUs, isRest, index: index++ },
         ...{ last: isRest ? last : null, key: earlier.key },
         revive: this.#setting.force && this.#input.candidate.named,
       });
+      if (transcript.isLost?.()) {
+        this.#lost = given;
+        return undefined;
+      }
+      const stored = this.#lost === undefined ? given : joinLost(given, this.#lost);
       last = end;
       key = own;
       if (stored.sessionId !== null) kept.add(stored.sessionId);
@@ -118,6 +135,7 @@ class Reading {
         ...{ path: found.path, how: goesOn ? "continued" : "read", source: source.name, sessions },
         bytes: this.#file.size - start,
         ...joinProblems(this.#problems, transcript.problems),
+        ignoredCounts: transcript.problems.ignored,
       },
       record: {
         ...(await this.#recordReading(source, state)),
@@ -136,8 +154,9 @@ class Reading {
     return recogniseSource(head, path, only === undefined ? sources : [only], candidate.hint);
   }
 
-  async #canGoOn(source: TranscriptSource, { reader, end }: FileState): Promise<boolean> {
+  async #canGoOn(source: TranscriptSource): Promise<boolean> {
     const { known, plan } = this.#input;
+    const { reader, end } = parseState(known?.state ?? null);
     if (reader === undefined) return false;
     if (plan !== "rest" || known?.tailHash == null || known.source !== source.name) return false;
     if (!this.#file.isPlain || source.container === "database") return false;
@@ -152,10 +171,9 @@ class Reading {
     return isSame && known.state !== null && !this.#setting.force;
   }
 
-  #startOfRest(): number {
-    const { offset = 0, lines = 0 } = this.#input.known ?? {};
-    this.#through.offset = offset;
-    this.#through.lines = lines;
+  #startAt(isRest: boolean): number {
+    const { offset = 0, lines = 0 } = isRest ? (this.#input.known ?? {}) : {};
+    Object.assign(this.#through, { offset, lines, isOpen: false });
     return offset;
   }
 
@@ -190,6 +208,16 @@ class Reading {
       ...{ tailHash: null, seenAt: Date.now() },
     };
   }
+}
+
+/** Of a session that was read on at first, and then whole: what both have stored. */
+function joinLost(whole: SessionOutcome, lost: SessionOutcome): SessionOutcome {
+  const { created, entries } = lost;
+  return {
+    ...whole,
+    ...{ created: whole.created || created, entries: whole.entries + entries },
+    skipped: Math.max(0, whole.skipped - entries),
+  };
 }
 
 /** What is remembered of a file's only session. */

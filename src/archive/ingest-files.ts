@@ -7,10 +7,11 @@
  */
 
 import type { IngestedFile } from "../store/ingested-file.ts";
-import { addSums, sumBeside } from "./companions.ts";
+import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
+import { Lanes } from "./lanes.ts";
 import { type FileOutcome, outcomeOf, Totals } from "./outcome.ts";
 import { isUnrecognised, planReading, type ReadingPlan } from "./plan-reading.ts";
 
@@ -24,9 +25,6 @@ export interface RunHandlers {
   /** Ends the run after the files that are under way. */
   readonly signal?: AbortSignal;
 }
-
-/** Files that are read at once: enough that the store never waits, and no more memory than that. */
-const AT_ONCE = 2;
 
 /** Files whose records are written together. */
 const RECORDS = 64;
@@ -43,7 +41,7 @@ export async function ingestFiles(
   const { onOutcome, onProgress, signal } = handlers;
   const totals = new Totals();
   const records = new Records(setting);
-  const running = new Set<Promise<void>>();
+  const lanes = new Lanes();
   let failure: { readonly error: unknown } | undefined;
   const start = (planned: Planned) => {
     const { candidate, known, plan } = planned;
@@ -59,10 +57,9 @@ export async function ingestFiles(
     const settled = work.catch((error: unknown) => {
       failure ??= { error };
     });
-    running.add(settled);
-    void settled.then(() => running.delete(settled));
+    lanes.start(candidate.file.size, settled);
   };
-  for await (const group of planGroups(setting, groups, handlers.onLooked)) {
+  for await (const group of planGroups(setting, readAhead(groups), handlers.onLooked)) {
     for (const planned of group) {
       if (signal?.aborted || failure !== undefined) break;
       if (planned.plan === "unchanged") {
@@ -73,16 +70,35 @@ export async function ingestFiles(
         if (candidate.named) onOutcome?.(outcome);
         continue;
       }
+      await lanes.room(planned.candidate.file.size);
+      if (signal?.aborted || failure !== undefined) break;
       start(planned);
-      while (running.size >= AT_ONCE) await Promise.race(running);
     }
     onProgress?.(totals);
     if (signal?.aborted || failure !== undefined) break;
   }
-  await Promise.all(running);
+  await lanes.end();
   if (failure !== undefined) throw failure.error;
   await records.flush();
   return totals;
+}
+
+/** Looks for the next group while this one is dealt with. */
+async function* readAhead<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  const iterator = items[Symbol.asyncIterator]();
+  let next = iterator.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = iterator.next();
+      // What goes wrong is thrown where it is waited for.
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 export interface Planned {
@@ -107,24 +123,51 @@ async function* planGroups(
   onLooked?.(performance.now() - started);
 }
 
-/** What is known of the files of a group, and whether they have to be read. */
+/**
+ * What is known of the files of a group, and whether they have to be read. What a reader needs to go
+ * on is asked for only where it can.
+ */
 export async function planGroup(
   setting: IngestSetting,
   group: readonly Candidate[],
 ): Promise<readonly Planned[]> {
-  const paths = group.map(({ file }) => file.path);
-  const { tenant, workstation } = setting;
-  const found = await tenant.findIngestedFiles(workstation, paths);
-  const known = new Map(found.map((file) => [file.path, file]));
-  return Promise.all(
-    group.map(async (candidate): Promise<Planned> => {
-      const { file } = candidate;
-      const record = known.get(file.path);
-      const source = setting.sources.find(({ name }) => name === record?.source);
-      const now = addSums(file, await sumBeside(source, file));
-      return { candidate, known: record, plan: planReading(now, record, setting) };
-    }),
+  const facts = await findRecords(setting, group, false);
+  const sums = await Promise.all(
+    group.map(({ file }) => sumWhole(setting, file, facts.get(file.path))),
   );
+  const plan = (candidate: Candidate, i: number, known: IngestedFile | undefined): Planned => ({
+    ...{ candidate, known, plan: planReading(sums[i] ?? candidate.file, known, setting) },
+  });
+  const planned = group.map((each, i) => plan(each, i, facts.get(each.file.path)));
+  const changed = planned.filter(({ known, plan }) => known !== undefined && plan !== "unchanged");
+  if (changed.length === 0) return planned;
+  const candidates = changed.map(({ candidate }) => candidate);
+  const whole = await findRecords(setting, candidates, true);
+  return planned.map((each, i) => {
+    const known = whole.get(each.candidate.file.path);
+    return known === undefined ? each : plan(each.candidate, i, known);
+  });
+}
+
+/** Of a file, and of all that lies beside it and is a part of it. */
+async function sumWhole(
+  { sources }: IngestSetting,
+  file: Candidate["file"],
+  known: IngestedFile | undefined,
+): Promise<FileSum> {
+  const source = known && sources.find(({ name }) => name === known.source);
+  const hasParts = source?.container === "database" || source?.companions !== undefined;
+  return hasParts ? addSums(file, await sumBeside(source, file)) : file;
+}
+
+async function findRecords(
+  { tenant, workstation }: IngestSetting,
+  group: readonly Candidate[],
+  withState: boolean,
+): Promise<ReadonlyMap<string, IngestedFile>> {
+  const paths = group.map(({ file }) => file.path);
+  const found = await tenant.findIngestedFiles(workstation, paths, { withState });
+  return new Map(found.map((file) => [file.path, file]));
 }
 
 /** Written after what was read is stored: a run that dies in between reads a file again. */

@@ -8,6 +8,7 @@ import { workstationId } from "../ingest/identity/workstation.ts";
 import type { Environment, TranscriptSource } from "../ingest/source.ts";
 import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { Turns } from "./turns.ts";
 
 export interface IngestOptions {
   /** What of the machine says where files are, and which machine this is. */
@@ -34,6 +35,8 @@ export interface IngestSetting {
   readonly force: boolean;
   readonly dryRun: boolean;
   readonly git: GitLookup;
+  /** Parts of one session, one after another. */
+  readonly turns: Turns;
   /** What stands for the format of a file that is of none of `sources`. */
   readonly unrecognised: string;
 }
@@ -59,6 +62,7 @@ export async function createSetting(
     ...{ force: options.force ?? false, dryRun: options.dryRun ?? false },
     workstation: await workstationId(environment),
     git: new GitLookup(),
+    turns: new Turns(),
     unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };
 }

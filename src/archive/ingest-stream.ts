@@ -45,5 +45,6 @@ export async function ingestStream(
   return {
     ...{ path: "-", how: "read", source: transcript.source, bytes: length, sessions },
     ...{ problems: [...transcript.problems.first, ...problems.first], problemCounts },
+    ignoredCounts: transcript.problems.ignored,
   };
 }

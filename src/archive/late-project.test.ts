@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
@@ -55,6 +56,21 @@ describe("a session whose project becomes known later", () => {
     await machine.run(engine, sources);
     expect((await machine.run(engine, forced)).totals.entries).toBe(0);
     expect(await only(engine)).toEqual({ ...known, said: ["Why?", "And then?"] });
+  });
+
+  test("is of the repository that its project is a checkout of", async () => {
+    await using engine = await open(":memory:");
+    const machine = createMachine();
+    machine.put("shop/.git/HEAD", "ref: refs/heads/main\n");
+    machine.put("shop/.git/config", '[remote "origin"]\n\turl = git@git.example:acme/shop.git\n');
+    const path = `.claude/projects/p/${ID}.jsonl`;
+    machine.put(path, asLines(QUEUED));
+    await machine.run(engine, sources);
+    const cwd = join(machine.home, "shop");
+    machine.put(path, asLines(QUEUED, { ...asked("a", null, "Why?"), cwd }));
+    await machine.run(engine, sources);
+    expect(await only(engine)).toMatchObject({ projectPath: cwd, said: ["Why?"] });
+    expect((await engine.listSessions({ repo: "acme/shop" })).sessions).toHaveLength(1);
   });
 
   test("stays forgotten", async () => {

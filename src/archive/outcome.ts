@@ -43,14 +43,18 @@ export interface FileOutcome {
   /** The first hundred. */
   readonly problems: readonly ImportProblem[];
   readonly problemCounts: ReadonlyMap<string, number>;
+  /** Records that were left out on purpose, by the source's name of their type. */
+  readonly ignoredCounts: ReadonlyMap<string, number>;
   /** Why it is unreadable. */
   readonly message?: string;
 }
 
+const NONE: ReadonlyMap<string, number> = new Map();
+
 /** Of a file that gave nothing. */
 export function outcomeOf(path: string, how: How): FileOutcome {
-  const nothing = { source: null, bytes: 0, sessions: [], problems: [], problemCounts: new Map() };
-  return { path, how, ...nothing };
+  const nothing = { source: null, bytes: 0, sessions: [], problems: [] };
+  return { path, how, ...nothing, problemCounts: NONE, ignoredCounts: NONE };
 }
 
 export interface SourceTotals {
@@ -68,6 +72,8 @@ export class Totals {
   >;
   readonly sources: Map<string, SourceTotals> = new Map();
   readonly problems: Map<string, number> = new Map();
+  /** Records that tell nothing of a conversation, and were left out. */
+  readonly ignored: Map<string, number> = new Map();
   bytes = 0;
   created = 0;
   /** Known sessions that have got something new. */
@@ -82,9 +88,8 @@ export class Totals {
   add(outcome: FileOutcome): void {
     this.files[outcome.how]++;
     this.bytes += outcome.bytes;
-    for (const [code, count] of outcome.problemCounts) {
-      this.problems.set(code, (this.problems.get(code) ?? 0) + count);
-    }
+    addCounts(this.problems, outcome.problemCounts);
+    addCounts(this.ignored, outcome.ignoredCounts);
     if (outcome.source !== null) this.#addSource(outcome.source).files++;
   }
 
@@ -107,4 +112,8 @@ export class Totals {
     }
     return totals;
   }
+}
+
+function addCounts(sum: Map<string, number>, counts: ReadonlyMap<string, number>): void {
+  for (const [name, count] of counts) sum.set(name, (sum.get(name) ?? 0) + count);
 }

@@ -25,7 +25,7 @@ export function planReading(
   // We may know more formats than the last time.
   if (isUnrecognised(known) && known.source !== unrecognised) return "whole";
   if (file.size === known.size && file.mtimeUs === known.mtimeUs) return "unchanged";
-  const canGoOn = file.size > known.size && known.state !== null && known.tailHash !== null;
+  const canGoOn = file.size > known.size && known.tailHash !== null;
   return canGoOn ? "rest" : "whole";
 }
 

@@ -3,11 +3,11 @@
  * and the first request, which is the title of a session that has none.
  */
 
+import type { Described, Description } from "../engine/import/import-session.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import { type Block, textOf } from "../model/block.ts";
-import type { IngestFigures, Session } from "../model/session.ts";
+import type { IngestFigures } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
-import type { SessionPatch } from "../store/records.ts";
 import { FROM_REQUEST, givenTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
 
 /** A session names few tools; what claims to name more is not counted on. */
@@ -23,6 +23,7 @@ export class SessionFigures {
   #first: number | null = null;
   #last: number | null = null;
   #request: string | undefined;
+  #cost: number | undefined;
 
   /** Passes the entries on, and counts them. */
   async *watch(entries: AsyncIterable<ImportedEntry>): AsyncGenerator<ImportedEntry> {
@@ -37,10 +38,10 @@ export class SessionFigures {
    * file was read; a file that was read whole has no fewer than an archive had of it before.
    */
   describe(
-    session: Session,
+    session: Described,
     title: string | null,
     file: { readonly mtime: number; readonly isRest: boolean },
-  ): SessionPatch {
+  ): Description {
     return {
       figures: this.#figures(session.figures, file),
       ...this.#titlePatch(session, title),
@@ -52,7 +53,7 @@ export class SessionFigures {
     return { ...this.#figures(undefined, { mtime: 0, isRest: false }), fileMtime: null };
   }
 
-  #titlePatch(session: Session, title: string | null): SessionPatch {
+  #titlePatch(session: Described, title: string | null): Description {
     if (givenTitle(session) !== "") return {};
     // The source may have one by now.
     if (title !== null && title !== "") return { title };
@@ -65,6 +66,8 @@ export class SessionFigures {
     { mtime, isRest }: { readonly mtime: number; readonly isRest: boolean },
   ): IngestFigures {
     const join = isRest ? (a: number, b: number) => a + b : Math.max;
+    const costs = [this.#cost, earlier?.costUsd].filter((cost) => cost !== undefined);
+    const cost = costs.length === 0 ? undefined : costs.reduce((a, b) => join(a, b));
     const counts = new Map(this.#tools);
     for (const [name, count] of Object.entries(earlier?.toolCounts ?? {})) {
       counts.set(name, join(counts.get(name) ?? 0, count));
@@ -75,6 +78,7 @@ export class SessionFigures {
       fileMtime: mtime,
       firstMessageAt: pick(Math.min, this.#first, earlier?.firstMessageAt),
       lastMessageAt: pick(Math.max, this.#last, earlier?.lastMessageAt),
+      ...(cost === undefined ? {} : { costUsd: cost }),
     };
   }
 
@@ -82,6 +86,7 @@ export class SessionFigures {
     const { createdAt } = entry;
     this.#first = pick(Math.min, this.#first, createdAt);
     this.#last = pick(Math.max, this.#last, createdAt);
+    if (entry.cost !== undefined) this.#cost = (this.#cost ?? 0) + entry.cost;
     for (const block of entry.blocks) if (block.type === "tool_use") this.#countTool(block.name);
     if (entry.role !== "user" || isInjected(entry.metadata)) return;
     const request = requestOf(entry.blocks);

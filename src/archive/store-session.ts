@@ -2,6 +2,7 @@
 
 import type { ImportResult } from "../engine/import/import-session.ts";
 import type { EarlierKeys } from "../engine/import/known-session.ts";
+import type { GitAttributes } from "../ingest/identity/git.ts";
 import {
   compositeKey,
   idFromFile,
@@ -42,17 +43,26 @@ export async function storeSession(
   const figures = new SessionFigures();
   const mtime = Math.floor(file.mtimeUs / 1000);
   const watched: ImportedSession = { ...imported, entries: figures.watch(imported.entries) };
-  return tenant.importSession(watched, {
-    ...{ workstation, projectId: project, dryRun },
-    ...(file.path === "" ? {} : { file: file.path }),
-    key: compositeKey(workstation, project, own),
-    earlier: earlierKeys(setting, imported, own, file),
-    metadata: await attributes(setting, imported, project),
-    skipForgotten: !file.revive,
-    ...(file.last === null ? {} : { after: file.last }),
-    describe: (session, title) =>
-      figures.describe(session, title ?? imported.title, { mtime, isRest: file.isRest }),
-  });
+  const key = compositeKey(workstation, project, own);
+  const git = imported.cwd === null ? undefined : await setting.git.find(imported.cwd);
+  const metadata = attributes(setting, imported, project, git);
+  return setting.turns.take(turnOf(own, key), () =>
+    tenant.importSession(watched, {
+      ...{ workstation, projectId: project, dryRun, key, metadata },
+      earlier: earlierKeys(setting, imported, own, file),
+      ...(git?.remote == null ? {} : { repo: git.remote }),
+      ...(file.path === "" ? {} : { file: file.path }),
+      skipForgotten: !file.revive,
+      ...(file.last === null ? {} : { after: file.last }),
+      describe: (session, title) =>
+        figures.describe(session, title ?? imported.title, { mtime, isRest: file.isRest }),
+    }),
+  );
+}
+
+/** Two files of one session have different keys while one of them does not tell of its project. */
+function turnOf(own: string, key: string): string {
+  return uuidInName(own) === undefined ? key : own;
 }
 
 /** A project may become known when some of the session is stored: then it goes on as the same one. */
@@ -81,15 +91,15 @@ function nameless({ path, index }: SessionFile): string {
 }
 
 /** The repository, and the session that this one was made from. */
-async function attributes(
-  { git, workstation }: IngestSetting,
-  { cwd, parentSession }: ImportedSession,
+function attributes(
+  { workstation }: IngestSetting,
+  { parentSession }: ImportedSession,
   project: string,
-): Promise<JsonObject> {
-  const found = cwd === null ? undefined : await git.find(cwd);
+  git: GitAttributes | undefined,
+): JsonObject {
   const parent =
     parentSession === null
       ? {}
       : { parent: { id: parentSession, key: compositeKey(workstation, project, parentSession) } };
-  return { ...(found === undefined ? {} : { git: { ...found } }), ...parent };
+  return { ...(git === undefined ? {} : { git: { ...git } }), ...parent };
 }

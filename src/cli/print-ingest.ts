@@ -46,6 +46,9 @@ export function summaryLines({ totals, skipped }: IngestReport, seconds: number)
   ];
   const told = passed.filter(([, count]) => count > 0);
   if (told.length > 0) lines.push(`Skipped: ${countList(told)}.`);
+  if (totals.ignored.size > 0) {
+    lines.push(`Left out as no part of a conversation: ${countList(totals.ignored)}.`);
+  }
   if (totals.problems.size > 0) lines.push(`Problems: ${countList(totals.problems)}.`);
   return lines;
 }

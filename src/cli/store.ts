@@ -1,5 +1,6 @@
 /** Opening the store for the time of one command. */
 
+import { setFlagsFromString } from "node:v8";
 import type { Engine } from "../engine/engine.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -38,6 +39,7 @@ export async function withStore<Result>(
   load: Load = "short",
 ): Promise<Result> {
   if (isServer(context.address)) return withServer(context, use);
+  if (load === "bulk") keepHeapSmall();
   const engine = await openStore(context, access, load);
   try {
     return await explainMissingModel(() => use(engine.forTenant(context.tenant), engine));
@@ -119,4 +121,14 @@ export async function explainMissingStore<Result>(
       { details: error.details, cause: error },
     );
   }
+}
+
+/**
+ * V8 lets the room for new objects grow to what a busy program fills between two collections: more
+ * than a hundred megabytes for who reads transcripts, although next to nothing of them is kept. Kept
+ * at its first size, ingesting takes about 8 % more time and 130 MB less memory. It is the whole process
+ * that this is set for, so only a program may do it: a host of the library decides for itself.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
 }

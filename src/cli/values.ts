@@ -1,5 +1,6 @@
 /** From the text of an option to the value that the library takes. */
 
+import { normalizeRemote } from "../ingest/identity/git.ts";
 import type { JsonObject } from "../model/json.ts";
 import { usageError } from "./command.ts";
 
@@ -7,6 +8,11 @@ export function toCount(text: string | undefined, option: string): number | unde
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw usageError(`${option} must be a whole number, not "${text}"`, option);
+}
+
+/** A repository as it is stored: pasted from `git remote -v`, from a browser, or typed in part. */
+export function toRepo(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : normalizeRemote(text);
 }
 
 /** One of a few words. */

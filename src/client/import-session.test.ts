@@ -28,7 +28,7 @@ async function importFile(tenant: TenantApi, file: string) {
     const { sessionId, ...result } = await tenant.importSession(session, {
       ...{ file, workstation: "w1", projectId: "p1", metadata: { a: 1 } },
       describe: (before, title) => ({
-        ...{ title: `${before.agent}: ${title ?? "untitled"}`, ttlSeconds: 5, metadata: { b: 2 } },
+        ...{ title: `${before.title}: ${title ?? "untitled"}`, ttlSeconds: 5, metadata: { b: 2 } },
         figures: {
           ...{ exchangeCount: 1, toolCounts: {}, fileMtime: 3, firstMessageAt: null },
           lastMessageAt: null,

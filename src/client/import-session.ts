@@ -6,6 +6,7 @@
  */
 
 import {
+  fromWireDescribed,
   fromWireImportResult,
   toWireImportedEntry,
   toWireImportOptions,
@@ -13,7 +14,6 @@ import {
   type WireImportLine,
   type WireImportResult,
 } from "../api/imported-session.ts";
-import { fromWireSession } from "../api/session.ts";
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { UpdateSessionInput } from "../engine/session-input.ts";
 import type { ImportProblemCode, ProblemLog } from "../ingest/problems.ts";
@@ -41,7 +41,7 @@ export async function importSession(
   addProblems(imported.problems, answer);
   const { stored, session_id: id } = answer;
   if (options.describe !== undefined && stored !== null && id !== null) {
-    const patch = options.describe(fromWireSession(stored.session), stored.title ?? undefined);
+    const patch = options.describe(fromWireDescribed(stored), stored.told_title ?? undefined);
     if (Object.keys(patch).length > 0) await update(id, toUpdate(patch));
   }
   return { ...fromWireImportResult(answer), problems: imported.problems.total };

@@ -106,7 +106,7 @@ export function draftEntry(input: EntryInput, id: string, createdAt: number): Dr
     kind: input.kind,
     role: input.role ?? null,
     actor: input.actor ?? null,
-    ...encode(input.blocks, input.data ?? null),
+    ...draftContent(input.blocks, input.data ?? null),
     usage: null,
     model: null,
     adapter: null,
@@ -168,7 +168,7 @@ function toMessage(
     kind: "message",
     role,
     actor: name(input.actor, "actor"),
-    ...encode(blocks, null),
+    ...draftContent(blocks, null),
     usage: input.usage === undefined ? null : checkUsage(input.usage),
     model: name(input.model, "model"),
     adapter: name(input.adapter, "adapter"),
@@ -193,10 +193,10 @@ function toToolMessage(block: Block, id: string, createdAt: number): Draft {
   return draftEntry({ kind: "message", role: "tool", actor, blocks: [block] }, id, createdAt);
 }
 
-function encode(
-  blocks: readonly Block[],
-  data: JsonValue,
-): Pick<NewEntry, "content" | "payloads" | "contentBytes"> {
+export type DraftedContent = Pick<NewEntry, "content" | "payloads" | "contentBytes">;
+
+/** Content as it is stored. Throws `too_large` for more than an entry may hold. */
+export function draftContent(blocks: readonly Block[], data: JsonValue): DraftedContent {
   const content = encodeContent({ blocks, data });
   if (content.bytes > MAX_CONTENT_BYTES) {
     throw tooLarge(

@@ -38,6 +38,8 @@ export interface SearchInput {
   readonly participant?: OneOrMore;
   /** A project's id, or the end of its path. */
   readonly project?: OneOrMore;
+  /** A repository's remote, or its last parts: `github.com/acme/shop`, `acme/shop`, `shop`. */
+  readonly repo?: OneOrMore;
   readonly workstation?: OneOrMore;
   readonly gitBranch?: OneOrMore;
   readonly source?: OneOrMore;
@@ -228,6 +230,7 @@ function toScope(input: SearchInput): SessionScope {
     owners: list(input.owner, "owner"),
     participants: list(input.participant, "participant"),
     projects: list(input.project, "project"),
+    repos: list(input.repo, "repo"),
     workstations: list(input.workstation, "workstation"),
     gitBranches: list(input.gitBranch, "gitBranch"),
     sources: list(input.source, "source"),

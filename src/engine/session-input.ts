@@ -165,6 +165,7 @@ const ORIGIN_FIELDS = [
   "projectId",
   "projectPath",
   "gitBranch",
+  "repo",
   "file",
   "key",
 ] as const satisfies readonly (keyof Origin)[];

@@ -198,11 +198,13 @@ export class TenantEngine {
   async findIngestedFiles(
     workstation: string,
     paths: readonly string[],
+    options: { readonly withState?: boolean } = {},
   ): Promise<readonly IngestedFile[]> {
     return this.scope.store.findIngestedFiles(
       this.tenant,
       checkKey(workstation, "workstation"),
       paths.map((path) => checkKey(path, "path")),
+      options.withState ?? true,
     );
   }
 

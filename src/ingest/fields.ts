@@ -15,6 +15,12 @@ export function countField(fields: Fields, name: string): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
 
+/** What something cost: a number that is not negative. */
+export function costField(fields: Fields, name: string): { readonly cost?: number } {
+  const value = fields[name];
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? { cost: value } : {};
+}
+
 /** Epoch milliseconds of a number or of an ISO 8601 text. */
 export function timeField(fields: Fields, name: string): number | null {
   const value = fields[name];
@@ -26,23 +32,35 @@ export function timeField(fields: Fields, name: string): number | null {
 
 /** The fields that are not among `known`, as they came. */
 export function otherFields(fields: Fields, known: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name]) => !known.includes(name)),
-  ) as JsonObject;
+  const others: Record<string, unknown> = {};
+  // Every record of a file comes here, some of them several times: pairs would cost four times this.
+  for (const name of Object.keys(fields)) {
+    if (!known.includes(name)) setField(others, name, fields[name]);
+  }
+  return others as JsonObject;
 }
 
 /** Leaves out what is undefined or an empty object. */
 export function presentFields(fields: Record<string, JsonValue | undefined>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && !isEmptyObject(value)),
-  ) as JsonObject;
+  const present: Record<string, unknown> = {};
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value !== undefined && !isEmpty(value)) setField(present, name, value);
+  }
+  return present as JsonObject;
 }
 
-function isEmptyObject(value: JsonValue | undefined): boolean {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.keys(value).length === 0
-  );
+/** A field of a foreign name: one that is called `__proto__` is a field as well. */
+export function setField(fields: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== "__proto__") fields[name] = value;
+  else Object.defineProperty(fields, name, { value, ...PLAIN });
+}
+
+const PLAIN = { enumerable: true, configurable: true, writable: true };
+
+/** Whether it is an object without fields. */
+export function isEmpty(value: JsonValue | undefined): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  for (const _ in value) return false;
+  return true;
 }

@@ -50,7 +50,13 @@ function parseLine(line: Line, problems: ProblemLog): Record<string, unknown> | 
 /** What nests deeper than our own input may is refused here, so that nothing later overflows. */
 export function nestsDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1));
+  if (levels === 0) return true;
+  const inner = Array.isArray(value) ? value : Object.values(value);
+  // A loop, because every record of a file comes here.
+  for (const each of inner) {
+    if (typeof each === "object" && nestsDeeper(each, levels - 1)) return true;
+  }
+  return false;
 }
 
 /** The first line of a file's beginning as an object, if all of it is there. */

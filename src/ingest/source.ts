@@ -112,6 +112,11 @@ export interface ImportedTranscript {
    * written. Then the file is read again, though it may not change any more.
    */
   readonly isPostponed?: () => boolean;
+  /**
+   * To be asked when all is read: whether a reading that went on from an earlier one met something
+   * that names what it does not know, and ended there. Then the whole file has to be read.
+   */
+  readonly isLost?: () => boolean;
 }
 
 export interface ImportedSession {
@@ -155,6 +160,8 @@ export interface ImportedEntry {
   /** What all parts of one answer share, where several entries are one: its usage stands on the last. */
   readonly answer?: string;
   readonly model: string | null;
+  /** What the call cost in US dollars, where the source says so. */
+  readonly cost?: number;
   /** Null if the format does not say. */
   readonly createdAt: number | null;
   readonly metadata: JsonObject;

@@ -79,3 +79,29 @@ export type BlockInput =
 export function textOf(blocks: readonly Block[]): string {
   return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
+
+/** About the characters that `blocks` hold, for who bounds what it keeps in memory. */
+export function lengthOfBlocks(blocks: readonly Block[]): number {
+  let length = 0;
+  for (const block of blocks) length += lengthOf(block);
+  return length;
+}
+
+function lengthOf(block: Block): number {
+  switch (block.type) {
+    case "text":
+      return block.text.length;
+    case "thinking":
+      return block.text.length + (block.signature?.length ?? 0);
+    case "tool_use":
+      return block.input.length;
+    case "tool_result": {
+      const { output } = block;
+      return typeof output === "string" ? output.length : lengthOfBlocks(output);
+    }
+    case "image":
+      return (block.data?.length ?? 0) + (block.url?.length ?? 0);
+    case "opaque":
+      return block.json.length;
+  }
+}

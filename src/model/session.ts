@@ -18,6 +18,8 @@ export interface Origin {
   readonly projectId?: string;
   readonly projectPath?: string;
   readonly gitBranch?: string;
+  /** The repository, by its remote: `github.com/acme/shop`. Clones and worktrees share it. */
+  readonly repo?: string;
   readonly file?: string;
   /** The source's own identity of the session, unique within a tenant. */
   readonly key?: string;
@@ -33,6 +35,8 @@ export interface IngestFigures {
   readonly fileMtime: number | null;
   readonly firstMessageAt: number | null;
   readonly lastMessageAt: number | null;
+  /** What the calls cost in US dollars, as far as the source says so. */
+  readonly costUsd?: number;
 }
 
 export interface Session {

@@ -87,7 +87,7 @@ export interface FeedEntry {
   readonly createdAt: number;
   /** JSON text, or null. */
   readonly metadata: string | null;
-  /** Whole: large payloads are read, too. */
+  /** A large payload that was not asked for is there with its beginning. */
   readonly blocks: readonly Block[];
 }
 
@@ -155,6 +155,8 @@ export interface SessionScope {
   readonly participants?: readonly string[];
   /** A project's id, or the end of its path. */
   readonly projects?: readonly string[];
+  /** A repository's remote, or its last parts. */
+  readonly repos?: readonly string[];
   readonly workstations?: readonly string[];
   readonly gitBranches?: readonly string[];
   readonly sources?: readonly string[];
@@ -228,7 +230,13 @@ export interface MaintenanceReport {
 export type Need =
   /** Asked for again, it begins a new snapshot: what was read before is to be read again, too. */
   | { readonly need: "manifest" }
-  | { readonly need: "feed"; readonly after: number; readonly limit: number }
+  | {
+      readonly need: "feed";
+      readonly after: number;
+      readonly limit: number;
+      /** Large payloads are read of blocks of these types; of all if left out. */
+      readonly whole?: readonly Block["type"][];
+    }
   | { readonly need: "blobs"; readonly keys: readonly BlobKey[] }
   | { readonly need: "paths"; readonly sessions: readonly number[] }
   | { readonly need: "scope"; readonly scope: SessionScope }

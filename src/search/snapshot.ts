@@ -1,5 +1,6 @@
 /** The index as of one moment: its segments, its tail, and what counts in them. */
 
+import { indexedTypes } from "./document/indexable-text.ts";
 import { indexVersion } from "./index/add-feed.ts";
 import { type Blobs, UnreadableSegment } from "./index/blobs.ts";
 import { type FieldSize, findLive, type Liveness } from "./index/liveness.ts";
@@ -81,9 +82,10 @@ function* readTail(
 ): Asking<{ readonly tail: Tail; readonly head: number }> {
   const isOurs = memory.tail !== undefined && memory.tail.from >= manifest.through;
   let tail = isOurs ? (memory.tail as Tail) : new Tail(manifest.through, memory.indexing);
+  const whole = indexedTypes(memory.indexing.tools);
   for (;;) {
     const after = tail.through;
-    const slice = yield* ask<"feed">({ need: "feed", after, limit: SLICE });
+    const slice = yield* ask<"feed">({ need: "feed", after, limit: SLICE, whole });
     if (slice.head - tail.from > MAX_TAIL) {
       tail = new Tail(slice.head - KEPT_TAIL, memory.indexing);
       continue;

@@ -237,7 +237,8 @@ export function changesOf(name: keyof StoreWrites, args: readonly unknown[]): nu
   if (name === "forkSession") return "many";
   if (name === "putIngestedFiles") return 0;
   if (name !== "append") return 1;
-  const { entries } = args[1] as AppendRequest;
+  const { entries, isHistory } = args[1] as AppendRequest;
+  if (isHistory) return entries.length;
   return entries.length + entries.filter(({ usage }) => usage !== null).length;
 }
 

@@ -9,11 +9,30 @@ export interface StoredPayload {
 
 /** Images and other data that is compressed already is stored as it is. */
 export function compressPayload(bytes: Uint8Array): StoredPayload {
-  const compressed = zstdCompressSync(bytes);
+  // One buffer that mostly suffices: what is asked for beyond it costs more than the compression.
+  const compressed = zstdCompressSync(bytes, { chunkSize: Math.max(1_024, bytes.length >> 1) });
   return compressed.length < bytes.length
     ? { codec: "zstd", bytes: compressed }
     : { codec: "none", bytes };
 }
+
+/** Less than this is not worth the time. */
+const MIN_PACKED_BYTES = 512;
+
+/** JSON text that nobody reads in the database, packed if that makes it smaller. */
+export function packText(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  return bytes.length < MIN_PACKED_BYTES ? bytes : compressPayload(bytes).bytes;
+}
+
+/** What was packed says so by its first bytes; no JSON begins with them. */
+export function unpackText(bytes: Uint8Array): string {
+  const isPacked = ZSTD.every((byte, i) => bytes[i] === byte);
+  const plain = isPacked ? zstdDecompressSync(bytes) : bytes;
+  return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString("utf8");
+}
+
+const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 
 export function decompressPayload(stored: StoredPayload): Uint8Array {
   return stored.codec === "zstd" ? zstdDecompressSync(stored.bytes) : stored.bytes;

@@ -123,7 +123,7 @@ export function planAppend(
       changes.push(supersededChange(entry.supersedes, entry.id, state.sessionId, request.now));
     }
     if (entry.usage !== null) addUsage(usage, entry.usage);
-    const called = contextUsage(entry, state, request.now);
+    const called = request.isHistory ? undefined : contextUsage(entry, state, request.now);
     if (called !== undefined) changes.push(called);
   }
 

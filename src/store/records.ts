@@ -33,6 +33,8 @@ export interface NewSession {
   readonly retention: Retention;
   readonly origin: Origin;
   readonly startedAt: number;
+  /** Of an ingested session, if all of it is known. */
+  readonly figures?: IngestFigures;
   readonly now: number;
   readonly idempotency?: Idempotency;
 }
@@ -51,7 +53,7 @@ export interface SessionPatch {
   readonly retention?: Retention;
   readonly figures?: IngestFigures;
   /** What is known of it only by now. `session_exists` if another session has the key. */
-  readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch">;
+  readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch" | "repo">;
 }
 
 export interface SessionFilter {
@@ -60,6 +62,8 @@ export interface SessionFilter {
   readonly participant?: string;
   readonly projectId?: string;
   readonly workstation?: string;
+  /** The repository's remote, or its last parts. */
+  readonly repo?: string;
   readonly source?: string;
   readonly parentSessionId?: string;
   /** Last interaction at or after, and before. */
@@ -122,6 +126,11 @@ export interface AppendRequest {
   readonly idempotency?: Idempotency;
   /** What a compaction changes beside adding its entry, in the same transaction. */
   readonly summary?: NewSummary;
+  /**
+   * It was all said before, elsewhere. Nobody has called a model now, so the feed tells of no
+   * `context_usage`; and nobody waits for the places, so the result has none.
+   */
+  readonly isHistory?: boolean;
 }
 
 /** The copy of a compaction's summary, and what it covers. */
@@ -147,6 +156,7 @@ export interface PlacedEntry {
 }
 
 export interface AppendResult {
+  /** In the order of the request; none of a history. */
   readonly entries: readonly PlacedEntry[];
   readonly leaf: string | null;
   /** The request had been carried out before; nothing was written now. */

@@ -157,11 +157,12 @@ export interface StoreReads {
   findTombstone(tenant: string, sessionId: string): Promise<Tombstone | undefined>;
   /** The newest of the sessions that came from there and were deleted. */
   findTombstoneByOrigin(tenant: string, key: string): Promise<Tombstone | undefined>;
-  /** Those of the paths that were read, in no order. */
+  /** Those of the paths that were read, in no order. Without their state, it is null. */
   findIngestedFiles(
     tenant: string,
     workstation: string,
     paths: readonly string[],
+    withState?: boolean,
   ): Promise<readonly IngestedFile[]>;
 
   /** `session_not_found` or, for an unknown leaf or entry, `entry_not_found`. */

@@ -59,14 +59,19 @@ export function encodeContent(
   return { text, payloads: [...payloads.values()], bytes };
 }
 
-/** The hashes of the blobs that must be read before `decodeContent` can give the whole content. */
-export function blobsOf(text: string): string[] {
+/**
+ * The hashes of the blobs that must be read before `decodeContent` can give the whole content, or of
+ * it the blocks of some types.
+ */
+export function blobsOf(text: string, types?: readonly Block["type"][]): string[] {
   // The shortest reference is longer than this; most texts have none and are not parsed here.
   if (!text.includes('"blob":"')) return [];
   const found: string[] = [];
   const parsed: unknown = JSON.parse(text);
   if (isReference(parsed)) return [parsed.blob];
-  for (const block of blocksOf(parsed)) collectReferences(block, found);
+  for (const block of blocksOf(parsed)) {
+    if (types?.includes(block["type"] as Block["type"]) ?? true) collectReferences(block, found);
+  }
   return [...new Set(found)];
 }
 
@@ -101,8 +106,12 @@ export function decodeContent(
 }
 
 /** The references inside a text that was itself a payload. */
-export function nestedBlobsOf(text: string, bytes: Uint8Array): string[] {
-  return isReference(JSON.parse(text)) ? blobsOf(JSON.parse(decode(bytes)) as string) : [];
+export function nestedBlobsOf(
+  text: string,
+  bytes: Uint8Array,
+  types?: readonly Block["type"][],
+): string[] {
+  return isReference(JSON.parse(text)) ? blobsOf(JSON.parse(decode(bytes)) as string, types) : [];
 }
 
 function detach(block: Block, payloads: Map<string, Payload>, thresholdBytes: number): unknown {

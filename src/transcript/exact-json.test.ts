@@ -36,6 +36,17 @@ describe("parseExact", () => {
     );
   });
 
+  test("sees a long number wherever it stands", () => {
+    const digits = fc.stringMatching(/^[1-9][0-9]{16,24}[1-9]$/);
+    const exponents = fc.stringMatching(/^[1-9]e-?[4-9][0-9]{2}$/);
+    fc.assert(
+      fc.property(fc.nat(40), fc.oneof(digits, exponents), fc.nat(40), (before, number, after) => {
+        const text = `{"${"x".repeat(before)}":[${number},"${"y".repeat(after)}"]}`;
+        expect(again(text)).toBe(text);
+      }),
+    );
+  });
+
   test("throws what JSON.parse throws", () => {
     expect(() => parseExact('{"a":9007199254740993')).toThrow(SyntaxError);
   });

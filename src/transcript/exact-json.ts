@@ -24,9 +24,35 @@ const json = JSON as unknown as RawJson;
  */
 const MAY_LOSE = /(?:^|[:,[\s])-?[0-9](?:[0-9.]{15,}|[0-9.]*[eE][+-]?[0-9]{2})/;
 
+/** A number with an exponent of two digits, as it ends: a third of the time that `MAY_LOSE` takes. */
+const HAS_EXPONENT = /[0-9][eE][+-]?[0-9]{2,}(?:[\s,\]}]|$)/;
+
+/** Half of the characters that a number has at least which may lose some. */
+const STEP = 8;
+
+/**
+ * Whether there may be sixteen digits and dots in a row. Such a run has two of the places that are
+ * looked at and all between them: of most text one character in eight is read.
+ */
+function hasLongRun(text: string): boolean {
+  for (let i = STEP - 1; i + STEP < text.length; i += STEP) {
+    if (!isDigit(text.charCodeAt(i)) || !isDigit(text.charCodeAt(i + STEP))) continue;
+    let next = i + 1;
+    while (next < i + STEP && isDigit(text.charCodeAt(next))) next++;
+    if (next === i + STEP) return true;
+  }
+  return false;
+}
+
+/** Or a dot. */
+function isDigit(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2e;
+}
+
 /** As `JSON.parse`, but what `JSON.stringify` gives of the result has every number as it was written. */
 export function parseExact(text: string): unknown {
-  if (!MAY_LOSE.test(text)) return JSON.parse(text);
+  const isPlain = !hasLongRun(text) && !HAS_EXPONENT.test(text);
+  if (isPlain || !MAY_LOSE.test(text)) return JSON.parse(text);
   return json.parse(text, (_key, value, { source }) =>
     typeof value === "number" && source !== undefined && !isExact(value, source)
       ? json.rawJSON(source)

@@ -20,7 +20,7 @@ export interface SourceFields {
 }
 
 export function toSourceMetadata(source: SourceFields): JsonObject {
-  return { [SOURCE_KEY]: { ...source } as unknown as JsonObject };
+  return { [SOURCE_KEY]: source as unknown as JsonObject };
 }
 
 /** What is known of the source, if it is of this format. Large fields stand in `data` instead. */

@@ -267,7 +267,7 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     body: {
       figures: {
         ...{ exchange_count: 1, tool_counts: {}, file_mtime: null },
-        ...{ first_msg_at: null, last_msg_at: null },
+        ...{ first_msg_at: null, last_msg_at: null, cost_usd: 0.5 },
       },
     },
     stranger: none,

@@ -161,6 +161,31 @@ describe("with what the route takes", () => {
   });
 });
 
+test("sessions of a repository are listed and searched together", async () => {
+  const acme = world.engine.forTenant("acme");
+  for (const repo of ["git.example/acme/shop", "git.example/other/shop"]) {
+    const session = await acme.createSession({
+      agent: "coder",
+      createdBy: "ana",
+      origin: { repo },
+    });
+    await session.append({ role: "user", actor: "ana", content: "The till drawer is stuck." });
+  }
+  const ask = async (path: string, body?: object) => {
+    const authorization = `Bearer ${world.tokens.reader}`;
+    const headers = { authorization, "content-type": "application/json" };
+    const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    return (await fetch(world.url + path, { headers, ...sent })).json();
+  };
+  expect(await ask("/v1/sessions?repo=acme/shop")).toMatchObject({
+    sessions: [{ origin: { repo: "git.example/acme/shop" }, cost_usd: null }],
+  });
+  expect(await ask("/v1/search?q=drawer&repo=acme/shop")).toMatchObject({ hits: [{}] });
+  const both = ["acme/shop", "other/shop"];
+  const body = { query: "drawer", repo: both };
+  expect(((await ask("/v1/search", body)) as { hits: unknown[] }).hits).toHaveLength(2);
+});
+
 /** What stands behind the path is the scope; `!` is an operator's. */
 const ROUTE_LIST = [
   "get /v1/sessions read",

@@ -40,7 +40,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       const own = tenant();
       const origin = {
         ...{ source: "claude", workstation: "desk", projectId: "p1" },
-        ...{ projectPath: "/home/ana/jobs", gitBranch: "fix/lock" },
+        ...{ projectPath: "/home/ana/jobs", gitBranch: "fix/lock", repo: "git.example/acme/jobs" },
       };
       const { id } = await talk(own, ["a stoat"], { origin, participants: ["zoe"] });
       await talk(own, ["a stoat elsewhere"]);
@@ -52,11 +52,20 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
         { workstation: "desk" },
         { gitBranch: "fix/lock" },
         { source: "claude" },
+        { repo: "git.example/acme/jobs" },
+        { repo: ["shop", "acme/jobs"] },
       ];
       for (const input of inputs) {
         expect(await sessionsOf(own, "stoat", input), JSON.stringify(input)).toEqual([id]);
       }
-      for (const filter of ["project:jobs", "workstation:desk", "git:fix/lock", 'project:"p1"']) {
+      expect(await sessionsOf(own, "stoat", { repo: "obs" })).toEqual([]);
+      for (const filter of [
+        "repo:acme/jobs",
+        "project:jobs",
+        "workstation:desk",
+        "git:fix/lock",
+        'project:"p1"',
+      ]) {
         expect(await sessionsOf(own, `stoat ${filter}`), filter).toEqual([id]);
       }
     });

@@ -9,11 +9,12 @@ import type { JsonObject } from "../../model/json.ts";
 import { MAX_METADATA_BYTES, MAX_NAME_BYTES } from "../../model/limits.ts";
 import type { NewEntry } from "../../store/records.ts";
 import { SOURCE_KEY, type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
-import { draftEntry } from "../message-input.ts";
+import { type DraftedContent, draftContent } from "../message-input.ts";
 
 export interface ImportPlace {
   readonly id: string;
-  readonly parentId: string | null;
+  /** The session's leaf if left out. */
+  readonly parentId?: string | null;
   /** For an entry of which the source does not say when. */
   readonly createdAt: number;
   readonly idOf: (sourceId: string) => string;
@@ -22,20 +23,19 @@ export interface ImportPlace {
 
 export function draftImported(entry: ImportedEntry, place: ImportPlace): NewEntry {
   const { metadata, data } = fitMetadata(entry, withReferences(entry, place.idOf));
-  const draft = (blocks: readonly Block[], content: JsonObject | null) =>
-    draftEntry(
-      {
-        ...{ kind: entry.kind, role: entry.role, actor: toName(entry.actor), blocks, metadata },
-        ...{ data: content, parentId: place.parentId },
-      },
-      place.id,
-      entry.createdAt ?? place.createdAt,
-    ).entry;
   return {
-    ...fitContent(entry, data, draft, place.problems),
+    id: place.id,
+    kind: entry.kind,
+    role: entry.role,
+    actor: toName(entry.actor),
+    ...fitContent(entry, data, place.problems),
     usage: entry.usage,
     model: toName(entry.model),
+    adapter: null,
+    metadata,
+    createdAt: entry.createdAt ?? place.createdAt,
     interaction: kindRules(entry.kind).counted && entry.role === "user",
+    ...(place.parentId === undefined ? undefined : { parentId: place.parentId }),
   };
 }
 
@@ -49,7 +49,7 @@ export function toName(name: string | null, maxBytes: number = MAX_NAME_BYTES): 
 export function toText(text: string, maxBytes: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these two are what must not be stored.
   const clean = text.toWellFormed().replace(/[\u0000\u0001]/g, "\uFFFD");
-  if (Buffer.byteLength(clean) <= maxBytes) return clean;
+  if (fits(clean, maxBytes)) return clean;
   const cut = Buffer.from(clean).subarray(0, maxBytes).toString("utf8");
   // The last character may have been cut in two.
   return cut.replace(/\uFFFD+$/, "");
@@ -68,15 +68,26 @@ function withReferences(
   return { ...data, ...Object.fromEntries(named) };
 }
 
-/** Metadata is small; what a tool reports beside its output need not be. That moves to the data. */
+/**
+ * Metadata is small; what a tool reports beside its output need not be. That moves to the data. A
+ * reader made it of JSON, so it is JSON, and is not checked again.
+ */
 function fitMetadata(
   entry: ImportedEntry,
   data: JsonObject | null,
-): { readonly metadata: JsonObject; readonly data: JsonObject | null } {
-  const { metadata } = entry;
-  if (Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES) return { metadata, data };
-  const { fields = {}, ...source } = metadata[SOURCE_KEY] as unknown as SourceFields;
-  return { metadata: toSourceMetadata(source), data: { ...data, [SOURCE_KEY]: fields } };
+): { readonly metadata: string; readonly data: JsonObject | null } {
+  const text = JSON.stringify(entry.metadata);
+  if (fits(text, MAX_METADATA_BYTES)) return { metadata: text, data };
+  const { fields = {}, ...source } = entry.metadata[SOURCE_KEY] as unknown as SourceFields;
+  return {
+    metadata: JSON.stringify(toSourceMetadata(source)),
+    data: { ...data, [SOURCE_KEY]: fields },
+  };
+}
+
+/** Most texts are so short that nothing has to be counted. */
+function fits(text: string, maxBytes: number): boolean {
+  return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 }
 
 /** How much of each text is kept of an entry that is larger than an entry may be, in tries. */
@@ -85,18 +96,17 @@ const KEPT_LENGTHS = [1024 * 1024, 64 * 1024, 1024] as const;
 function fitContent(
   entry: ImportedEntry,
   data: JsonObject | null,
-  draft: (blocks: readonly Block[], data: JsonObject | null) => NewEntry,
   problems: ProblemLog,
-): NewEntry {
+): DraftedContent {
   try {
-    return draft(entry.blocks, data);
+    return draftContent(entry.blocks, data);
   } catch (error) {
     if (!BackscrollError.is(error, "too_large")) throw error;
   }
   problems.add("entry_cut", `entry ${entry.sourceId} is larger than 8 MiB and was shortened`);
   for (const length of KEPT_LENGTHS) {
     try {
-      return draft(
+      return draftContent(
         entry.blocks.map((block) => cutBlock(block, length)),
         cutData(data, length),
       );
@@ -104,7 +114,7 @@ function fitContent(
       if (!BackscrollError.is(error, "too_large")) throw error;
     }
   }
-  return draft([{ type: "text", text: "[left out: larger than an entry may be]" }], null);
+  return draftContent([{ type: "text", text: "[left out: larger than an entry may be]" }], null);
 }
 
 function cutBlock(block: Block, length: number): Block {

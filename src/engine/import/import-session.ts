@@ -7,17 +7,21 @@
  */
 
 import type { ImportedSession } from "../../ingest/source.ts";
-import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Origin, Session } from "../../model/session.ts";
-import type { SessionPatch } from "../../store/records.ts";
+import type { NewSession, SessionPatch } from "../../store/records.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { Scope } from "../scope.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 import { toName, toText } from "./import-draft.ts";
+import { ImportSubject } from "./import-subject.ts";
 import { ImportWriter } from "./import-writer.ts";
 import { type EarlierKeys, findIdKey, findKnown, isForgotten } from "./known-session.ts";
+
+/** What of a session decides how it is described. */
+export type Described = Pick<Session, "title" | "metadata" | "figures">;
+export type Description = Pick<SessionPatch, "title" | "metadata" | "figures">;
 
 export interface ImportOptions {
   /** The file, for the session's origin; it also identifies a session that has no id of its own. */
@@ -28,6 +32,8 @@ export interface ImportOptions {
   readonly earlier?: EarlierKeys;
   readonly workstation?: string;
   readonly projectId?: string;
+  /** The repository that the session's folder is a checkout of. */
+  readonly repo?: string;
   /** Whose the session is; the agent's if left out. */
   readonly owner?: string;
   /** Kept with the session beside what the source says of it, when it is made. */
@@ -43,7 +49,7 @@ export interface ImportOptions {
    * Asked when all is read and something was stored: what else is to change with it. `title` is what
    * the entries say of it, if they do.
    */
-  readonly describe?: (session: Session, title: string | undefined) => SessionPatch;
+  readonly describe?: (session: Described, title: string | undefined) => Description;
   /** Counts what would be stored, and stores nothing. */
   readonly dryRun?: boolean;
   /** Called now and then with the entries read so far. */
@@ -77,19 +83,22 @@ export async function importSession(
   checkInput(options, "options");
   const key = originKey(imported, options);
   const { earlier, metadata } = options;
-  const found = await findKnown(scope, key, earlier, () =>
-    options.dryRun ? undefined : { origin: toOrigin(imported, key, options), metadata },
-  );
-  if (found === undefined && options.skipForgotten && (await isForgotten(scope, key, earlier))) {
+  const late = () =>
+    options.dryRun ? undefined : { origin: toOrigin(imported, key, options), metadata };
+  const [found, forgotten] = await Promise.all([
+    findKnown(scope, key, earlier, late),
+    options.skipForgotten ? isForgotten(scope, key, earlier) : false,
+  ]);
+  if (found === undefined && forgotten) {
     const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null, key };
     return { ...nothing, problems: imported.problems.total, forgotten: true };
   }
-  const { session, isNew } =
-    found === undefined
-      ? await create(scope, imported, key, options)
-      : { session: found, isNew: false };
-  const writer = new ImportWriter(scope, session, {
-    ...{ key: await findIdKey(scope, session, key, earlier), isNew },
+  const subject = await ImportSubject.of(
+    scope,
+    found ?? toDraft(scope, imported, key, options),
+    (session) => findIdKey(scope, session, key, earlier),
+  );
+  const writer = new ImportWriter(scope, subject, {
     startedAt: imported.startedAt,
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
     ...{ after: options.after ?? null, describe: options.describe },
@@ -101,13 +110,13 @@ export async function importSession(
   }
   await writer.finish(imported.leaf?.());
   return {
-    sessionId: session?.id ?? null,
-    created: isNew,
+    sessionId: subject.session?.id ?? null,
+    created: subject.isNew,
     entries: writer.stored,
     skipped: writer.skipped,
     problems: imported.problems.total,
     last: writer.last,
-    key: session?.origin.key ?? key,
+    key: subject.session?.origin.key ?? key,
     forgotten: false,
   };
 }
@@ -119,14 +128,13 @@ function originKey(imported: ImportedSession, options: ImportOptions): string {
   throw invalid("file", "the session has no id of its own; name the file that it comes from");
 }
 
-async function create(
+/** The session that is made when there is something to store, or when all is read. */
+function toDraft(
   scope: Scope,
   imported: ImportedSession,
   key: string,
   options: ImportOptions,
-): Promise<{ readonly session: Session | null; readonly isNew: boolean }> {
-  const { store, tenant } = scope;
-  if (options.dryRun) return { session: null, isNew: true };
+): NewSession {
   const input: CreateSessionInput = {
     agent: imported.agent,
     createdBy: imported.agent,
@@ -136,17 +144,7 @@ async function create(
     ...(options.owner === undefined ? {} : { owner: options.owner }),
     ...(imported.startedAt === null ? {} : { startedAt: imported.startedAt }),
   };
-  try {
-    const session = toNewSession(input, () => scope.newId(), scope.now());
-    return { session: await store.createSession(tenant, session), isNew: true };
-  } catch (error) {
-    // Somebody else imports the same session at this moment.
-    const other = BackscrollError.is(error, "session_exists")
-      ? await store.findSessionByOrigin(tenant, key)
-      : undefined;
-    if (other === undefined) throw error;
-    return { session: other, isNew: false };
-  }
+  return toNewSession(input, () => scope.newId(), scope.now());
 }
 
 /** What a source says of a session is small; if not, it is not worth a failure. */
@@ -164,6 +162,7 @@ function toOrigin(imported: ImportedSession, key: string, options: ImportOptions
     projectId: options.projectId,
     projectPath: imported.cwd,
     gitBranch: imported.gitBranch,
+    repo: options.repo,
     file: options.file,
     key,
   };

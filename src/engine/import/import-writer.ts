@@ -2,27 +2,26 @@
 
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
-import { textOf } from "../../model/block.ts";
+import { lengthOfBlocks, textOf } from "../../model/block.ts";
 import { kindRules, type Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_BATCH_ENTRIES, MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
-import type { AppendRequest, NewEntry, SessionPatch } from "../../store/records.ts";
+import type { AppendRequest, NewEntry } from "../../store/records.ts";
 import type { Scope } from "../scope.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 import { draftImported, toText } from "./import-draft.ts";
+import type { Described, Description } from "./import-session.ts";
+import type { ImportSubject } from "./import-subject.ts";
 import { ImportedIds } from "./imported-id.ts";
 
 export interface ImportSetting {
-  readonly key: string;
-  /** The session was made for this import: what is in the file is not in it. */
-  readonly isNew: boolean;
   readonly startedAt: number | null;
   readonly problems: ProblemLog;
   readonly dryRun: boolean;
   /** The entry that the first one follows, in a format without a tree. */
   readonly after: string | null;
-  readonly describe: ((session: Session, title: string | undefined) => SessionPatch) | undefined;
+  readonly describe: ((session: Described, title: string | undefined) => Description) | undefined;
 }
 
 interface Waiting {
@@ -40,17 +39,18 @@ export class ImportWriter {
   stored = 0;
   skipped = 0;
   readonly #scope: Scope;
-  readonly #session: Session | null;
+  readonly #subject: ImportSubject;
   readonly #setting: ImportSetting;
-  readonly #ids: ImportedIds;
-  #batch: Waiting[] = [];
+  #ids: ImportedIds;
+  #batch: ImportedEntry[] = [];
+  /** The source's ids of what is in the batch. */
   readonly #inBatch = new Set<string>();
   #bytes = 0;
   /** The batch before, which is being stored while this one is read. */
   #storing: Promise<void> = Promise.resolve();
-  #looksUp: boolean;
+  #looksUp = false;
   /** The session's leaf, as far as we know. */
-  #leaf: string | null;
+  #leaf: string | null = null;
   #answers = new AnswerUsage();
   /** The last entry of the file before the batch that moves the leaf. */
   #lastNode: string | null;
@@ -60,48 +60,48 @@ export class ImportWriter {
   /** What stands for the past of each entry; absent where nothing is summarised. */
   readonly #summaries = new Map<string, string>();
   /** The session's summary, as far as we know. */
-  #summary: string | null;
+  #summary: string | null = null;
+  /** Some of it is stored, or on its way. */
+  #hasBegun = false;
+  /** The session was made with what `describe` says of it. */
+  #isDescribed = false;
 
-  constructor(scope: Scope, session: Session | null, setting: ImportSetting) {
+  constructor(scope: Scope, subject: ImportSubject, setting: ImportSetting) {
     this.#scope = scope;
-    this.#session = session;
+    this.#subject = subject;
     this.#setting = setting;
-    this.#ids = new ImportedIds(setting.key);
+    this.#ids = new ImportedIds(subject.idKey);
     this.#lastNode = setting.after;
-    this.#looksUp = session !== null && !setting.isNew;
-    this.#leaf = session?.leaf ?? null;
-    this.#summary = session?.summary ?? null;
-    if (this.#leaf !== null && this.#summary !== null) {
-      this.#summaries.set(this.#leaf, this.#summary);
-    }
+    if (subject.session !== null) this.#goOnFrom(subject.session);
   }
 
   async add(entry: ImportedEntry): Promise<void> {
     // What a summary covers must be stored when the summary is.
     if (entry.kind === "compaction") await this.#flush();
-    const id = this.#ids.of(entry.sourceId);
     // Readers tell ids that they give twice; one that does not must not cost the whole batch.
-    if (this.#inBatch.has(id)) {
+    if (this.#inBatch.has(entry.sourceId)) {
       const message = `entry ${entry.sourceId} was given twice; the first counts`;
       this.#setting.problems.add("duplicate_id", message);
       return;
     }
-    this.#inBatch.add(id);
-    this.#batch.push({ entry, id });
+    this.#inBatch.add(entry.sourceId);
+    this.#batch.push(entry);
     this.#bytes += sizeOf(entry);
     if (this.#batch.length === MAX_BATCH_ENTRIES || this.#bytes >= BATCH_BYTES) await this.#flush();
   }
 
   /** `leaf` is given where the source says that another entry than the last is the leaf. */
   async finish(leaf: string | null | undefined): Promise<void> {
+    if (!this.#hasBegun && !this.#setting.dryRun) await this.#makeDescribed();
     await this.#flush();
     await this.#storing;
-    if (this.#session === null || this.#setting.dryRun) return;
-    if (this.stored === 0 && !this.#setting.isNew) return;
+    const { session, isNew } = this.#subject;
+    if (session === null || this.#setting.dryRun) return;
+    if (this.stored === 0 && !isNew) return;
     const { store, tenant } = this.#scope;
-    const { id: sessionId } = this.#session;
+    const { id: sessionId } = session;
     const now = this.#scope.now();
-    const before = this.#endsAsBefore ? (this.#session.leaf ?? undefined) : undefined;
+    const before = this.#endsAsBefore ? (session.leaf ?? undefined) : undefined;
     const target = typeof leaf === "string" ? this.#ids.of(leaf) : leaf === null ? null : before;
     if (target !== undefined && target !== this.#leaf) {
       await store.moveLeaf(tenant, { sessionId, leaf: target, now });
@@ -110,8 +110,7 @@ export class ImportWriter {
     const summary = this.#leaf === null ? null : (this.#summaries.get(this.#leaf) ?? null);
     const patch = {
       ...(summary === this.#summary ? {} : { summary }),
-      ...(this.#title === undefined ? {} : { title: this.#title }),
-      ...this.#setting.describe?.(this.#session, this.#title),
+      ...(this.#isDescribed ? {} : this.#describe(session)),
     };
     if (Object.keys(patch).length > 0) await store.updateSession(tenant, sessionId, patch, now);
   }
@@ -121,10 +120,42 @@ export class ImportWriter {
     return this.#lastNode;
   }
 
+  /** All is read and nothing is stored: a new session is made with what the entries say of it. */
+  async #makeDescribed(): Promise<void> {
+    const { session, described } = this.#subject;
+    if (session !== null || described === undefined) return;
+    for (const entry of this.#batch) if (entry.kind === "session_info") this.#noteTitle(entry);
+    this.#isDescribed = await this.#make(this.#describe(described));
+  }
+
+  /** False if somebody else has made the session meanwhile: then what is in it counts. */
+  async #make(description?: Description): Promise<boolean> {
+    const session = await this.#subject.make(description);
+    if (this.#subject.isNew) return true;
+    this.#ids = new ImportedIds(this.#subject.idKey);
+    this.#goOnFrom(session);
+    return false;
+  }
+
+  #goOnFrom({ leaf, summary }: Session): void {
+    this.#looksUp = true;
+    this.#leaf = leaf;
+    this.#summary = summary;
+    if (leaf !== null && summary !== null) this.#summaries.set(leaf, summary);
+  }
+
+  #describe(session: Described): Description {
+    return {
+      ...(this.#title === undefined ? {} : { title: this.#title }),
+      ...this.#setting.describe?.(session, this.#title),
+    };
+  }
+
   /** Begins to store what was read, once the batch before is stored: each goes on from its leaf. */
   async #flush(): Promise<void> {
     const batch = this.#batch;
     if (batch.length === 0) return;
+    this.#hasBegun = true;
     this.#batch = [];
     this.#inBatch.clear();
     this.#bytes = 0;
@@ -134,8 +165,10 @@ export class ImportWriter {
     this.#storing.catch(() => undefined);
   }
 
-  async #store(batch: readonly Waiting[]): Promise<void> {
+  async #store(entries: readonly ImportedEntry[]): Promise<void> {
     for (let tries = 1; ; tries++) {
+      // Each time: whose session it is decides what the ids are made of.
+      const batch = entries.map((entry) => ({ entry, id: this.#ids.of(entry.sourceId) }));
       const known = await this.#findStored(batch);
       const answers = new AnswerUsage(this.#answers);
       const drafts = this.#draft(batch, known, answers);
@@ -167,7 +200,7 @@ export class ImportWriter {
     answers: AnswerUsage,
   ): NewEntry[] {
     const { problems, startedAt } = this.#setting;
-    const createdAt = startedAt ?? this.#session?.startedAt ?? this.#scope.now();
+    const createdAt = startedAt ?? this.#subject.startedAt;
     const idOf = (sourceId: string) => this.#ids.of(sourceId);
     const drafts: NewEntry[] = [];
     let leaf = this.#leaf;
@@ -181,7 +214,11 @@ export class ImportWriter {
       const tip = isNew && leaf !== null && this.#ids.includes(leaf) ? leaf : lastNode;
       const { parentSourceId: source } = entry;
       const parentId = source === undefined ? tip : source === null ? null : idOf(source);
-      if (isNew) drafts.push(draftImported(entry, { id, parentId, createdAt, idOf, problems }));
+      if (isNew) {
+        // Most follow the one before: then nobody has to look for the parent.
+        const place = parentId === leaf ? {} : { parentId };
+        drafts.push(draftImported(entry, { id, ...place, createdAt, idOf, problems }));
+      }
       if (isNew && entry.kind === "session_info") this.#noteTitle(entry);
       if (!kindRules(entry.kind).movesLeaf) continue;
       if (isNew) leaf = id;
@@ -198,12 +235,14 @@ export class ImportWriter {
     tries: number,
   ): Promise<boolean> {
     const { store, tenant } = this.#scope;
-    if (this.#session === null || this.#setting.dryRun) return true;
-    const { id: sessionId } = this.#session;
+    if (this.#setting.dryRun) return true;
+    if (this.#subject.session === null && !(await this.#make())) return false;
+    const sessionId = this.#subject.session?.id ?? "";
     const summary = await this.#summaryOf(drafts[0], batch);
     try {
       const result = await store.append(tenant, {
         ...{ sessionId, entries: drafts, now: this.#scope.now(), expectedLeaf: this.#leaf },
+        isHistory: true,
         ...summary,
       });
       this.#leaf = result.leaf;
@@ -229,11 +268,12 @@ export class ImportWriter {
     batch: readonly Waiting[],
   ): Promise<Pick<AppendRequest, "summary">> {
     const { entry, id } = batch[0] ?? {};
-    if (entry?.kind !== "compaction" || draft?.id !== id) return {};
+    if (draft === undefined || entry?.kind !== "compaction" || draft.id !== id) return {};
     const kept = entry.data?.["firstKeptEntryId"];
-    const through =
-      typeof kept === "string" ? await this.#parentOf(this.#ids.of(kept)) : draft?.parentId;
-    const text = this.#summaries.get(id ?? "");
+    // One without a parent follows the leaf.
+    const parent = draft.parentId === undefined ? this.#leaf : draft.parentId;
+    const through = typeof kept === "string" ? await this.#parentOf(this.#ids.of(kept)) : parent;
+    const text = this.#summaries.get(draft.id);
     return typeof through === "string" && text !== undefined ? { summary: { text, through } } : {};
   }
 
@@ -268,11 +308,5 @@ function noteStored(entry: ImportedEntry, stored: Usage | null, answers: AnswerU
 
 /** About the bytes that it takes in memory. */
 function sizeOf(entry: ImportedEntry): number {
-  let size = 200;
-  for (const block of entry.blocks) {
-    for (const value of Object.values(block)) {
-      size += typeof value === "string" ? value.length : Array.isArray(value) ? 1000 : 10;
-    }
-  }
-  return size;
+  return 200 + lengthOfBlocks(entry.blocks);
 }

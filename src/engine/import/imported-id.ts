@@ -7,15 +7,20 @@
  * part is the same for all entries of a session: they lie together in the database's index.
  */
 
-import { sha256 } from "../../transcript/hash.ts";
+import { hash } from "node:crypto";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const SESSION_LENGTH = 10;
 const ENTRY_LENGTH = 16;
 
+/** Ids that are kept at hand: more than a batch has. */
+const RECENT = 2_048;
+
 export class ImportedIds {
   readonly #key: string;
   readonly #prefix: string;
+  /** An entry is mostly asked for once more: by the one that follows it. */
+  readonly #recent = new Map<string, string>();
 
   /** `key` is the session's origin key. */
   constructor(key: string) {
@@ -25,7 +30,12 @@ export class ImportedIds {
   }
 
   of(sourceId: string): string {
-    return this.#prefix + encode(`${this.#key}\0${sourceId}`, ENTRY_LENGTH);
+    const known = this.#recent.get(sourceId);
+    if (known !== undefined) return known;
+    const id = this.#prefix + encode(`${this.#key}\0${sourceId}`, ENTRY_LENGTH);
+    if (this.#recent.size === RECENT) this.#recent.clear();
+    this.#recent.set(sourceId, id);
+    return id;
   }
 
   /** Whether `id` is of an entry that was imported into this session. */
@@ -36,10 +46,10 @@ export class ImportedIds {
 
 /** Five bits a character, of the text's hash. Half a surrogate pair is told from another by its escape. */
 function encode(text: string, length: number): string {
-  const hash = sha256(Buffer.from(JSON.stringify(text)));
+  const bytes = hash("sha256", JSON.stringify(text), "binary");
   let result = "";
   for (let bit = 0; result.length < length; bit += 5) {
-    const pair = ((hash[bit >> 3] ?? 0) << 8) | (hash[(bit >> 3) + 1] ?? 0);
+    const pair = (bytes.charCodeAt(bit >> 3) << 8) | bytes.charCodeAt((bit >> 3) + 1);
     result += ALPHABET[(pair >> (11 - (bit & 7))) & 31];
   }
   return result;

@@ -33,17 +33,20 @@ export async function findKnown(
   earlier: EarlierKeys | undefined,
   facts: () => LateFacts | undefined,
 ): Promise<Session | undefined> {
+  const { kept, replaced } = earlier ?? {};
   const find = async (each: string | undefined) =>
     each === undefined ? undefined : scope.store.findSessionByOrigin(scope.tenant, each);
-  const found = await find(key);
+  // All at once: most sessions are new, and each answer is a way to the store and back.
+  const [found, same, bare] = await Promise.all([
+    find(key),
+    find(kept === key || kept === replaced ? undefined : kept),
+    find(replaced === key ? undefined : replaced),
+  ]);
   if (found !== undefined || earlier === undefined) return found;
-  const { kept, replaced } = earlier;
   const isSame = ({ origin }: Session) =>
     origin.source === earlier.same.source &&
     (earlier.same.file === null || origin.file === earlier.same.file);
-  const same = kept === replaced ? undefined : await find(kept);
   if (same !== undefined && isSame(same)) return same;
-  const bare = await find(replaced);
   // One that is empty gives way to what is known by now.
   if (bare === undefined || bare.entryCount === 0 || !isSame(bare)) return undefined;
   const late = facts();
@@ -79,11 +82,13 @@ export async function isForgotten(
   key: string,
   earlier: EarlierKeys | undefined,
 ): Promise<boolean> {
-  for (const each of [key, earlier?.kept, earlier?.replaced]) {
-    if (each === undefined) continue;
-    if ((await store.findTombstoneByOrigin(tenant, each)) !== undefined) return true;
-  }
-  return false;
+  const keys = new Set([key, earlier?.kept, earlier?.replaced]);
+  const tombstones = await Promise.all(
+    [...keys].map((each) =>
+      each === undefined ? undefined : store.findTombstoneByOrigin(tenant, each),
+    ),
+  );
+  return tombstones.some((each) => each !== undefined);
 }
 
 async function complete(
@@ -92,11 +97,12 @@ async function complete(
   key: string,
   { origin, metadata }: LateFacts,
 ): Promise<Session | undefined> {
-  const { projectId, projectPath, gitBranch } = origin;
+  const { projectId, projectPath, gitBranch, repo } = origin;
   const project = {
     ...(projectId === undefined ? {} : { projectId }),
     ...(projectPath === undefined ? {} : { projectPath }),
     ...(gitBranch === undefined ? {} : { gitBranch }),
+    ...(repo === undefined ? {} : { repo }),
   };
   const patch = { origin: { key, ...project }, ...(metadata === undefined ? {} : { metadata }) };
   try {

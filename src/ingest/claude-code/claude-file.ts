@@ -2,8 +2,8 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
-import { toSourceMetadata } from "../../transcript/source-fields.ts";
-import { type Fields, otherFields, presentFields, textField } from "../fields.ts";
+import { type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
+import { type Fields, isEmpty, setField, textField } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -174,8 +174,13 @@ export class ClaudeFile {
     const chain = isAside ? `aside ${textField(record, "agentId") ?? ""}` : MAIN;
     const named = parentOf(record);
     const { parent, found } = this.#tree.add({
-      ...{ uuid: id, parentUuid: named, nodes, chain },
-      ...{ answer: parts.answer, calls: parts.calls ?? [], results: parts.results ?? [] },
+      uuid: id,
+      parentUuid: named,
+      nodes,
+      chain,
+      answer: parts.answer,
+      calls: parts.calls ?? [],
+      results: parts.results ?? [],
     });
     if (!found) {
       const message = `its parent ${named} is not before it; it follows the entry before it`;
@@ -191,30 +196,41 @@ export class ClaudeFile {
     sourceId: string,
     parent: string | null,
   ): ImportedEntry {
-    const { fields, metadata, ...entry } = mapped;
+    const { fields: all, metadata, ...entry } = mapped;
     const parentId = parentOf(record);
-    const { common } = this.#header;
-    const repeated = Object.keys(common).filter((name) => fields[name] === common[name]);
+    const fields = differing(all, this.#header.common);
+    const source: SourceFields = {
+      format: FORMAT,
+      id: textField(record, "uuid") ?? null,
+      ...(parentId === undefined || parentId === parent ? undefined : { parentId }),
+      ...(isEmpty(fields) ? undefined : { fields }),
+    };
     return {
       ...entry,
-      ...{ sourceId, parentSourceId: parent },
-      metadata: {
-        ...toSourceMetadata({
-          ...{ format: FORMAT, id: textField(record, "uuid") ?? null },
-          ...(parentId === undefined || parentId === parent ? {} : { parentId }),
-          ...presentFields({ fields: otherFields(fields, repeated) }),
-        }),
-        ...metadata,
-      },
+      sourceId,
+      parentSourceId: parent,
+      metadata: { ...toSourceMetadata(source), ...metadata },
     };
   }
 
   #noteCalls({ entries, results }: MappedMessage): void {
     for (const id of results) this.#toolNames.delete(id);
-    for (const block of entries.flatMap(({ blocks }) => blocks)) {
-      if (block.type === "tool_use") this.#toolNames.set(block.id, block.name);
+    for (const { blocks } of entries) {
+      for (const block of blocks) {
+        if (block.type === "tool_use") this.#toolNames.set(block.id, block.name);
+      }
     }
   }
+}
+
+/** What nearly every line repeats stands with the session. */
+function differing(fields: JsonObject, common: JsonObject): JsonObject {
+  const others: Record<string, unknown> = {};
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (!Object.hasOwn(common, name) || value !== common[name]) setField(others, name, value);
+  }
+  return others as JsonObject;
 }
 
 /** A summary's boundary is a new start there; what it follows has a name of its own. */

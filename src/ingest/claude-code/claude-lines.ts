@@ -3,7 +3,15 @@
 import type { Block, ToolResultBlock } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
-import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
+import {
+  type Fields,
+  isEmpty,
+  otherFields,
+  presentFields,
+  setField,
+  textField,
+  timeField,
+} from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./claude-blocks.ts";
 import { toUsage, USAGE_FIELDS } from "./claude-usage.ts";
@@ -81,13 +89,13 @@ function toAnswer(record: Fields, message: Fields, blocks: Block[]): MappedMessa
   const named = model !== undefined && model !== "<synthetic>";
   const { usage } = message;
   const rest = isPlainObject(usage) ? presentFields(otherFields(usage, USAGE_FIELDS)) : {};
-  const fields = keptFields(record, {
-    ...messageFields(message, ["usage", ...(named ? ["model"] : [])]),
-    ...presentFields({ usage: rest }),
-  });
+  const kept = messageFields(message, named ? ["usage", "model"] : ["usage"]);
+  const fields = keptFields(record, isEmpty(rest) ? kept : { ...kept, usage: rest });
   const entry: MappedEntry = {
     ...toEntry(record, "assistant", blocks, fields),
-    ...{ actor: "claude-code", usage: toUsage(usage), model: named ? model : null },
+    actor: "claude-code",
+    usage: toUsage(usage),
+    model: named ? model : null,
   };
   const calls = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
   // Without an id, lines cannot belong together.
@@ -101,13 +109,20 @@ function toEntry(
   blocks: readonly Block[],
   fields: JsonObject,
 ): MappedEntry {
+  const metadata: Record<string, JsonValue> = {};
+  if (role === "user" && isInjected(record, blocks)) metadata["injected"] = true;
+  if (record["isSidechain"] === true) metadata["sidechain"] = true;
   return {
-    ...{ kind: "message", role, actor: null, blocks, data: null, usage: null, model: null },
-    ...{ createdAt: timeField(record, "timestamp"), fields },
-    metadata: {
-      ...(role === "user" && isInjected(record, blocks) ? { injected: true } : {}),
-      ...(record["isSidechain"] === true ? { sidechain: true } : {}),
-    },
+    kind: "message",
+    role,
+    actor: null,
+    blocks,
+    data: null,
+    usage: null,
+    model: null,
+    createdAt: timeField(record, "timestamp"),
+    fields,
+    metadata,
   };
 }
 
@@ -127,28 +142,28 @@ function withName(block: ToolResultBlock, names: ReadonlyMap<string, string>): T
   return toolName === undefined ? block : { ...block, toolName };
 }
 
+/** What is worth keeping of a message beside what was said. An answer is always a message. */
 function messageFields(message: Fields, known: readonly string[] = []): JsonObject {
-  const { stop_reason: reason, stop_sequence: sequence, ...rest } = message;
-  const plain = otherFields(rest, ["role", "content", ...known]);
-  // An answer is always a message; only what ended it is worth keeping.
-  const { type, ...other } = plain;
-  return presentFields({
-    ...other,
-    ...(type === "message" ? {} : { type }),
-    ...(reason === null || reason === undefined ? {} : { stop_reason: reason as JsonValue }),
-    ...(sequence === null || sequence === undefined
-      ? {}
-      : { stop_sequence: sequence as JsonValue }),
-  });
+  const kept: Record<string, JsonValue | undefined> = {};
+  for (const name of Object.keys(message)) {
+    const value = message[name] as JsonValue;
+    if (name === "role" || name === "content" || known.includes(name)) continue;
+    if (name === "type" && value === "message") continue;
+    if ((name === "stop_reason" || name === "stop_sequence") && value === null) continue;
+    setField(kept, name, value);
+  }
+  return presentFields(kept);
 }
 
 function keptFields(record: Fields, message: JsonObject): JsonObject {
-  const { toolUseResult, ...rest } = otherFields(record, BASE);
-  return presentFields({
-    ...rest,
-    message,
-    toolUseResult: toolUseResult === undefined ? undefined : smallResult(toolUseResult),
-  });
+  const kept: Record<string, JsonValue | undefined> = {};
+  for (const name of Object.keys(record)) {
+    if (BASE.includes(name)) continue;
+    const value = record[name] as JsonValue;
+    setField(kept, name, name === "toolUseResult" ? smallResult(value) : value);
+  }
+  kept["message"] = message;
+  return presentFields(kept);
 }
 
 /** What a tool tells beside its output mostly repeats it: files whole, diffs, streams. */

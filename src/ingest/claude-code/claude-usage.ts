@@ -7,30 +7,27 @@
  * line that comes when the others are gone has only what the answer took since.
  */
 
+import { lengthOfBlocks } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { countField } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 
-const COUNTS = {
-  input_tokens: "inputTokens",
-  output_tokens: "outputTokens",
-  cache_creation_input_tokens: "cacheCreationTokens",
-  cache_read_input_tokens: "cacheReadTokens",
-} as const satisfies Record<string, keyof Usage>;
-
 /** The fields of the source's usage that are in ours. */
-export const USAGE_FIELDS: readonly string[] = Object.keys(COUNTS);
+export const USAGE_FIELDS: readonly string[] = [
+  ...["input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"],
+];
 
 /** Null where nothing was taken: what Claude Code makes up itself says so with zeros. */
 export function toUsage(usage: unknown): Usage | null {
   if (!isPlainObject(usage)) return null;
-  const counts = Object.entries(COUNTS).map(
-    ([theirs, ours]) => [ours, countField(usage, theirs) ?? 0] as const,
-  );
-  return counts.some(([, count]) => count > 0)
-    ? (Object.fromEntries(counts) as unknown as Usage)
-    : null;
+  const counts: Usage = {
+    inputTokens: countField(usage, "input_tokens") ?? 0,
+    outputTokens: countField(usage, "output_tokens") ?? 0,
+    cacheCreationTokens: countField(usage, "cache_creation_input_tokens") ?? 0,
+    cacheReadTokens: countField(usage, "cache_read_input_tokens") ?? 0,
+  };
+  return hasCounts(counts) ? counts : null;
 }
 
 /** Entries that are held back, and what they hold in characters, at most. */
@@ -56,19 +53,23 @@ export class UsageWindow {
   }
 
   /** Takes an entry in, and gives what need not be held any longer. `answer` is the answer's id. */
-  *add(entry: ImportedEntry, answer?: string): Generator<ImportedEntry> {
+  add(entry: ImportedEntry, answer?: string): ImportedEntry[] {
     const moved = answer === undefined ? entry : this.#withWhole(entry, answer);
-    const held: Held = { entry: moved, answer, length: lengthOf(entry) };
+    const held: Held = { entry: moved, answer, length: lengthOfBlocks(entry.blocks) };
     this.#held.push(held);
     this.#length += held.length;
+    const given: ImportedEntry[] = [];
     while (this.#held.length > HELD || (this.#length > HELD_LENGTH && this.#held.length > 1)) {
-      yield* this.#release();
+      this.#release(given);
     }
+    return given;
   }
 
   /** Gives everything. */
-  *end(): Generator<ImportedEntry> {
-    while (this.#held.length > 0) yield* this.#release();
+  end(): ImportedEntry[] {
+    const given: ImportedEntry[] = [];
+    while (this.#held.length > 0) this.#release(given);
+    return given;
   }
 
   /** To be asked behind `end`. */
@@ -78,9 +79,7 @@ export class UsageWindow {
 
   /** The entry with the highest figures of its answer, which the earlier line then has no more. */
   #withWhole(entry: ImportedEntry, answer: string): ImportedEntry {
-    const earlier = this.#held.findLast(
-      (held) => held.answer === answer && held.entry.usage !== null,
-    );
+    const earlier = this.#newestWithUsage(answer);
     if (earlier !== undefined) {
       const usage = highest(earlier.entry.usage, entry.usage);
       earlier.entry = { ...earlier.entry, usage: null };
@@ -91,13 +90,22 @@ export class UsageWindow {
     return { ...entry, usage: difference(entry.usage, given) };
   }
 
-  *#release(): Generator<ImportedEntry> {
+  /** Lines of one answer stand near each other: mostly it is the last. */
+  #newestWithUsage(answer: string): Held | undefined {
+    for (let i = this.#held.length - 1; i >= 0; i--) {
+      const held = this.#held[i];
+      if (held?.answer === answer && held.entry.usage !== null) return held;
+    }
+    return undefined;
+  }
+
+  #release(into: ImportedEntry[]): void {
     const held = this.#held.shift();
     if (held === undefined) return;
     this.#length -= held.length;
     const { entry, answer } = held;
     if (answer !== undefined && entry.usage !== null) this.#remember(answer, entry.usage);
-    yield entry;
+    into.push(entry);
   }
 
   #remember(answer: string, usage: Usage): void {
@@ -115,7 +123,12 @@ function highest(a: Usage | null, b: Usage | null): Usage | null {
 
 function difference(usage: Usage, given: Usage): Usage | null {
   const more = combine(usage, given, (now, before) => Math.max(0, now - before));
-  return Object.values(more).some((count) => count > 0) ? more : null;
+  return hasCounts(more) ? more : null;
+}
+
+function hasCounts(usage: Usage): boolean {
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
+  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens > 0;
 }
 
 function combine(a: Usage, b: Usage, how: (a: number, b: number) => number): Usage {
@@ -125,15 +138,4 @@ function combine(a: Usage, b: Usage, how: (a: number, b: number) => number): Usa
     cacheCreationTokens: how(a.cacheCreationTokens, b.cacheCreationTokens),
     cacheReadTokens: how(a.cacheReadTokens, b.cacheReadTokens),
   };
-}
-
-/** About the characters that an entry holds. */
-function lengthOf(entry: ImportedEntry): number {
-  let length = 0;
-  for (const block of entry.blocks) {
-    for (const value of Object.values(block)) {
-      length += typeof value === "string" ? value.length : Array.isArray(value) ? 1000 : 10;
-    }
-  }
-  return length;
 }

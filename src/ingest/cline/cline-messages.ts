@@ -39,7 +39,10 @@ export async function* readMessages(
       const createdAt = timeField(message, "ts") ?? call?.at ?? null;
       const usage = call?.usage ?? null;
       const model = draft.model ?? call?.model ?? null;
-      const entry: EntryDraft = { ...draft, createdAt, usage, model, parentSourceId: parent };
+      const cost = call?.cost === undefined ? {} : { cost: call.cost };
+      const entry: EntryDraft = {
+        ...{ ...draft, ...cost, createdAt, usage, model, parentSourceId: parent },
+      };
       yield toImportedEntry(format, entry);
       parent = draft.sourceId;
     }

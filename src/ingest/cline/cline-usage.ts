@@ -2,13 +2,14 @@
 
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
-import { countField, type Fields, textField, timeField } from "../fields.ts";
+import { costField, countField, type Fields, textField, timeField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 
 export interface ModelCall {
   readonly at: number | null;
   readonly usage: Usage | null;
   readonly model: string | null;
+  readonly cost?: number;
 }
 
 /** In the order of the calls. `models` says from when on which model was used. */
@@ -24,7 +25,7 @@ export function readCalls(shown: unknown, models: unknown): ModelCall[] {
       if (!isPlainObject(request) || isAborted(request)) return [];
       const at = timeField(record, "ts");
       const model = changes.findLast(({ from }) => from <= (at ?? 0) + SAME_MS)?.model ?? null;
-      return [{ at, usage: toUsage(request), model }];
+      return [{ at, usage: toUsage(request), model, ...costField(request, "cost") }];
     });
 }
 

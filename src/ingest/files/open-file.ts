@@ -98,6 +98,11 @@ export class TranscriptFile implements AsyncDisposable {
   }
 
   async *#readRaw(problems: ProblemLog, offset: number): AsyncGenerator<Uint8Array> {
+    // Most files are so small that opening them has read them.
+    if (this.#start.length === this.size) {
+      if (offset < this.size) yield this.#start.subarray(offset);
+      return;
+    }
     const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, this.size - offset)));
     for (let at = offset; at < this.size; ) {
       const wanted = Math.min(buffer.length, this.size - at);
@@ -118,6 +123,9 @@ export class TranscriptFile implements AsyncDisposable {
   }
 
   async #readAt(offset: number, length: number): Promise<Uint8Array> {
+    if (length > 0 && offset + length <= this.#start.length) {
+      return this.#start.subarray(offset, offset + length);
+    }
     const buffer = Buffer.alloc(length);
     let filled = 0;
     while (filled < length) {

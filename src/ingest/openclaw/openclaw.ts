@@ -9,7 +9,6 @@ import { type Fields, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { hasPiHeader, isGatewayPath, readPiFile } from "../pi-format/pi-file.ts";
-import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 
 const FORMAT = "openclaw";
@@ -34,15 +33,7 @@ export const OPENCLAW: TranscriptSource = {
 
   recognise: (head, path) => hasPiHeader(head) && isGatewayPath(path),
 
-  read(input) {
-    const problems = new ProblemLog();
-    async function* sessions(): AsyncGenerator<ImportedSession> {
-      for await (const session of readPiFile(input, problems)) {
-        yield await toSession(session, input);
-      }
-    }
-    return { sessions: sessions(), problems };
-  },
+  read: (input) => readPiFile(input, (session) => toSession(session, input)),
 };
 
 async function toSession(session: ImportedSession, input: SourceInput): Promise<ImportedSession> {

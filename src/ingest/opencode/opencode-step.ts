@@ -8,7 +8,14 @@ import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
+import {
+  costField,
+  countField,
+  type Fields,
+  otherFields,
+  textField,
+  timeField,
+} from "../fields.ts";
 import type { OpencodeMessage } from "./opencode-session.ts";
 
 export const FORMAT = "opencode";
@@ -52,6 +59,7 @@ export function toStepDrafts(
     ...{ sourceId: step.id, id, kind: "message", role: "assistant" },
     ...{ actor: FORMAT, blocks, model: textField(data, "modelID") ?? null },
     usage: toUsage(steps === 1 ? data["tokens"] : finish?.["tokens"]),
+    ...costField(steps === 1 ? data : (finish ?? {}), "cost"),
     fields: isFirst ? otherFields(data, known) : {},
   };
   if (data["summary"] === true) {

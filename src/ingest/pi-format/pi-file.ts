@@ -7,13 +7,14 @@
  * rename by a stale process can hide the conversation.
  */
 
-import type { JsonValue } from "../../model/json.ts";
+import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { LEAF_MARK } from "../../transcript/pi-marks.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
 import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
-import type { ProblemLog } from "../problems.ts";
-import type { ImportedEntry, ImportedSession, SourceInput } from "../source.ts";
+import { ProblemLog } from "../problems.ts";
+import { ResumedLines } from "../resumed-lines.ts";
+import type { ImportedEntry, ImportedSession, ImportedTranscript, SourceInput } from "../source.ts";
 import { type MappedEntry, movesLeaf, toEntry } from "./pi-entry.ts";
 import { PiTree } from "./pi-tree.ts";
 
@@ -31,23 +32,40 @@ export function isGatewayPath(path: string): boolean {
   return /(^|[/\\])agents[/\\][^/\\]+[/\\]sessions[/\\][^/\\]+$/.test(path);
 }
 
-/** The one session of a file. */
-export async function* readPiFile(
+/** A file is one session; `finish` says what else is known of it. */
+export function readPiFile(
   input: SourceInput,
-  problems: ProblemLog,
-): AsyncGenerator<ImportedSession> {
-  const records = readRecords(input.lines, problems);
-  const { value: first, done } = await records.next();
-  if (done) return;
-  const isHeader = first.record["type"] === "session";
-  if (!isHeader) problems.add("missing_header", "the file begins without a header", first.line);
-  const header = isHeader ? first.record : {};
-  const file = new PiFile(header, problems);
-  yield {
-    ...toSession(header),
-    entries: file.read(records, isHeader ? undefined : first),
-    leaf: () => file.leaf,
-    problems,
+  finish: (session: ImportedSession) => Promise<ImportedSession>,
+): ImportedTranscript {
+  const problems = new ProblemLog();
+  const { resume } = input;
+  let header = resume?.["header"] as JsonObject | undefined;
+  let file: PiFile | undefined;
+  const lines = new ResumedLines(() => ({
+    ...(header === undefined ? {} : { header }),
+    ...(file === undefined ? {} : { file: file.state() }),
+  }));
+  async function* sessions(): AsyncGenerator<ImportedSession> {
+    const records = readRecords(lines.read(input.lines), problems);
+    let first: JsonRecord | undefined;
+    if (header === undefined) {
+      const next = await records.next();
+      if (next.done) return;
+      first = next.value;
+      const isHeader = first.record["type"] === "session";
+      if (!isHeader) problems.add("missing_header", "the file begins without a header", first.line);
+      header = isHeader ? (first.record as JsonObject) : {};
+      if (isHeader) first = undefined;
+    }
+    file = new PiFile(header, problems, resume?.["file"] as JsonObject | undefined);
+    const entries = file.read(records, first);
+    const leaf = () => file?.leaf;
+    yield await finish({ ...toSession(header), entries, leaf, problems });
+  }
+  return {
+    ...{ sessions: sessions(), problems, isLost: () => file?.isLost ?? false },
+    // A file without a header is known by its name: it may still be of another session.
+    state: () => (header?.["type"] === "session" ? lines.state() : undefined),
   };
 }
 
@@ -70,27 +88,58 @@ function toSession(header: Fields): Omit<ImportedSession, "entries" | "leaf" | "
   };
 }
 
+/** Fields of a record that name others. */
+const NAMING = ["parentId", "firstKeptEntryId", "fromId", "targetId"];
+
 class PiFile {
   leaf: string | null | undefined;
-  readonly #tree = new PiTree();
+  /** It names what an earlier reading has met and this one does not know: all must be read again. */
+  isLost = false;
+  readonly #tree: PiTree;
   readonly #problems: ProblemLog;
   /** Version 1 has neither ids nor parents. */
   readonly #isLinear: boolean;
   /** The id of every record that could be read, by its number, for version 1's compactions. */
   readonly #order: string[] = [];
 
-  constructor(header: Fields, problems: ProblemLog) {
+  constructor(header: Fields, problems: ProblemLog, state: JsonObject = {}) {
     this.#problems = problems;
     this.#isLinear = header["type"] === "session" && Number(header["version"] ?? 1) < 2;
+    this.#tree = PiTree.from(state["tree"]);
+    // In version 1 a record is known by its number.
+    for (let i = 1; i <= Number(state["records"] ?? 0); i++) this.#order[i] = `record-${i}`;
+    if (state["leaf"] !== undefined) this.leaf = state["leaf"] as string | null;
+  }
+
+  /** Asked between two lines. */
+  state(): JsonObject {
+    return {
+      tree: this.#tree.state(),
+      records: this.#isLinear ? this.#order.length - 1 : 0,
+      ...(this.leaf === undefined ? {} : { leaf: this.leaf }),
+    };
   }
 
   async *read(
     records: AsyncIterable<JsonRecord>,
     first: JsonRecord | undefined,
   ): AsyncGenerator<ImportedEntry> {
-    this.#order.push("");
+    this.#order[0] = "";
     if (first !== undefined) yield* this.#entry(first);
-    for await (const record of records) yield* this.#entry(record);
+    for await (const record of records) {
+      this.isLost ||= this.#namesLost(record.record);
+      if (this.isLost) return;
+      yield* this.#entry(record);
+    }
+  }
+
+  #namesLost(record: Fields): boolean {
+    const index = record["firstKeptEntryIndex"];
+    if (typeof index === "number" && this.#tree.isLost(`record-${index}`)) return true;
+    return NAMING.some((name) => {
+      const id = record[name];
+      return typeof id === "string" && id !== "" && id !== "root" && this.#tree.isLost(id);
+    });
   }
 
   *#entry({ record, line }: JsonRecord): Generator<ImportedEntry> {

@@ -2,14 +2,21 @@
 
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
-import { countField, type Fields, otherFields, presentFields, textField } from "../fields.ts";
+import {
+  costField,
+  countField,
+  type Fields,
+  otherFields,
+  presentFields,
+  textField,
+} from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks, toOutput } from "./pi-blocks.ts";
 
 /** What a message becomes. `fields` is what has no place here, for whoever writes pi's format again. */
 export type MappedMessage = Pick<
   ImportedEntry,
-  "kind" | "role" | "actor" | "blocks" | "data" | "usage" | "model"
+  "kind" | "role" | "actor" | "blocks" | "data" | "usage" | "model" | "cost"
 > & { readonly fields: JsonObject };
 
 /** Undefined if the role is none that pi is known to have, or a field that it needs is missing. */
@@ -57,6 +64,9 @@ function assistantMessage(message: Fields): MappedMessage | undefined {
     ...{ ...NOTHING, kind: "message", role: "assistant", actor: "pi", blocks, fields },
     usage: isPlainObject(usage) ? toUsage(usage) : null,
     model: named ? model : null,
+    ...(isPlainObject(usage) && isPlainObject(usage["cost"])
+      ? costField(usage["cost"], "total")
+      : {}),
   };
 }
 

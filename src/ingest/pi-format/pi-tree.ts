@@ -7,12 +7,17 @@
  * entry on.
  */
 
+import type { JsonObject, JsonValue } from "../../model/json.ts";
+
 export interface TreePlace {
   /** The nearest entry above that moves the leaf; null for a new start. */
   readonly parent: string | null;
   /** False if the parent that was named is not in the file. */
   readonly found: boolean;
 }
+
+/** Of how many of the last records a later reading knows the places. */
+const RECENT = 256;
 
 export class PiTree {
   /** Every id, with the entry that it stands at: itself, if it moves the leaf. */
@@ -21,6 +26,45 @@ export class PiTree {
   readonly #notes = new Map<string, { readonly parent: string | null; next?: string }>();
   #last: string | null = null;
   #lastNode: string | null = null;
+
+  /** Whether earlier records were read before and are not known any more. */
+  #isPart = false;
+
+  /** What a later reading of what follows needs: a few kilobytes, however long the file is. */
+  state(): JsonObject {
+    const places = [...this.#places].slice(-RECENT);
+    const notes = places.flatMap(([id]) => {
+      const note = this.#notes.get(id);
+      return note === undefined ? [] : [[id, note.parent, note.next ?? null] as const];
+    });
+    const isPart = this.#isPart || this.#places.size > RECENT;
+    return { places, notes, last: this.#last, lastNode: this.#lastNode, isPart };
+  }
+
+  static from(state: JsonValue | undefined): PiTree {
+    const tree = new PiTree();
+    if (state === undefined) return tree;
+    const { places, notes, last, lastNode, isPart } = state as unknown as {
+      readonly places: readonly (readonly [string, string | null])[];
+      readonly notes: readonly (readonly [string, string | null, string | null])[];
+      readonly last: string | null;
+      readonly lastNode: string | null;
+      readonly isPart: boolean;
+    };
+    for (const [id, node] of places) tree.#places.set(id, node);
+    for (const [id, parent, next] of notes) {
+      tree.#notes.set(id, next === null ? { parent } : { parent, next });
+    }
+    tree.#last = last;
+    tree.#lastNode = lastNode;
+    tree.#isPart = isPart;
+    return tree;
+  }
+
+  /** Whether `id` may be that of a record which was read before, and is not known any more. */
+  isLost(id: string): boolean {
+    return this.#isPart && !this.#places.has(id);
+  }
 
   /** The id of the record before, note or not: what a record without a parent follows. */
   get last(): string | null {

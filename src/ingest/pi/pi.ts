@@ -2,7 +2,6 @@
 
 import { folderOf, joinPath } from "../machine-paths.ts";
 import { hasPiHeader, isGatewayPath, readPiFile } from "../pi-format/pi-file.ts";
-import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
 import type { TranscriptSource } from "../source.ts";
 
@@ -20,10 +19,7 @@ export const PI: TranscriptSource = {
 
   recognise: (head, path) => hasPiHeader(head) && !isGatewayPath(path),
 
-  read(input) {
-    const problems = new ProblemLog();
-    return { sessions: readPiFile(input, problems), problems };
-  },
+  read: (input) => readPiFile(input, async (session) => session),
 
   resumeCommand: ({ id }) => commandFor("pi --session ", id),
 };

@@ -14,6 +14,9 @@ export const listSessions: Tool = defineTool({
   input: z.object({
     agent: name("Only sessions of this agent, such as claude-code.").optional(),
     project_id: name("Only sessions of the project with this id.").optional(),
+    repo: name(
+      "Only clones and worktrees of this repository: acme/shop, or all of its remote.",
+    ).optional(),
     workstation_id: name("Only sessions of this machine.").optional(),
     limit: z
       .number()
@@ -33,11 +36,19 @@ export const listSessions: Tool = defineTool({
   counts: "limit",
   cuts: [256],
   run: async ({ tenant }, input) => {
-    const { agent, project_id: projectId, workstation_id: workstation, limit, cursor } = input;
+    const {
+      agent,
+      project_id: projectId,
+      repo,
+      workstation_id: workstation,
+      limit,
+      cursor,
+    } = input;
     const page = await tenant.listSessions({
       limit,
       ...(agent === undefined ? {} : { agent }),
       ...(projectId === undefined ? {} : { projectId }),
+      ...(repo === undefined ? {} : { repo }),
       ...(workstation === undefined ? {} : { workstation }),
       ...(cursor === undefined ? {} : { cursor }),
     });

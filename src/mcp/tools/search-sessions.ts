@@ -28,6 +28,9 @@ export const searchSessions: Tool = defineTool({
     context_after: context(MEMORY_WORDS.contextAfter),
     agent: name("Only sessions of this agent, such as claude-code.").optional(),
     project_id: name("Only sessions of this project: its id, or the end of its path.").optional(),
+    repo: name(
+      "Only clones and worktrees of this repository: acme/shop, or all of its remote.",
+    ).optional(),
     workstation_id: name("Only sessions of this machine.").optional(),
     since: name(MEMORY_WORDS.since).optional(),
     until: name(MEMORY_WORDS.until).optional(),
@@ -47,7 +50,7 @@ export const searchSessions: Tool = defineTool({
   counts: "limit",
   cuts: [512, 256],
   run: async (host, input) => {
-    const { since, until, agent, project_id: project, workstation_id: workstation } = input;
+    const { since, until, agent, project_id: project, repo, workstation_id: workstation } = input;
     const own = await findOwnSessions(host, input.exclude_session);
     const result = await host.tenant.searchSessions(input.query, {
       contextBefore: input.context_before,
@@ -56,6 +59,7 @@ export const searchSessions: Tool = defineTool({
       excludeSession: own,
       ...(agent === undefined ? {} : { agent }),
       ...(project === undefined ? {} : { project }),
+      ...(repo === undefined ? {} : { repo }),
       ...(workstation === undefined ? {} : { workstation }),
       ...(since === undefined ? {} : { since: parseWireTime(since, "since") }),
       ...(until === undefined ? {} : { until: parseWireTime(until, "until") }),

@@ -12,6 +12,12 @@ export const MAX_INDEXED_MESSAGE_BYTES: number = 256 * 1024;
 /** What of tool traffic is indexed: inputs and outputs multiply the text, and rarely help. */
 export type ToolIndexing = "names" | "inputs" | "all";
 
+/** The blocks whose text is indexed. */
+export function indexedTypes(tools: ToolIndexing): readonly Block["type"][] {
+  if (tools === "names") return ["text"];
+  return tools === "inputs" ? ["text", "tool_use"] : ["text", "tool_use", "tool_result"];
+}
+
 /** What ranking weighs a message by. A message of tool calls or results alone is `tool`. */
 export type RoleClass = "user" | "tool" | "assistant" | "system";
 

@@ -1,7 +1,9 @@
 /** From what the feed names to documents: which words a message, a session or a note is found by. */
 
+import type { JsonObject } from "../../model/json.ts";
 import { analyze, analyzerVersion, type Language } from "../analysis/analyze.ts";
 import { indexableText, type ToolIndexing } from "../document/indexable-text.ts";
+import { INJECTED_METADATA } from "../document/injected.ts";
 import { redact } from "../document/redact.ts";
 import type { FeedEntry, FeedFact, FeedMemory, FeedSession } from "../port.ts";
 import { ROLES } from "./layout.ts";
@@ -24,10 +26,12 @@ export function indexVersion({ language, tools, unicode }: IndexingOptions): str
 const GAP = 8;
 
 export function addEntry(index: MemoryIndex, entry: FeedEntry, options: IndexingOptions): boolean {
-  const metadata = entry.metadata === null ? {} : JSON.parse(entry.metadata);
-  const { parts, roleClass } = indexableText({ ...entry, metadata }, { tools: options.tools });
+  const { kind, role, status, blocks } = entry;
+  const metadata = decidingMetadata(entry.metadata);
+  const { parts, roleClass } = indexableText({ kind, role, status, blocks, metadata }, options);
   if (parts.length === 0) return false;
-  const place = { ...entry, time: entry.createdAt, role: ROLES.indexOf(roleClass) };
+  const { session, sequence, chain, depth, createdAt: time } = entry;
+  const place = { session, sequence, chain, depth, time, role: ROLES.indexOf(roleClass) };
   return index.addMessage(place, (add) => {
     let length = 0;
     let position = 0;
@@ -89,6 +93,12 @@ const MONTHS = [
 
 function wordsOf(text: string, options: IndexingOptions): Words {
   return (add) => analyze(redact(text).text, 0, options.language, add);
+}
+
+/** Metadata as far as it decides what is indexed: most has nothing of the kind, and is not read. */
+function decidingMetadata(text: string | null): JsonObject {
+  const mayDecide = text !== null && INJECTED_METADATA.some((key) => text.includes(key));
+  return mayDecide ? (JSON.parse(text) as JsonObject) : {};
 }
 
 function toolNameOf(block: FeedEntry["blocks"][number]): string | undefined {

@@ -68,7 +68,9 @@ export class MemoryIndex implements Source {
     const field = this.fields.message;
     const length = words((term, position) => field.add(document, term, position));
     if (length === 0) return false;
-    this.#messages.push({ ...place, length: Math.min(length, MAX_LENGTH) });
+    const { session, sequence, chain, depth, time, role } = place;
+    const kept = Math.min(length, MAX_LENGTH);
+    this.#messages.push({ session, sequence, chain, depth, time, role, length: kept });
     const slots = this.#slots.get(place.session);
     if (slots === undefined) this.#slots.set(place.session, [document]);
     else slots.push(document);

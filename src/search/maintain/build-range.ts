@@ -1,5 +1,6 @@
 /** Builds a segment from a range of the feed. */
 
+import { indexedTypes } from "../document/indexable-text.ts";
 import {
   addEntry,
   addFact,
@@ -47,10 +48,11 @@ export function* buildRange(
   options: IndexingOptions,
 ): Asking<BuiltRange> {
   const slices: FeedSlice[] = [];
+  const whole = indexedTypes(options.tools);
   let through = from;
   while (through < to && through - from < limit) {
     const rows = Math.min(SLICE, to - through, limit - (through - from));
-    const slice = yield* ask<"feed">({ need: "feed", after: through, limit: rows });
+    const slice = yield* ask<"feed">({ need: "feed", after: through, limit: rows, whole });
     if (slice.through === through) break;
     slices.push(slice);
     through = slice.through;

@@ -11,6 +11,7 @@ export type Leaf =
 export interface QueryFilters {
   readonly agent?: readonly string[];
   readonly project?: readonly string[];
+  readonly repo?: readonly string[];
   readonly workstation?: readonly string[];
   readonly gitBranch?: readonly string[];
   readonly role?: readonly Role[];

@@ -15,6 +15,7 @@ export function* readMessageFilter(
   const inText: SessionScope = {
     ...(filters.agent && { agents: filters.agent }),
     ...(filters.project && { projects: filters.project }),
+    ...(filters.repo && { repos: filters.repo }),
     ...(filters.workstation && { workstations: filters.workstation }),
     ...(filters.gitBranch && { gitBranches: filters.gitBranch }),
   };

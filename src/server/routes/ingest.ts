@@ -7,17 +7,18 @@ import { z } from "zod";
 import {
   fromWireImportedEntry,
   fromWireSessionHead,
+  toWireDescribed,
   type WireImportResult,
 } from "../../api/imported-session.ts";
 import { fromWireIngestedFile, toWireIngestedFile } from "../../api/ingested-file.ts";
 import { fromWireFigures, toWireSession } from "../../api/session.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import type { Described } from "../../engine/import/import-session.ts";
 import { type Line, splitLines } from "../../ingest/lines.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import type { Block } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import type { Session } from "../../model/session.ts";
 import { normalizeBlock } from "../../transcript/normalize.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
@@ -54,6 +55,7 @@ export const INGEST_ROUTES: readonly Route[] = [
       figures: z.strictObject({
         ...{ exchange_count: count, tool_counts: counts, file_mtime: time.nullable() },
         ...{ first_msg_at: time.nullable(), last_msg_at: time.nullable() },
+        cost_usd: z.number().nullable(),
       }),
     }),
     answer: { status: 200, description: "The session as it is now.", schema: session },
@@ -92,8 +94,8 @@ async function importLines({ tenant, request, access }: Caller): Promise<WireImp
     const problems = new ProblemLog();
     const rest = new ImportedLines(lines);
     let stored: WireImportResult["stored"] = null;
-    const describe = (before: Session, title: string | undefined) => {
-      stored = { session: toWireSession(before), title: title ?? null };
+    const describe = (before: Described, title: string | undefined) => {
+      stored = toWireDescribed(before, title);
       return {};
     };
     const result = await tenant.importSession(

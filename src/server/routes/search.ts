@@ -36,7 +36,7 @@ const one = z.union([key, z.array(key)]).optional();
 
 const searchBody = z.strictObject({
   query: z.string().meta({ description: "Any text is a valid query." }),
-  ...{ agent: one, owner: one, participant: one, project: one, workstation: one },
+  ...{ agent: one, owner: one, participant: one, project: one, repo: one, workstation: one },
   ...{ git_branch: one, source: one, session: one, exclude_session: one, role: one, tool: one },
   ...{ since: timeInput.optional(), until: timeInput.optional() },
   before_sequence: count.optional(),
@@ -72,6 +72,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       q: z.string(),
       ...{ agent: manyQuery.optional(), owner: manyQuery.optional() },
       ...{ participant: manyQuery.optional(), project: manyQuery.optional() },
+      repo: manyQuery.optional(),
       ...{ workstation: manyQuery.optional(), git_branch: manyQuery.optional() },
       ...{ source: manyQuery.optional(), session: manyQuery.optional() },
       ...{ exclude_session: manyQuery.optional(), role: manyQuery.optional() },

@@ -37,6 +37,7 @@ const originInput = z.strictObject({
   project_id: name.optional(),
   project_path: path.optional(),
   git_branch: name.optional(),
+  repo: path.optional(),
   file: path.optional(),
   key: path.optional(),
 });
@@ -52,6 +53,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       participant: name.optional(),
       title: z.string().min(1).optional(),
       project_id: name.optional(),
+      repo: name.optional().meta({ description: "Its remote, or the last parts of it." }),
       workstation: name.optional(),
       source: name.optional(),
       parent_session_id: key.optional(),

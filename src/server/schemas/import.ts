@@ -11,7 +11,7 @@ import type { WireIngestedFile } from "../../api/ingested-file.ts";
 import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { count, counts, jsonObject, key, path, time } from "./common.ts";
-import { session, usage } from "./session.ts";
+import { usage } from "./session.ts";
 
 const text = z.string();
 const textOrNull = text.nullable();
@@ -34,6 +34,7 @@ export const importHead: z.ZodType<{
   session: sessionHead,
   options: z.strictObject({
     ...{ file: path.optional(), key: path.optional(), workstation: key.optional() },
+    repo: path.optional(),
     ...{ project_id: key.optional(), owner: key.optional(), metadata: jsonObject.optional() },
     ...{ skip_forgotten: z.boolean().optional(), after: key.optional() },
     dry_run: z.boolean().optional(),
@@ -58,6 +59,7 @@ const entry = z.strictObject({
   ...{
     usage: usage.nullable(),
     answer: text.optional(),
+    cost: z.number().optional(),
     model: textOrNull,
     created_at: time.nullable(),
   },
@@ -77,7 +79,14 @@ export const importResult: z.ZodType = z
     ...{ last: textOrNull, forgotten: z.boolean(), key: text, problem_counts: counts },
     problems: z.array(z.object({ code: text, message: text })),
     stored: z
-      .object({ session, title: textOrNull })
+      .object({
+        ...{ title: text, metadata: jsonObject, told_title: textOrNull },
+        figures: z.object({
+          ...{ exchange_count: count.nullable(), tool_counts: counts.nullable() },
+          ...{ file_mtime: time.nullable(), first_msg_at: time.nullable() },
+          ...{ last_msg_at: time.nullable(), cost_usd: z.number().nullable() },
+        }),
+      })
       .nullable()
       .meta({ description: "What may be described now; null if nothing was stored." }),
   })

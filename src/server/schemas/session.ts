@@ -18,7 +18,8 @@ export const usage: z.ZodType<WireUsage> = z
 const origin = z
   .object({
     ...{ source: textOrNull, workstation: textOrNull, project_id: textOrNull },
-    ...{ project_path: textOrNull, git_branch: textOrNull, file: textOrNull, key: textOrNull },
+    ...{ project_path: textOrNull, git_branch: textOrNull, repo: textOrNull },
+    ...{ file: textOrNull, key: textOrNull },
   })
   .meta({ id: "Origin" });
 
@@ -52,6 +53,7 @@ export const session: z.ZodType<WireSession> = z
     file_mtime: time.nullable(),
     first_msg_at: time.nullable(),
     last_msg_at: time.nullable(),
+    cost_usd: z.number().nullable(),
     started_at: time,
     last_interaction_at: time,
     last_write_at: time,

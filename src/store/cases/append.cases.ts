@@ -317,6 +317,20 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(usages).toHaveLength(2);
     });
 
+    test("adds up the usage of a history, and tells nobody of calls that are long over", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      const entries = [message("1", { usage: USAGE }), message("2")];
+      const result = await store().append(acme, {
+        ...{ sessionId: id, entries, now: T0, isHistory: true },
+      });
+      expect(result).toEqual({ entries: [], leaf: entries[1]?.id, replayed: false });
+      const session = await store().findSession(acme, id);
+      expect(session).toMatchObject({ entryCount: 2, tokens: USAGE });
+      const kinds = (await changesOf(store(), acme)).map(({ kind }) => kind);
+      expect(kinds).toEqual(["session_created", "entry_appended", "entry_appended"]);
+    });
+
     test("moves a compaction's summary along with it", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);

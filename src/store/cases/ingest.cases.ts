@@ -21,7 +21,10 @@ export function ingested(path: string, over: Partial<IngestedFile> = {}): Ingest
 export function ingestCases({ store, tenant }: Cases): void {
   describe("the origin of a session", () => {
     const before = { key: "w:0:s", workstation: "w", projectId: "0", file: "/a" };
-    const project = { projectId: "1", projectPath: "/srv/shop", gitBranch: "main" };
+    const project = {
+      ...{ projectId: "1", projectPath: "/srv/shop", gitBranch: "main" },
+      repo: "git.example/acme/shop",
+    };
 
     test("gets what becomes known of it later, and keeps the rest", async () => {
       const acme = tenant();
@@ -66,6 +69,16 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(await changesOf(store(), acme)).toEqual([]);
     });
 
+    test("give a long state back as it was, and only to who asks for it", async () => {
+      const acme = tenant();
+      const state = JSON.stringify({ ids: Array.from({ length: 200 }, (_, i) => `id-${i}`) });
+      await store().putIngestedFiles(acme, "w", [ingested("/a", { state })], T0);
+      const [whole] = await store().findIngestedFiles(acme, "w", ["/a"]);
+      expect(whole?.state).toBe(state);
+      const [facts] = await store().findIngestedFiles(acme, "w", ["/a"], false);
+      expect(facts).toEqual({ ...whole, state: null });
+    });
+
     test("keep nothing of a session that is deleted", async () => {
       const acme = tenant();
       const origin = { workstation: "w", file: "/a", key: "w:p:s" };
@@ -80,6 +93,25 @@ export function ingestCases({ store, tenant }: Cases): void {
         ["/b", false],
       ]);
     });
+  });
+
+  test("sessions of one repository are listed together, by its remote or the end of it", async () => {
+    const acme = tenant();
+    const repos = ["git.example/acme/shop", "git.example/acme/shop", "git.example/other/shop"];
+    for (const [i, repo] of repos.entries()) {
+      const origin = { repo, projectPath: `/srv/clone-${i}`, key: `k${i}` };
+      await createSession(store(), acme, { id: `s${i}`, origin });
+    }
+    await createSession(store(), acme, { id: "none" });
+    const listed = async (repo: string) => {
+      const { sessions } = await store().listSessions(acme, { repo }, { limit: 9 });
+      return sessions.map(({ id }) => id).sort();
+    };
+    expect(await listed("git.example/acme/shop")).toEqual(["s0", "s1"]);
+    expect(await listed("acme/shop")).toEqual(["s0", "s1"]);
+    expect(await listed("shop")).toEqual(["s0", "s1", "s2"]);
+    expect(await listed("hop")).toEqual([]);
+    expect((await store().findSession(acme, "s2"))?.origin.repo).toBe("git.example/other/shop");
   });
 
   describe("findTombstoneByOrigin", () => {

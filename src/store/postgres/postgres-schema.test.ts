@@ -26,6 +26,7 @@ describe("opening", () => {
       { version: 4, name: "retention" },
       { version: 5, name: "ingest" },
       { version: 6, name: "access" },
+      { version: 8, name: "repository" },
     ]);
   });
 
@@ -85,7 +86,8 @@ describe("the schema's version", () => {
     const address = await createDatabase();
     const { id } = await createSession(await open(address), "a");
     await query(address, "DROP TABLE access_tokens, leases");
-    await query(address, "DELETE FROM schema WHERE version = 6");
+    await query(address, "ALTER TABLE sessions DROP COLUMN repo, DROP COLUMN cost_usd");
+    await query(address, "DELETE FROM schema WHERE version >= 6");
     const store = await open(address);
     expect((await store.findSession("a", id))?.id).toBe(id);
     const token = await store.createToken("a", newToken());

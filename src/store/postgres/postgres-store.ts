@@ -207,8 +207,8 @@ class PostgresStore implements Store {
   findTombstoneByOrigin: Store["findTombstoneByOrigin"] = (tenant, key) =>
     this.#db.read(tenant, (tx) => findTombstoneByOrigin(tx, key));
 
-  findIngestedFiles: Store["findIngestedFiles"] = (tenant, workstation, paths) =>
-    this.#db.read(tenant, (tx) => findIngestedFiles(tx, workstation, paths));
+  findIngestedFiles: Store["findIngestedFiles"] = (tenant, workstation, paths, withState) =>
+    this.#db.read(tenant, (tx) => findIngestedFiles(tx, workstation, paths, withState));
 
   readEntries: Store["readEntries"] = (tenant, query) =>
     this.#db.read(tenant, (tx) => readEntries(tx, query));

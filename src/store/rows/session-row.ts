@@ -8,23 +8,24 @@ import { textOrNull } from "./text.ts";
 /** The columns of a session, read from both of its tables. */
 export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner, s.created_at,
   s.started_at, s.title, s.summary, s.metadata, s.ttl_seconds, s.retention, s.parent_session_id,
-  s.fork_entry_id, s.source, s.workstation, s.project_id, s.project_path, s.git_branch, s.file,
+  s.fork_entry_id, s.source, s.workstation, s.project_id, s.project_path, s.git_branch, s.repo, s.file,
   s.origin_key, t.leaf_id, t.last_sequence, t.message_count, t.updated_at, t.last_interaction_at,
   t.last_write_at, t.input_tokens, t.output_tokens, t.cache_creation_tokens, t.cache_read_tokens,
   t.summarized_through, s.exchange_count, s.tool_counts, s.file_mtime, s.first_msg_at,
-  s.last_msg_at`;
+  s.last_msg_at, s.cost_usd`;
 
 /** The columns of a session's figures, in the order of `figureValues`. */
 export function figureValues(figures: IngestFigures | undefined): (number | string | null)[] {
-  if (figures === undefined) return [null, null, null, null, null];
+  if (figures === undefined) return [null, null, null, null, null, null];
   const { exchangeCount, toolCounts, fileMtime, firstMessageAt, lastMessageAt } = figures;
-  return [exchangeCount, JSON.stringify(toolCounts), fileMtime, firstMessageAt, lastMessageAt];
+  const tools = JSON.stringify(toolCounts);
+  return [exchangeCount, tools, fileMtime, firstMessageAt, lastMessageAt, figures.costUsd ?? null];
 }
 
 /** The columns of an origin that may become known later, in the order of `originValues`. */
 export function originValues(origin: SessionPatch["origin"]): (string | null)[] {
-  const { key = null, projectId = null, projectPath = null, gitBranch = null } = origin ?? {};
-  return [key, projectId, projectPath, gitBranch];
+  const { key, projectId, projectPath, gitBranch, repo } = origin ?? {};
+  return [key, projectId, projectPath, gitBranch, repo].map((value) => value ?? null);
 }
 
 /** Columns that an older version did not fill have their defaults here. */
@@ -67,6 +68,7 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
 function toFigures(row: Row): { readonly figures?: IngestFigures } {
   const count = row["exchange_count"] ?? null;
   if (count === null) return {};
+  const cost = row["cost_usd"] ?? null;
   return {
     figures: {
       exchangeCount: Number(count),
@@ -74,6 +76,7 @@ function toFigures(row: Row): { readonly figures?: IngestFigures } {
       fileMtime: row["file_mtime"] as number | null,
       firstMessageAt: row["first_msg_at"] as number | null,
       lastMessageAt: row["last_msg_at"] as number | null,
+      ...(cost === null ? {} : { costUsd: Number(cost) }),
     },
   };
 }
@@ -92,6 +95,7 @@ const ORIGIN_COLUMNS = {
   projectId: "project_id",
   projectPath: "project_path",
   gitBranch: "git_branch",
+  repo: "repo",
   file: "file",
   key: "origin_key",
 } as const satisfies Record<keyof Origin, string>;

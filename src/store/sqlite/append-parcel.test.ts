@@ -42,6 +42,7 @@ test("a request arrives as it was sent", () => {
     now: 9,
     idempotency: { key: "k", requestHash: "00" },
     summary: { text: "so far", through: "a", expectedCompaction: null },
+    isHistory: true,
   };
   const parcel = structuredClone(packAppend("default", request));
   expect(unpackAppend(parcel)).toStrictEqual(["default", request]);

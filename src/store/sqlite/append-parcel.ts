@@ -10,7 +10,6 @@ import type { AppendRequest, AppendResult, NewEntry, PlacedEntry } from "../reco
 
 /** What most entries do not have. A field that is missing here does not arrive: a test has them all. */
 const RARE = [
-  "parentId",
   "supersedes",
   "contextWindow",
   "estimatedContext",
@@ -19,7 +18,7 @@ const RARE = [
   "status",
 ] as const;
 
-type Rare = Partial<Pick<NewEntry, "payloads" | (typeof RARE)[number]>>;
+type Rare = Partial<Pick<NewEntry, (typeof RARE)[number]>>;
 
 export interface AppendParcel {
   readonly tenant: string;
@@ -29,7 +28,7 @@ export interface AppendParcel {
   readonly values: readonly unknown[];
 }
 
-const ENTRY_VALUES = 13;
+const ENTRY_VALUES = 15;
 
 export function packAppend(tenant: string, request: AppendRequest): AppendParcel {
   const values: unknown[] = [];
@@ -58,6 +57,8 @@ function packEntry(entry: NewEntry, values: unknown[]): void {
     entry.metadata,
     entry.createdAt,
     entry.interaction,
+    entry.parentId,
+    entry.payloads.length === 0 ? null : entry.payloads,
     rareOf(entry),
   );
 }
@@ -69,7 +70,7 @@ function unpackEntry(values: readonly unknown[], at: number): NewEntry {
     role: values[at + 2],
     actor: values[at + 3],
     content: values[at + 4],
-    payloads: [],
+    payloads: values[at + 13] ?? [],
     contentBytes: values[at + 5],
     usage: values[at + 6],
     model: values[at + 7],
@@ -77,19 +78,17 @@ function unpackEntry(values: readonly unknown[], at: number): NewEntry {
     metadata: values[at + 9],
     createdAt: values[at + 10],
     interaction: values[at + 11],
+    ...(values[at + 12] === undefined ? undefined : { parentId: values[at + 12] }),
   } as unknown as NewEntry;
-  const rare = values[at + 12] as Rare | null;
+  const rare = values[at + 14] as Rare | null;
   return rare === null ? entry : { ...entry, ...rare };
 }
 
 /** Null if this one has none of it. */
 function rareOf(entry: NewEntry): Rare | null {
-  if (entry.payloads.length === 0 && RARE.every((field) => entry[field] === undefined)) return null;
   const present = RARE.filter((field) => entry[field] !== undefined);
-  return {
-    payloads: entry.payloads,
-    ...Object.fromEntries(present.map((field) => [field, entry[field]])),
-  };
+  if (present.length === 0) return null;
+  return Object.fromEntries(present.map((field) => [field, entry[field]]));
 }
 
 export interface ResultParcel {

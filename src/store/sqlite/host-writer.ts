@@ -97,7 +97,9 @@ export function isSmallWrite(name: WriteName, args: readonly unknown[]): boolean
     return ((args[1] as WriteStreamRequest).chunks?.length ?? 0) <= MAX_BYTES;
   }
   if (name !== "append") return false;
-  const { entries } = args[1] as AppendRequest;
+  const { entries, isHistory } = args[1] as AppendRequest;
+  // Many of these come one after another, and the host has their next to read.
+  if (isHistory) return false;
   let bytes = 0;
   for (const entry of entries) bytes += entry.contentBytes;
   return entries.length <= MAX_ENTRIES && bytes <= MAX_BYTES;

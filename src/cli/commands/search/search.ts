@@ -7,7 +7,7 @@ import { formatCount } from "../../print.ts";
 import { formatHit } from "../../print-hit.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount, toTime } from "../../values.ts";
+import { given, toCount, toRepo, toTime } from "../../values.ts";
 
 /** A person waits rather than miss what is there. */
 const DEADLINE_MS = 10_000;
@@ -17,7 +17,7 @@ export const search: Command = defineCommand({
   aliases: ["search_sessions"],
   summary: "Find messages, best first, with what stands round them. Exits with 1 if none match.",
   details:
-    'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: workstation: git: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
+    'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
   arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
   options: {
     limit: { type: "string", value: "N", help: "Hits: at most 20, 10 if left out." },
@@ -40,6 +40,11 @@ export const search: Command = defineCommand({
       value: "ID",
       help: "Only this project: its id, or the end of its path.",
     },
+    repo: {
+      type: "string",
+      value: "NAME",
+      help: "Only clones and worktrees of this repository: its remote, or the end of it.",
+    },
     workstation: { type: "string", value: "ID", help: "Only sessions of this workstation." },
     "git-branch": { type: "string", value: "NAME", help: "Only sessions on this branch of git." },
     session: { type: "string", value: "ID", help: "Only this session." },
@@ -60,6 +65,7 @@ export const search: Command = defineCommand({
       const { agent, owner, participant, project, workstation, session, role, tool } = options;
       const input: SearchInput = given({
         ...{ agent, owner, participant, project, workstation, session, role, tool },
+        repo: toRepo(options.repo),
         gitBranch: options["git-branch"],
         excludeSession: options.exclude,
         limit: toCount(options.limit, "--limit"),

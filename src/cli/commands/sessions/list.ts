@@ -6,7 +6,7 @@ import { EXIT } from "../../exit.ts";
 import { formatCount, formatTable, formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
-import { given, toCount, toTime } from "../../values.ts";
+import { given, toCount, toRepo, toTime } from "../../values.ts";
 
 interface Column {
   readonly name: string;
@@ -36,8 +36,18 @@ const COLUMNS: readonly Column[] = [
     value: (session) => formatCount(tokensOf(session)),
     shown: (session) => tokensOf(session) > 0,
   },
+  {
+    name: "COST",
+    value: ({ figures }) => (figures?.costUsd === undefined ? "" : formatCost(figures.costUsd)),
+    shown: ({ figures }) => figures?.costUsd !== undefined,
+  },
   { name: "TITLE", value: ({ title }) => title },
 ];
+
+/** In dollars; what is below a cent is told as such. */
+function formatCost(usd: number): string {
+  return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
+}
 
 function tokensOf({ tokens }: Session): number {
   return tokens.inputTokens + tokens.outputTokens;
@@ -58,6 +68,11 @@ export const list: Command = defineCommand({
       help: "Only those in which this actor took part.",
     },
     project: { type: "string", value: "ID", help: "Only those of this project." },
+    repo: {
+      type: "string",
+      value: "NAME",
+      help: "Only clones and worktrees of this repository: its remote, or the end of it.",
+    },
     workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
     source: { type: "string", value: "NAME", help: "Only those written by this tool." },
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
@@ -78,6 +93,7 @@ export const list: Command = defineCommand({
         given({
           ...{ agent, owner, participant, workstation, source, title, cursor },
           projectId: options.project,
+          repo: toRepo(options.repo),
           since: toTime(options.since, "--since"),
           until: toTime(options.until, "--until"),
           limit: toCount(options.limit, "--limit"),

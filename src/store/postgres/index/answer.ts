@@ -19,7 +19,7 @@ export async function answerRead(
     case "manifest":
       return readManifest(tx);
     case "feed":
-      return readFeedSlice(tx, need.after, need.limit);
+      return readFeedSlice(tx, need.after, need.limit, need.whole);
     case "blobs":
       return readBlobs(tx, need.keys);
     case "paths":

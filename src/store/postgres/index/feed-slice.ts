@@ -1,5 +1,6 @@
 /** What the feed says from one position on, with the things that it names as they are now. */
 
+import type { Block } from "../../../model/block.ts";
 import type { FeedSlice } from "../../../search/port.ts";
 import {
   FEED_CHANGE_COLUMNS,
@@ -45,6 +46,7 @@ export async function readFeedSlice(
   tx: Transaction,
   after: number,
   limit: number,
+  types?: readonly Block["type"][],
 ): Promise<FeedSlice> {
   // Planned for this stretch: for any stretch the server would rather read all entries.
   const stretch = [tx.tenant, after, after + limit];
@@ -78,6 +80,7 @@ export async function readFeedSlice(
     payloads: await readPayloads(
       tx,
       names.entries.map((row) => textOrNull(row["content"])),
+      types,
     ),
     sessions,
     memories: names.memories.map(({ agent, name }) => contents.get(keyOf(agent, name)) ?? null),

@@ -20,6 +20,9 @@ const SQL = statements("scope", {
     AND ($8::text[] IS NULL OR s.source = ANY ($8))
     AND ($9::text[] IS NULL OR s.id = ANY ($9))
     AND ($10::text[] IS NULL OR s.id <> ALL ($10))
+    AND ($11::text[] IS NULL OR EXISTS (SELECT 1 FROM unnest($11) AS wanted (value)
+      WHERE wanted.value <> '' AND (s.repo = wanted.value
+        OR right(s.repo, length(wanted.value) + 1) = '/' || wanted.value)))
     ORDER BY s.session`,
   count: `SELECT session_count FROM tenants WHERE tenant = $1`,
 });
@@ -37,6 +40,7 @@ export async function readScope(tx: Transaction, scope: SessionScope): Promise<U
     scope.sources ?? null,
     scope.sessionIds ?? null,
     scope.excludedSessionIds ?? null,
+    scope.repos ?? null,
   ];
   const [rows = []] = await tx.together([{ sql: SQL.sessions, values, planned: "each time" }]);
   return Uint32Array.from(rows, (row) => Number(row["session"]));

@@ -96,7 +96,8 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(tx, session.number, idempotency, { ids }, now);
   writeFeed(tx, plan.changes, planDelta(plan));
-  return appendResult(plan);
+  const result = appendResult(plan);
+  return request.isHistory ? { ...result, entries: [] } : result;
 }
 
 /** Writes all that a plan says, the feed aside. `stored` are the payloads that are there already. */

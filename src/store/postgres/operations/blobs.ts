@@ -1,5 +1,6 @@
 /** Large payloads: compressed, stored once per tenant, held by the entries that name them. */
 
+import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf } from "../../../transcript/content.ts";
 import { fromHex, toHex } from "../../../transcript/hash.ts";
 import { compressPayload, decompressPayload } from "../../payload-codec.ts";
@@ -97,13 +98,14 @@ export function copyHolds(
 export async function readPayloads(
   tx: Transaction,
   contents: readonly (string | null)[],
+  types?: readonly Block["type"][],
 ): Promise<Map<string, Uint8Array>> {
   const payloads = new Map<string, Uint8Array>();
   const texts = contents.filter((content) => content !== null);
-  const named = new Map(texts.map((text) => [text, blobsOf(text)]));
+  const named = new Map(texts.map((text) => [text, blobsOf(text, types)]));
   await readBlobs(tx, [...named.values()].flat(), payloads);
   const nested = [...named].flatMap(([text, hashes]) =>
-    hashes.flatMap((hash) => nestedBlobsOf(text, payloads.get(hash) ?? new Uint8Array())),
+    hashes.flatMap((hash) => nestedBlobsOf(text, payloads.get(hash) ?? new Uint8Array(), types)),
   );
   await readBlobs(tx, nested, payloads);
   return payloads;

@@ -1,13 +1,20 @@
 /** How far files were read. */
 
 import type { IngestedFile } from "../../ingested-file.ts";
-import { INGESTED_FILE_COLUMNS, toIngestedFile } from "../../rows/ingested-file-row.ts";
+import {
+  INGESTED_FILE_COLUMNS,
+  INGESTED_FILE_FACTS,
+  stateBytes,
+  toIngestedFile,
+} from "../../rows/ingested-file-row.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { ensureTenant } from "./feed.ts";
 
 const SQL = statements("ingested_files", {
   find: `SELECT ${INGESTED_FILE_COLUMNS} FROM ingested_files
+    WHERE tenant = $1 AND workstation = $2 AND path = ANY ($3::text[])`,
+  findFacts: `SELECT ${INGESTED_FILE_FACTS} FROM ingested_files
     WHERE tenant = $1 AND workstation = $2 AND path = ANY ($3::text[])`,
   put: `INSERT INTO ingested_files (tenant, workstation, path, source, size, mtime, read_offset,
       read_lines, tail_hash, state, seen_at)
@@ -23,8 +30,10 @@ export async function findIngestedFiles(
   tx: Transaction,
   workstation: string,
   paths: readonly string[],
+  withState = true,
 ): Promise<IngestedFile[]> {
-  return (await tx.all(SQL.find, tx.tenant, workstation, paths)).map(toIngestedFile);
+  const sql = withState ? SQL.find : SQL.findFacts;
+  return (await tx.all(sql, tx.tenant, workstation, paths)).map(toIngestedFile);
 }
 
 export async function putIngestedFiles(
@@ -49,7 +58,7 @@ export async function putIngestedFiles(
     rows.map(({ offset }) => offset),
     rows.map(({ lines }) => lines),
     rows.map(({ tailHash }) => tailHash),
-    rows.map(({ state }) => (state === null ? null : Buffer.from(state))),
+    rows.map(stateBytes),
     rows.map(({ seenAt }) => seenAt),
   );
 }

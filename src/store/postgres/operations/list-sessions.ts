@@ -29,6 +29,7 @@ const SQL = statements("list_sessions", {
       AND ($9::text IS NULL OR EXISTS (SELECT 1 FROM participants p
         WHERE p.tenant = $1 AND p.session = s.session AND p.actor = $9))
       AND ($10::text IS NULL OR strpos(s.title_folded, $10) > 0)
+      AND ($15::text IS NULL OR s.repo = $15 OR right(s.repo, length($15) + 1) = '/' || $15)
       AND ($11::bigint IS NULL OR t.last_interaction_at >= $11)
       AND ($12::bigint IS NULL OR t.last_interaction_at < $12)
       AND (t.last_interaction_at, t.session) < ($13::bigint, $14::bigint)
@@ -55,6 +56,7 @@ export async function listSessions(
     filter.until ?? null,
     page.after?.lastInteractionAt ?? Number.MAX_SAFE_INTEGER,
     page.after?.number ?? 0,
+    filter.repo ?? null,
   ];
   const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
   const shown = rows.slice(0, page.limit);

@@ -21,7 +21,7 @@ export function answerRead(
     case "manifest":
       return readManifest(db, tenant);
     case "feed":
-      return readFeedSlice(db, tenant, need.after, need.limit);
+      return readFeedSlice(db, tenant, need.after, need.limit, need.whole);
     case "blobs":
       return need.keys.map((key) => file.read(tenant, key));
     case "paths":

@@ -1,5 +1,6 @@
 /** What the feed says from one position on, with the things that it names as they are now. */
 
+import type { Block } from "../../../model/block.ts";
 import type { FeedSlice } from "../../../search/port.ts";
 import {
   FEED_CHANGE_COLUMNS,
@@ -44,6 +45,7 @@ export function readFeedSlice(
   tenant: number,
   after: number,
   limit: number,
+  types?: readonly Block["type"][],
 ): FeedSlice {
   const head = Number(db.get(SQL.head, tenant)?.["feed_position"] ?? 0);
   // Positions have no gaps.
@@ -57,7 +59,7 @@ export function readFeedSlice(
   const ids = new Set(names.deletions.map(({ sessionId }) => sessionId));
   return toFeedSlice(names, {
     head,
-    payloads: readPayloads(db, tenant, contents),
+    payloads: readPayloads(db, tenant, contents, types),
     sessions: [...names.sessions.keys()].flatMap((n) => db.all(SQL.session, tenant, n)),
     memories: names.memories.map(({ agent, name }) => {
       const row = db.get(SQL.memory, tenant, agent, name);

@@ -25,6 +25,10 @@ const SQL = statements("scope", {
         OR substr(s.project_path, -length(p.value) - 1) IN ('/' || p.value, '\\' || p.value)))`,
   workstations: `SELECT session FROM sessions WHERE tenant = ?
     AND workstation IN (SELECT value FROM json_each(?))`,
+  /** The whole remote, or its last parts. */
+  repos: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.repo IS NOT NULL
+    AND EXISTS (SELECT 1 FROM json_each(?2) r WHERE r.value <> '' AND (s.repo = r.value
+      OR substr(s.repo, -length(r.value) - 1) = '/' || r.value))`,
   gitBranches: `SELECT session FROM sessions WHERE tenant = ?
     AND git_branch IN (SELECT value FROM json_each(?))`,
   sources: `SELECT session FROM sessions WHERE tenant = ?
@@ -43,6 +47,7 @@ const LISTS = {
   workstations: SQL.workstations,
   sources: SQL.sources,
   projects: SQL.projects,
+  repos: SQL.repos,
   gitBranches: SQL.gitBranches,
 } as const satisfies Record<Exclude<keyof SessionScope, "excludedSessionIds">, string>;
 

@@ -5,6 +5,7 @@ import { MARKS } from "./0003-marks.ts";
 import { RETENTION } from "./0004-retention.ts";
 import { INGEST } from "./0005-ingest.ts";
 import { ACCESS } from "./0006-access.ts";
+import { REPOSITORY } from "./0008-repository.ts";
 
 /** In the order in which they run. Append only. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   RETENTION,
   INGEST,
   ACCESS,
+  REPOSITORY,
 ];

@@ -107,7 +107,8 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
     number: session.number,
     state: { ...session.state, leaf, lastSequence, lastChain, updatedAt, lastInteractionAt },
   });
-  return { entries: plan.rows.map(placedEntry), leaf: leaf?.id ?? null, replayed: false };
+  const entries = request.isHistory ? [] : plan.rows.map(placedEntry);
+  return { entries, leaf: leaf?.id ?? null, replayed: false };
 }
 
 /** Copies a compaction's summary, unless another one or another branch came between. */

@@ -1,5 +1,6 @@
 /** Large payloads: compressed, stored once per tenant, held by the entries that name them. */
 
+import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf, type Payload } from "../../../transcript/content.ts";
 import { fromHex } from "../../../transcript/hash.ts";
 import { compressPayload, decompressPayload } from "../../payload-codec.ts";
@@ -58,18 +59,21 @@ export function holdPayloadsOf(
   db.run(SQL.holdSame, session, sequence, tenant, originalId);
 }
 
-/** The payloads that `contents` name, by hash. */
+/** The payloads that `contents` name, by hash: all, or those in blocks of some types. */
 export function readPayloads(
   db: SqliteConnection,
   tenant: number,
   contents: readonly (string | null)[],
+  types?: readonly Block["type"][],
 ): Map<string, Uint8Array> {
   const payloads = new Map<string, Uint8Array>();
   for (const content of contents) {
     if (content === null) continue;
-    for (const hash of blobsOf(content)) {
+    for (const hash of blobsOf(content, types)) {
       const bytes = readBlob(db, tenant, hash, payloads);
-      for (const inner of nestedBlobsOf(content, bytes)) readBlob(db, tenant, inner, payloads);
+      for (const inner of nestedBlobsOf(content, bytes, types)) {
+        readBlob(db, tenant, inner, payloads);
+      }
     }
   }
   return payloads;

@@ -1,13 +1,20 @@
 /** How far files were read. */
 
 import type { IngestedFile } from "../../ingested-file.ts";
-import { INGESTED_FILE_COLUMNS, toIngestedFile } from "../../rows/ingested-file-row.ts";
+import {
+  INGESTED_FILE_COLUMNS,
+  INGESTED_FILE_FACTS,
+  stateBytes,
+  toIngestedFile,
+} from "../../rows/ingested-file-row.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { ensureTenant, findTenant } from "./feed.ts";
 
 const SQL = statements("ingested_files", {
   find: `SELECT ${INGESTED_FILE_COLUMNS} FROM ingested_files
+    WHERE tenant = ? AND workstation = ? AND path IN (SELECT value FROM json_each(?))`,
+  findFacts: `SELECT ${INGESTED_FILE_FACTS} FROM ingested_files
     WHERE tenant = ? AND workstation = ? AND path IN (SELECT value FROM json_each(?))`,
   put: `INSERT INTO ingested_files (tenant, workstation, path, source, size, mtime, read_offset,
       read_lines, tail_hash, state, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -22,10 +29,12 @@ export function findIngestedFiles(
   name: string,
   workstation: string,
   paths: readonly string[],
+  withState = true,
 ): IngestedFile[] {
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];
-  return db.all(SQL.find, tenant, workstation, JSON.stringify(paths)).map(toIngestedFile);
+  const sql = withState ? SQL.find : SQL.findFacts;
+  return db.all(sql, tenant, workstation, JSON.stringify(paths)).map(toIngestedFile);
 }
 
 export function putIngestedFiles(
@@ -48,7 +57,7 @@ export function putIngestedFiles(
       file.offset,
       file.lines,
       file.tailHash,
-      file.state === null ? null : Buffer.from(file.state),
+      stateBytes(file),
       file.seenAt,
     );
   }

@@ -28,13 +28,14 @@ const FILTERS = `(?3 IS NULL OR s.agent = ?3)
     AND (?8 IS NULL OR s.parent_session_id = ?8)
     AND (?9 IS NULL OR EXISTS (SELECT 1 FROM participants p
       WHERE p.tenant = ?1 AND p.session = s.session AND p.actor = ?9))
-    AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)`;
+    AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)
+    AND (?11 IS NULL OR s.repo = ?11 OR substr(s.repo, -length(?11) - 1) = '/' || ?11)`;
 
 const SQL = statements("list_sessions", {
   walk: `SELECT ${SESSION_COLUMNS} FROM session_state t INDEXED BY session_state_by_interaction
     CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = ?1 AND ${FILTERS}
-      AND t.last_interaction_at >= ?11 AND (t.last_interaction_at, t.session) < (?12, ?13)
+      AND t.last_interaction_at >= ?12 AND (t.last_interaction_at, t.session) < (?13, ?14)
     ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
   /** The order of a few sessions, without reading what they are. */
   sortFew: `SELECT t.session FROM json_each(?2) few
@@ -49,6 +50,8 @@ const SQL = statements("list_sessions", {
   byOwner: `SELECT session FROM sessions WHERE tenant = ? AND owner = ? LIMIT ?`,
   byProject: `SELECT session FROM sessions WHERE tenant = ? AND project_id = ? LIMIT ?`,
   byWorkstation: `SELECT session FROM sessions WHERE tenant = ? AND workstation = ? LIMIT ?`,
+  byRepo: `SELECT session FROM sessions WHERE tenant = ?1 AND repo IS NOT NULL
+    AND (repo = ?2 OR substr(repo, -length(?2) - 1) = '/' || ?2) LIMIT ?3`,
   bySource: `SELECT session FROM sessions WHERE tenant = ? AND source = ? LIMIT ?`,
   byParent: `SELECT session FROM sessions WHERE tenant = ? AND parent_session_id = ? LIMIT ?`,
   byParticipant: `SELECT session FROM participants WHERE tenant = ? AND actor = ? LIMIT ?`,
@@ -59,6 +62,7 @@ const INDEXED: readonly [keyof SessionFilter, string][] = [
   ["parentSessionId", SQL.byParent],
   ["participant", SQL.byParticipant],
   ["projectId", SQL.byProject],
+  ["repo", SQL.byRepo],
   ["owner", SQL.byOwner],
   ["agent", SQL.byAgent],
   ["workstation", SQL.byWorkstation],
@@ -152,5 +156,6 @@ function filterValues(filter: SessionFilter): SqlValue[] {
     filter.parentSessionId ?? null,
     filter.participant ?? null,
     filter.title === undefined ? null : foldTitle(filter.title),
+    filter.repo ?? null,
   ];
 }

@@ -22,9 +22,11 @@ const SQL = statements("sessions", {
   numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
-      fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, file,
-      origin_key)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, repo, file,
+      origin_key, exchange_count, tool_counts, file_mtime, first_msg_at, last_msg_at,
+      cost_usd)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+      ?, ?)`,
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at) VALUES (?, ?, ?, ?, ?)`,
   /** Another retention is still to be applied to all that was summarised before. */
@@ -33,9 +35,10 @@ const SQL = statements("sessions", {
       retention_applied = CASE WHEN coalesce(retention, 'full') = ?7 THEN retention_applied END,
       exchange_count = coalesce(?10, exchange_count), tool_counts = coalesce(?11, tool_counts),
       file_mtime = coalesce(?12, file_mtime), first_msg_at = coalesce(?13, first_msg_at),
-      last_msg_at = coalesce(?14, last_msg_at), origin_key = coalesce(?15, origin_key),
-      project_id = coalesce(?16, project_id), project_path = coalesce(?17, project_path),
-      git_branch = coalesce(?18, git_branch)
+      last_msg_at = coalesce(?14, last_msg_at), cost_usd = coalesce(?15, cost_usd),
+      origin_key = coalesce(?16, origin_key), project_id = coalesce(?17, project_id),
+      project_path = coalesce(?18, project_path), git_branch = coalesce(?19, git_branch),
+      repo = coalesce(?20, repo)
     WHERE tenant = ?8 AND session = ?9`,
   touch: `UPDATE session_state SET last_write_at = max(last_write_at, ?)
     WHERE tenant = ? AND session = ?`,
@@ -103,8 +106,10 @@ export function insertSession(
     origin.projectId ?? null,
     origin.projectPath ?? null,
     origin.gitBranch ?? null,
+    origin.repo ?? null,
     origin.file ?? null,
     origin.key ?? null,
+    ...figureValues(session.figures),
   );
   db.run(SQL.insertState, tenant, number, session.startedAt, session.startedAt, session.now);
   addParticipants(db, tenant, number, session.participants);

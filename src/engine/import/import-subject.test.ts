@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { createDatabase } from "../../../test/support/postgres.ts";
+import { ProblemLog } from "../../ingest/problems.ts";
+import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
+import { open } from "../../open.ts";
+import type { Engine } from "../engine.ts";
+
+const BARE = "w::talk";
+const KEY = "w:shop:talk";
+const earlier = { replaced: BARE, same: { source: "test", file: null } };
+
+/** A session without a tree; `before` happens when its first entry is asked for. */
+function talk(texts: readonly string[], before?: () => Promise<unknown>): ImportedSession {
+  return {
+    ...{ source: "test", agent: "test", id: "talk", title: null, cwd: null, gitBranch: null },
+    ...{ startedAt: 1000, parentSession: null, metadata: {}, problems: new ProblemLog() },
+    entries: (async function* () {
+      await before?.();
+      for (const [i, text] of texts.entries()) yield said(`m${i}`, text);
+    })(),
+  };
+}
+
+function said(sourceId: string, text: string, over: Partial<ImportedEntry> = {}): ImportedEntry {
+  return {
+    ...{ sourceId, kind: "message", role: "user", actor: "ana", data: null, metadata: {} },
+    ...{ blocks: [{ type: "text", text }], usage: null, model: null, createdAt: 1000, ...over },
+  };
+}
+
+/** Somebody else imports the session without its project, and then with it, in between. */
+async function interrupted(engine: Engine): Promise<void> {
+  const other = async () => {
+    await engine.importSession(talk(["a", "b"]), { key: BARE });
+    await engine.importSession(talk(["a", "b"]), { key: KEY, earlier });
+  };
+  const result = await engine.importSession(talk(["a", "b", "c"], other), { key: KEY, earlier });
+  expect(result).toMatchObject({ created: false, entries: 1, skipped: 2, key: KEY });
+  const { sessions } = await engine.listSessions();
+  expect(sessions).toMatchObject([{ id: result.sessionId, messageCount: 3 }]);
+  expect((await engine.verify()).problems).toEqual([]);
+}
+
+describe("a session that is made when it is needed", () => {
+  test("is that of whoever was faster, with the ids that its entries have there", async () => {
+    await using engine = await open(":memory:");
+    await interrupted(engine);
+  });
+
+  test("is that of whoever was faster, on PostgreSQL too", async () => {
+    await using engine = await open(await createDatabase());
+    await interrupted(engine);
+  });
+
+  test("has its title and its summary from what is imported with it", async () => {
+    await using engine = await open(":memory:");
+    const summary = said("c", "What was said.", { kind: "compaction", role: null, actor: null });
+    const title = said("t", "", { kind: "session_info", role: null, data: { name: "Cron" } });
+    const imported: ImportedSession = {
+      ...talk([]),
+      entries: (async function* () {
+        yield* [said("a", "one"), said("b", "two"), summary, { ...title, blocks: [] }];
+      })(),
+    };
+    const { sessionId } = await engine.importSession(imported);
+    const session = await engine.getSessionMeta(sessionId ?? "");
+    const { messages } = await engine.listMessages(session.id, { limit: 9 });
+    // A summary that keeps nothing stands for all before it.
+    expect(session).toMatchObject({
+      ...{ title: "Cron", summary: "What was said.", summarizedThrough: messages[1]?.id },
+    });
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * The session that an import writes to: one that is there, or one that is made when it is needed.
+ *
+ * Most files are small. When the first of their entries are to be stored, all of them are read, and
+ * the session is made with all that is known of it instead of being changed right afterwards.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import type { Session } from "../../model/session.ts";
+import { patchedMetadata } from "../../store/metadata.ts";
+import type { NewSession } from "../../store/records.ts";
+import type { Scope } from "../scope.ts";
+import type { Described, Description } from "./import-session.ts";
+
+/** Of a session, or of one that is not there yet. */
+export type FindIdKey = (session: Session | null) => Promise<string>;
+
+export class ImportSubject {
+  /** Null until it is made. */
+  session: Session | null;
+  /** It was not there before this import. */
+  isNew: boolean;
+  readonly startedAt: number;
+  /** What the ids of its entries are made of. */
+  idKey = "";
+  readonly #scope: Scope;
+  readonly #draft: NewSession | undefined;
+  readonly #findIdKey: FindIdKey;
+
+  private constructor(scope: Scope, found: Session | NewSession, findIdKey: FindIdKey) {
+    const isFound = "leaf" in found;
+    this.#scope = scope;
+    this.session = isFound ? found : null;
+    this.isNew = !isFound;
+    this.startedAt = found.startedAt;
+    this.#draft = isFound ? undefined : found;
+    this.#findIdKey = findIdKey;
+  }
+
+  static async of(
+    scope: Scope,
+    found: Session | NewSession,
+    findIdKey: FindIdKey,
+  ): Promise<ImportSubject> {
+    const subject = new ImportSubject(scope, found, findIdKey);
+    subject.idKey = await findIdKey(subject.session);
+    return subject;
+  }
+
+  /** What is known of the session, whether it is made or not. */
+  get described(): Described | undefined {
+    return this.session ?? this.#draft;
+  }
+
+  /** Makes the session, if it is not there. */
+  async make(description: Description = {}): Promise<Session> {
+    if (this.session !== null) return this.session;
+    const draft = this.#draft as NewSession;
+    const metadata = patchedMetadata(draft.metadata, description);
+    this.session = await this.#create({ ...draft, ...description, metadata });
+    return this.session;
+  }
+
+  async #create(session: NewSession): Promise<Session> {
+    const { store, tenant } = this.#scope;
+    try {
+      return await store.createSession(tenant, session);
+    } catch (error) {
+      // Somebody else imports the same session at this moment.
+      const { key = "" } = session.origin;
+      const other = BackscrollError.is(error, "session_exists")
+        ? await store.findSessionByOrigin(tenant, key)
+        : undefined;
+      if (other === undefined) throw error;
+      this.isNew = false;
+      this.idKey = await this.#findIdKey(other);
+      return other;
+    }
+  }
+}
