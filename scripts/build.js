@@ -20,6 +20,7 @@ const ENTRIES = {
   "archive/index": "src/archive/index.ts",
   "server/index": "src/server/index.ts",
   "client/index": "src/client/index.ts",
+  "gateway/index": "src/gateway/index.ts",
   "cli/main": "src/cli/main.ts",
   // A thread of its own: beside the file that starts it, wherever that ends up.
   "storage-thread": "src/store/sqlite/storage-thread.ts",

@@ -10,9 +10,11 @@ import { join } from "node:path";
 import { COMMAND_GROUPS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES, EXIT_MEANINGS } from "../src/cli/exit.ts";
 import { commandHelp, overviewHelp } from "../src/cli/help.ts";
+import { SETTINGS } from "../src/gateway/config/settings.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import { ENTRY_KINDS } from "../src/model/entry.ts";
 import { ERROR_CODES } from "../src/model/errors.ts";
+import type { JsonValue } from "../src/model/json.ts";
 import * as limits from "../src/model/limits.ts";
 import type { Migration } from "../src/store/migration.ts";
 import { POSTGRES_MIGRATIONS } from "../src/store/postgres/migrations/index.ts";
@@ -28,6 +30,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   "entry-kinds": entryKindTable,
   "error-codes": errorTable,
   "exit-codes": exitTable,
+  "gateway-settings": settingsTable,
   limits: limitTable,
   "mcp-tools": toolTable,
   "schema-sqlite": () => schema(SQLITE_MIGRATIONS),
@@ -126,6 +129,20 @@ function exitTable(): string {
       EXIT_MEANINGS[name as keyof typeof EXIT],
     ]),
   );
+}
+
+function settingsTable(): string {
+  const rows = SETTINGS.map(({ key, preset, help }) => [
+    `\`${key}\``,
+    // What depends on the machine is the same in no two copies of this page.
+    typeof preset === "function" ? "this machine's" : preset === null ? "–" : formatPreset(preset),
+    help,
+  ]);
+  return table(["setting", "default", "what it does"], rows);
+}
+
+function formatPreset(preset: JsonValue): string {
+  return typeof preset === "string" ? preset : JSON.stringify(preset);
 }
 
 function limitTable(): string {

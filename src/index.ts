@@ -60,6 +60,14 @@ export type {
   ListMessagesInput,
   MessagePage,
 } from "./engine/read.ts";
+export type { RoutePatch } from "./engine/routes/route-fields.ts";
+export type {
+  ListRoutesInput,
+  PatchRouteOptions,
+  PutRouteInput,
+  RouteHistoryInput,
+  Routes,
+} from "./engine/routes/routes.ts";
 export type {
   SearchInput,
   SearchMemoryInput,
@@ -133,16 +141,24 @@ export {
 export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from "./model/errors.ts";
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
+export type { Route, RouteFields, RouteSession } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
 export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";
 export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
-export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
+export { type AiSdkModel, type FullModel, languageModel } from "./providers/language-model.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";
 export type { IndexStatus } from "./store/index/index-status.ts";
 export type { IngestedFile } from "./store/ingested-file.ts";
-export type { Quota, StoreStatus, SweepResult, TenantStatus, Tombstone } from "./store/records.ts";
+export type {
+  Quota,
+  SessionSize,
+  StoreStatus,
+  SweepResult,
+  TenantStatus,
+  Tombstone,
+} from "./store/records.ts";
 export type { Durability, IndexingOptions, StoreOptions } from "./store/store.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

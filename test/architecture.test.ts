@@ -18,6 +18,9 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   context: { folders: ["model", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
 
+  // Keys and resets: what belongs to which conversation, and when one is over.
+  routing: { folders: ["model"], packages: [] },
+
   // What a conversation states: asked for, read, redacted and reconciled, without a store.
   facts: { folders: ["model", "search", "compaction"], packages: [] },
 
@@ -76,7 +79,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   export: { folders: ["model", "transcript", "compaction"], packages: [] },
 
   // Language models. Only here is the AI SDK named, and it is loaded only when a model is asked.
-  providers: { folders: ["model"], packages: ["ai", "@ai-sdk/openai-compatible"] },
+  providers: { folders: ["model", "context"], packages: ["ai", "@ai-sdk/openai-compatible"] },
 
   // Backends run the index: its computations ask, they answer.
   store: { folders: ["model", "transcript", "search"], packages: ["node:crypto", "node:zlib"] },
@@ -110,11 +113,53 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     packages: ["node:fs", "node:fs/promises", "node:path"],
   },
 
+  // Policy that a host may switch on: when to compact, what to write down first, what is not
+  // delivered, how a conversation is answered. Of the SDK, only what `providers` makes of it.
+  "gateway/silence": { folders: [], packages: [] },
+  "gateway/compaction": {
+    folders: ["model", "context", "compaction", "engine"],
+    packages: [],
+  },
+  "gateway/flush": {
+    folders: [
+      ...["model", "context", "engine", "providers"],
+      ...["gateway/compaction", "gateway/silence"],
+    ],
+    packages: ["node:fs/promises", "node:path"],
+  },
+  "gateway/after-turn": {
+    folders: ["context", "engine", "gateway/compaction", "gateway/flush"],
+    packages: [],
+  },
+  "gateway/generate": {
+    folders: [
+      ...["model", "transcript", "context", "engine", "providers"],
+      ...["gateway/compaction", "gateway/silence", "gateway/after-turn"],
+    ],
+    packages: [],
+  },
+  "gateway/with-memory": {
+    folders: [
+      ...["model", "transcript", "context", "engine", "providers"],
+      ...["gateway/compaction", "gateway/after-turn", "gateway/generate"],
+    ],
+    packages: [],
+  },
+  gateway: {
+    folders: [
+      ...["model", "context", "routing", "engine", "providers", "gateway/silence"],
+      ...["gateway/compaction", "gateway/flush", "gateway/after-turn", "gateway/generate"],
+      "gateway/with-memory",
+    ],
+    packages: ["node:fs", "node:path"],
+  },
+
   // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
   // as they are in the index.
   api: {
     folders: [
       ...["model", "search", "context", "compaction", "store", "engine", "ingest", "archive"],
+      "gateway",
     ],
     packages: [],
   },
@@ -129,7 +174,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   server: {
     folders: [
       ...["model", "transcript", "context", "engine", "api", "archive"],
-      ...["ingest", "ingest/sources.ts", "export", "transfer"],
+      ...["ingest", "ingest/sources.ts", "export", "transfer", "gateway"],
     ],
     packages: [
       ...["hono", "@hono/node-server", "zod"],
@@ -157,7 +202,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["model", "transcript", "engine", "api", "archive", "transfer", "open.ts", "backup.ts"],
       "client",
       ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
-      ...["context", "compaction", "store", "mcp", "server", "providers"],
+      ...["context", "compaction", "store", "mcp", "server", "providers", "gateway"],
     ],
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util", "node:v8"],
   },
@@ -234,7 +279,10 @@ test("nothing imports the command line", () => {
 test("wire types take types only from the engine and the store", () => {
   const used = FILES.filter((file) => unitOf(file) === "api").flatMap((file) =>
     importsOf(file)
-      .filter(({ name, typeOnly }) => ["engine", "store", "archive"].includes(name) && !typeOnly)
+      .filter(
+        ({ name, typeOnly }) =>
+          ["engine", "store", "archive", "gateway"].includes(name) && !typeOnly,
+      )
       .map(({ name }) => `${file} uses ${name}`),
   );
   expect(used).toEqual([]);

@@ -17,7 +17,8 @@ import { CHANGE_KINDS } from "../src/model/change.ts";
 import { open } from "../src/open.ts";
 import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { type Ran, ROOT, run } from "./support/cli.ts";
-import { says, startModelServer } from "./support/model-server.ts";
+import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
+import { streamsOf } from "./support/streamed-answer.ts";
 
 /**
  * Documents that run. In one document, all blocks marked `ts` make one program and all blocks marked
@@ -26,6 +27,11 @@ import { says, startModelServer } from "./support/model-server.ts";
 
 const DOCUMENTS = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }).sort()];
 const PAGES = [...DOCUMENTS, ...globSync("*.md", { cwd: ROOT }).filter((p) => p !== "README.md")];
+
+/** The public names of `backscroll/gateway`. */
+const GATEWAY = "src/gateway/index.ts";
+/** What somebody types into a program that asks. */
+const TYPED = "Why does the cron job run twice?\n/search cron\n";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-docs-"));
 
@@ -80,6 +86,19 @@ test("every link leads somewhere", () => {
 });
 
 describe("the programs in the documents", () => {
+  /** Whoever asks a model, asks this one. */
+  let model: ModelServer;
+  beforeAll(async () => {
+    model = await startModelServer();
+    model.answer(
+      streamsOf(() => ({
+        text: ["Because the lock ", "is gone."],
+        usage: { input: 90, output: 6 },
+      })),
+    );
+  });
+  afterAll(() => model.close());
+
   const programs = DOCUMENTS.map((page) => ({
     page,
     source: blocks(page, "ts").join("\n"),
@@ -101,6 +120,7 @@ describe("the programs in the documents", () => {
             "backscroll/ai": [join(ROOT, "src/adapters/ai-sdk/index.ts")],
             "backscroll/server": [join(ROOT, "src/server/index.ts")],
             "backscroll/client": [join(ROOT, "src/client/index.ts")],
+            "backscroll/gateway": [join(ROOT, GATEWAY)],
           },
           typeRoots: [join(ROOT, "node_modules/@types")],
         },
@@ -124,9 +144,11 @@ describe("the programs in the documents", () => {
       .replaceAll('"backscroll"', file("../src/index.ts"))
       .replaceAll('"backscroll/ai"', file("../src/adapters/ai-sdk/index.ts"))
       .replaceAll('"backscroll/server"', file("../src/server/index.ts"))
-      .replaceAll('"backscroll/client"', file("../src/client/index.ts"));
+      .replaceAll('"backscroll/client"', file("../src/client/index.ts"))
+      .replaceAll('"backscroll/gateway"', file(`../${GATEWAY}`));
     writeFileSync(join(place, "program.ts"), program);
-    const ran = await run(process.execPath, ["program.ts"], { cwd: place, env: { HOME: place } });
+    const env = { HOME: place, BACKSCROLL_MODEL_URL: model.url };
+    const ran = await run(process.execPath, ["program.ts"], { cwd: place, env, input: TYPED });
     expect(ran.stderr).toBe("");
     // What a document prints to show that it is so, is so.
     expect([ran.code, ran.stdout]).toEqual([0, expect.not.stringMatching(/undefined|false/)]);
@@ -183,7 +205,7 @@ test("no document talks of what only its writers have seen", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
   // Ways to rank and to summarise have this name, providers have caches of theirs, and MCP has them.
   const ranking =
-    /`seed`|(default|,) or seed\b|or seed \(as|--ranking seed|"seed"|prompt cache|`prompts?\/`|MCP prompts?|`prompts-[a-z-]+`/g;
+    /`seed`|(default|,) or seed\b|or seed \(as|--ranking seed|"seed"|prompt cache|`prompts?\/`|memoryFlush\.prompt|MCP prompts?|`prompts-[a-z-]+`/g;
   const talking = PAGES.filter((page) =>
     words.test(readFileSync(join(ROOT, page), "utf8").replace(ranking, "")),
   );
@@ -207,6 +229,7 @@ async function createWorld(file: string): Promise<Record<string, string>> {
   await memory.putMemory({ agent: "coder", name: "deploy-steps", content: "Migrate first." });
   const { record } = await memory.createToken({ scope: "read" });
   const token = record.id;
+  await memory.routes.put("agent:main:telegram:direct:4711", { sessionId: id });
   return { "01JZ8Q9D2M": entry.id, "01JZ8R0C5T": fact?.id ?? "", "01JZ8T3G6K": token };
 }
 

@@ -6,6 +6,7 @@ import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
 import * as client from "../src/client/index.ts";
+import * as gateway from "../src/gateway/index.ts";
 import * as library from "../src/index.ts";
 import { PROMPTS } from "../src/mcp/prompts/index.ts";
 import { TEMPLATES } from "../src/mcp/resources/resources.ts";
@@ -31,6 +32,7 @@ test("the package has these entry points and no others", () => {
       default: "./dist/adapters/ai-sdk/index.js",
     },
     "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
+    "./gateway": { types: "./dist/gateway/index.d.ts", default: "./dist/gateway/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
     "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
     "./package.json": "./package.json",
@@ -78,6 +80,40 @@ test("backscroll/client has these names at run time", () => {
   expect(Object.keys(client).sort()).toEqual([
     ...["BackscrollError", "ERROR_CODES", "RemoteEngine", "RemoteMessage", "RemoteSession"],
     ...["RemoteTenant", "connect"],
+  ]);
+});
+
+test("backscroll/gateway has these names at run time", () => {
+  expect(Object.keys(gateway).sort()).toEqual([
+    "DEFAULT_DM_SCOPE",
+    "DM_SCOPES",
+    "Gateway",
+    "SILENT_TOKEN",
+    "autoCompaction",
+    "clawPolicy",
+    "decide",
+    "decideFlush",
+    "effectiveReserve",
+    "formatSessionKey",
+    "generate",
+    "generateStream",
+    "generateTitle",
+    "isOverflow",
+    "isSilent",
+    "loadConfig",
+    "maintainSessions",
+    "nonePolicy",
+    "openGateway",
+    "parseSessionKey",
+    "piPolicy",
+    "readAutoState",
+    "readConfig",
+    "resolveSessionKey",
+    "sessionStatus",
+    "silenceFilter",
+    "softThreshold",
+    "turnsPolicy",
+    "withMemory",
   ]);
 });
 
@@ -135,6 +171,8 @@ test("errors have these codes, and each an exit code", () => {
     rate_limited: 5,
     route_not_found: 7,
     token_not_found: 1,
+    session_key_not_found: 1,
+    route_conflict: 3,
   });
 });
 
@@ -169,6 +207,8 @@ test("changes are of these kinds", () => {
     "quota_changed",
     "token_created",
     "token_revoked",
+    "route_put",
+    "route_deleted",
   ]);
 });
 
@@ -258,8 +298,9 @@ describe("the command line", () => {
       ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],
       ...["facts list", "facts search", "facts add", "facts extract", "facts delete"],
+      ...["sessions", "routes list", "routes show", "routes set", "routes delete", "config"],
       ...["token create", "token list", "token revoke"],
-      ...["doctor", "sweep", "backup", "restore", "export"],
+      ...["doctor", "sweep", "maintain", "backup", "restore", "export"],
     ]);
   });
 

@@ -128,7 +128,8 @@ describe("an older schema", () => {
 
   test("is brought up to date by a writer, with all that is stored", async () => {
     const path = await createStore();
-    const before = ["DROP TABLE access_tokens", "DROP TABLE leases"];
+    const tables = ["access_tokens", "leases", "routes", "route_sessions"];
+    const before = tables.map((table) => `DROP TABLE ${table}`);
     change(path, ...before, ...WITHOUT_REPOSITORY, "DELETE FROM schema WHERE version >= 6");
     expect((await failure(() => open(path, { readOnly: true }))).code).toBe("needs_migration");
     await using engine = await open(path, { inThread: true });

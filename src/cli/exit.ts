@@ -23,7 +23,7 @@ export const EXIT = {
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: "It worked. An empty list is an answer, too.",
   nothing:
-    "No such session, entry, memory, fact or token; a search found nothing; there is nothing to compact; or `doctor` found problems.",
+    "No such session, entry, memory, fact, route or token; a search found nothing; there is nothing to compact; or `doctor` found problems.",
   usage: "The command line or a value in it is wrong.",
   conflict: "Something else is in its place: read the new state, then decide.",
   noStore: "There is no store at this address.",
@@ -50,10 +50,12 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   memory_not_found: EXIT.nothing,
   fact_not_found: EXIT.nothing,
   token_not_found: EXIT.nothing,
+  session_key_not_found: EXIT.nothing,
   nothing_to_compact: EXIT.nothing,
 
   session_exists: EXIT.conflict,
   stale_leaf: EXIT.conflict,
+  route_conflict: EXIT.conflict,
   stream_lost: EXIT.conflict,
   idempotency_conflict: EXIT.conflict,
   cursor_expired: EXIT.conflict,

@@ -4,6 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import type { Engine } from "../engine/engine.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { StoreOptions } from "../store/store.ts";
 import { type Context, isServer } from "./context.ts";
@@ -55,6 +56,21 @@ const SIZES: Readonly<
   bulk: { durability: "process" },
   server: { searchThread: true, indexing: { mergeShare: 0.25 } },
 };
+
+/** For what a gateway does, which runs where its store is: see `withStore`. */
+export async function withOwnTenant<Result>(
+  context: Context,
+  access: Access,
+  use: (tenant: TenantEngine) => Promise<Result>,
+): Promise<Result> {
+  refuseServer(context, "this command", "run it where the store is");
+  const engine = await openStore(context, access, "short");
+  try {
+    return await use(engine.forTenant(context.tenant));
+  } finally {
+    await engine.close();
+  }
+}
 
 /** For what is more than calls of a store, such as serving one: it must be opened here. */
 export async function withOwnStore<Result>(

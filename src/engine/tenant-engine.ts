@@ -19,6 +19,7 @@ import type { IngestedFile } from "../store/ingested-file.ts";
 import type {
   Quota,
   SessionFilter,
+  SessionSize,
   SweepResult,
   TenantStatus,
   Tombstone,
@@ -49,6 +50,8 @@ import {
 } from "./memories.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
+import { sessionSizes } from "./retention/session-sizes.ts";
+import { Routes } from "./routes/routes.ts";
 import type { Scope } from "./scope.ts";
 import {
   type SearchInput,
@@ -101,6 +104,11 @@ export class TenantEngine {
 
   get tenant(): string {
     return this.scope.tenant;
+  }
+
+  /** Session keys, and the session that each leads to now. */
+  get routes(): Routes {
+    return new Routes(this.scope);
   }
 
   /** Always creates and always persists. */
@@ -182,6 +190,11 @@ export class TenantEngine {
   /** What was made from a session and would outlive it. */
   listDerived(id: string): Promise<Derived> {
     return listDerived(this.scope, id);
+  }
+
+  /** What sessions take, and how many messages are being written in each: at most 500 at once. */
+  sessionSizes(ids: readonly string[]): Promise<readonly SessionSize[]> {
+    return sessionSizes(this.scope, ids);
   }
 
   /** What is left of a session that was deleted. */

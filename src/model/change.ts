@@ -24,6 +24,8 @@ export const CHANGE_KINDS = [
   "quota_changed",
   "token_created",
   "token_revoked",
+  "route_put",
+  "route_deleted",
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

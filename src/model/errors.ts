@@ -64,6 +64,10 @@ export const ERROR_CODES = [
   "rate_limited",
   /** The server has nothing at this path, or not under this method. */
   "route_not_found",
+  /** No route of this tenant has this session key. */
+  "session_key_not_found",
+  /** The route is not at the version that the caller has seen: somebody else changed it. */
+  "route_conflict",
   /** No access token of this tenant has this id. */
   "token_not_found",
 

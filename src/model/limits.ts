@@ -39,6 +39,9 @@ export const MAX_MEMORY_BYTES: number = 8 * 1024;
 /** Subject, predicate or object of a fact. */
 export const MAX_FACT_BYTES: number = 4 * 1024;
 
+/** A session key: an agent, a channel, an account and a peer, each as long as a name may get. */
+export const MAX_SESSION_KEY_BYTES = 2_048;
+
 /** Names that one access token may write for; more than a few callers want `any`. */
 export const MAX_ACT_AS = 100;
 

@@ -1,5 +1,5 @@
 /**
- * Questions to a model of the AI SDK: the only place that calls it.
+ * Questions to a model of the AI SDK, answered in one piece: for summaries, facts and titles.
  *
  * The SDK is loaded with the first question. Who uses no model never pays for it.
  */
@@ -9,8 +9,8 @@ import type { TextAnswer, TextModel, TextRequest } from "../model/text-model.ts"
 import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
 import { type CallState, modelFailure } from "./model-failure.ts";
 
-const DEFAULT_TIMEOUT_MS = 120_000;
-const DEFAULT_RETRIES = 2;
+export const DEFAULT_TIMEOUT_MS = 120_000;
+export const DEFAULT_RETRIES = 2;
 
 /** `load` is called with a question, and not before. */
 export function textModel(
@@ -53,7 +53,8 @@ async function askModel(
   }
 }
 
-function stateOf(
+/** How a call that has failed came to its end. */
+export function stateOf(
   signal: AbortSignal | undefined,
   timeout: AbortSignal,
   timeoutMs: number,

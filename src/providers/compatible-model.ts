@@ -1,9 +1,8 @@
 /** A model behind a server that speaks OpenAI's chat protocol, as most do: hosted, or on this machine. */
 
 import { BackscrollError } from "../model/errors.ts";
-import type { TextModel } from "../model/text-model.ts";
-import { textModel } from "./ask-model.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
+import { type FullModel, fullModel } from "./language-model.ts";
 
 export interface CompatibleModelOptions extends LanguageModelOptions {
   /** Up to the version, such as `http://localhost:11434/v1`. */
@@ -15,23 +14,30 @@ export interface CompatibleModelOptions extends LanguageModelOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function compatibleModel(options: CompatibleModelOptions): TextModel {
+export function compatibleModel(options: CompatibleModelOptions): FullModel {
   const { baseUrl, model, apiKey, headers, name = model, ...rest } = options;
   checkUrl(baseUrl);
   if (typeof model !== "string" || model.trim() === "") {
     throw invalid("model", "model must be the name that the server knows the model under");
   }
-  const load = async () => {
+  const create = async () => {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
     const provider = createOpenAICompatible({
       name: "compatible",
       baseURL: baseUrl,
+      // Without it a streamed answer says nothing of what it took.
+      includeUsage: true,
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(headers === undefined ? {} : { headers: { ...headers } }),
     });
     return provider.chatModel(model);
   };
-  return textModel(name, load, rest);
+  let created: ReturnType<typeof create> | undefined;
+  const load = () => {
+    created ??= create();
+    return created;
+  };
+  return fullModel(name, load, rest);
 }
 
 /** The address is not repeated in the error: it may hold a password. */

@@ -1,9 +1,15 @@
 /** Models of the AI SDK as the models that Backscroll asks: whatever provider the host has chosen. */
 
 import type { LanguageModel } from "ai";
+import type { ChatModel } from "../context/chat-model.ts";
+import { BackscrollError } from "../model/errors.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { textModel } from "./ask-model.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
+import { chatModel } from "./chat-model.ts";
+
+/** It writes summaries and takes facts, and it answers conversations. */
+export type FullModel = TextModel & ChatModel;
 
 /**
  * A language model of the AI SDK, as far as it says what it is: version 2, 3 or 4 of its
@@ -16,9 +22,29 @@ export interface AiSdkModel {
   doGenerate(options: never): unknown;
 }
 
-export function languageModel(model: AiSdkModel, options: LanguageModelOptions = {}): TextModel {
+export function languageModel(model: AiSdkModel, options: LanguageModelOptions = {}): FullModel {
   const { name = model.modelId, ...rest } = options;
-  return textModel(name, async () => model as LanguageModel, rest);
+  return fullModel(name, async () => model as LanguageModel, rest);
+}
+
+/** `load` is called with a question, and not before. */
+export function fullModel(
+  name: string,
+  load: () => Promise<LanguageModel>,
+  options: Omit<LanguageModelOptions, "name">,
+): FullModel {
+  return { ...textModel(name, load, options), ...chatModel(name, load, options) };
+}
+
+/** A model of the AI SDK as one that answers conversations; one that does so already is left alone. */
+export function toChatModel(model: ChatModel | AiSdkModel): ChatModel {
+  if (isAiSdkModel(model)) return languageModel(model);
+  if (typeof model?.stream === "function" && typeof model.name === "string") return model;
+  throw new BackscrollError(
+    "invalid_input",
+    "model must be a model of the AI SDK, or an object with name and stream",
+    { details: { field: "model" } },
+  );
 }
 
 export function isAiSdkModel(value: unknown): value is AiSdkModel {

@@ -6,6 +6,7 @@
  */
 
 import { BackscrollError, type ErrorDetails } from "../model/errors.ts";
+import { findOverflow, type Overflow } from "./overflow.ts";
 
 /** How a call ended. */
 export type CallState =
@@ -21,8 +22,20 @@ export function modelFailure(model: string, error: unknown, state: CallState): B
   });
 }
 
+/** What kind of failure it was: `details.kind` of `model_failed`. */
+export type FailureKind =
+  | "aborted"
+  | "timeout"
+  | "connection"
+  | "refused"
+  /** The context is too long for the model; `details.windowTokens` is what it takes, if it says so. */
+  | "overflow"
+  | "http"
+  | "nonsense"
+  | "unknown";
+
 interface Explanation {
-  readonly kind: "aborted" | "timeout" | "connection" | "refused" | "http" | "nonsense" | "unknown";
+  readonly kind: FailureKind;
   readonly why: string;
   readonly details?: ErrorDetails;
 }
@@ -37,6 +50,11 @@ function explain(error: unknown, state: CallState): Explanation {
   const attempts = attemptsOf(error);
   const times = attempts > 1 ? `, ${attempts} times` : "";
   const status = numberOf(last, "statusCode");
+  const overflow = overflowOf(last);
+  if (overflow !== undefined) {
+    const details = status === undefined ? overflow : { ...overflow, status };
+    return { kind: "overflow", why: "the context is too long for it", details: { ...details } };
+  }
   if (status !== undefined && status >= 400) {
     const refused = status === 401 || status === 403;
     return {
@@ -47,14 +65,17 @@ function explain(error: unknown, state: CallState): Explanation {
       details: { status, attempts },
     };
   }
+  const network = networkCode(last);
+  if (network !== undefined) {
+    const lost = status === undefined ? "there was no connection" : "the connection broke off";
+    return { kind: "connection", why: `${lost} (${network})${times}` };
+  }
   // With a status the server did answer; what it said was of no use.
   if (status !== undefined || UNREADABLE.test(nameOf(last))) {
     return { kind: "nonsense", why: "the server's answer could not be read" };
   }
-  const network = networkCode(last);
-  if (network !== undefined || nameOf(last) === "AI_APICallError") {
-    const code = network === undefined ? "" : ` (${network})`;
-    return { kind: "connection", why: `there was no connection${code}${times}` };
+  if (nameOf(last) === "AI_APICallError") {
+    return { kind: "connection", why: `there was no connection${times}` };
   }
   return { kind: "unknown", why: `it failed with ${nameOf(last)}` };
 }
@@ -71,6 +92,20 @@ function lastOf(error: unknown): unknown {
 function attemptsOf(error: unknown): number {
   const errors = nameOf(error) === "AI_RetryError" ? field(error, "errors") : undefined;
   return Array.isArray(errors) ? errors.length : 1;
+}
+
+/** Whether a failure of the SDK, or of a provider, says that the context is too long. */
+export function overflowOf(error: unknown): Overflow | undefined {
+  const last = lastOf(error);
+  return findOverflow(wordsOf(last), numberOf(last, "statusCode"));
+}
+
+/** All that a failure says: for reading only, as it may quote the conversation. */
+function wordsOf(error: unknown): string {
+  const body = field(error, "responseBody");
+  // What fails while it streams is often a bare text, or an object that is no error.
+  const message = typeof error === "string" ? error : field(error, "message");
+  return [message, body].filter((words) => typeof words === "string").join("\n");
 }
 
 /** Causes nest a few levels deep; one that refers to itself ends the search, too. */

@@ -5,6 +5,8 @@
 
 import { Hono } from "hono";
 import type { Engine } from "../engine/engine.ts";
+import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
+import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { type AdmissionOptions, admit, checkSource } from "./admission.ts";
@@ -28,6 +30,8 @@ export interface AppOptions {
   readonly version: string;
   readonly admission: AdmissionOptions;
   readonly limiter?: RateLimiter;
+  /** How conversations are told apart and reset; the defaults if left out. */
+  readonly gateway?: GatewayConfig;
   readonly live?: Subscribers;
   readonly log: LogRequest;
   /** Aborted when the server stops: whoever follows the feed is let go. */
@@ -48,6 +52,7 @@ export function createApp(options: AppOptions): App {
   const { engine, admission, limiter, log, stopping } = options;
   const live = options.live ?? new Subscribers();
   const metrics = new Metrics();
+  const gateway = options.gateway ?? readConfig({}).config;
   const app: App = new Hono();
 
   /** Everything that holds for all requests, round what one of them is for. */
@@ -114,6 +119,7 @@ export function createApp(options: AppOptions): App {
       if (route.operator) requireOperator(access);
       return answerRoute(route, {
         ...{ engine, tenant: engine.forTenant(access.tenant), access, request, live, cutOff },
+        gateway,
         // Made when it is asked for: most requests are done before anybody could go.
         get signal() {
           return AbortSignal.any([request.signal, stopping]);

@@ -8,6 +8,7 @@
 import { z } from "zod";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import type { Access, AccessScope } from "../model/access.ts";
 import type { Subscribers } from "./live/subscribers.ts";
 
@@ -23,6 +24,8 @@ export interface Caller {
   /** Aborted when whoever asked has gone, or the server stops. */
   readonly signal: AbortSignal;
   readonly live: Subscribers;
+  /** What the gateway was told, for the routes that decide by it. */
+  readonly gateway: GatewayConfig;
   /** Ends the connection at once, whatever is still on the way. */
   readonly cutOff: () => void;
   /** `Idempotency-Key`, for routes that take one. */

@@ -5,6 +5,7 @@
  */
 
 import type { Engine } from "../engine/engine.ts";
+import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { hostName } from "./admission.ts";
@@ -30,6 +31,8 @@ export interface ServerOptions {
   readonly allowOrigins?: readonly string[];
   /** None on loopback and 200 a second (400 at once) elsewhere if left out. */
   readonly rateLimit?: RateLimit | null;
+  /** How conversations are told apart and reset; the defaults if left out. */
+  readonly gateway?: GatewayConfig;
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
   /** Told of each request; nobody is if left out. `toLogLine` makes a line of it. */
@@ -72,6 +75,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     live: new Subscribers(options),
     ...(rateLimit === null ? {} : { limiter: new RateLimiter(rateLimit) }),
     ...(options.mcp === undefined ? {} : { mcp: options.mcp }),
+    ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
   });
   const listening = await listen(app, { host, port });
   return {

@@ -3,7 +3,7 @@ import { isMadeTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
 import type { SessionPatch } from "./records.ts";
 
 /** Merges at the top level; a null removes its key. */
-function mergeMetadata(current: JsonObject, patch: JsonObject): JsonObject {
+export function mergeFields(current: JsonObject, patch: JsonObject): JsonObject {
   const merged = { ...current, ...patch };
   return Object.fromEntries(
     Object.entries(merged).filter(([key]) => !Object.hasOwn(patch, key) || patch[key] !== null),
@@ -16,5 +16,5 @@ export function patchedMetadata(
   { title, metadata: patch = {} }: Pick<SessionPatch, "title" | "metadata">,
 ): JsonObject {
   const isSet = title !== undefined && isMadeTitle({ metadata });
-  return mergeMetadata(metadata, { ...(isSet ? { [TITLE_FROM_KEY]: null } : {}), ...patch });
+  return mergeFields(metadata, { ...(isSet ? { [TITLE_FROM_KEY]: null } : {}), ...patch });
 }

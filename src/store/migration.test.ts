@@ -12,6 +12,7 @@ const PINS: Readonly<Record<string, string>> = {
   "sqlite 4 retention": "4e8c43881e69e231",
   "sqlite 5 ingest": "f2cd8caa86a1361e",
   "sqlite 6 access": "c63961d5ae5b7902",
+  "sqlite 7 routes": "b22d1fc14dec1f40",
   "sqlite 8 repository": "f97a4e6fd339784c",
   "postgres 1 initial": "9a11c4d9239c3f8d",
   "postgres 2 index": "b76e6a181fc1a24b",
@@ -19,6 +20,7 @@ const PINS: Readonly<Record<string, string>> = {
   "postgres 4 retention": "7976ffae475af5be",
   "postgres 5 ingest": "7e70a3f14c7ff1a5",
   "postgres 6 access": "fb3c791840ca3bac",
+  "postgres 7 routes": "f82c91a6453d03b5",
   "postgres 8 repository": "4f81a686af4b8fba",
 };
 

@@ -2,6 +2,7 @@
 
 import type { AccessToken } from "../model/access-token.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { Route } from "../model/route.ts";
 import type { NewChange } from "./plan-append.ts";
 import type {
   EraseRequest,
@@ -94,6 +95,20 @@ export function tokenChanged(
   const { id, scope, actor, actAs, operator } = token;
   const details = JSON.stringify({ token: id, scope, actor, actAs, operator });
   return { kind, at, sessionId: null, entryId: null, entryHash: null, details };
+}
+
+/**
+ * Which key leads to which session, and why. Of a patch the names of the fields, not their values.
+ * Also a route that is deleted says where it led.
+ */
+export function routeChanged(
+  { key, sessionId, version }: Route,
+  at: number,
+  what: { readonly reason?: string; readonly fields?: readonly string[] } | "deleted",
+): NewChange {
+  const kind = what === "deleted" ? "route_deleted" : "route_put";
+  const details = JSON.stringify({ key, version, ...(what === "deleted" ? {} : what) });
+  return { kind, at, sessionId, entryId: null, entryHash: null, details };
 }
 
 /** `chunk` counts the flushes of the message from 1. */

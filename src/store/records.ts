@@ -73,6 +73,14 @@ export interface SessionFilter {
   readonly title?: string;
 }
 
+export interface SessionSize {
+  readonly sessionId: string;
+  /** Bytes of content, as the tenant's own count has them. */
+  readonly contentBytes: number;
+  /** Messages that are being written, or whose writer died. */
+  readonly openMessages: number;
+}
+
 /** Sorted by last interaction, newest first; `after` is where the previous page ended. */
 export interface SessionPage {
   readonly limit: number;

@@ -46,6 +46,22 @@ export function tokenNotFound(id: string): BackscrollError {
   );
 }
 
+export function routeKeyNotFound(key: string): BackscrollError {
+  return new BackscrollError(
+    "session_key_not_found",
+    `no route has the key ${key}; list routes to see their keys`,
+    { details: { key } },
+  );
+}
+
+export function routeConflict(key: string, version: number, expected: number): BackscrollError {
+  return new BackscrollError(
+    "route_conflict",
+    `the route ${key} is at version ${version}, not at ${expected}: somebody else changed it; read it again`,
+    { details: { key, version, expected } },
+  );
+}
+
 export function streamLost(id: string): BackscrollError {
   return new BackscrollError(
     "stream_lost",

@@ -28,6 +28,7 @@ import { listSessionsCases } from "./cases/list-sessions.cases.ts";
 import { noteCases } from "./cases/notes.cases.ts";
 import { pathCases } from "./cases/paths.cases.ts";
 import { quotaCases } from "./cases/quota.cases.ts";
+import { routeCases } from "./cases/routes.cases.ts";
 import { searchCases } from "./cases/search.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
 import { streamCases } from "./cases/streams.cases.ts";
@@ -78,6 +79,7 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     ingestCases(cases);
     tokenCases(cases);
     leaseCases(cases);
+    routeCases(cases);
     isolationCases(cases);
     dumpCases(cases);
     concurrencyCases(cases);

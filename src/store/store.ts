@@ -11,6 +11,7 @@
 
 import type { AccessToken } from "../model/access-token.ts";
 import type { Fact, Memory } from "../model/note.ts";
+import type { Route, RouteSession } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
 import type {
@@ -43,11 +44,13 @@ import type {
   SessionPage,
   SessionPatch,
   SessionPosition,
+  SessionSize,
   StoreStatus,
   SweepRequest,
   SweepResult,
   Tombstone,
 } from "./records.ts";
+import type { PatchRouteRequest, PutRouteRequest } from "./route-records.ts";
 import type {
   AbortStreamRequest,
   CommitStreamRequest,
@@ -132,6 +135,16 @@ export interface StoreWrites {
   revokeToken(tenant: string, id: string, now: number): Promise<AccessToken>;
 
   /**
+   * Leads a key to a session. `session_not_found` if it is neither there nor made with it;
+   * `route_conflict`, and nothing made, if the route is not as the writer has seen it.
+   */
+  putRoute(tenant: string, request: PutRouteRequest): Promise<Route>;
+  /** Changes fields of a route that is there, else `session_key_not_found`. */
+  patchRoute(tenant: string, request: PatchRouteRequest): Promise<Route>;
+  /** Takes a route away, with the list of its sessions. The sessions stay. */
+  deleteRoute(tenant: string, key: string, now: number): Promise<void>;
+
+  /**
    * Takes the lease `name` of the store for `durationMs` from now on, by the database's clock: if
    * nobody has it, if `owner` has it already, or if its time has run out. False, and nothing changed,
    * if somebody else holds it. The feed is told nothing.
@@ -154,6 +167,8 @@ export interface StoreReads {
     filter: SessionFilter,
     page: SessionPage,
   ): Promise<{ readonly sessions: readonly Session[]; readonly next?: SessionPosition }>;
+  /** Of those of the sessions that are there, in no order. */
+  readSessionSizes(tenant: string, ids: readonly string[]): Promise<readonly SessionSize[]>;
   findTombstone(tenant: string, sessionId: string): Promise<Tombstone | undefined>;
   /** The newest of the sessions that came from there and were deleted. */
   findTombstoneByOrigin(tenant: string, key: string): Promise<Tombstone | undefined>;
@@ -213,6 +228,23 @@ export interface StoreReads {
     after: string | undefined,
     limit: number,
   ): Promise<readonly AccessToken[]>;
+
+  findRoute(tenant: string, key: string): Promise<Route | undefined>;
+  /** By key, after the given one. */
+  listRoutes(tenant: string, after: string | undefined, limit: number): Promise<readonly Route[]>;
+  /** The sessions that a key leads and led to, the newest first, from before a version on. */
+  listRouteSessions(
+    tenant: string,
+    key: string,
+    before: number | undefined,
+    limit: number,
+  ): Promise<readonly RouteSession[]>;
+  /** The keys that lead or led to a session, the newest first. */
+  listSessionRoutes(
+    tenant: string,
+    sessionId: string,
+    limit: number,
+  ): Promise<readonly RouteSession[]>;
 
   feedHead(tenant: string): Promise<FeedHead>;
   /** Changes after a position, in order. Looks at a bounded number of rows, whatever the filter. */

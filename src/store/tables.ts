@@ -17,6 +17,8 @@ export const TABLES = [
   "tombstones",
   "ingested_files",
   "access_tokens",
+  "routes",
+  "route_sessions",
 ] as const;
 
 export type TableName = (typeof TABLES)[number];

@@ -198,6 +198,30 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     stranger: none,
   }),
 
+  inbound: () => ({
+    path: "/v1/inbound",
+    body: { channel: "telegram", account: "work", peer: "4711", thread: "5", text: "Hello" },
+    stranger: "empty",
+  }),
+  listRoutes: () => ({ path: "/v1/routes?limit=10", stranger: "empty" }),
+  getRoute: ({ key }) => ({ path: `/v1/routes/${key}`, stranger: "session_key_not_found" }),
+  putRoute: ({ session }) => ({
+    path: "/v1/routes/agent:main:a%2Fb",
+    body: { session_id: session, fields: { sendPolicy: "deny", mine: {} }, reason: "test" },
+    stranger: none,
+  }),
+  patchRoute: ({ key }) => ({
+    path: `/v1/routes/${key}`,
+    body: { fields: { subject: "x", room: null }, expected_version: 1 },
+    stranger: "session_key_not_found",
+  }),
+  deleteRoute: ({ second_key }) => ({
+    path: `/v1/routes/${second_key}`,
+    stranger: "session_key_not_found",
+  }),
+  routeHistory: ({ key }) => ({ path: `/v1/routes/${key}/sessions?limit=5`, stranger: "empty" }),
+  sessionStatus: ({ session }) => ({ path: `/v1/sessions/${session}/status`, stranger: none }),
+
   listChanges: () => ({ path: "/v1/changes?after=start&limit=3", stranger: "empty" }),
   listSessionChanges: ({ session }) => ({
     path: `/v1/sessions/${session}/changes`,

@@ -83,6 +83,10 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
   await acme.deleteSession(gone.id);
   const doomed = await acme.createSession({ agent: "coder", createdBy: "ana" });
   const token = await acme.createToken({ scope: "read", actor: "bob" });
+  const [key, secondKey] = [`agent:main:${tenant}:direct:1`, `agent:main:${tenant}:direct:2`];
+  for (const each of [key, secondKey]) {
+    await acme.routes.put(each, { sessionId: session.id, fields: { displayName: word } });
+  }
   return {
     ...{ session: session.id, first: first.id, answer: answer.id, last: last.id, gone: gone.id },
     ...{
@@ -93,5 +97,6 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
       lease: open.lease,
     },
     ...{ doomed: doomed.id, origin: `origin:${word}`, token: token.record.id },
+    ...{ key, second_key: secondKey },
   };
 }

@@ -15,6 +15,19 @@ export interface ChatRequest {
   readonly model: string;
   readonly system: string;
   readonly user: string;
+  /** All messages, as they came. */
+  readonly messages: readonly ChatMessage[];
+  /** The names of the tools that the model was told of. */
+  readonly tools: readonly string[];
+  /** Whether the answer is wanted piece by piece. */
+  readonly stream: boolean;
+}
+
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: unknown;
+  readonly tool_calls?: readonly { readonly id: string }[];
+  readonly tool_call_id?: string;
 }
 
 /** Sees the request, and does with the response what it likes. */
@@ -132,9 +145,11 @@ function sendJson(
 async function readRequest(incoming: IncomingMessage): Promise<ChatRequest> {
   let text = "";
   for await (const part of incoming.setEncoding("utf8")) text += part;
-  const { model, messages } = JSON.parse(text) as {
+  const { model, messages, tools, stream } = JSON.parse(text) as {
     readonly model: string;
-    readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+    readonly messages: readonly ChatMessage[];
+    readonly tools?: readonly { readonly function: { readonly name: string } }[];
+    readonly stream?: boolean;
   };
   const said = (role: string) =>
     messages
@@ -147,6 +162,9 @@ async function readRequest(incoming: IncomingMessage): Promise<ChatRequest> {
     model,
     system: said("system"),
     user: said("user"),
+    messages,
+    tools: (tools ?? []).map((tool) => tool.function.name),
+    stream: stream ?? false,
   };
 }
 

@@ -100,6 +100,14 @@ const TOKEN: Fields = {
   operator: [...NO_FLAG, true],
 };
 
+const ROUTE: Fields = {
+  sessionId: NO_ID,
+  create: orNull(NO_OBJECT),
+  fields: [...orNull(NO_JSON), { chatType: "x" }, { sendPolicy: 1 }, { inputTokens: -1 }],
+  expectedVersion: NO_COUNT,
+  reason: NO_NAME,
+};
+
 export function wrongCalls(engine: Engine, session: SessionHandle, entryId: string): WrongCall[] {
   const message = { role: "user", content: "x" };
   const create = { agent: "test", createdBy: "test" };
@@ -231,6 +239,30 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
     ...values("appendCustom data", [1n, () => 1, Symbol("s"), new Map()], (value) =>
       session.appendCustom("t", value),
     ),
+    ...inputs("routes.put", ROUTE, { sessionId: session.id }, (input) =>
+      engine.routes.put("key", input),
+    ),
+    ...values("routes.put key", [...NO_NAME, "x".repeat(2_049)], (value) =>
+      engine.routes.put(value, { sessionId: session.id }),
+    ),
+    ...values("routes.put nothing", [{}, { create: {} }], (value) =>
+      engine.routes.put("key", value),
+    ),
+    ...values("routes.patch", [...NO_JSON, { room: 5 }, { memoryFlushAt: "" }], (value) =>
+      engine.routes.patch("key", value),
+    ),
+    ...inputs("routes.list", { after: NO_ID, limit: NO_LIMIT }, {}, (input) =>
+      engine.routes.list(input),
+    ),
+    ...inputs("routes.history", { before: NO_COUNT, limit: NO_LIMIT }, {}, (input) =>
+      engine.routes.history("key", input),
+    ),
+    ...values("sessionSizes", [...NO_LIST, [5], [null], ["\0"], Array(501).fill("a")], (value) =>
+      engine.sessionSizes(value),
+    ),
+    ...values("routes.get", NO_ID, (value) => engine.routes.get(value)),
+    ...values("routes.delete", NO_ID, (value) => engine.routes.delete(value)),
+    ...values("routes.ofSession", NO_ID, (value) => engine.routes.ofSession(value)),
     ...values("getSession", NO_ID, (value) => engine.getSession(value)),
     ...values("getSessionMeta", NO_ID, (value) => engine.getSessionMeta(value)),
     ...values("deleteSession", NO_ID, (value) => engine.deleteSession(value)),

@@ -16,6 +16,13 @@ import { branch } from "./entries/branch.ts";
 import { edit } from "./entries/edit.ts";
 import { label } from "./entries/label.ts";
 import { pin } from "./entries/pin.ts";
+import { config } from "./gateway/config.ts";
+import { maintain } from "./gateway/maintain.ts";
+import { routesDelete } from "./gateway/routes-delete.ts";
+import { routesList } from "./gateway/routes-list.ts";
+import { routesSet } from "./gateway/routes-set.ts";
+import { routesShow } from "./gateway/routes-show.ts";
+import { sessions } from "./gateway/sessions.ts";
 import { demo } from "./ingest/demo.ts";
 import { forget } from "./ingest/forget.ts";
 import { ingestCommand } from "./ingest/ingest.ts";
@@ -73,10 +80,14 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       ...[factsList, factsSearch, factsAdd, factsExtract, factsDelete],
     ],
   },
+  {
+    title: "Conversations of a gateway",
+    commands: [sessions, routesList, routesShow, routesSet, routesDelete, config],
+  },
   { title: "Who may come in", commands: [tokenCreate, tokenList, tokenRevoke] },
   {
     title: "Look after the store",
-    commands: [doctor, sweep, backup, restore, exportSessions],
+    commands: [doctor, sweep, maintain, backup, restore, exportSessions],
   },
 ];
 

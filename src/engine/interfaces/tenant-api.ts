@@ -4,8 +4,10 @@ import type { CreateSessionInput } from "../session-input.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import type { SessionApi } from "./session-api.ts";
 
-export interface TenantApi
-  extends Omit<Pick<TenantEngine, keyof TenantEngine>, "createSession" | "getSession" | "session"> {
+/** Without what is a gateway's business, which runs where the store is. */
+type OwnNames = "createSession" | "getSession" | "session" | "routes" | "sessionSizes";
+
+export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {
   createSession(input: CreateSessionInput): Promise<SessionApi>;
   getSession(id: string): Promise<SessionApi>;
   session(id: string): SessionApi;

@@ -5,6 +5,7 @@ import { ACCESS_ROUTES } from "./access.ts";
 import { ADMIN_ROUTES } from "./admin.ts";
 import { CHANGE_ROUTES } from "./changes.ts";
 import { ENTRY_ROUTES } from "./entries.ts";
+import { GATEWAY_ROUTES } from "./gateway.ts";
 import { INGEST_ROUTES } from "./ingest.ts";
 import { MESSAGE_ROUTES } from "./messages.ts";
 import { NOTE_ROUTES } from "./notes.ts";
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...SEARCH_ROUTES,
   ...QUERY_ROUTES,
   ...NOTE_ROUTES,
+  ...GATEWAY_ROUTES,
   ...CHANGE_ROUTES,
   ...TRANSFER_ROUTES,
   ...INGEST_ROUTES,

@@ -21,6 +21,7 @@ import {
   treeOf,
 } from "./fixture.cases.ts";
 import { ingested } from "./ingest.cases.ts";
+import { newRoute } from "./routes.cases.ts";
 import { newToken } from "./tokens.cases.ts";
 
 export function dumpCases({ fresh }: Cases): void {
@@ -219,6 +220,7 @@ export async function fillAll(store: Store, tenant = "a"): Promise<{ id: string 
   const token = newToken({ actor: "ci", actAs: "any", operator: true, expiresAt: T0 });
   await store.createToken(tenant, token);
   await store.takeLease("sweep", "me", 99_999);
+  await store.putRoute(tenant, newRoute({ sessionId: id, fields: { displayName: "\ud800" } }));
   const gone = await createSession(store, tenant);
   await store.deleteSession(tenant, gone.id, "user", T0);
   const other = await createSession(store, `${tenant}-other`);

@@ -14,6 +14,7 @@ import {
   T0,
 } from "./fixture.cases.ts";
 import { ingested } from "./ingest.cases.ts";
+import { newRoute } from "./routes.cases.ts";
 import { newToken } from "./tokens.cases.ts";
 import { runTrivial } from "./trivial-index.cases.ts";
 
@@ -26,6 +27,7 @@ interface Foreign {
   readonly stream: string;
   readonly fact: string;
   readonly token: string;
+  readonly key: string;
 }
 
 type Attempt = (store: Store, tenant: string, foreign: Foreign) => Promise<unknown>;
@@ -113,6 +115,18 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   },
   revokeToken: (store, tenant, { token }) =>
     expectCode(store.revokeToken(tenant, token, T0), "token_not_found"),
+  putRoute: async (store, tenant, { session, key }) => {
+    const route = newRoute({ key, sessionId: session });
+    await expectCode(store.putRoute(tenant, route), "session_not_found");
+    expect((await store.putRoute(tenant, newRoute({ key }))).version).toBe(1);
+  },
+  patchRoute: (store, tenant, { key }) =>
+    expectCode(
+      store.patchRoute(tenant, { key, fields: { mine: 1 }, now: T0 }),
+      "session_key_not_found",
+    ),
+  deleteRoute: (store, tenant, { key }) =>
+    expectCode(store.deleteRoute(tenant, key, T0), "session_key_not_found"),
   takeLease: async (store, tenant) => expect(await store.takeLease(tenant, "x", 1)).toBe(true),
   dropLease: async (store, tenant) => expect(await store.dropLease(tenant, "x")).toBeUndefined(),
   sweep: async (store, tenant) => {
@@ -167,6 +181,16 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect((await store.findToken(token))?.token.tenant).not.toBe(tenant),
   listTokens: async (store, tenant) =>
     expect(await store.listTokens(tenant, undefined, 10)).toEqual([]),
+  readSessionSizes: async (store, tenant, { session }) =>
+    expect(await store.readSessionSizes(tenant, [session])).toEqual([]),
+  findRoute: async (store, tenant, { key }) =>
+    expect(await store.findRoute(tenant, key)).toBeUndefined(),
+  listRoutes: async (store, tenant) =>
+    expect(await store.listRoutes(tenant, undefined, 10)).toEqual([]),
+  listRouteSessions: async (store, tenant, { key }) =>
+    expect(await store.listRouteSessions(tenant, key, undefined, 10)).toEqual([]),
+  listSessionRoutes: async (store, tenant, { session }) =>
+    expect(await store.listSessionRoutes(tenant, session, 10)).toEqual([]),
   feedHead: async (store, tenant) => {
     const { position } = await store.feedHead(tenant);
     expect(position).toBe((await changesOf(store, tenant)).length);
@@ -230,6 +254,7 @@ export function isolationCases({ store, tenant }: Cases): void {
       await changesOf(store(), acme),
       await store().findIngestedFiles(acme, "w", ["/a"]),
       await store().listTokens(acme, undefined, 10),
+      await store().listRoutes(acme, undefined, 10),
     ];
   }
 }
@@ -253,7 +278,8 @@ async function fill(store: Store, tenant: string): Promise<Foreign> {
   await store.deleteSession(tenant, "deleted", "user", T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
   const token = await store.createToken(tenant, newToken());
-  return { session: id, entry, stream: opened.id, fact: fact.id, token: token.id };
+  const { key } = await store.putRoute(tenant, newRoute({ sessionId: id }));
+  return { session: id, entry, stream: opened.id, fact: fact.id, token: token.id, key };
 }
 
 function stream(sessionId: string) {

@@ -65,6 +65,26 @@ export function streamCases({ store, tenant }: Cases): void {
   }
 
   describe("a message that is being written", () => {
+    test("is counted with the bytes of its session, as long as it is open", async () => {
+      const acme = tenant();
+      const [one, two] = [await createSession(store(), acme), await createSession(store(), acme)];
+      await append(store(), acme, two.id, message("x".repeat(100)));
+      const opened = await open(acme, one.id);
+      const sizes = async () => {
+        const all = await store().readSessionSizes(acme, [one.id, two.id, "none"]);
+        return all
+          .map((size) => [size.sessionId, size.contentBytes > 100, size.openMessages])
+          .sort();
+      };
+      expect(await sizes()).toEqual([
+        [one.id, false, 1],
+        [two.id, true, 0],
+      ]);
+      await store().abortStream(acme, { ...opened, chunks: null, reason: "enough", now: T0 });
+      expect((await sizes())[0]).toEqual([one.id, false, 0]);
+      expect(await store().readSessionSizes("nobody", [one.id])).toEqual([]);
+    });
+
     test("is pending until the commit gives it its place", async () => {
       const { acme, id } = await session();
       await append(store(), acme, id, message("1"));

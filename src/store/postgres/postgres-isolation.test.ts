@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, label, message, nextId, T0 } from "../cases/fixture.cases.ts";
 import { ingested } from "../cases/ingest.cases.ts";
+import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
 import { INDEX_TABLES, TABLES } from "../tables.ts";
@@ -110,6 +111,7 @@ async function fill(store: Store, tenant: string): Promise<void> {
   await store.addFacts(tenant, id, [{ ...fact, id: nextId(), sessionId: id, createdAt: T0 }], T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
   await store.createToken(tenant, newToken());
+  await store.putRoute(tenant, newRoute({ sessionId: id }));
   const gone = await createSession(store, tenant);
   await store.deleteSession(tenant, gone.id, "user", T0);
 }

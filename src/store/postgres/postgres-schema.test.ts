@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { connect, createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, expectCode, message } from "../cases/fixture.cases.ts";
+import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -26,6 +27,7 @@ describe("opening", () => {
       { version: 4, name: "retention" },
       { version: 5, name: "ingest" },
       { version: 6, name: "access" },
+      { version: 7, name: "routes" },
       { version: 8, name: "repository" },
     ]);
   });
@@ -85,13 +87,15 @@ describe("the schema's version", () => {
   test("is brought up to date, with all that is stored", async () => {
     const address = await createDatabase();
     const { id } = await createSession(await open(address), "a");
-    await query(address, "DROP TABLE access_tokens, leases");
+    await query(address, "DROP TABLE access_tokens, leases, routes, route_sessions");
     await query(address, "ALTER TABLE sessions DROP COLUMN repo, DROP COLUMN cost_usd");
     await query(address, "DELETE FROM schema WHERE version >= 6");
     const store = await open(address);
     expect((await store.findSession("a", id))?.id).toBe(id);
     const token = await store.createToken("a", newToken());
     expect((await store.findToken(token.id))?.token).toEqual(token);
+    const route = await store.putRoute("a", newRoute({ sessionId: id }));
+    expect(await store.findRoute("a", route.key)).toEqual(route);
   });
 
   test("keeps a reader from an older store", async () => {

@@ -40,9 +40,19 @@ import {
 } from "./operations/notes.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./operations/read-entries.ts";
 import {
+  deleteRoute,
+  findRoute,
+  listRouteSessions,
+  listRoutes,
+  listSessionRoutes,
+  patchRoute,
+  putRoute,
+} from "./operations/routes.ts";
+import {
   createSession,
   findSession,
   findSessionByOrigin,
+  readSessionSizes,
   updateSession,
 } from "./operations/sessions.ts";
 import { checkIntegrity, status } from "./operations/status.ts";
@@ -184,6 +194,15 @@ class PostgresStore implements Store {
   revokeToken: Store["revokeToken"] = (tenant, id, now) =>
     this.#write(tenant, (tx) => revokeToken(tx, id, now));
 
+  putRoute: Store["putRoute"] = (tenant, request) =>
+    this.#write(tenant, (tx) => putRoute(tx, request));
+
+  patchRoute: Store["patchRoute"] = (tenant, request) =>
+    this.#write(tenant, (tx) => patchRoute(tx, request));
+
+  deleteRoute: Store["deleteRoute"] = (tenant, key, now) =>
+    this.#write(tenant, (tx) => deleteRoute(tx, key, now));
+
   takeLease: Store["takeLease"] = (name, owner, durationMs) =>
     this.#db.across(WRITE_START, AGAIN, (tx) => takeLease(tx, name, owner, durationMs));
 
@@ -200,6 +219,9 @@ class PostgresStore implements Store {
 
   listSessions: Store["listSessions"] = (tenant, filter, page) =>
     this.#db.read(tenant, (tx) => listSessions(tx, filter, page));
+
+  readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
+    this.#db.read(tenant, (tx) => readSessionSizes(tx, ids));
 
   findTombstone: Store["findTombstone"] = (tenant, sessionId) =>
     this.#db.read(tenant, (tx) => findTombstone(tx, sessionId));
@@ -243,6 +265,18 @@ class PostgresStore implements Store {
 
   listTokens: Store["listTokens"] = (tenant, after, limit) =>
     this.#db.read(tenant, (tx) => listTokens(tx, after, limit));
+
+  findRoute: Store["findRoute"] = (tenant, key) =>
+    this.#db.read(tenant, (tx) => findRoute(tx, key));
+
+  listRoutes: Store["listRoutes"] = (tenant, after, limit) =>
+    this.#db.read(tenant, (tx) => listRoutes(tx, after, limit));
+
+  listRouteSessions: Store["listRouteSessions"] = (tenant, key, before, limit) =>
+    this.#db.read(tenant, (tx) => listRouteSessions(tx, key, before, limit));
+
+  listSessionRoutes: Store["listSessionRoutes"] = (tenant, sessionId, limit) =>
+    this.#db.read(tenant, (tx) => listSessionRoutes(tx, sessionId, limit));
 
   feedHead: Store["feedHead"] = (tenant) =>
     this.#db.plain((connection) => feedHead(connection, tenant));

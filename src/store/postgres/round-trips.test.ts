@@ -10,6 +10,7 @@ import {
   nextId,
   T0,
 } from "../cases/fixture.cases.ts";
+import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -96,6 +97,9 @@ test("other writes and reads take few round trips, too", async () => {
     [1, () => store.listChanges("a", 0, 10, id)],
     [1, () => store.findToken(nextId())],
     [2, () => store.takeLease("job", "me", 1)],
+    [1, () => store.findRoute("a", "key")],
+    [3, () => store.putRoute("a", newRoute({ key: "key" }))],
+    [2, () => store.patchRoute("a", { key: "key", fields: { a: 1 }, now: T0 })],
     [3, () => store.deleteSession("a", id, "user", T0)],
   ];
   for (const [expected, call] of counts) {

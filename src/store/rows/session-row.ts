@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import type { IngestFigures, Origin, Retention, Session } from "../../model/session.ts";
-import type { EraseMode, RetentionDue, Row, SessionPatch } from "../records.ts";
+import type { EraseMode, RetentionDue, Row, SessionPatch, SessionSize } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
 /** The columns of a session, read from both of its tables. */
@@ -78,6 +78,14 @@ function toFigures(row: Row): { readonly figures?: IngestFigures } {
       lastMessageAt: row["last_msg_at"] as number | null,
       ...(cost === null ? {} : { costUsd: Number(cost) }),
     },
+  };
+}
+
+export function toSessionSize(row: Row): SessionSize {
+  return {
+    sessionId: String(row["id"]),
+    contentBytes: Number(row["content_bytes"]),
+    openMessages: Number(row["open_messages"]),
   };
 }
 

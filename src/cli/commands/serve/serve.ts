@@ -6,6 +6,7 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { thisMachine } from "../../environment.ts";
 import { EXIT } from "../../exit.ts";
+import { ownConfig } from "../../gateway/own-config.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
 import { withOwnStore } from "../../store.ts";
@@ -80,7 +81,8 @@ async function serveUntilStopped(
   const onError = (error: unknown) => noteError(context, error);
   const { version } = settings;
   const mcp = mcpHttpHandler({ tenantFor: (name) => engine.forTenant(name), version, onError });
-  const server = await openServer(engine, { ...settings, mcp: mcp.fetch });
+  const gateway = ownConfig().config;
+  const server = await openServer(engine, { ...settings, gateway, mcp: mcp.fetch });
   const stop = new AbortController();
   const stopOnSignal = () => {
     if (stop.signal.aborted) process.exit(EXIT.internal);

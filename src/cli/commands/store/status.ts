@@ -13,19 +13,27 @@ import { BackscrollError } from "../../../model/errors.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { printSessionStatus } from "../../gateway/print-session-status.ts";
 import { counted, formatBytes } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
-import { withStore } from "../../store.ts";
+import { withOwnTenant, withStore } from "../../store.ts";
 
 export const status: Command = defineCommand({
   name: "status",
-  summary: "Show where the store is and what it holds.",
+  summary: "Show where the store is and what it holds, or how a session stands.",
+  details:
+    "Of a session: the key that leads to it, how full its context is, its compactions, and when and why it is reset next.",
+  arguments: [{ name: "SESSION", optional: true, help: "The session's id." }],
   options: {
     create: { type: "boolean", help: "Create the store, or bring it up to date, if need be." },
   },
-  examples: ["status --create"],
-  run: (context, _args, options) =>
-    withStore(context, options.create ? "create" : "read", async (tenant, engine) => {
+  examples: ["status --create", "status 01JZ8Q4V7N"],
+  run: (context, args, options) => {
+    const { SESSION: id } = args;
+    if (id !== undefined) {
+      return withOwnTenant(context, "read", (own) => printSessionStatus(context, own, id));
+    }
+    return withStore(context, options.create ? "create" : "read", async (tenant, engine) => {
       const all = await readStatus(context, tenant, engine);
       const tenants = context.tenantNamed
         ? all.tenants.filter(({ tenant }) => tenant === context.tenant)
@@ -35,7 +43,8 @@ export const status: Command = defineCommand({
       if (context.json) await terminal.printJson(shown);
       else for (const line of formatStatus(context, shown)) await terminal.print(line);
       return EXIT.ok;
-    }),
+    });
+  },
 });
 
 /** What only an operator of a server may know is null for others. */

@@ -3,8 +3,14 @@
 import type { Session } from "../../../model/session.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, Row, SessionPatch } from "../../records.ts";
-import { figureValues, originValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
+import type { NewSession, Row, SessionPatch, SessionSize } from "../../records.ts";
+import {
+  figureValues,
+  originValues,
+  SESSION_COLUMNS,
+  toSession,
+  toSessionSize,
+} from "../../rows/session-row.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import { type Query, query } from "../postgres-driver.ts";
@@ -27,6 +33,10 @@ const SQL = statements("sessions", {
   findByOrigin: `SELECT ${SESSION_COLUMNS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.origin_key = $2`,
+  sizes: `SELECT s.id, t.content_bytes, (SELECT count(*) FROM streams r
+        WHERE r.tenant = s.tenant AND r.session = s.session) AS open_messages
+    FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.id = ANY ($2)`,
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
       fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, repo, file,
@@ -193,6 +203,13 @@ export async function findSessionByOrigin(
 ): Promise<Session | undefined> {
   const sessions = await toSessions(tx, await tx.all(SQL.findByOrigin, tx.tenant, key));
   return sessions[0];
+}
+
+export async function readSessionSizes(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<SessionSize[]> {
+  return (await tx.all(SQL.sizes, tx.tenant, ids)).map(toSessionSize);
 }
 
 export async function toSessions(tx: Transaction, rows: readonly Row[]): Promise<Session[]> {

@@ -5,6 +5,7 @@ import { MARKS } from "./0003-marks.ts";
 import { RETENTION } from "./0004-retention.ts";
 import { INGEST } from "./0005-ingest.ts";
 import { ACCESS } from "./0006-access.ts";
+import { ROUTES } from "./0007-routes.ts";
 import { REPOSITORY } from "./0008-repository.ts";
 
 /** In the order in which they run. Append only. */
@@ -15,5 +16,6 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   RETENTION,
   INGEST,
   ACCESS,
+  ROUTES,
   REPOSITORY,
 ];

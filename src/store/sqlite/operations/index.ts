@@ -26,7 +26,22 @@ import {
   retireFact,
 } from "./notes.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
-import { createSession, findSession, findSessionByOrigin, updateSession } from "./sessions.ts";
+import {
+  deleteRoute,
+  findRoute,
+  listRouteSessions,
+  listRoutes,
+  listSessionRoutes,
+  patchRoute,
+  putRoute,
+} from "./routes.ts";
+import {
+  createSession,
+  findSession,
+  findSessionByOrigin,
+  readSessionSizes,
+  updateSession,
+} from "./sessions.ts";
 import { checkIntegrity, dataVersion, status } from "./status.ts";
 import { abortStream, commitStream, findPending, openStream, writeStream } from "./streams.ts";
 import { sweep } from "./sweep.ts";
@@ -60,6 +75,9 @@ export const WRITES: Operations<StoreWrites> = {
   setQuota,
   createToken,
   revokeToken,
+  putRoute,
+  patchRoute,
+  deleteRoute,
   takeLease,
   dropLease,
   sweep,
@@ -71,6 +89,7 @@ export const READS: Operations<StoreReads> & {
 } = {
   findSession,
   findSessionByOrigin,
+  readSessionSizes,
   listSessions,
   findTombstone,
   findTombstoneByOrigin,
@@ -87,6 +106,10 @@ export const READS: Operations<StoreReads> & {
   listFacts,
   findToken,
   listTokens,
+  findRoute,
+  listRoutes,
+  listRouteSessions,
+  listSessionRoutes,
   feedHead,
   listChanges,
   listTenants,

@@ -3,8 +3,14 @@
 import type { Session } from "../../../model/session.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, SessionPatch } from "../../records.ts";
-import { figureValues, originValues, SESSION_COLUMNS, toSession } from "../../rows/session-row.ts";
+import type { NewSession, SessionPatch, SessionSize } from "../../records.ts";
+import {
+  figureValues,
+  originValues,
+  SESSION_COLUMNS,
+  toSession,
+  toSessionSize,
+} from "../../rows/session-row.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -19,6 +25,10 @@ const SQL = statements("sessions", {
   findByOrigin: `SELECT ${SESSION_COLUMNS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = ? AND s.origin_key = ?`,
+  sizes: `SELECT s.id, t.content_bytes, (SELECT count(*) FROM streams r
+        WHERE r.tenant = s.tenant AND r.session = s.session) AS open_messages
+    FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))`,
   numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
@@ -201,6 +211,16 @@ export function findSessionByOrigin(
   const tenant = findTenant(db, name);
   if (tenant === undefined) return undefined;
   return toSessions(db, name, tenant, db.all(SQL.findByOrigin, tenant, key))[0];
+}
+
+export function readSessionSizes(
+  db: SqliteConnection,
+  name: string,
+  ids: readonly string[],
+): SessionSize[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return db.all(SQL.sizes, tenant, JSON.stringify(ids)).map(toSessionSize);
 }
 
 export function toSessions(

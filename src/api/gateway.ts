@@ -1,0 +1,142 @@
+/** Routes, resets, a session's status and maintenance on the wire. */
+
+import type { InboundResult } from "../gateway/inbound-result.ts";
+import type { MaintenanceReport } from "../gateway/maintenance/maintain.ts";
+import type { SessionStatus } from "../gateway/status/session-status.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { Route, RouteSession } from "../model/route.ts";
+import { toWireEntry, type WireEntry } from "./entry.ts";
+import { toWireTime } from "./wire.ts";
+
+export interface WireRoute {
+  readonly key: string;
+  readonly session_id: string;
+  readonly version: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Under the names that gateways know them by: `thinkingLevel`, `memoryFlushAt` and others. */
+  readonly fields: JsonObject;
+}
+
+export interface WireRouteSession {
+  readonly key: string;
+  readonly session_id: string;
+  readonly version: number;
+  readonly since: string;
+  readonly reason: string;
+}
+
+export interface WireSessionStatus {
+  readonly session_id: string;
+  readonly key: string | null;
+  readonly current: boolean;
+  readonly agent: string;
+  readonly message_count: number;
+  readonly started_at: string;
+  readonly last_interaction_at: string;
+  readonly context_tokens: number;
+  readonly estimated: boolean;
+  readonly model: string | null;
+  readonly window_tokens: number;
+  readonly window_source: string;
+  readonly compaction_count: number;
+  readonly memory_flush_at: string | null;
+  readonly next_reset: { readonly at: string; readonly reason: string } | null;
+  readonly reset_rule: string;
+}
+
+export interface WireInbound {
+  readonly key: string;
+  readonly session_id: string | null;
+  readonly action: string;
+  readonly reason: string;
+  readonly why: string;
+  readonly previous_session_id: string | null;
+  readonly deliver: boolean;
+  readonly text: string;
+  readonly actor: string;
+  readonly entry: WireEntry | null;
+  readonly answer: string | null;
+  readonly route: WireRoute | null;
+}
+
+export interface WireMaintenance {
+  readonly mode: string;
+  readonly applied: boolean;
+  readonly deletions: readonly {
+    readonly session_id: string;
+    readonly key: string | null;
+    readonly reason: string;
+    readonly last_interaction_at: string;
+    readonly content_bytes: number;
+  }[];
+  readonly skipped: readonly string[];
+  readonly spared: MaintenanceReport["spared"];
+  readonly sessions: number;
+  readonly content_bytes: number;
+  readonly content_bytes_after: number;
+  readonly over_budget: boolean;
+}
+
+export function toWireRoute(route: Route): WireRoute {
+  return {
+    key: route.key,
+    session_id: route.sessionId,
+    version: route.version,
+    created_at: toWireTime(route.createdAt),
+    updated_at: toWireTime(route.updatedAt),
+    fields: route.fields as JsonObject,
+  };
+}
+
+export function toWireRouteSession(session: RouteSession): WireRouteSession {
+  const { key, sessionId, version, since, reason } = session;
+  return { key, session_id: sessionId, version, since: toWireTime(since), reason };
+}
+
+export function toWireSessionStatus(status: SessionStatus): WireSessionStatus {
+  const { memoryFlushAt, nextReset, window } = status;
+  return {
+    session_id: status.sessionId,
+    key: status.key,
+    current: status.current,
+    agent: status.agent,
+    message_count: status.messageCount,
+    started_at: toWireTime(status.startedAt),
+    last_interaction_at: toWireTime(status.lastInteractionAt),
+    context_tokens: status.contextTokens,
+    estimated: status.estimated,
+    model: status.model,
+    window_tokens: window.tokens,
+    window_source: window.source,
+    compaction_count: status.compactionCount,
+    memory_flush_at: memoryFlushAt === null ? null : toWireTime(memoryFlushAt),
+    next_reset:
+      nextReset === null ? null : { at: toWireTime(nextReset.at), reason: nextReset.reason },
+    reset_rule: status.resetRule,
+  };
+}
+
+export function toWireInbound(result: InboundResult): WireInbound {
+  const { key, action, reason, why, deliver, text, actor, answer, entry, route } = result;
+  return {
+    ...{ key, session_id: result.session?.id ?? null, action, reason, why },
+    ...{ previous_session_id: result.previousSessionId, deliver, text, actor },
+    entry: entry === null ? null : toWireEntry(entry),
+    ...{ answer, route: route === null ? null : toWireRoute(route) },
+  };
+}
+
+export function toWireMaintenance(report: MaintenanceReport): WireMaintenance {
+  return {
+    ...{ mode: report.mode, applied: report.applied },
+    deletions: report.deletions.map(({ sessionId, key, reason, ...figures }) => ({
+      ...{ session_id: sessionId, key, reason },
+      last_interaction_at: toWireTime(figures.lastInteractionAt),
+      content_bytes: figures.contentBytes,
+    })),
+    ...{ skipped: report.skipped, spared: report.spared, sessions: report.sessions },
+    ...{ content_bytes: report.contentBytes, content_bytes_after: report.contentBytesAfter },
+    over_budget: report.overBudget,
+  };
+}

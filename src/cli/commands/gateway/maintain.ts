@@ -1,0 +1,59 @@
+import { toWireMaintenance } from "../../../api/gateway.ts";
+import { type MaintenanceReport, maintainSessions } from "../../../gateway/maintenance/maintain.ts";
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { ownConfig } from "../../gateway/own-config.ts";
+import { counted, formatBytes, formatTable, formatTime } from "../../print.ts";
+import { withOwnTenant } from "../../store.ts";
+
+const WHY: Readonly<Record<MaintenanceReport["deletions"][number]["reason"], string>> = {
+  age: "nobody wrote for too long",
+  count: "there are too many",
+  disk: "they take too much",
+};
+
+export const maintain: Command = defineCommand({
+  name: "maintain",
+  summary: "Delete sessions that are too old, too many or too large, as the configuration says.",
+  details:
+    "Off by default: nothing is deleted unless session.maintenance.mode is enforce. Sessions in which something is going on stay, and so do those that groups and threads go on in and those that were ingested, unless session.maintenance.ingested names their agent.",
+  options: {
+    "dry-run": { type: "boolean", help: "Only say what would be deleted, whatever the mode." },
+  },
+  examples: ["maintain --dry-run"],
+  run: (context, _args, options) => {
+    const { config } = ownConfig();
+    const dryRun = options["dry-run"] ?? false;
+    const writes = config.session.maintenance.mode === "enforce" && !dryRun;
+    return withOwnTenant(context, writes ? "write" : "read", async (tenant) => {
+      const report = await maintainSessions(tenant, config, { dryRun });
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson(toWireMaintenance(report));
+        return EXIT.ok;
+      }
+      for (const line of formatReport(report, terminal.columns)) await terminal.print(line);
+      return EXIT.ok;
+    });
+  },
+});
+
+function formatReport(report: MaintenanceReport, columns: number): string[] {
+  const { deletions, skipped, spared, contentBytes, contentBytesAfter, applied, mode } = report;
+  const done = applied ? "Deleted" : "Would delete";
+  const count = counted(deletions.length - (applied ? skipped.length : 0), "session");
+  const rows = deletions.map(({ sessionId, lastInteractionAt, reason, key }) => [
+    ...[sessionId, formatTime(lastInteractionAt), WHY[reason], key ?? ""],
+  ]);
+  const bytes = `${formatBytes(contentBytes)} of content, ${formatBytes(contentBytesAfter)} without them`;
+  return [
+    ...(rows.length === 0
+      ? []
+      : formatTable(["SESSION", "LAST ACTIVE", "WHY", "KEY"], rows, columns)),
+    `${done} ${count} of ${report.sessions} (${bytes}).`,
+    `Spared: ${spared.running} in use, ${spared.shared} of groups and threads, ${spared.ingested} ingested.`,
+    ...(skipped.length === 0 ? [] : [`${counted(skipped.length, "session")} changed meanwhile.`]),
+    ...(report.overBudget ? ["The budget is exceeded even so: nothing else may go."] : []),
+    ...(mode === "enforce" ? [] : [`session.maintenance.mode is ${mode}: nothing is deleted.`]),
+  ];
+}

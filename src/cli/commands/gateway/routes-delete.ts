@@ -1,0 +1,15 @@
+import { type Command, defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { withOwnTenant } from "../../store.ts";
+
+export const routesDelete: Command = defineCommand({
+  name: "routes delete",
+  summary: "Forget a session key and where it led. Its sessions stay.",
+  arguments: [{ name: "KEY", help: "The session key, as routes list shows it." }],
+  examples: ["routes delete agent:main:telegram:direct:4711"],
+  run: (context, args) =>
+    withOwnTenant(context, "write", async (tenant) => {
+      await tenant.routes.delete(args.KEY);
+      return EXIT.ok;
+    }),
+});

@@ -1,0 +1,57 @@
+import { toWireRoute } from "../../../api/gateway.ts";
+import type { RoutePatch } from "../../../engine/routes/route-fields.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { withOwnTenant } from "../../store.ts";
+import { given, toCount, toJsonObject } from "../../values.ts";
+
+export const routesSet: Command = defineCommand({
+  name: "routes set",
+  summary: "Lead a session key to a session, or change what is known of it.",
+  details:
+    "The session that the key led to before stays. Fields are merged with those that are there; null takes one away.",
+  arguments: [
+    { name: "KEY", help: "The session key." },
+    { name: "SESSION", optional: true, help: "The session that it leads to from now on." },
+  ],
+  options: {
+    fields: {
+      type: "string",
+      value: "JSON",
+      help: 'Fields of the route, as in {"sendPolicy":"deny"}.',
+    },
+    "expect-version": {
+      type: "string",
+      value: "N",
+      help: "Only if the route is at this version; 0: if there is none.",
+    },
+  },
+  examples: [
+    "routes set agent:main:telegram:direct:4711 01JZ8Q4V7N",
+    'routes set agent:main:telegram:direct:4711 --fields \'{"sendPolicy":"deny"}\'',
+  ],
+  run: (context, args, options) => {
+    const { KEY: key, SESSION: sessionId } = args;
+    const fields = toJsonObject(options.fields, "--fields") as RoutePatch | undefined;
+    const expectedVersion = toCount(options["expect-version"], "--expect-version");
+    if (sessionId === undefined && fields === undefined) {
+      throw usageError("say what to set: a SESSION, --fields, or both", "SESSION");
+    }
+    return withOwnTenant(context, "write", async (tenant) => {
+      const old = sessionId === undefined ? undefined : await tenant.routes.find(key);
+      // What is kept of the old fields was read just now: nobody's change since may get lost.
+      const seenNow = sessionId === undefined ? undefined : (old?.version ?? 0);
+      const expected = given({ expectedVersion: expectedVersion ?? seenNow });
+      const led =
+        sessionId === undefined
+          ? undefined
+          : await tenant.routes.put(key, { sessionId, fields: old?.fields ?? {}, ...expected });
+      const seen = led === undefined ? expected : { expectedVersion: led.version };
+      const route = fields === undefined ? led : await tenant.routes.patch(key, fields, seen);
+      if (context.json && route !== undefined) {
+        await context.terminal.printJson(toWireRoute(route));
+      }
+      return EXIT.ok;
+    });
+  },
+});

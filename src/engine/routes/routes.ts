@@ -1,0 +1,129 @@
+/**
+ * The routes of a tenant: session keys, and the session that each leads to now.
+ *
+ * Mechanism only. Which key a message has, and when another session begins, is for a gateway to say.
+ */
+
+import { checkName } from "../../model/ids.ts";
+import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
+import type { Route, RouteFields, RouteSession } from "../../model/route.ts";
+import { routeKeyNotFound } from "../../store/store-errors.ts";
+import { checkCount, checkInput, checkKey, checkLimit } from "../check.ts";
+import type { Scope } from "../scope.ts";
+import { type CreateSessionInput, toNewSession } from "../session-input.ts";
+import { checkRouteFields, checkRoutePatch, type RoutePatch } from "./route-fields.ts";
+
+export interface PutRouteInput {
+  /** A session that is there, or else `create`. */
+  readonly sessionId?: string;
+  /** A session that is made in the same transaction. */
+  readonly create?: Omit<CreateSessionInput, "idempotencyKey">;
+  /** All of the route's fields; none if left out. */
+  readonly fields?: RouteFields & { readonly [name: string]: unknown };
+  /** Fails with `route_conflict` if the route is at another version; 0: if there is one. */
+  readonly expectedVersion?: number;
+  /** Why it leads there, for the list of its sessions; `set` if left out. */
+  readonly reason?: string;
+}
+
+export interface PatchRouteOptions {
+  readonly expectedVersion?: number;
+}
+
+export interface ListRoutesInput {
+  /** The last key of the page before. */
+  readonly after?: string;
+  /** At most 500; 50 if left out. */
+  readonly limit?: number;
+}
+
+export interface RouteHistoryInput {
+  /** The version of the last session of the page before. */
+  readonly before?: number;
+  /** At most 500; 50 if left out. */
+  readonly limit?: number;
+}
+
+export class Routes {
+  readonly #scope: Scope;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+  }
+
+  /** The route of a key, else `session_key_not_found`. */
+  async get(key: string): Promise<Route> {
+    const route = await this.find(key);
+    if (route === undefined) throw routeKeyNotFound(key);
+    return route;
+  }
+
+  async find(key: string): Promise<Route | undefined> {
+    return this.#scope.store.findRoute(this.#scope.tenant, checkKey(key, "key"));
+  }
+
+  /** By key. */
+  async list(input: ListRoutesInput = {}): Promise<readonly Route[]> {
+    const { after, limit } = checkInput(input, "input");
+    if (after !== undefined) checkKey(after, "after");
+    return this.#scope.store.listRoutes(this.#scope.tenant, after, checkLimit(limit));
+  }
+
+  /** Leads a key to a session. The one that it led to before stays, and stands in `history`. */
+  async put(key: string, input: PutRouteInput): Promise<Route> {
+    const { store, tenant } = this.#scope;
+    const { sessionId, create, fields = {}, reason = "set" } = checkInput(input, "route");
+    const now = this.#scope.now();
+    const target =
+      create === undefined
+        ? { sessionId: checkKey(sessionId, "sessionId") }
+        : this.#newSession(create, now);
+    return store.putRoute(tenant, {
+      ...{ key: checkName(key, "key", MAX_SESSION_KEY_BYTES), ...target },
+      ...{ fields: checkRouteFields(fields), reason: checkName(reason, "reason"), now },
+      ...expected(input),
+    });
+  }
+
+  /** Changes fields of a route; null takes one away. Fields that others change meanwhile stay so. */
+  async patch(key: string, fields: RoutePatch, options: PatchRouteOptions = {}): Promise<Route> {
+    return this.#scope.store.patchRoute(this.#scope.tenant, {
+      ...{ key: checkKey(key, "key"), fields: checkRoutePatch(fields), now: this.#scope.now() },
+      ...expected(checkInput(options, "options")),
+    });
+  }
+
+  /** Takes a route away. Its sessions stay. */
+  async delete(key: string): Promise<void> {
+    await this.#scope.store.deleteRoute(
+      this.#scope.tenant,
+      checkKey(key, "key"),
+      this.#scope.now(),
+    );
+  }
+
+  /** The sessions that a key leads and led to, the newest first. */
+  async history(key: string, input: RouteHistoryInput = {}): Promise<readonly RouteSession[]> {
+    const { before, limit } = checkInput(input, "input");
+    if (before !== undefined) checkCount(before, "before");
+    const { store, tenant } = this.#scope;
+    return store.listRouteSessions(tenant, checkKey(key, "key"), before, checkLimit(limit));
+  }
+
+  /** The keys that lead or led to a session, the newest first; at most 50. */
+  async ofSession(sessionId: string): Promise<readonly RouteSession[]> {
+    const { store, tenant } = this.#scope;
+    return store.listSessionRoutes(tenant, checkKey(sessionId, "sessionId"), checkLimit(undefined));
+  }
+
+  #newSession(create: NonNullable<PutRouteInput["create"]>, now: number) {
+    const { idempotency: _, ...session } = toNewSession(create, () => this.#scope.newId(), now);
+    return { sessionId: session.id, session };
+  }
+}
+
+function expected({ expectedVersion }: PatchRouteOptions): { expectedVersion?: number } {
+  return expectedVersion === undefined
+    ? {}
+    : { expectedVersion: checkCount(expectedVersion, "expectedVersion") };
+}

@@ -1,0 +1,194 @@
+/**
+ * Automatic compaction: what a host calls at the end of each turn, and when a context was too long.
+ *
+ * It composes what the engine offers and decides nothing by itself: the policy does, from figures, and
+ * every decision is told with its numbers. A compaction or a flush that fails is told as well, and does
+ * not fail the turn that it comes after.
+ */
+
+import { contextWindow as findWindow } from "../../context/context-window.ts";
+import { TOKEN_ESTIMATE, type TokenCounter } from "../../context/tokens.ts";
+import type { CompactionResult } from "../../engine/context/compact.ts";
+import type { CompactInput } from "../../engine/context/compact-options.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import { type AutoPolicy, type AutoPolicyName, toAutoPolicy } from "../compaction/auto-policy.ts";
+import { compactBy } from "../compaction/compact-by.ts";
+import { type CompactionDecision, decide } from "../compaction/decide.ts";
+import type { EventListener, GatewayEvent } from "../compaction/events.ts";
+import { keepAfterOverflow, keepOf } from "../compaction/keep.ts";
+import { readFigures, type SessionFigures, type TurnUsage } from "../compaction/read-figures.ts";
+import { sessionPolicy } from "../compaction/session-policy.ts";
+import { checkFlush, type MemoryFlushOptions } from "../flush/flush-options.ts";
+import { flushIfDue } from "../flush/flush-session.ts";
+import type { FlushResult } from "../flush/run-flush.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+
+export interface AutoCompactionOptions {
+  /** By name, or with settings of its own; `turns` if left out. */
+  readonly policy?: AutoPolicyName | AutoPolicy;
+  /** The model whose window counts, by its name; see `contextWindow`. */
+  readonly model?: string;
+  /** What the model takes, where its name does not tell. */
+  readonly contextWindow?: number;
+  /** Who writes summaries, and how. */
+  readonly compact?: Pick<
+    CompactInput,
+    "summarizer" | "model" | "fallback" | "profile" | "strategy" | "before"
+  >;
+  /** Memories are written down before a compaction; not, if left out. */
+  readonly flush?: MemoryFlushOptions | false;
+  readonly onEvent?: EventListener;
+  /** How tokens are counted where no provider did: as the store was opened with. */
+  readonly tokenCounter?: TokenCounter;
+  readonly now?: () => number;
+}
+
+export interface TurnContext {
+  /** The turn was housekeeping: memories are not flushed for it. */
+  readonly heartbeat?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface AfterTurn {
+  readonly decision: CompactionDecision;
+  /** Null: there was none. */
+  readonly compaction: CompactionResult | null;
+  readonly flush: FlushResult | null;
+  /** All that happened, in order; `onEvent` has heard it too. */
+  readonly events: readonly GatewayEvent[];
+}
+
+export interface AutoCompaction {
+  readonly policy: AutoPolicy;
+  /** Evaluates the policy, and flushes and compacts if it says so. */
+  afterTurn(session: SessionHandle, usage?: TurnUsage, turn?: TurnContext): Promise<AfterTurn>;
+  /**
+   * Makes room after a provider said that the context was too long, for the `attempt`-th time in a row.
+   * Gives whether something was compacted: with `none`, nothing ever is.
+   */
+  makeRoom(
+    session: SessionHandle,
+    attempt: number,
+    windowTokens?: number,
+    turn?: TurnContext,
+  ): Promise<boolean>;
+  /** The window that the policy counts with. */
+  readonly contextWindow: number;
+}
+
+export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompaction {
+  const policy = toAutoPolicy(options.policy ?? "turns");
+  const { tokenCounter = TOKEN_ESTIMATE, now = Date.now, compact = {} } = options;
+  const window = windowOf(options);
+  const flush =
+    options.flush === undefined || options.flush === false ? null : checkFlush(options.flush);
+
+  /** Tells the host, and keeps what was told. */
+  function recorder() {
+    const events: GatewayEvent[] = [];
+    const tell: EventListener = (event) => {
+      events.push(event);
+      options.onEvent?.(event);
+    };
+    return { events, tell };
+  }
+
+  function parts(
+    session: SessionHandle,
+    known: SessionFigures,
+    own: AutoPolicy,
+    turn: TurnContext,
+  ) {
+    const { events, tell } = recorder();
+    const flushNow = (compacting: boolean) =>
+      flush === null
+        ? Promise.resolve(null)
+        : flushIfDue({ session, known, policy: own, flush, compacting, turn, tell, now: now() });
+    return { events, tell, flushNow };
+  }
+
+  async function evaluate(session: SessionHandle, usage: TurnUsage | undefined, turn: TurnContext) {
+    const { policy: own, problems } = sessionPolicy(policy, (await session.meta()).metadata);
+    const known = await readFigures(session, own, window, tokenCounter, usage);
+    const { events, tell, flushNow } = parts(session, known, own, turn);
+    const sessionId = session.id;
+    for (const message of problems) tell({ type: "setting_ignored", sessionId, message });
+    const decision = decide(own, known.figures);
+    const { estimated } = known.figures;
+    tell({ type: "compaction_decided", sessionId, ...decision, estimated });
+    let flushed = decision.compact ? null : await flushNow(false);
+    if (!decision.compact) return { decision, compaction: null, flush: flushed, events };
+    const before = async () => {
+      flushed = await flushNow(true);
+    };
+    const isForced = decision.reason === "silent_overflow";
+    const minGainTokens = own.name === "none" || isForced ? null : own.minGainTokens;
+    const plan = keepOf(own, window);
+    const input = {
+      ...compact,
+      ...plan,
+      ...(turn.signal === undefined ? {} : { signal: turn.signal }),
+    };
+    const compaction = await compactBy({ session, known, input, minGainTokens, before, tell });
+    return { decision, compaction, flush: flushed, events };
+  }
+
+  async function recover(
+    session: SessionHandle,
+    attempt: number,
+    windowTokens: number,
+    turn: TurnContext,
+  ) {
+    const { policy: own } = sessionPolicy(policy, (await session.meta()).metadata);
+    if (own.name === "none") return false;
+    const known = await readFigures(session, own, windowTokens, tokenCounter);
+    const { tell, flushNow } = parts(session, known, own, turn);
+    const { contextTokens, estimated } = known.figures;
+    const numbers = { attempt, contextTokens, contextWindow: windowTokens };
+    const told = { compact: true, reason: "overflow", policy: own.name, numbers } as const;
+    tell({ type: "compaction_decided", sessionId: session.id, ...told, estimated });
+    const before = async () => {
+      await flushNow(true);
+    };
+    const plan = keepAfterOverflow(attempt, windowTokens);
+    const input = {
+      ...compact,
+      ...plan,
+      ...(turn.signal === undefined ? {} : { signal: turn.signal }),
+    };
+    const result = await compactBy({ session, known, input, minGainTokens: null, before, tell });
+    return result !== null;
+  }
+
+  return {
+    policy,
+    contextWindow: window,
+    afterTurn: (session, usage, turn = {}) =>
+      oneAtATime(session.id, () => evaluate(session, usage, turn)),
+    makeRoom: (session, attempt, windowTokens = window, turn = {}) =>
+      oneAtATime(session.id, () => recover(session, attempt, windowTokens, turn)),
+  };
+}
+
+/** What a host gave: one that is ready, settings for one, or false for none at all. */
+export function toAutoCompaction(
+  given: AutoCompaction | AutoCompactionOptions | false | undefined,
+  model: string,
+  contextWindow: number,
+  tell: EventListener = () => undefined,
+): AutoCompaction {
+  if (given !== undefined && given !== false && "afterTurn" in given) return given;
+  const options = given === false ? ({ policy: "none" } as const) : (given ?? {});
+  const { onEvent }: AutoCompactionOptions = options;
+  return autoCompaction({
+    ...{ model, contextWindow, ...options },
+    onEvent: (event) => {
+      tell(event);
+      onEvent?.(event);
+    },
+  });
+}
+
+function windowOf({ model, contextWindow }: AutoCompactionOptions): number {
+  return contextWindow ?? findWindow(model ?? null).tokens;
+}

@@ -1,0 +1,45 @@
+/** What stays as it was said when a policy compacts, and ever less of it after each overflow. */
+
+import type { CompactInput, KeepInput } from "../../engine/context/compact-options.ts";
+import type { AutoPolicy } from "./auto-policy.ts";
+import { compactionThreshold } from "./reserve.ts";
+
+export type KeepPlan = Pick<CompactInput, "keep" | "limitTokens">;
+
+/**
+ * The context is to come out well below the threshold, else the next turn would be over it again.
+ * `turns` has none in tokens of context: it keeps the newer half.
+ */
+export function keepOf(policy: AutoPolicy, contextWindow: number): KeepPlan {
+  switch (policy.name) {
+    case "none":
+    case "turns":
+      return { keep: "half" };
+    case "claw":
+      return { keep: policy.keep, limitTokens: Math.floor(policy.inputTokens / 2) };
+    case "pi": {
+      const limitTokens = Math.floor(compactionThreshold(policy, contextWindow) / 2);
+      return { keep: { tokens: Math.min(policy.keepRecentTokens, limitTokens) }, limitTokens };
+    }
+  }
+}
+
+/** By attempt: about a quarter of the window, then the last exchange, then nothing but what waits. */
+const LESS: readonly ((contextWindow: number) => KeepInput)[] = [
+  (contextWindow) => ({ tokens: Math.floor(contextWindow / 4) }),
+  () => ({ messages: 2 }),
+  () => "none",
+];
+
+export const MAX_RECOVERIES: number = LESS.length;
+
+/** After the `attempt`-th overflow in a row, counted from 1. */
+export function keepAfterOverflow(attempt: number, contextWindow: number): KeepPlan {
+  const keep = LESS[Math.min(attempt, MAX_RECOVERIES) - 1]?.(contextWindow) ?? "none";
+  return { keep, limitTokens: Math.floor(contextWindow / (attempt + 1)) };
+}
+
+/** What a context may take after the `attempt`-th overflow: what was too much, ever further below. */
+export function budgetAfterOverflow(attempt: number, budget: number): number {
+  return Math.max(1, Math.floor(budget * 0.6 ** attempt));
+}

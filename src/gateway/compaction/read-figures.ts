@@ -1,0 +1,118 @@
+/** The figures that decisions are made from, read from a session. */
+
+import { countBlocks, type TokenCounter } from "../../context/tokens.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { Usage } from "../../model/entry.ts";
+import { isPlainObject } from "../../model/json.ts";
+import type { Session } from "../../model/session.ts";
+import type { AutoPolicy } from "./auto-policy.ts";
+import { type CompactionFigures, inputTokens } from "./decide.ts";
+import { type AutoState, readAutoState } from "./session-state.ts";
+
+/** What a host that makes its own calls knows of the last one. */
+export interface TurnUsage extends Partial<Usage> {
+  /** What the context takes; all that the call took if left out. */
+  readonly contextTokens?: number;
+  /** False: the figures are from before a compaction, or from another session. */
+  readonly fresh?: boolean;
+}
+
+export interface SessionFigures {
+  readonly session: Session;
+  readonly state: AutoState;
+  /** The newest compaction on the path. */
+  readonly compaction: string | null;
+  readonly figures: CompactionFigures;
+  /** Whether `contextTokens` says something about what stands there now. */
+  readonly fresh: boolean;
+}
+
+/** `usage` stands in for what the log says of the last call. Messages are read only for `turns`. */
+export async function readFigures(
+  handle: SessionHandle,
+  policy: AutoPolicy,
+  contextWindow: number,
+  counter: TokenCounter,
+  usage?: TurnUsage,
+): Promise<SessionFigures> {
+  const session = await handle.meta();
+  const measured = await handle.usage();
+  const state = readAutoState(session.metadata);
+  const reported = usage === undefined ? null : toUsage(usage);
+  const total = reported === null ? 0 : inputTokens(reported) + reported.outputTokens;
+  const told = usage?.contextTokens ?? (total > 0 ? total : undefined);
+  const fresh = usage?.fresh ?? true;
+  const isTold = told !== undefined && fresh;
+  return {
+    session,
+    state,
+    compaction: measured.compaction,
+    fresh,
+    figures: {
+      contextTokens: isTold ? told : measured.contextTokens,
+      estimated: isTold ? false : measured.estimated,
+      contextWindow,
+      billedInputTokens: session.tokens.inputTokens,
+      unsummarized:
+        policy.name === "turns"
+          ? await readUnsummarized(handle, measured.compaction, counter)
+          : { turns: 0, tokens: 0 },
+      messagesSinceAttempt:
+        state.attemptAtMessage === null ? null : session.messageCount - state.attemptAtMessage,
+      lastInputTokens: isTold
+        ? total > 0 && reported !== null
+          ? inputTokens(reported)
+          : null
+        : await readLastInput(handle, measured.reportedBy),
+    },
+  };
+}
+
+/** Messages of the active path behind what the newest compaction covers, with their tokens. */
+async function readUnsummarized(
+  handle: SessionHandle,
+  compaction: string | null,
+  counter: TokenCounter,
+): Promise<CompactionFigures["unsummarized"]> {
+  const covered = compaction === null ? 0 : await coveredThrough(handle, compaction);
+  let turns = 0;
+  let tokens = 0;
+  let before: string | undefined;
+  for (;;) {
+    const page = await handle.history(
+      before === undefined ? { limit: PAGE } : { limit: PAGE, before },
+    );
+    const open = page.filter(({ sequence }) => sequence > covered);
+    turns += open.length;
+    for (const { blocks } of open) tokens += countBlocks(blocks, counter);
+    before = page[0]?.id;
+    if (page.length < PAGE || open.length < page.length) return { turns, tokens };
+  }
+}
+
+/** More than `turns` lets stand by default: one page is the rule. */
+const PAGE = 64;
+
+/** The sequence up to which a compaction covers the path. */
+async function coveredThrough(handle: SessionHandle, compaction: string): Promise<number> {
+  const entry = await handle.getEntry(compaction);
+  const fields: Record<string, unknown> = isPlainObject(entry.data) ? entry.data : {};
+  const { through, firstKeptEntryId } = fields;
+  if (typeof through === "string") return (await handle.getEntry(through)).sequence;
+  if (typeof firstKeptEntryId !== "string") return entry.sequence;
+  return (await handle.getEntry(firstKeptEntryId)).sequence - 1;
+}
+
+async function readLastInput(handle: SessionHandle, entry: string | null): Promise<number | null> {
+  if (entry === null) return null;
+  const { usage } = await handle.getEntry(entry);
+  return usage === null ? null : inputTokens(usage);
+}
+
+function toUsage(usage: TurnUsage): Usage {
+  const { inputTokens: input = 0, outputTokens = 0, cacheCreationTokens = 0 } = usage;
+  return {
+    ...{ inputTokens: input, outputTokens, cacheCreationTokens },
+    cacheReadTokens: usage.cacheReadTokens ?? 0,
+  };
+}

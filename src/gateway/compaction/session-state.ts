@@ -1,0 +1,76 @@
+/**
+ * What the automatic parts remember of a session, in its metadata.
+ *
+ * It is kept with the session, so that a restart, another process or another node goes on from it.
+ * Each field is a key of its own, as the store merges metadata by key.
+ */
+
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+
+export interface AutoState {
+  /** How often this session was compacted automatically. */
+  readonly compactionCount: number;
+  /** The session's `messageCount` at the last attempt to compact; null: there was none. */
+  readonly attemptAtMessage: number | null;
+  /** When memories were last flushed; null: never. */
+  readonly memoryFlushAt: number | null;
+  /** `compactionCount` at that time. Null is not 0: a session may be flushed before any compaction. */
+  readonly memoryFlushCompactionCount: number | null;
+  /** The newest compaction at that time, which is what tells one cycle from the next. */
+  readonly memoryFlushCompaction: string | null;
+}
+
+/** In place of a compaction's id, before there is one. */
+const NO_COMPACTION = "none";
+
+/** Reads leniently: metadata is written by many hands. */
+export function readAutoState(metadata: JsonObject): AutoState {
+  const attempt = metadata["compactionAttempt"];
+  const flushed = metadata["memoryFlushCompaction"];
+  return {
+    compactionCount: count(metadata["compactionCount"]) ?? 0,
+    attemptAtMessage: isPlainObject(attempt) ? count(attempt["messageCount"]) : null,
+    memoryFlushAt: count(metadata["memoryFlushAt"]),
+    memoryFlushCompactionCount: count(metadata["memoryFlushCompactionCount"]),
+    memoryFlushCompaction: typeof flushed === "string" ? flushed : null,
+  };
+}
+
+/** Whether memories were flushed since the newest compaction, or ever if there was none. */
+export function isFlushed(state: AutoState, compaction: string | null): boolean {
+  return state.memoryFlushCompaction === (compaction ?? NO_COMPACTION);
+}
+
+export async function markFlushed(
+  session: SessionHandle,
+  state: AutoState,
+  compaction: string | null,
+  now: number,
+): Promise<void> {
+  await session.update({
+    metadata: {
+      memoryFlushAt: now,
+      memoryFlushCompactionCount: state.compactionCount,
+      memoryFlushCompaction: compaction ?? NO_COMPACTION,
+    },
+  });
+}
+
+/** An attempt, whatever came of it; `compactionCount` if it succeeded. */
+export async function markAttempt(
+  session: SessionHandle,
+  messageCount: number,
+  compactionCount?: number,
+): Promise<void> {
+  await session.update({
+    metadata: {
+      compactionAttempt: { messageCount },
+      ...(compactionCount === undefined ? {} : { compactionCount }),
+    },
+  });
+}
+
+function count(value: unknown): number | null {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+}

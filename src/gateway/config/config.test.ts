@@ -1,0 +1,166 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createFolder } from "../../../test/support/folder.ts";
+import { resolveResetPolicy } from "../../routing/resets/reset-policy.ts";
+import type { GatewayConfigInput } from "./gateway-config.ts";
+import { loadConfig } from "./load-config.ts";
+import { readConfig } from "./read-config.ts";
+import { presetOf, SETTINGS } from "./settings.ts";
+
+const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+describe("a configuration", () => {
+  test("of nothing has these values", () => {
+    const { config, unknown } = readConfig({});
+    expect(unknown).toEqual([]);
+    expect(config).toEqual({
+      session: {
+        ...{ dmScope: "per-channel-peer", mainKey: "main", identityLinks: {}, timeZone: zone },
+        ...{ resetTriggers: ["/new", "/reset"], parentForkMaxTokens: 100_000 },
+        maintenance: {
+          ...{ mode: "off", pruneAfter: 30 * 86_400_000, maxEntries: 500, ingested: [] },
+          ...{ maxDiskBytes: null, highWaterBytes: null },
+        },
+      },
+      compaction: {
+        ...{ enabled: true, policy: "turns", reserveTokens: 16_384, keepRecentTokens: 20_000 },
+        inputTokens: 200_000,
+      },
+      agents: {
+        defaults: {
+          ...{ id: "main", contextTokens: null },
+          compaction: {
+            reserveTokensFloor: 20_000,
+            memoryFlush: {
+              ...{ enabled: true, softThresholdTokens: 4_000, prompt: null, systemPrompt: null },
+            },
+          },
+        },
+      },
+      silence: "whole",
+    });
+  });
+
+  test("that was read is read again as it was", () => {
+    const written: GatewayConfigInput = {
+      session: {
+        dmScope: "main",
+        ...{ idleMinutes: 90, identityLinks: { "ana.b": ["telegram:1"] } },
+        resetByChannel: { discord: { mode: "idle" } },
+        resetByType: { dm: { atHour: 9 } },
+        maintenance: { mode: "warn", pruneAfter: "2w", maxDiskBytes: "500mb" },
+      },
+      agents: { defaults: { compaction: { memoryFlush: { prompt: "Write now." } } } },
+    };
+    const { config } = readConfig(written);
+    expect(config.session).toMatchObject({
+      ...{ dmScope: "main", idleMinutes: 90, identityLinks: { "ana.b": ["telegram:1"] } },
+      resetByChannel: { discord: { mode: "idle" } },
+      maintenance: { pruneAfter: 14 * 86_400_000, maxDiskBytes: 500 * 1024 ** 2 },
+    });
+    expect(readConfig(config)).toMatchObject({ config, unknown: [] });
+  });
+
+  test("says of each setting where its value comes from", () => {
+    const variables = { CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS: "5000" };
+    const read = readConfig(
+      { compaction: { inputTokens: 7, reserveTokens: 8 }, session: { resetByChannel: { x: {} } } },
+      variables,
+    );
+    const of = (key: string) => {
+      const setting = read.settings.find((each) => each.key === key);
+      return [setting?.value, setting?.from];
+    };
+    expect(of("compaction.inputTokens")).toEqual([5_000, "environment"]);
+    expect(of("compaction.reserveTokens")).toEqual([8, "file"]);
+    expect(of("compaction.keepRecentTokens")).toEqual([20_000, "default"]);
+    expect(of("session.reset.mode")).toEqual(["daily", "default"]);
+    expect(of("session.identityLinks.*")).toEqual([null, "default"]);
+    expect(read.config.compaction.inputTokens).toBe(5_000);
+  });
+
+  test.each(["0", "-5", "many", "", "1e3", " "])("does not take %j from a variable", (text) => {
+    const variables = { CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS: text };
+    expect(readConfig({}, variables).config.compaction.inputTokens).toBe(200_000);
+  });
+
+  test("tells of keys that mean nothing, and goes on", () => {
+    const input = JSON.parse(
+      '{"session":{"dmscope":"main","reset":{"hour":4},"__proto__":{"a":1}},"gateway":{"port":1}}',
+    );
+    const { unknown, config } = readConfig(input);
+    expect(unknown).toEqual([
+      ...["session.dmscope", "session.reset.hour", "session.__proto__", "gateway"],
+    ]);
+    expect(config.session.dmScope).toBe("per-channel-peer");
+    expect(Object.hasOwn(Object.prototype, "a")).toBe(false);
+  });
+
+  test.each([
+    ["session.dmScope", { session: { dmScope: "per-person" } }, /one of main, per-peer/],
+    ["session.reset.atHour", { session: { reset: { atHour: "4" } } }, /a number/],
+    ["session.reset", { session: { reset: "daily" } }, /an object/],
+    ["session.resetByChannel.x.mode", { session: { resetByChannel: { x: { mode: 1 } } } }, /daily/],
+    ["session.identityLinks.ana", { session: { identityLinks: { ana: "1" } } }, /list of texts/],
+    ["session.timeZone", { session: { timeZone: "Moon/Sea" } }, /Europe\/Vienna/],
+    ["session.resetTriggers", { session: { resetTriggers: ["/new", ""] } }, /list of texts/],
+    ["session.maintenance.pruneAfter", { session: { maintenance: { pruneAfter: "soon" } } }, /30d/],
+    ["session.maintenance.maxDiskBytes", { session: { maintenance: { maxDiskBytes: -1 } } }, /gb/],
+    ["compaction.enabled", { compaction: { enabled: "no" } }, /true or false/],
+    ["compaction.reserveTokens", { compaction: { reserveTokens: 1.5 } }, /whole number/],
+    ["silence", { silence: "never" }, /one of whole, leading/],
+    ["the configuration", [], /an object/],
+  ])("names %s if it is wrong", (field, input, message) => {
+    const error = expect.objectContaining({ code: "invalid_input", details: { field } });
+    expect(() => readConfig(input as never)).toThrow(error);
+    expect(() => readConfig(input as never)).toThrow(message);
+  });
+
+  test("with the older minutes alone resets by silence, and daily with any newer setting", () => {
+    const policy = (session: object) =>
+      resolveResetPolicy(readConfig({ session }).config.session, "direct", undefined).mode;
+    expect(policy({ idleMinutes: 5 })).toBe("idle");
+    expect(policy({ idleMinutes: 5, reset: { atHour: 3 } })).toBe("daily");
+    expect(policy({})).toBe("daily");
+  });
+
+  test("has a default of the right kind for each setting", () => {
+    for (const setting of SETTINGS) {
+      const { key, kind } = setting;
+      const preset = presetOf(setting);
+      expect(preset === null || kind.read(preset) !== undefined, key).toBe(true);
+    }
+  });
+});
+
+describe("the configuration file", () => {
+  test("need not be there", () => {
+    const home = createFolder();
+    const loaded = loadConfig(home, {});
+    expect(loaded).toMatchObject({ path: join(home, ".backscroll", "config.json"), exists: false });
+  });
+
+  test("is in the home folder, or where a variable says", () => {
+    const home = createFolder();
+    mkdirSync(join(home, ".backscroll"));
+    const other = join(home, "other.json");
+    writeFileSync(join(home, ".backscroll", "config.json"), '\uFEFF{"silence":"leading"}');
+    writeFileSync(other, '{"session":{"mainKey":"home"}}');
+    expect(loadConfig(home, {}).config.silence).toBe("leading");
+    const variables = { BACKSCROLL_CONFIG: other };
+    expect(loadConfig(home, variables).config.session.mainKey).toBe("home");
+    expect(loadConfig(home, { BACKSCROLL_CONFIG: "" }).config.silence).toBe("leading");
+  });
+
+  test("is named in what is wrong with it", () => {
+    const home = createFolder();
+    const path = join(home, "bad.json");
+    const variables = { BACKSCROLL_CONFIG: path };
+    expect(() => loadConfig(home, variables)).toThrow(/there is no file .*bad\.json/);
+    writeFileSync(path, '{ "session": ');
+    expect(() => loadConfig(home, variables)).toThrow(/bad\.json is no JSON/);
+    writeFileSync(path, '{"session":{"dmScope":1}}');
+    expect(() => loadConfig(home, variables)).toThrow(/session\.dmScope must be.*see .*bad\.json/);
+  });
+});

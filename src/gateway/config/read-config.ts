@@ -1,0 +1,157 @@
+/**
+ * From what somebody wrote to a configuration: checked, completed, and with where each value is from.
+ *
+ * A value of the wrong kind is an error that names its key. A key that nobody knows is told of and
+ * changes nothing: it may belong to another program, or to a later version.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import type { GatewayConfig, GatewayConfigInput } from "./gateway-config.ts";
+import { presetOf, SETTINGS, type Setting } from "./settings.ts";
+
+export type SettingSource = "default" | "file" | "environment";
+
+export interface ReadSetting {
+  readonly key: string;
+  /** As it was written, or the default; null: not set. */
+  readonly value: JsonValue;
+  readonly from: SettingSource;
+  readonly help: string;
+}
+
+export interface ReadConfig {
+  readonly config: GatewayConfig;
+  readonly settings: readonly ReadSetting[];
+  /** Keys that mean nothing here. */
+  readonly unknown: readonly string[];
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Throws `invalid_input` naming the first key whose value is wrong. */
+export function readConfig(
+  input: GatewayConfigInput | GatewayConfig,
+  variables: Variables = {},
+): ReadConfig {
+  if (!isPlainObject(input)) throw wrong("the configuration", "an object");
+  const { leaves, unknown } = leavesOf(input);
+  const config: Record<string, unknown> = {};
+  const settings: ReadSetting[] = [];
+  for (const setting of SETTINGS) {
+    const found = leaves.filter((leaf) => leaf.setting === setting);
+    if (found.length === 0) found.push({ setting, path: setting.key.split("."), value: null });
+    for (const leaf of found) {
+      const read = readLeaf(leaf, variables);
+      settings.push(read.setting);
+      if (read.used !== undefined) place(config, leaf.path, read.used);
+    }
+  }
+  return { config: complete(config), settings, unknown };
+}
+
+interface Leaf {
+  readonly setting: Setting;
+  readonly path: readonly string[];
+  /** Null: not set. */
+  readonly value: unknown;
+}
+
+function readLeaf(
+  { setting, path, value }: Leaf,
+  variables: Variables,
+): { readonly setting: ReadSetting; readonly used: JsonValue | undefined } {
+  const { kind, help } = setting;
+  const key = path.join(".");
+  const made = (written: JsonValue, from: SettingSource) => {
+    const isShownOnly = written === null || (from === "default" && setting.implied === true);
+    const used = isShownOnly ? undefined : kind.read(written);
+    return { setting: { key, value: written, from, help }, used };
+  };
+  if (value !== null && kind.read(value) === undefined) throw wrong(key, kind.wanted);
+  const variable = positive(variables[setting.variable ?? ""]);
+  if (variable !== undefined) return made(variable, "environment");
+  return value === null ? made(presetOf(setting), "default") : made(value as JsonValue, "file");
+}
+
+/** What is in the variable counts only if it is a number above 0. */
+function positive(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*0*[1-9]\d{0,14}\s*$/.test(text) ? Number(text) : undefined;
+}
+
+/** Every value that stands under a key that is known, and the keys that are not. */
+function leavesOf(input: Readonly<Record<string, unknown>>) {
+  const leaves: Leaf[] = [];
+  const unknown: string[] = [];
+  const walk = (node: Readonly<Record<string, unknown>>, above: readonly string[]) => {
+    for (const [name, value] of Object.entries(node)) {
+      const path = [...above, name];
+      if (value === undefined) continue;
+      const setting = SETTINGS.find((each) => fits(each.key.split("."), path, "whole"));
+      const isAbove = SETTINGS.some((each) => fits(each.key.split("."), path, "beginning"));
+      if (name === "__proto__") unknown.push(path.join("."));
+      else if (setting !== undefined) leaves.push({ setting, path, value });
+      else if (isAbove && isPlainObject(value)) walk(value, path);
+      else if (isAbove && value !== null) throw wrong(path.join("."), "an object");
+      else if (!isAbove) unknown.push(path.join("."));
+    }
+  };
+  walk(input, []);
+  return { leaves, unknown };
+}
+
+function fits(
+  pattern: readonly string[],
+  path: readonly string[],
+  how: "whole" | "beginning",
+): boolean {
+  const isLong = how === "whole" ? pattern.length === path.length : pattern.length > path.length;
+  return isLong && path.every((name, i) => pattern[i] === "*" || pattern[i] === name);
+}
+
+function place(target: Record<string, unknown>, path: readonly string[], value: JsonValue): void {
+  let node = target;
+  for (const name of path.slice(0, -1)) {
+    if (!Object.hasOwn(node, name)) node[name] = {};
+    node = node[name] as Record<string, unknown>;
+  }
+  node[path.at(-1) ?? ""] = value;
+}
+
+/** What may be without a value is null, or an object without members. */
+function complete(config: Record<string, unknown>): GatewayConfig {
+  const { session, agents, ...rest } = config as unknown as GatewayConfig;
+  const { defaults } = agents;
+  return {
+    ...rest,
+    session: {
+      ...session,
+      identityLinks: session.identityLinks ?? {},
+      maintenance: {
+        ...session.maintenance,
+        maxDiskBytes: session.maintenance.maxDiskBytes ?? null,
+        highWaterBytes: session.maintenance.highWaterBytes ?? null,
+      },
+    },
+    agents: {
+      defaults: {
+        ...defaults,
+        contextTokens: defaults.contextTokens ?? null,
+        compaction: {
+          ...defaults.compaction,
+          memoryFlush: {
+            ...defaults.compaction.memoryFlush,
+            prompt: defaults.compaction.memoryFlush.prompt ?? null,
+            systemPrompt: defaults.compaction.memoryFlush.systemPrompt ?? null,
+          },
+        },
+      },
+    },
+  };
+}
+
+function wrong(key: string, wanted: string): BackscrollError {
+  return new BackscrollError("invalid_input", `${key} must be ${wanted}`, {
+    details: { field: key },
+  });
+}

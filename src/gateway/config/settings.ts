@@ -1,0 +1,183 @@
+/**
+ * Every setting of a gateway: its key, what it may be, what it is if nobody says, and what it does.
+ *
+ * Reading a configuration, its errors, `backscroll config` and the table in docs/gateway.md are all
+ * made from this one list.
+ */
+
+import type { JsonValue } from "../../model/json.ts";
+import { RESET_MODES } from "../../routing/resets/reset-policy.ts";
+import { DEFAULT_DM_SCOPE, DM_SCOPES } from "../../routing/resolve-key.ts";
+import { DEFAULT_RESET_TRIGGERS } from "../../routing/triggers.ts";
+import {
+  COUNT,
+  choice,
+  DURATION,
+  FLAG,
+  NUMBER,
+  type SettingKind,
+  SIZE,
+  TEXT,
+  TEXTS,
+  TIME_ZONE,
+} from "./setting-kinds.ts";
+
+export interface Setting {
+  /** With `*` where a name of the user's own stands. */
+  readonly key: string;
+  readonly kind: SettingKind;
+  /** As somebody would write it; null: not set. */
+  readonly preset: JsonValue | (() => JsonValue);
+  readonly help: string;
+  /** A variable that goes before the file, if it holds a number greater than 0. */
+  readonly variable?: string;
+  /** The default is what other settings come to when this one is missing: it is shown, not set. */
+  readonly implied?: true;
+}
+
+const MODE = choice(...RESET_MODES);
+
+export const SETTINGS: readonly Setting[] = [
+  {
+    ...{ key: "session.dmScope", kind: choice(...DM_SCOPES), preset: DEFAULT_DM_SCOPE },
+    help: "How far direct messages are kept apart.",
+  },
+  {
+    ...{ key: "session.mainKey", kind: TEXT, preset: "main" },
+    help: "What the conversation is called that direct messages share, if they do.",
+  },
+  {
+    ...{ key: "session.identityLinks.*", kind: TEXTS, preset: null },
+    help: "Ids of one person, bare or as channel:id, under a name of theirs.",
+  },
+  {
+    ...{ key: "session.timeZone", kind: TIME_ZONE, preset: hostTimeZone },
+    help: "Whose clocks say when a day begins.",
+  },
+  {
+    ...{ key: "session.resetTriggers", kind: TEXTS, preset: DEFAULT_RESET_TRIGGERS },
+    help: "Words at the beginning of a message that start a new session.",
+  },
+  ...resetSettings("session.reset", ["daily", 4], ""),
+  ...["direct", "dm", "group", "thread"].flatMap((type) =>
+    resetSettings(`session.resetByType.${type}`, undefined, ` For the type ${type}.`),
+  ),
+  ...resetSettings("session.resetByChannel.*", undefined, " For one channel, before all else."),
+  {
+    ...{ key: "session.idleMinutes", kind: NUMBER, preset: null },
+    help: "The older place of session.reset.idleMinutes.",
+  },
+  {
+    ...{ key: "session.parentForkMaxTokens", kind: COUNT, preset: 100_000 },
+    help: "A thread starts with a copy of what was said before it, up to so many tokens; 0: always.",
+  },
+  {
+    ...{ key: "session.maintenance.mode", kind: choice("off", "warn", "enforce"), preset: "off" },
+    help: "Whether old sessions are reported, or deleted.",
+  },
+  {
+    ...{ key: "session.maintenance.pruneAfter", kind: DURATION, preset: "30d" },
+    help: "Sessions in which nobody wrote for so long go.",
+  },
+  {
+    ...{ key: "session.maintenance.maxEntries", kind: COUNT, preset: 500 },
+    help: "So many sessions stay, the newest; 0: any number.",
+  },
+  {
+    ...{ key: "session.maintenance.maxDiskBytes", kind: SIZE, preset: null },
+    help: "What the tenant's content may take.",
+  },
+  {
+    ...{ key: "session.maintenance.highWaterBytes", kind: SIZE, preset: null },
+    help: "What it takes after it took too much; 80 % of it if not set.",
+  },
+  {
+    ...{ key: "session.maintenance.ingested", kind: TEXTS, preset: [] },
+    help: "Agents, such as claude-code, whose ingested sessions may go, too.",
+  },
+  {
+    ...{ key: "compaction.enabled", kind: FLAG, preset: true },
+    help: "Whether sessions are compacted by themselves.",
+  },
+  {
+    ...{ key: "compaction.policy", kind: choice("turns", "pi", "claw", "none"), preset: "turns" },
+    help: "When they are.",
+  },
+  {
+    ...{ key: "compaction.reserveTokens", kind: COUNT, preset: 16_384 },
+    help: "What the policy pi leaves free of the window.",
+  },
+  {
+    ...{ key: "compaction.keepRecentTokens", kind: COUNT, preset: 20_000 },
+    help: "What stays as it was said.",
+  },
+  {
+    ...{ key: "compaction.inputTokens", kind: COUNT, preset: 200_000 },
+    variable: "CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS",
+    help: "Where the policy claw compacts.",
+  },
+  {
+    ...{ key: "agents.defaults.id", kind: TEXT, preset: "main" },
+    help: "The agent that answers where none is named.",
+  },
+  {
+    ...{ key: "agents.defaults.contextTokens", kind: COUNT, preset: null },
+    help: "The window of a model that is not in the catalogue; 200,000 if not set.",
+  },
+  {
+    ...{ key: "agents.defaults.compaction.reserveTokensFloor", kind: COUNT, preset: 20_000 },
+    help: "The least that is left free, whatever reserveTokens says; 0: no floor.",
+  },
+  {
+    ...{ key: "agents.defaults.compaction.memoryFlush.enabled", kind: FLAG, preset: true },
+    help: "Whether the agent may write notes before a compaction.",
+  },
+  {
+    key: "agents.defaults.compaction.memoryFlush.softThresholdTokens",
+    ...{ kind: COUNT, preset: 4_000 },
+    help: "How long before it.",
+  },
+  {
+    ...{ key: "agents.defaults.compaction.memoryFlush.prompt", kind: TEXT, preset: null },
+    help: "What the agent is told then; words of our own if not set.",
+  },
+  {
+    ...{ key: "agents.defaults.compaction.memoryFlush.systemPrompt", kind: TEXT, preset: null },
+    help: "What is added to the agent's standing instructions then.",
+  },
+  {
+    ...{ key: "silence", kind: choice("whole", "leading"), preset: "whole" },
+    help: "Whether NO_REPLY silences a reply that consists of it, or also one that begins with it.",
+  },
+];
+
+function resetSettings(
+  key: string,
+  preset: readonly [string, number] | undefined,
+  where: string,
+): Setting[] {
+  const [mode = null, atHour = null] = preset ?? [];
+  return [
+    {
+      ...{ key: `${key}.mode`, kind: MODE, preset: mode, implied: true },
+      help: `When a session is over: each day, after silence, or only when asked.${where}`,
+    },
+    {
+      ...{ key: `${key}.atHour`, kind: NUMBER, preset: atHour, implied: true },
+      help: `The hour of the day, 0 to 23.${where}`,
+    },
+    {
+      ...{ key: `${key}.idleMinutes`, kind: NUMBER, preset: null },
+      help: `Minutes of silence; 60 for the mode idle if not set.${where}`,
+    },
+  ];
+}
+
+export function presetOf({ preset }: Setting): JsonValue {
+  return typeof preset === "function" ? preset() : preset;
+}
+
+/** Asked for only when it is needed: the first use of a locale takes a short command long. */
+function hostTimeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

@@ -1,0 +1,76 @@
+/**
+ * Whether to write memories down before a compaction: a pure decision.
+ *
+ * The threshold lies a little below the one of the compaction, and is computed from the same reserve.
+ * It is done once in a cycle, which lasts from one compaction to the next.
+ */
+
+import type { AutoPolicy } from "../compaction/auto-policy.ts";
+import type { FlushReason } from "../compaction/events.ts";
+import { compactionThreshold } from "../compaction/reserve.ts";
+
+export interface FlushFigures {
+  readonly contextTokens: number;
+  readonly contextWindow: number;
+  /** The count belongs to what stands there now. */
+  readonly fresh: boolean;
+  /** Memories were flushed since the newest compaction. */
+  readonly flushed: boolean;
+  /** A compaction is about to happen: the threshold no longer matters. */
+  readonly compacting: boolean;
+  /** The turn was housekeeping, and nobody spoke. */
+  readonly heartbeat: boolean;
+}
+
+export interface FlushSettings {
+  readonly enabled: boolean;
+  /** How far below the compaction's threshold the flush comes. */
+  readonly softThresholdTokens: number;
+  /** What the agent may do in its workspace: with `ro` and `none` it writes nothing down. */
+  readonly workspaceAccess: "rw" | "ro" | "none";
+}
+
+export interface FlushDecision {
+  readonly flush: boolean;
+  readonly reason: FlushReason;
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+export function decideFlush(
+  policy: AutoPolicy,
+  settings: FlushSettings,
+  figures: FlushFigures,
+): FlushDecision {
+  const { contextTokens, compacting } = figures;
+  const no = (reason: FlushReason) => ({ flush: false, reason, numbers: { contextTokens } });
+  if (!settings.enabled || policy.name === "none") return no("disabled");
+  if (settings.workspaceAccess !== "rw") return no("read_only_workspace");
+  if (figures.heartbeat) return no("heartbeat");
+  if (figures.flushed) return no("already_flushed");
+  if (compacting) return { flush: true, reason: "before_compaction", numbers: { contextTokens } };
+  if (!figures.fresh) return no("stale_count");
+  const threshold = softThreshold(policy, settings.softThresholdTokens, figures.contextWindow);
+  if (threshold === null) return no("no_soft_threshold");
+  const flush = contextTokens >= threshold;
+  const reason = flush ? "over_soft_threshold" : "below_soft_threshold";
+  return { flush, reason, numbers: { contextTokens, threshold } };
+}
+
+/**
+ * At how many tokens of context memories are written down; null: the policy counts something else.
+ * In a small window the distance is at most half of what there is, so that it never vanishes.
+ */
+export function softThreshold(
+  policy: AutoPolicy,
+  softThresholdTokens: number,
+  contextWindow: number,
+): number | null {
+  const hard = hardThreshold(policy, contextWindow);
+  if (hard === null) return null;
+  return hard - Math.min(softThresholdTokens, Math.floor(hard / 2));
+}
+
+function hardThreshold(policy: AutoPolicy, contextWindow: number): number | null {
+  if (policy.name === "pi") return compactionThreshold(policy, contextWindow);
+  return policy.name === "claw" && policy.metric === "pressure" ? policy.inputTokens : null;
+}

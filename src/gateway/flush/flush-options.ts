@@ -1,0 +1,61 @@
+/** How memories are flushed: what the host may set, and what holds otherwise. */
+
+import type { ChatModel } from "../../context/chat-model.ts";
+import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
+import { SILENT_TOKEN } from "../silence/silence.ts";
+import type { FlushSettings } from "./decide-flush.ts";
+
+export interface MemoryFlushOptions extends Partial<FlushSettings> {
+  /** Who writes the memories: usually the model of the conversation, or a cheaper one. */
+  readonly model: ChatModel | AiSdkModel;
+  /** What it is asked. A hint to answer `NO_REPLY` is added where it is missing. */
+  readonly prompt?: string;
+  readonly systemPrompt?: string;
+  /** A folder that gets a file `YYYY-MM-DD.md` as well, to which is only ever added. */
+  readonly folder?: string;
+  /** Whose day the file is named by; the machine's if left out. */
+  readonly timeZone?: string;
+  /** How long it may take; the model's own setting if left out. */
+  readonly timeoutMs?: number;
+  /** What it is given of the conversation, in tokens; what the policy leaves if left out. */
+  readonly tokenBudget?: number;
+}
+
+export interface CheckedFlush extends FlushSettings {
+  readonly model: ChatModel;
+  readonly prompt: string;
+  readonly systemPrompt: string;
+  readonly folder: string | undefined;
+  readonly timeZone: string | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly tokenBudget: number | undefined;
+}
+
+const DEFAULT_PROMPT =
+  "This conversation will soon be summarised. Write down now what must not be lost, with the tool " +
+  "`remember`: decisions, names, numbers, promises and open tasks that a later conversation would " +
+  "need. Add to what you know; do not repeat what is written down already.";
+
+const DEFAULT_SYSTEM =
+  "This is a housekeeping turn that nobody reads. Use the tool, and say nothing to the user.";
+
+const HINT = `When you are done, or there is nothing to write down, answer ${SILENT_TOKEN} and nothing else.`;
+
+export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
+  return {
+    enabled: options.enabled ?? true,
+    softThresholdTokens: options.softThresholdTokens ?? 4_000,
+    workspaceAccess: options.workspaceAccess ?? "rw",
+    model: toChatModel(options.model),
+    prompt: withHint(options.prompt ?? DEFAULT_PROMPT),
+    systemPrompt: withHint(options.systemPrompt ?? DEFAULT_SYSTEM),
+    folder: options.folder,
+    timeZone: options.timeZone,
+    timeoutMs: options.timeoutMs,
+    tokenBudget: options.tokenBudget,
+  };
+}
+
+function withHint(text: string): string {
+  return text.includes(SILENT_TOKEN) ? text : `${text}\n\n${HINT}`;
+}

@@ -1,0 +1,140 @@
+/**
+ * A memory flush: a silent turn in which the agent writes down what a compaction might lose.
+ *
+ * It is given the conversation and one tool. What it writes goes into the engine's memories; nothing
+ * of the turn becomes part of the conversation, so that nobody reads it and no search finds its echo.
+ * A note of it stays in the log all the same.
+ */
+
+import type { ChatPart, ToolCallPart } from "../../context/chat-model.ts";
+import type { ContextMessage } from "../../context/message.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { Block } from "../../model/block.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { isSilent } from "../silence/silence.ts";
+import { dayOf, writeDayFile } from "./day-file.ts";
+import type { CheckedFlush } from "./flush-options.ts";
+import { REMEMBER_TOOL } from "./remember-tool.ts";
+
+export interface NewMemory {
+  readonly name: string;
+  readonly content: string;
+}
+
+export interface FlushResult {
+  readonly memories: readonly string[];
+  readonly file?: string;
+}
+
+/** How often the model may use the tool and be asked again. */
+const MAX_STEPS = 4;
+
+/**
+ * Throws what the model or the store throws. Memories that were written by then stay, under names that
+ * another attempt would use again.
+ */
+export async function runFlush(
+  session: SessionHandle,
+  flush: CheckedFlush,
+  tokenBudget: number,
+  now: number,
+  signal?: AbortSignal,
+): Promise<FlushResult> {
+  const { messages } = await session.buildContext({
+    tokenBudget: flush.tokenBudget ?? tokenBudget,
+    semanticRecall: false,
+  });
+  const day = dayOf(now, flush.timeZone);
+  const talk = [...messages, toMessage("user", [{ type: "text", text: flush.prompt }])];
+  const written: NewMemory[] = [];
+  for (let step = 1; step <= MAX_STEPS; step++) {
+    const { text, calls } = await ask(flush, talk, signal);
+    if (calls.length === 0) {
+      written.push(...(await keepText(session, text, `flush-${day}`, written)));
+      break;
+    }
+    talk.push(toMessage("assistant", callBlocks(text, calls)));
+    for (const call of calls) talk.push(await carryOut(session, call, written));
+  }
+  const { folder } = flush;
+  const file =
+    folder === undefined || written.length === 0
+      ? undefined
+      : await writeDayFile(folder, day, written);
+  const memories = [...new Set(written.map(({ name }) => name))];
+  await session.appendCustom("memory_flush", { model: flush.model.name, memories });
+  return file === undefined ? { memories } : { memories, file };
+}
+
+async function ask(
+  { model, systemPrompt, timeoutMs }: CheckedFlush,
+  messages: readonly ContextMessage[],
+  signal: AbortSignal | undefined,
+): Promise<{ readonly text: string; readonly calls: readonly ToolCallPart[] }> {
+  const parts: ChatPart[] = [];
+  const stream = model.stream({
+    ...{ instructions: systemPrompt, messages, tools: { remember: REMEMBER_TOOL } },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  for await (const part of stream) parts.push(part);
+  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  return { text, calls: parts.filter((part) => part.type === "tool_call") };
+}
+
+/** A refusal is told to the model, which may try again; what is wrong with the store is thrown. */
+async function carryOut(
+  session: SessionHandle,
+  call: ToolCallPart,
+  written: NewMemory[],
+): Promise<ContextMessage> {
+  if (call.problem !== undefined) return toResult(call, call.problem, true);
+  const memory = call.value as NewMemory;
+  try {
+    const { name, content } = await session.remember(memory.name, memory.content);
+    written.push({ name, content });
+    return toResult(call, `remembered ${name}`, false);
+  } catch (error) {
+    const refused =
+      BackscrollError.is(error, "invalid_input") || BackscrollError.is(error, "too_large");
+    if (refused) return toResult(call, (error as Error).message, true);
+    throw error;
+  }
+}
+
+/** A model that has no use for tools says what it wants to keep. */
+async function keepText(
+  session: SessionHandle,
+  text: string,
+  name: string,
+  written: readonly NewMemory[],
+): Promise<NewMemory[]> {
+  if (text.trim() === "" || isSilent(text, "leading") || written.length > 0) return [];
+  const content = Buffer.from(text.trim())
+    .subarray(0, MAX_TEXT_BYTES)
+    .toString()
+    .replace(/\uFFFD+$/, "");
+  const own = `${name}-${session.id}`;
+  await session.remember(own, content);
+  return [{ name: own, content }];
+}
+
+/** Well under what a memory may take. */
+const MAX_TEXT_BYTES = 6_000;
+
+function callBlocks(text: string, calls: readonly ToolCallPart[]): Block[] {
+  return [
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...calls.map(({ id, name, input }) => ({ type: "tool_use" as const, id, name, input })),
+  ];
+}
+
+function toResult({ id, name }: ToolCallPart, output: string, isError: boolean): ContextMessage {
+  return toMessage("tool", [
+    { type: "tool_result", toolUseId: id, toolName: name, output, isError },
+  ]);
+}
+
+function toMessage(role: ContextMessage["role"], blocks: readonly Block[]): ContextMessage {
+  return { role, actor: null, blocks, part: "recent", entryIds: [], model: null };
+}

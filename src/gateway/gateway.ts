@@ -1,0 +1,237 @@
+/**
+ * The gateway: which conversation a message belongs to, and where it goes on.
+ *
+ * It composes what the routing rules say with what the engine can do, and decides nothing by itself that
+ * its configuration does not say. It holds no state: many may run over one store.
+ */
+
+import type { SessionHandle } from "../engine/session-handle.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
+import { BackscrollError } from "../model/errors.ts";
+import type { Route } from "../model/route.ts";
+import type { Session } from "../model/session.ts";
+import { carryOver } from "../routing/resets/carry-over.ts";
+import { readSessionKey } from "../routing/resets/reset-type.ts";
+import { resolveSessionKey } from "../routing/resolve-key.ts";
+import { formatSessionKey, normalizeAgentId, parseSessionKey } from "../routing/session-key.ts";
+import { matchTrigger } from "../routing/triggers.ts";
+import type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
+import { readConfig } from "./config/read-config.ts";
+import {
+  type CheckedInbound,
+  checkInbound,
+  type InboundMessage,
+  labelsOf,
+} from "./inbound-message.ts";
+import type { InboundAction, InboundReason, InboundResult, InboundTurn } from "./inbound-result.ts";
+import { explainPolicy, resetDue } from "./resets/route-reset.ts";
+import { answerCommand, type CompactOnRequest, matchCommand } from "./routes/commands.ts";
+import { findSession, forkParent, startSession } from "./routes/start-session.ts";
+
+export interface GatewayOptions {
+  /** The time in epoch milliseconds; the machine's clock if left out. */
+  readonly now?: () => number;
+  /** What `/compact` does; compacts as the engine does by default if left out. */
+  readonly compact?: CompactOnRequest;
+}
+
+/** How often somebody else may be quicker before it is an error. */
+const MAX_TRIES = 10;
+
+/** Throws `invalid_input` naming the setting that is wrong. */
+export function openGateway(
+  tenant: TenantEngine,
+  config: GatewayConfigInput | GatewayConfig = {},
+  options: GatewayOptions = {},
+): Gateway {
+  return new Gateway(tenant, readConfig(config).config, options);
+}
+
+export class Gateway {
+  readonly tenant: TenantEngine;
+  readonly config: GatewayConfig;
+  readonly #now: () => number;
+  readonly #compact: CompactOnRequest;
+
+  constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
+    this.tenant = tenant;
+    this.config = config;
+    this.#now = options.now ?? Date.now;
+    this.#compact = options.compact ?? ((session) => session.compact());
+  }
+
+  /** The key of the conversation that a message belongs to. */
+  keyOf(message: InboundMessage): string {
+    const { key, agent, ...origin } = checkInbound(message);
+    if (key !== undefined) return formatSessionKey(parseSessionKey(key));
+    const name = agent ?? this.config.agents.defaults.id;
+    return resolveSessionKey({ ...origin, agent: name }, this.config.session);
+  }
+
+  /**
+   * Takes a message in: finds its session, or starts one, and says why. Commands are answered; what is
+   * for the agent is passed on as `text`.
+   */
+  async inbound(message: InboundMessage): Promise<InboundResult> {
+    const checked = checkInbound(message);
+    const key = this.keyOf(message);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#take(checked, key);
+      } catch (error) {
+        // Somebody else has led the key elsewhere: their session may be the right one for us.
+        if (!BackscrollError.is(error, "route_conflict") || tries === MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  async #take(message: CheckedInbound, key: string): Promise<InboundResult> {
+    const route = await this.tenant.routes.find(key);
+    const session =
+      route === undefined ? undefined : await findSession(this.tenant, route.sessionId);
+    const actor = this.#actorOf(message, key);
+    const mayCommand = message.kind === "message" && message.authorized;
+    const command = mayCommand ? matchCommand(message.text) : undefined;
+    if (command !== undefined) {
+      const handle = session && (await this.tenant.getSession(session.id));
+      const { tenant, config } = this;
+      const answer = await answerCommand(tenant, config, handle, command, this.#compact);
+      return {
+        ...{ key, action: "continued", reason: "fresh", why: "a command starts nothing" },
+        ...{ session: handle ?? null, route: route ?? null, text: "", actor, entry: null, answer },
+        ...{ previousSessionId: null, deliver: isDelivered(route) },
+      };
+    }
+    const trigger = mayCommand
+      ? matchTrigger(message.text, this.config.session.resetTriggers)
+      : undefined;
+    const text = trigger?.rest ?? message.text;
+    const decided = this.#decide(message, key, route, session, trigger !== undefined);
+    const { reason } = decided;
+    const routed =
+      decided.action === "continued" && route !== undefined
+        ? { action: decided.action, route: await this.#relabel(route, message) }
+        : await this.#start(message, key, route, session, actor, decided);
+    const handle = await this.tenant.getSession(routed.route.sessionId);
+    const previous = routed.action === "continued" ? undefined : route?.sessionId;
+    const turn = {
+      ...{ key, action: routed.action, why: this.#why(key, routed.action, reason) },
+      ...{ reason: routed.action === "forked" ? ("thread" as const) : reason },
+      ...{ session: handle, route: routed.route, actor, previousSessionId: previous ?? null },
+      deliver: isDelivered(routed.route),
+    };
+    if (trigger !== undefined && text === "") {
+      return { ...turn, text: "", entry: null, answer: "A new session has begun." };
+    }
+    const entry = message.append && text !== "" ? await store(handle, message, actor, text) : null;
+    return { ...turn, text, entry, answer: null } satisfies InboundTurn;
+  }
+
+  #decide(
+    message: CheckedInbound,
+    key: string,
+    route: Route | undefined,
+    session: Session | undefined,
+    isAsked: boolean,
+  ): { readonly action: InboundAction; readonly reason: InboundReason } {
+    if (route === undefined) return { action: "created", reason: "first" };
+    if (session === undefined) return { action: "created", reason: "missing" };
+    const { id } = message;
+    if (id !== undefined && route.fields["startedBy"] === id) {
+      return { action: "continued", reason: "repeated" };
+    }
+    if (isAsked) return { action: "reset", reason: "command" };
+    if (message.kind !== "message") return { action: "continued", reason: "housekeeping" };
+    const due = resetDue(this.config, key, session, this.#now());
+    return due === undefined
+      ? { action: "continued", reason: "fresh" }
+      : { action: "reset", reason: due.reason };
+  }
+
+  async #start(
+    message: CheckedInbound,
+    key: string,
+    route: Route | undefined,
+    previous: Session | undefined,
+    actor: string,
+    decided: { readonly action: InboundAction; readonly reason: InboundReason },
+  ): Promise<{ readonly action: InboundAction; readonly route: Route }> {
+    const { reason } = decided;
+    const how = reason === "command" ? "explicit" : "stale";
+    const start = {
+      ...{ key, actor, reason, agent: this.#agentOf(message, key) },
+      fields: {
+        ...carryOver(route?.fields ?? {}, how),
+        ...labelsOf(message),
+        ...(message.id === undefined ? {} : { startedBy: message.id }),
+      },
+      ...{ previousSessionId: route?.sessionId ?? null, previous },
+      version: route?.version ?? 0,
+    };
+    if (reason === "first") {
+      const fork = { ...start, reason: "thread" };
+      const forked = await forkParent(this.tenant, fork, this.config);
+      if (forked !== undefined) return { action: "forked", route: forked };
+    }
+    return { action: decided.action, route: await startSession(this.tenant, start) };
+  }
+
+  /** What a message says of its conversation is written only if it is new. */
+  async #relabel(route: Route, message: CheckedInbound): Promise<Route> {
+    const labels = Object.entries(labelsOf(message));
+    const news = labels.filter(([name, value]) => route.fields[name] !== value);
+    if (news.length === 0) return route;
+    return this.tenant.routes.patch(route.key, Object.fromEntries(news));
+  }
+
+  #agentOf(message: CheckedInbound, key: string): string {
+    const parsed = readSessionKey(key);
+    const named = "agent" in parsed ? parsed.agent : null;
+    return named ?? normalizeAgentId(message.agent ?? this.config.agents.defaults.id);
+  }
+
+  #actorOf(message: CheckedInbound, key: string): string {
+    const { sender, peer, chatType = "direct" } = message;
+    const writer = sender ?? (chatType === "direct" ? peer : undefined);
+    return writer === undefined || writer.trim() === "" ? this.#agentOf(message, key) : writer;
+  }
+
+  #why(key: string, action: InboundAction, reason: InboundReason): string {
+    const rule = explainPolicy(this.config, key);
+    if (action === "forked") return "a thread starts with what was said before it";
+    switch (reason) {
+      case "first":
+        return "nobody has written here before";
+      case "missing":
+        return "the session that was here was deleted";
+      case "command":
+        return "somebody asked for a new session";
+      case "daily":
+        return `a new day has begun since the session did: sessions are reset ${rule}`;
+      case "idle":
+        return `nobody has written for too long: sessions are reset ${rule}`;
+      case "housekeeping":
+        return "input that comes by itself starts nothing";
+      case "repeated":
+        return "this message started the session: it was delivered twice";
+      default:
+        return `the session goes on: sessions are reset ${rule}`;
+    }
+  }
+}
+
+function isDelivered(route: Route | undefined): boolean {
+  return route?.fields.sendPolicy !== "deny";
+}
+
+async function store(
+  session: SessionHandle,
+  { id, kind }: CheckedInbound,
+  actor: string,
+  text: string,
+) {
+  return session.append(
+    { role: "user", actor, content: text, interaction: kind === "message" },
+    id === undefined ? {} : { idempotencyKey: `inbound:${id}` },
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * One question to the model, with what it takes to get an answer: a context that fits, and less of it
+ * whenever the provider says that it does not.
+ */
+
+import type { BuiltContext } from "../../engine/context/build-context.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { inputTokens } from "../compaction/decide.ts";
+import type { EventListener } from "../compaction/events.ts";
+import { budgetAfterOverflow, MAX_RECOVERIES } from "../compaction/keep.ts";
+import type { GeneratePart } from "./generate-input.ts";
+import type { GenerateOptions } from "./generate-options.ts";
+import { seenBy } from "./perspective.ts";
+import { type WrittenAnswer, writeAnswer } from "./write-answer.ts";
+
+/**
+ * Asks, and asks again with less after an overflow: at most three times, each with a compaction that
+ * keeps less and a context that may take less. Any other failure is thrown at once.
+ */
+export async function askStep(
+  options: GenerateOptions,
+  tell: (part: GeneratePart) => void,
+  tellEvent: EventListener,
+): Promise<WrittenAnswer> {
+  const { session, compaction, input } = options;
+  let window = options.contextWindow;
+  let supersedes: string | undefined;
+  for (let attempt = 0; ; attempt++) {
+    const budget = Math.min(options.tokenBudget, Math.max(1, Math.floor(window * 0.9)));
+    const tokenBudget = attempt === 0 ? options.tokenBudget : budgetAfterOverflow(attempt, budget);
+    const overflow = await tryOnce(options, tokenBudget, supersedes, tell);
+    if ("answer" in overflow) return overflow.answer;
+    if (attempt === MAX_RECOVERIES) throw overflow.failure;
+    supersedes = overflow.aborted ?? supersedes;
+    window = Math.min(window, overflow.windowTokens ?? window);
+    const numbers = { tokenBudget, contextWindow: window };
+    tellEvent({
+      ...{ type: "overflow_retry", sessionId: session.id, attempt: attempt + 1, numbers },
+    });
+    const { heartbeat = false, signal } = input;
+    const turn = { heartbeat, ...(signal === undefined ? {} : { signal }) };
+    await compaction.makeRoom(session, attempt + 1, window, turn);
+  }
+}
+
+interface Overflowed {
+  readonly failure: unknown;
+  readonly windowTokens: number | undefined;
+  /** The message that had begun, if one had. */
+  readonly aborted: string | undefined;
+}
+
+async function tryOnce(
+  options: GenerateOptions,
+  tokenBudget: number,
+  supersedes: string | undefined,
+  tell: (part: GeneratePart) => void,
+): Promise<{ readonly answer: WrittenAnswer } | Overflowed> {
+  const { input, session, model, tools, contextWindow, silence, as } = options;
+  const context = await readContext(options, tokenBudget);
+  const parts = model.stream({
+    messages: seenBy(context.messages, as),
+    tools,
+    ...pick(input, ["instructions", "maxOutputTokens", "temperature", "providerOptions"]),
+    ...pick(input, ["signal", "timeoutMs", "maxRetries"]),
+  });
+  let aborted: string | undefined;
+  const settings = {
+    ...{ session, actor: as, model: model.name, contextWindow, silence, tell, supersedes },
+    metadata: input.metadata,
+  };
+  try {
+    const answer = await writeAnswer(parts, settings, (id) => {
+      aborted = id;
+    });
+    if (!isCutOff(answer, contextWindow)) return { answer };
+    await answer.abort("overflow");
+    return { failure: silentOverflow(model.name), windowTokens: undefined, aborted };
+  } catch (error) {
+    if (!isOverflow(error)) throw error;
+    const told = error.details["windowTokens"];
+    return { failure: error, windowTokens: typeof told === "number" ? told : undefined, aborted };
+  }
+}
+
+/** What is to be answered is never cut: after an overflow the budget yields to it, once. */
+async function readContext(
+  { session, input, tokenBudget: whole }: GenerateOptions,
+  tokenBudget: number,
+): Promise<BuiltContext> {
+  const { filterParticipants } = input;
+  const view = filterParticipants === undefined ? {} : { filterParticipants };
+  try {
+    return await session.buildContext({ ...input.context, ...view, tokenBudget });
+  } catch (error) {
+    if (!BackscrollError.is(error, "budget_too_small") || tokenBudget >= whole) throw error;
+    const needed = Math.min(Number(error.details["needed"]), whole);
+    return session.buildContext({ ...input.context, ...view, tokenBudget: needed });
+  }
+}
+
+/** The provider took more than fits and had no room left to say anything. */
+function isCutOff({ text, calls, silent, end }: WrittenAnswer, contextWindow: number): boolean {
+  if (text !== "" || calls.length > 0 || silent || end.usage === null) return false;
+  return inputTokens(end.usage) > contextWindow;
+}
+
+/** Whether a failure says that the context was too long for the model. */
+export function isOverflow(error: unknown): error is BackscrollError {
+  return BackscrollError.is(error, "model_failed") && error.details["kind"] === "overflow";
+}
+
+function silentOverflow(model: string): BackscrollError {
+  const message = `the model ${model} gave no answer: the context is too long for it`;
+  return new BackscrollError("model_failed", message, { details: { model, kind: "overflow" } });
+}
+
+/** The fields that are there. */
+function pick<Input extends object, Key extends keyof Input>(
+  input: Input,
+  keys: readonly Key[],
+): { [K in Key]?: Exclude<Input[K], undefined> } {
+  const given = keys.filter((key) => input[key] !== undefined).map((key) => [key, input[key]]);
+  return Object.fromEntries(given) as { [K in Key]?: Exclude<Input[K], undefined> };
+}

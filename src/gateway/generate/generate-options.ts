@@ -1,0 +1,87 @@
+/** The options of a call, checked and completed. */
+
+import type { ChatModel, ChatTool } from "../../context/chat-model.ts";
+import { contextWindow } from "../../context/context-window.ts";
+import { TOKEN_ESTIMATE } from "../../context/tokens.ts";
+import { checkCount, checkInput, checkOneOf, invalid } from "../../engine/check.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import { toChatModel } from "../../providers/language-model.ts";
+import { type AutoCompaction, toAutoCompaction } from "../after-turn/auto-compaction.ts";
+import type { EventListener } from "../compaction/events.ts";
+import { effectiveReserve } from "../compaction/reserve.ts";
+import { SILENCE_MODES, type SilenceMode } from "../silence/silence.ts";
+import type { GenerateInput, GenerateTool } from "./generate-input.ts";
+
+export interface GenerateOptions {
+  readonly input: GenerateInput;
+  readonly session: SessionHandle;
+  readonly model: ChatModel;
+  readonly from: string;
+  readonly as: string;
+  readonly tools: Readonly<Record<string, GenerateTool>>;
+  readonly maxSteps: number;
+  readonly toolTimeoutMs: number;
+  readonly silence: SilenceMode | false;
+  readonly contextWindow: number;
+  /** What the messages of a context may take together. */
+  readonly tokenBudget: number;
+  readonly compaction: AutoCompaction;
+}
+
+const DEFAULT_STEPS = 10;
+const DEFAULT_TOOL_TIMEOUT_MS = 120_000;
+/** For the answer, and for what an estimate gets wrong. */
+const RESERVE = { reserveTokens: 16_384, reserveTokensFloor: 0 };
+
+export async function checkGenerate(
+  session: SessionHandle,
+  input: GenerateInput,
+  tell: EventListener,
+): Promise<GenerateOptions> {
+  const { agent, createdBy } = await session.meta();
+  const model = toChatModel(input.model);
+  const { tools = {}, silence = "whole", instructions = "" } = input;
+  const window = input.contextWindow ?? contextWindow(model.name, model.maxInputTokens).tokens;
+  if (checkCount(window, "contextWindow") < 1) {
+    throw invalid("contextWindow", "contextWindow must be a whole number of at least 1");
+  }
+  const maxSteps = checkCount(input.maxSteps ?? DEFAULT_STEPS, "maxSteps");
+  if (maxSteps < 1) throw invalid("maxSteps", "maxSteps must be a whole number of at least 1");
+  return {
+    input,
+    session,
+    model,
+    from: input.from ?? createdBy,
+    as: input.as ?? agent,
+    tools: checkInput(tools, "tools"),
+    maxSteps,
+    toolTimeoutMs: checkCount(input.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, "toolTimeoutMs"),
+    silence: silence === false ? false : checkOneOf(silence, SILENCE_MODES, "silence"),
+    contextWindow: window,
+    tokenBudget: input.context?.tokenBudget ?? budgetOf(input, tools, instructions, window),
+    compaction: toAutoCompaction(input.compaction, model.name, window, tell),
+  };
+}
+
+/** What the window leaves for messages: the answer, the instructions and the tools take room, too. */
+function budgetOf(
+  { maxOutputTokens = 0 }: GenerateInput,
+  tools: Readonly<Record<string, ChatTool>>,
+  instructions: string,
+  window: number,
+): number {
+  const { countText } = TOKEN_ESTIMATE;
+  const told = Object.entries(tools).reduce(
+    (sum, [name, tool]) => sum + countText(name + wordsOf(tool)) + TOOL_TOKENS,
+    countText(instructions),
+  );
+  const reserve = Math.max(effectiveReserve(RESERVE, window), maxOutputTokens);
+  return Math.max(1, window - reserve - told);
+}
+
+function wordsOf({ description }: ChatTool): string {
+  return typeof description === "string" ? description : "";
+}
+
+/** About what the schema of a tool takes: its text is known to the SDK only. */
+const TOOL_TOKENS = 100;

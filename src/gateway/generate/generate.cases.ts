@@ -1,0 +1,62 @@
+/** What the tests of answers are written with: a store, and a model that says what a test tells it to. */
+
+import type { ChatModel, ChatPart, ChatRequest } from "../../context/chat-model.ts";
+import type { ContextMessage } from "../../context/message.ts";
+import { textOf } from "../../model/block.ts";
+import { BackscrollError } from "../../model/errors.ts";
+
+export type Scripted = readonly ChatPart[] | ((request: ChatRequest) => AsyncIterable<ChatPart>);
+
+export interface ScriptedModel extends ChatModel {
+  /** What it was asked, in order. */
+  readonly requests: ChatRequest[];
+}
+
+/** Answers in order; the last one is repeated. */
+export function scriptedModel(...answers: readonly Scripted[]): ScriptedModel {
+  const requests: ChatRequest[] = [];
+  return {
+    name: "scripted",
+    requests,
+    async *stream(request) {
+      const answer = answers[Math.min(requests.length, answers.length - 1)] ?? [];
+      requests.push(request);
+      if (typeof answer === "function") yield* answer(request);
+      else yield* answer;
+    },
+  };
+}
+
+export function say(...pieces: readonly string[]): ChatPart[] {
+  return [...pieces.map((text) => ({ type: "text" as const, text })), end(10, 5)];
+}
+
+export function call(id: string, name: string, value: unknown = {}): ChatPart {
+  return { type: "tool_call", id, name, input: JSON.stringify(value), value };
+}
+
+export function end(inputTokens: number, outputTokens: number, finishReason = "stop"): ChatPart {
+  const cache = { cacheCreationTokens: 0, cacheReadTokens: 0 };
+  return { type: "end", finishReason, usage: { inputTokens, outputTokens, ...cache } };
+}
+
+/** As a provider says that a context is too long. */
+export function overflows(windowTokens?: number): AsyncIterable<ChatPart> {
+  const told = windowTokens === undefined ? {} : { windowTokens };
+  const details = { model: "scripted", kind: "overflow", ...told };
+  const error = new BackscrollError("model_failed", "the context is too long", { details });
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
+}
+
+/** Each message as `role: text`. */
+export function spoken(messages: readonly ContextMessage[] | undefined): string[] {
+  return (messages ?? []).map(({ role, blocks }) => `${role}: ${textOf(blocks)}`);
+}
+
+/** What a call failed with. */
+export function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}

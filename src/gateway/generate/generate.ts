@@ -1,0 +1,50 @@
+/** Answers in a stored conversation: `generate` gives one, `generateStream` gives it as it comes. */
+
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-input.ts";
+import { PartQueue } from "./part-queue.ts";
+import { runGenerate } from "./run-generate.ts";
+
+export interface GenerateStream extends AsyncIterable<GeneratePart> {
+  /** Only what is to be delivered. Nothing at all, if the answer is silent. */
+  readonly textStream: AsyncIterable<string>;
+  /** Once all is stored. Rejects as `generate` does. */
+  readonly result: Promise<GenerateResult>;
+}
+
+/**
+ * Stores the message, asks the model, runs tools until it is done, stores its answer, and compacts if
+ * the policy says so. Throws `model_failed`; what the user said is stored all the same, and a call
+ * without `message` tries again.
+ */
+export function generate(memory: TenantEngine, input: GenerateInput): Promise<GenerateResult> {
+  return runGenerate(memory, input, () => undefined);
+}
+
+/**
+ * The same, piece by piece. It begins at once and goes on whether or not somebody reads: a reader who
+ * leaves does not stop an answer, the signal does.
+ */
+export function generateStream(memory: TenantEngine, input: GenerateInput): GenerateStream {
+  const queue = new PartQueue<GeneratePart>();
+  const result = runGenerate(memory, input, (part) => queue.push(part));
+  result.then(
+    () => queue.end(),
+    (error: unknown) => queue.fail(error),
+  );
+  return {
+    result,
+    textStream: texts(queue),
+    [Symbol.asyncIterator]: () => queue.read(),
+  };
+}
+
+function texts(queue: PartQueue<GeneratePart>): AsyncIterable<string> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      for await (const part of { [Symbol.asyncIterator]: () => queue.read() }) {
+        if (part.type === "text") yield part.text;
+      }
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * A shared conversation as one of its agents sees it.
+ *
+ * To a model there are two sides: it, and everybody else. What another agent said is therefore not
+ * the model's own: it comes from the other side, under its name. Names are also given once several
+ * people speak. Tools that others have used are their business.
+ */
+
+import type { ContextMessage } from "../../context/message.ts";
+import type { Block } from "../../model/block.ts";
+
+/** `me` is the actor who answers. What nobody in particular wrote is left as it is. */
+export function seenBy(messages: readonly ContextMessage[], me: string): ContextMessage[] {
+  const own = ownCalls(messages, me);
+  const isShared = speakers(messages, me).size > 1;
+  return messages.flatMap((message) => {
+    const { role, actor, blocks } = message;
+    if (role === "tool") {
+      const kept = blocks.filter((b) => b.type !== "tool_result" || own.has(b.toolUseId));
+      return kept.length === 0 ? [] : [{ ...message, blocks: kept }];
+    }
+    if (role === "assistant" && isOther(actor, me)) {
+      const said = blocks.filter((block) => block.type === "text" || block.type === "image");
+      const named = withName(said, actor);
+      return named.length === 0 ? [] : [{ ...message, role: "user" as const, blocks: named }];
+    }
+    if (role !== "user" || !isShared || actor === null) return [message];
+    return [{ ...message, blocks: withName(blocks, actor) }];
+  });
+}
+
+function isOther(actor: string | null, me: string): actor is string {
+  return actor !== null && actor !== me;
+}
+
+/** Everybody but `me`, tools aside. */
+function speakers(messages: readonly ContextMessage[], me: string): Set<string> {
+  const others = messages.filter(({ role }) => role === "user" || role === "assistant");
+  return new Set(others.flatMap(({ actor }) => (isOther(actor, me) ? [actor] : [])));
+}
+
+function ownCalls(messages: readonly ContextMessage[], me: string): Set<string> {
+  const calls = new Set<string>();
+  for (const { role, actor, blocks } of messages) {
+    if (role !== "assistant" || isOther(actor, me)) continue;
+    for (const block of blocks) if (block.type === "tool_use") calls.add(block.id);
+  }
+  return calls;
+}
+
+/** The first text begins with the name; where there is none, the name stands alone. */
+function withName(blocks: readonly Block[], actor: string): Block[] {
+  if (blocks.length === 0) return [];
+  const first = blocks.findIndex((block) => block.type === "text");
+  if (first < 0) return [{ type: "text", text: `[${actor}]` }, ...blocks];
+  return blocks.map((block, i) =>
+    i === first && block.type === "text" ? { ...block, text: `[${actor}] ${block.text}` } : block,
+  );
+}

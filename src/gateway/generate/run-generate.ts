@@ -1,0 +1,115 @@
+/**
+ * From a message to an answer, with everything stored on the way.
+ *
+ * What the user said is stored before the model is asked. Calls of tools and their results are stored
+ * together, once the results are there: whatever is stopped in between, no call is left without one.
+ */
+
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import type { Entry, Usage } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { EventListener, GatewayEvent } from "../compaction/events.ts";
+import { askStep } from "./ask-step.ts";
+import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-input.ts";
+import { checkGenerate, type GenerateOptions } from "./generate-options.ts";
+import { runTools } from "./run-tools.ts";
+import type { WrittenAnswer } from "./write-answer.ts";
+
+/** `tell` hears of everything as it happens. */
+export async function runGenerate(
+  memory: TenantEngine,
+  input: GenerateInput,
+  tell: (part: GeneratePart) => void,
+): Promise<GenerateResult> {
+  const events: GatewayEvent[] = [];
+  const tellEvent: EventListener = (event) => {
+    events.push(event);
+    tell({ type: "event", event });
+    input.onEvent?.(event);
+  };
+  const session = await memory.getSession(input.conversationId);
+  const options = await checkGenerate(session, input, tellEvent);
+  const message = await appendMessage(options);
+  if (input.signal?.aborted === true) throw stopped("before it began; the message is stored");
+  const said = await converse(options, tell, tellEvent);
+  const { heartbeat = false, signal } = input;
+  const turn = { heartbeat, ...(signal === undefined ? {} : { signal }) };
+  const after = await options.compaction.afterTurn(session, undefined, turn);
+  // One that the host made itself tells the host only.
+  for (const event of after.events) if (!events.includes(event)) tellEvent(event);
+  return { ...said, message, events };
+}
+
+async function appendMessage({ input, session, from }: GenerateOptions): Promise<Entry | null> {
+  const { message, heartbeat = false, idempotencyKey } = input;
+  if (message === undefined) return null;
+  return session.append(
+    { role: "user", actor: from, content: message, interaction: !heartbeat },
+    idempotencyKey === undefined ? {} : { idempotencyKey },
+  );
+}
+
+/** Asks until the model wants no more tools, or may not be asked again. */
+async function converse(
+  options: GenerateOptions,
+  tell: (part: GeneratePart) => void,
+  tellEvent: EventListener,
+): Promise<Omit<GenerateResult, "message" | "events">> {
+  let usage: Usage = NO_USAGE;
+  let text = "";
+  for (let steps = 1; ; steps++) {
+    const answer = await askStep(options, tell, tellEvent);
+    text += answer.text;
+    usage = addUsage(usage, answer.end.usage);
+    if (answer.calls.length === 0) {
+      const entry = await answer.commit();
+      const { silent, end } = answer;
+      return { text, silent, entry, steps, usage, finishReason: end.finishReason };
+    }
+    const entry = await storeCalls(options, answer, tell);
+    if (steps >= options.maxSteps) {
+      return { text, silent: answer.silent, entry, steps, usage, finishReason: "tool-calls" };
+    }
+  }
+}
+
+/**
+ * Carries out the calls while the message is still open, then stores both. After an abort the results
+ * say so, and what did get a result keeps it.
+ */
+async function storeCalls(
+  { input, session, tools, toolTimeoutMs }: GenerateOptions,
+  answer: WrittenAnswer,
+  tell: (part: GeneratePart) => void,
+): Promise<Entry> {
+  for (const { id, name, input: args } of answer.calls) {
+    tell({ type: "tool_call", id, name, input: args });
+  }
+  const signal = input.signal ?? new AbortController().signal;
+  const results = await runTools(answer.calls, { tools, signal, timeoutMs: toolTimeoutMs });
+  const entry = await answer.commit();
+  await session.append(results.map((result) => ({ role: "tool" as const, toolResults: [result] })));
+  for (const result of results) tell({ type: "tool_result", ...result });
+  if (signal.aborted) throw stopped("while tools ran; their results are stored");
+  return entry;
+}
+
+function stopped(when: string): BackscrollError {
+  const details = { kind: "aborted" };
+  return new BackscrollError("model_failed", `the answer was stopped ${when}`, { details });
+}
+
+const NO_USAGE: Usage = {
+  ...{ inputTokens: 0, outputTokens: 0 },
+  ...{ cacheCreationTokens: 0, cacheReadTokens: 0 },
+};
+
+function addUsage(sum: Usage, more: Usage | null): Usage {
+  if (more === null) return sum;
+  return {
+    inputTokens: sum.inputTokens + more.inputTokens,
+    outputTokens: sum.outputTokens + more.outputTokens,
+    cacheCreationTokens: sum.cacheCreationTokens + more.cacheCreationTokens,
+    cacheReadTokens: sum.cacheReadTokens + more.cacheReadTokens,
+  };
+}

@@ -1,0 +1,176 @@
+/**
+ * One message of a model on its way into the log.
+ *
+ * It is stored while it arrives, so that a crash loses little and others can watch. Before it is clear
+ * that the answer is not a silent one nothing is opened: an open message is visible to all who follow
+ * the session. A silent answer is stored at its end, in one piece.
+ */
+
+import type { ChatEnd, ChatPart, ToolCallPart } from "../../context/chat-model.ts";
+import type { MessageStream } from "../../engine/message-stream.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { Block } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { JsonObject } from "../../model/json.ts";
+import { type SilenceMode, silenceFilter } from "../silence/silence.ts";
+import type { GeneratePart } from "./generate-input.ts";
+
+export interface AnswerSettings {
+  readonly session: SessionHandle;
+  readonly actor: string;
+  readonly model: string;
+  readonly contextWindow: number;
+  readonly silence: SilenceMode | false;
+  readonly metadata: JsonObject | undefined;
+  /** The aborted message that this one takes the place of. */
+  readonly supersedes: string | undefined;
+  readonly tell: (part: GeneratePart) => void;
+}
+
+export interface WrittenAnswer {
+  readonly calls: readonly ToolCallPart[];
+  /** What is delivered of it. */
+  readonly text: string;
+  readonly silent: boolean;
+  readonly end: ChatEnd;
+  /** Makes it part of the conversation. */
+  commit(): Promise<Entry>;
+  /** Ends it without. What had arrived is kept. */
+  abort(reason: string): Promise<void>;
+}
+
+/**
+ * Takes all parts of one call. If the call fails the message is aborted and the failure thrown, with
+ * `onAborted` told the message's id first, if there is one.
+ */
+export async function writeAnswer(
+  parts: AsyncIterable<ChatPart>,
+  settings: AnswerSettings,
+  onAborted: (id: string) => void,
+): Promise<WrittenAnswer> {
+  const answer = new Answer(settings);
+  try {
+    for await (const part of parts) await answer.take(part);
+    return await answer.finish();
+  } catch (error) {
+    const id = await answer.abort("failed");
+    if (id !== undefined) onAborted(id);
+    throw error;
+  }
+}
+
+class Answer {
+  readonly #settings: AnswerSettings;
+  readonly #filter: ReturnType<typeof silenceFilter> | null;
+  /** What arrived before the message was opened. */
+  readonly #held: (string | Block)[] = [];
+  readonly #calls: ToolCallPart[] = [];
+  #stream: MessageStream | undefined;
+  #text = "";
+  #end: ChatEnd = { type: "end", finishReason: "unknown", usage: null };
+
+  constructor(settings: AnswerSettings) {
+    this.#settings = settings;
+    this.#filter = settings.silence === false ? null : silenceFilter(settings.silence);
+  }
+
+  async take(part: ChatPart): Promise<void> {
+    switch (part.type) {
+      case "text": {
+        const passed = this.#filter === null ? part.text : this.#filter.push(part.text);
+        await this.#write(part.text, passed !== "");
+        this.#deliver(passed);
+        break;
+      }
+      case "thinking":
+        await this.#write(part.block, false);
+        break;
+      case "tool_call": {
+        const { id, name, input } = part;
+        this.#calls.push(part);
+        await this.#write({ type: "tool_use", id, name, input }, false);
+        break;
+      }
+      case "end":
+        this.#end = part;
+    }
+  }
+
+  async finish(): Promise<WrittenAnswer> {
+    const { silent, text } = this.#filter?.end() ?? { silent: false, text: "" };
+    if (!silent && (text !== "" || this.#calls.length > 0)) await this.#open();
+    this.#deliver(text);
+    return {
+      calls: this.#calls,
+      text: this.#text,
+      silent,
+      end: this.#end,
+      commit: () => this.#commit(silent),
+      abort: async (reason) => {
+        await this.abort(reason);
+      },
+    };
+  }
+
+  /** Gives the id of the message, if one was opened. */
+  async abort(reason: string): Promise<string | undefined> {
+    const stream = this.#stream;
+    if (stream === undefined) return undefined;
+    // If this fails as well, the lease ends the message; the first failure is the one to tell.
+    await stream.abort(reason).catch(() => undefined);
+    return stream.id;
+  }
+
+  /** Text in its order with other blocks; opens the message once it may be seen. */
+  async #write(piece: string | Block, isDecided: boolean): Promise<void> {
+    this.#held.push(piece);
+    if (isDecided || this.#stream !== undefined) await this.#open();
+  }
+
+  async #open(): Promise<void> {
+    const { session, actor, model, tell } = this.#settings;
+    if (this.#stream === undefined) {
+      this.#stream = await session.openMessage({ role: "assistant", actor, model });
+      tell({ type: "start", entryId: this.#stream.id });
+    }
+    for (const piece of this.#held.splice(0)) await this.#stream.write(piece);
+  }
+
+  #deliver(text: string): void {
+    if (text === "") return;
+    this.#text += text;
+    this.#settings.tell({ type: "text", text });
+  }
+
+  async #commit(silent: boolean): Promise<Entry> {
+    const { contextWindow, metadata, supersedes } = this.#settings;
+    const { usage } = this.#end;
+    const figures = { contextWindow, ...(usage === null ? {} : { usage }) };
+    if (this.#stream !== undefined) {
+      return this.#stream.commit({
+        ...figures,
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(supersedes === undefined ? {} : { supersedes }),
+      });
+    }
+    const { session, actor, model } = this.#settings;
+    const marked = silent ? { ...metadata, silent: true } : metadata;
+    return session.append({
+      ...{ role: "assistant", actor, model, ...figures, content: toBlocks(this.#held) },
+      ...(marked === undefined ? {} : { metadata: marked }),
+    });
+  }
+}
+
+/** Neighbouring texts are one block. An answer without anything is an empty text. */
+function toBlocks(pieces: readonly (string | Block)[]): Block[] {
+  const blocks: Block[] = [];
+  for (const piece of pieces) {
+    const last = blocks.at(-1);
+    if (typeof piece !== "string") blocks.push(piece);
+    else if (last?.type === "text")
+      blocks[blocks.length - 1] = { type: "text", text: last.text + piece };
+    else blocks.push({ type: "text", text: piece });
+  }
+  return blocks.length === 0 ? [{ type: "text", text: "" }] : blocks;
+}

@@ -1,0 +1,94 @@
+/** What a channel hands in: a message, where it came from, and what kind of input it is. */
+
+import { checkFlag, checkInput, checkKey, checkOneOf, invalid } from "../engine/check.ts";
+import { checkName, checkText } from "../model/ids.ts";
+import { MAX_SESSION_KEY_BYTES } from "../model/limits.ts";
+import { CHAT_TYPES, type ChatType } from "../routing/resolve-key.ts";
+
+/**
+ * `message` is what a person or a channel sent. The others are input that comes by itself: they reset
+ * nothing, keep nothing alive, and hold no commands.
+ */
+export const INBOUND_KINDS = ["message", "heartbeat", "cron", "hook", "system"] as const;
+export type InboundKind = (typeof INBOUND_KINDS)[number];
+
+export interface InboundMessage {
+  readonly text: string;
+  /** Such as `telegram`. */
+  readonly channel?: string;
+  /** Which of the host's accounts on that channel. */
+  readonly account?: string;
+  /** Whom the agent talks with: a person's id, or that of the group, channel or room. */
+  readonly peer?: string;
+  /** `direct` if left out; `dm` means the same. */
+  readonly chatType?: ChatType | "dm";
+  readonly thread?: string;
+  readonly topic?: string;
+  /** The session key itself, in place of all that it would be made of. */
+  readonly key?: string;
+  /** The agent that is meant; the configuration's if left out. */
+  readonly agent?: string;
+  readonly kind?: InboundKind;
+  /** Who wrote it; the peer of a direct message, else the agent. */
+  readonly sender?: string;
+  /** `false`: the sender may talk to the agent, and not command it. */
+  readonly authorized?: boolean;
+  /** The channel's own id of the message: one that is delivered twice counts once. */
+  readonly id?: string;
+  /** Also stores what is passed on as a message of the session. */
+  readonly append?: boolean;
+  /** Labels of the conversation, as the route keeps them. */
+  readonly provider?: string;
+  readonly subject?: string;
+  readonly room?: string;
+  readonly space?: string;
+  readonly displayName?: string;
+}
+
+export interface CheckedInbound extends Omit<InboundMessage, "chatType"> {
+  readonly chatType?: ChatType;
+  readonly kind: InboundKind;
+  readonly authorized: boolean;
+  readonly append: boolean;
+}
+
+const PLACE = ["channel", "account", "peer", "thread", "topic"] as const;
+const NAMES = ["agent", "sender", "id"] as const;
+const LABELS = ["provider", "subject", "room", "space", "displayName"] as const;
+
+/** Throws `invalid_input` or `too_large` naming the field. */
+export function checkInbound(message: InboundMessage): CheckedInbound {
+  const { text, chatType, kind = "message", key } = checkInput(message, "message");
+  const { authorized = true, append = false } = message;
+  if (typeof text !== "string") throw invalid("text", "text must be a string");
+  for (const field of PLACE) if (message[field] !== undefined) checkKey(message[field], field);
+  for (const field of NAMES) if (message[field] !== undefined) checkName(message[field], field);
+  for (const field of LABELS) if (message[field] !== undefined) checkText(message[field], field);
+  if (key !== undefined) checkName(key, "key", MAX_SESSION_KEY_BYTES);
+  const { chatType: _, ...rest } = message;
+  return {
+    ...rest,
+    ...(chatType === undefined ? {} : { chatType: checkChatType(chatType) }),
+    kind: checkOneOf(kind, INBOUND_KINDS, "kind"),
+    authorized: checkFlag(authorized, "authorized"),
+    append: checkFlag(append, "append"),
+  };
+}
+
+/** What the message says of the conversation, for the route. */
+export function labelsOf(message: CheckedInbound): Record<string, string> {
+  const { channel, chatType } = message;
+  const given = LABELS.flatMap((name) => {
+    const value = message[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...(channel === undefined ? {} : { provider: channel.trim().toLowerCase() }),
+    ...(chatType === undefined ? {} : { chatType }),
+    ...Object.fromEntries(given),
+  };
+}
+
+function checkChatType(type: ChatType | "dm"): ChatType {
+  return checkOneOf(type === "dm" ? "direct" : type, CHAT_TYPES, "chatType");
+}

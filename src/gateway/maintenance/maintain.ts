@@ -1,0 +1,131 @@
+/**
+ * Maintenance: says what the rules would delete, and deletes it where that was asked for.
+ *
+ * Nothing is deleted unless the mode is `enforce`. Each session is looked at once more right before it
+ * goes: one that was written to meanwhile stays.
+ */
+
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { Session } from "../../model/session.ts";
+import { readSessionKey, resetTypeOf } from "../../routing/resets/reset-type.ts";
+import type { GatewayConfig } from "../config/gateway-config.ts";
+import { findSession } from "../routes/start-session.ts";
+import {
+  type MaintainedSession,
+  type MaintenancePlan,
+  type PlannedDeletion,
+  planMaintenance,
+} from "./plan-maintenance.ts";
+
+export interface MaintainOptions {
+  /** Only says what would be done, whatever the mode. */
+  readonly dryRun?: boolean;
+  /** Whether the host has something going on in a session that the store does not know of. */
+  readonly isRunning?: (sessionId: string) => boolean;
+  /** The time in epoch milliseconds; the machine's clock if left out. */
+  readonly now?: () => number;
+}
+
+export interface MaintenanceReport extends MaintenancePlan {
+  readonly mode: GatewayConfig["session"]["maintenance"]["mode"];
+  /** Whether `deletions` were carried out. */
+  readonly applied: boolean;
+  /** Those that were to go and stayed, because somebody wrote meanwhile. */
+  readonly skipped: readonly string[];
+}
+
+/** A turn may take minutes between what a person said and the first word of the answer. */
+const RUNNING_MS = 10 * 60_000;
+
+export async function maintainSessions(
+  tenant: TenantEngine,
+  config: GatewayConfig,
+  options: MaintainOptions = {},
+): Promise<MaintenanceReport> {
+  const { dryRun = false, now = Date.now } = options;
+  const { maintenance } = config.session;
+  const plan = planMaintenance(await survey(tenant, options, now()), maintenance, now());
+  const applied = maintenance.mode === "enforce" && !dryRun;
+  if (!applied) return { ...plan, mode: maintenance.mode, applied, skipped: [] };
+  const skipped: string[] = [];
+  for (const deletion of plan.deletions) {
+    const isGone = await deleteUnchanged(tenant, deletion, options, now());
+    if (!isGone) skipped.push(deletion.sessionId);
+  }
+  return { ...plan, mode: maintenance.mode, applied, skipped };
+}
+
+async function survey(
+  tenant: TenantEngine,
+  options: MaintainOptions,
+  now: number,
+): Promise<MaintainedSession[]> {
+  const keys = await currentKeys(tenant);
+  const found: MaintainedSession[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const at = cursor === undefined ? {} : { cursor };
+    const { sessions, nextCursor } = await tenant.listSessions({ limit: MAX_PAGE, ...at });
+    const sizes = await tenant.sessionSizes(sessions.map(({ id }) => id));
+    const byId = new Map(sizes.map((size) => [size.sessionId, size]));
+    for (const session of sessions) {
+      const { contentBytes = 0, openMessages = 0 } = byId.get(session.id) ?? {};
+      const key = keys.get(session.id);
+      found.push({
+        ...{ sessionId: session.id, lastInteractionAt: session.lastInteractionAt, contentBytes },
+        ...{ source: session.origin.source, key },
+        shared: key !== undefined && resetTypeOf(readSessionKey(key)) !== "direct",
+        running: openMessages > 0 || isBusy(session, options, now),
+      });
+    }
+    if (nextCursor === undefined) return found;
+    cursor = nextCursor;
+  }
+}
+
+async function currentKeys(tenant: TenantEngine): Promise<Map<string, string>> {
+  const keys = new Map<string, string>();
+  for (let after: string | undefined; ; ) {
+    const at = after === undefined ? {} : { after };
+    const routes = await tenant.routes.list({ limit: MAX_PAGE, ...at });
+    for (const { key, sessionId } of routes) keys.set(sessionId, key);
+    if (routes.length < MAX_PAGE) return keys;
+    after = routes.at(-1)?.key;
+  }
+}
+
+function isBusy(session: Session, { isRunning }: MaintainOptions, now: number): boolean {
+  const sinceWrite = now - session.lastWriteAt;
+  // A clock that went back says nothing about how long ago something was.
+  const isRecent = sinceWrite >= 0 && sinceWrite < RUNNING_MS;
+  return isRecent || (isRunning?.(session.id) ?? false);
+}
+
+/** False if the session is not as it was, or is gone already. */
+async function deleteUnchanged(
+  tenant: TenantEngine,
+  deletion: PlannedDeletion,
+  options: MaintainOptions,
+  now: number,
+): Promise<boolean> {
+  const { sessionId, key, lastInteractionAt } = deletion;
+  const session = await findSession(tenant, sessionId);
+  if (session === undefined || session.lastInteractionAt !== lastInteractionAt) return false;
+  const [size] = await tenant.sessionSizes([sessionId]);
+  if ((size?.openMessages ?? 0) > 0 || isBusy(session, options, now)) return false;
+  try {
+    await tenant.deleteSession(sessionId);
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return false;
+    throw error;
+  }
+  if (key !== null) await deleteRoute(tenant, key, sessionId);
+  return true;
+}
+
+/** A route that leads nowhere is of no use, unless somebody has led it elsewhere meanwhile. */
+async function deleteRoute(tenant: TenantEngine, key: string, sessionId: string): Promise<void> {
+  const route = await tenant.routes.find(key);
+  if (route?.sessionId === sessionId) await tenant.routes.delete(key);
+}

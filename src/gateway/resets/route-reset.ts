@@ -1,0 +1,39 @@
+/** The reset rules as a configuration has them, for the session that a key leads to. */
+
+import type { Session } from "../../model/session.ts";
+import { type DueReset, dueReset, nextReset } from "../../routing/resets/reset-decision.ts";
+import { type ResetPolicy, resolveResetPolicy } from "../../routing/resets/reset-policy.ts";
+import { channelOf, readSessionKey, resetTypeOf } from "../../routing/resets/reset-type.ts";
+import type { GatewayConfig } from "../config/gateway-config.ts";
+
+type Times = Pick<Session, "startedAt" | "lastInteractionAt">;
+
+export function policyOf(config: GatewayConfig, key: string): ResetPolicy {
+  const parsed = readSessionKey(key);
+  return resolveResetPolicy(config.session, resetTypeOf(parsed), channelOf(parsed));
+}
+
+/** Why the session that the key leads to is over, or undefined while it is not. */
+export function resetDue(
+  config: GatewayConfig,
+  key: string,
+  times: Times,
+  now: number,
+): DueReset | undefined {
+  return dueReset(policyOf(config, key), times, now, config.session.timeZone);
+}
+
+export function resetAhead(config: GatewayConfig, key: string, times: Times): DueReset | undefined {
+  return nextReset(policyOf(config, key), times, config.session.timeZone);
+}
+
+/** The rule in a sentence, for people. */
+export function explainPolicy(config: GatewayConfig, key: string): string {
+  const { mode, atHour, idleMinutes } = policyOf(config, key);
+  const hour = `${String(atHour).padStart(2, "0")}:00`;
+  const silence = `after ${idleMinutes} ${idleMinutes === 1 ? "minute" : "minutes"} of silence`;
+  if (mode === "manual") return "only when somebody asks for it";
+  if (mode === "idle") return silence;
+  const daily = `daily at ${hour} (${config.session.timeZone})`;
+  return idleMinutes === null ? daily : `${daily}, or ${silence}, whichever comes first`;
+}

@@ -1,0 +1,51 @@
+/** Commands that a gateway answers by itself, in any conversation. */
+
+import type { CompactionResult } from "../../engine/context/compact.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { matchTrigger } from "../../routing/triggers.ts";
+import type { GatewayConfig } from "../config/gateway-config.ts";
+import { formatSessionStatus } from "../status/format-status.ts";
+import { sessionStatus } from "../status/session-status.ts";
+
+/** Compacts on request. `instructions` is what followed the command, or empty. */
+export type CompactOnRequest = (
+  session: SessionHandle,
+  instructions: string,
+) => Promise<CompactionResult>;
+
+export interface GatewayCommand {
+  readonly name: "/status" | "/compact";
+  readonly rest: string;
+}
+
+export function matchCommand(text: string): GatewayCommand | undefined {
+  const found = matchTrigger(text, ["/status", "/compact"]);
+  if (found === undefined) return undefined;
+  const name = found.trigger as GatewayCommand["name"];
+  // Words after /status are somebody's talk about it.
+  return name === "/status" && found.rest !== "" ? undefined : { name, rest: found.rest };
+}
+
+export async function answerCommand(
+  tenant: TenantEngine,
+  config: GatewayConfig,
+  session: SessionHandle | undefined,
+  command: GatewayCommand,
+  compact: CompactOnRequest,
+): Promise<string> {
+  if (session === undefined) return "There is no session yet: nobody has written here.";
+  if (command.name === "/status") {
+    const status = await sessionStatus(tenant, session.id, config);
+    return formatSessionStatus(status, config.session.timeZone);
+  }
+  try {
+    const { removed, tokensBefore, tokensAfter } = await compact(session, command.rest);
+    return `Compacted ${removed} ${removed === 1 ? "entry" : "entries"}: ${tokensBefore} tokens became ${tokensAfter}.`;
+  } catch (error) {
+    // What a person can be told; anything else is for the host.
+    if (!BackscrollError.is(error)) throw error;
+    return `Not compacted: ${error.message}`;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * A key's next session.
+ *
+ * The session and the route that leads to it are made in one go, under the version of the route that
+ * was seen: of two who would start a session at once, one does, and the other finds it.
+ */
+
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { Route } from "../../model/route.ts";
+import type { Session } from "../../model/session.ts";
+import { readSessionKey } from "../../routing/resets/reset-type.ts";
+import { formatSessionKey, parentKey } from "../../routing/session-key.ts";
+import type { GatewayConfig } from "../config/gateway-config.ts";
+
+export interface SessionStart {
+  readonly key: string;
+  readonly agent: string;
+  /** Who wrote the message that starts it. */
+  readonly actor: string;
+  readonly reason: string;
+  readonly fields: JsonObject;
+  readonly previousSessionId: string | null;
+  /** The session before, if it is still there: for how long its words are kept holds on. */
+  readonly previous: Session | undefined;
+  /** The version of the route that was seen; 0: there was none. */
+  readonly version: number;
+}
+
+/** `route_conflict` if somebody else was quicker. */
+export async function startSession(tenant: TenantEngine, start: SessionStart): Promise<Route> {
+  const { key, agent, actor, reason, fields, version, previous } = start;
+  const kept = previous && { retention: previous.retention, ttl: previous.ttlSeconds };
+  const create = {
+    ...{ agent, createdBy: actor, participants: [actor], metadata: linkOf(start), ...kept },
+  };
+  return tenant.routes.put(key, { create, fields, reason, expectedVersion: version });
+}
+
+/**
+ * The first session of a thread: a copy of what was said before it, or undefined if there is nothing to
+ * copy, or too much.
+ */
+export async function forkParent(
+  tenant: TenantEngine,
+  start: SessionStart,
+  config: GatewayConfig,
+): Promise<Route | undefined> {
+  const parent = await findParent(tenant, start.key, config.session.parentForkMaxTokens);
+  if (parent === undefined) return undefined;
+  const { key, actor, reason, fields, version } = start;
+  // What the host has set for the conversation holds in its threads; where it came from is another.
+  const { previousSessionId: _, resetReason: __, ...own } = (await parent.meta()).metadata;
+  const metadata = { ...own, ...linkOf(start) };
+  const fork = await parent.fork({ createdBy: actor, metadata });
+  try {
+    const place = { sessionId: fork.id, fields, reason, expectedVersion: version };
+    return await tenant.routes.put(key, place);
+  } catch (error) {
+    // Somebody else's is in its place: nobody would ever find this one.
+    await fork.delete();
+    throw error;
+  }
+}
+
+/** The session, or undefined if it was deleted. */
+export async function findSession(tenant: TenantEngine, id: string): Promise<Session | undefined> {
+  try {
+    return await tenant.getSessionMeta(id);
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return undefined;
+    throw error;
+  }
+}
+
+async function findParent(
+  tenant: TenantEngine,
+  key: string,
+  maxTokens: number,
+): Promise<SessionHandle | undefined> {
+  const parsed = readSessionKey(key);
+  const isThread =
+    "branches" in parsed && ["thread", "topic"].includes(parsed.branches.at(-1)?.kind ?? "");
+  const above = isThread ? parentKey(parsed) : undefined;
+  const route = above === undefined ? undefined : await tenant.routes.find(formatSessionKey(above));
+  const session = route === undefined ? undefined : await findSession(tenant, route.sessionId);
+  if (session === undefined || session.leaf === null) return undefined;
+  const handle = await tenant.getSession(session.id);
+  if (maxTokens > 0 && (await handle.usage()).contextTokens > maxTokens) return undefined;
+  return handle;
+}
+
+/** What leads from a session to its key, and to the one before it. */
+function linkOf({ key, previousSessionId, reason }: SessionStart): JsonObject {
+  const sessionKey = { sessionKey: key };
+  return previousSessionId === null
+    ? sessionKey
+    : { ...sessionKey, previousSessionId, resetReason: reason };
+}

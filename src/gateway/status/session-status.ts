@@ -1,0 +1,97 @@
+/** How a session stands: its key, its context, its compactions, and when it ends. */
+
+import { type ContextWindow, contextWindow } from "../../context/context-window.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import type { Route } from "../../model/route.ts";
+import type { StaleReason } from "../../routing/resets/reset-decision.ts";
+import type { GatewayConfig } from "../config/gateway-config.ts";
+import { readConfig } from "../config/read-config.ts";
+import { explainPolicy, resetAhead } from "../resets/route-reset.ts";
+
+export interface SessionStatus {
+  readonly sessionId: string;
+  /** The key that leads to it, or led to it last; null if none ever did. */
+  readonly key: string | null;
+  /** Whether the key leads to it now. */
+  readonly current: boolean;
+  readonly agent: string;
+  readonly messageCount: number;
+  readonly startedAt: number;
+  readonly lastInteractionAt: number;
+  /** What the model is given at the next turn, and whether that is an estimate. */
+  readonly contextTokens: number;
+  readonly estimated: boolean;
+  readonly model: string | null;
+  readonly window: ContextWindow;
+  readonly compactionCount: number;
+  /** When the agent last wrote its notes before a compaction. */
+  readonly memoryFlushAt: number | null;
+  /** The next reset if nobody writes any more; null: none by itself. */
+  readonly nextReset: { readonly at: number; readonly reason: StaleReason } | null;
+  /** The rule behind it. */
+  readonly resetRule: string;
+}
+
+/** `session_not_found` if there is no such session. */
+export async function sessionStatus(
+  tenant: TenantEngine,
+  sessionId: string,
+  config: GatewayConfig = readConfig({}).config,
+): Promise<SessionStatus> {
+  const handle = await tenant.getSession(sessionId);
+  const session = await handle.meta();
+  const route = await routeOf(tenant, sessionId);
+  const { contextTokens, estimated, reportedBy, compaction } = await handle.usage();
+  const model = await modelOf(handle, reportedBy, route?.route);
+  const isCurrent = route?.isCurrent ?? false;
+  const key = route?.key ?? null;
+  const next = isCurrent && key !== null ? resetAhead(config, key, session) : undefined;
+  return {
+    ...{ sessionId, key, current: isCurrent, agent: session.agent },
+    ...{ messageCount: session.messageCount, startedAt: session.startedAt },
+    lastInteractionAt: session.lastInteractionAt,
+    ...{ contextTokens, estimated, model },
+    window: contextWindow(model, config.agents.defaults.contextTokens ?? undefined),
+    compactionCount: compaction === null ? 0 : await countCompactions(handle),
+    memoryFlushAt: isCurrent ? (route?.route?.fields.memoryFlushAt ?? null) : null,
+    nextReset: next ?? null,
+    resetRule: ruleOf(config, key, isCurrent),
+  };
+}
+
+interface FoundRoute {
+  readonly key: string;
+  readonly route: Route | undefined;
+  readonly isCurrent: boolean;
+}
+
+/** A key that leads to the session now goes before one that led to it once. */
+async function routeOf(tenant: TenantEngine, sessionId: string): Promise<FoundRoute | undefined> {
+  const known = await tenant.routes.ofSession(sessionId);
+  for (const { key } of known) {
+    const route = await tenant.routes.find(key);
+    if (route?.sessionId === sessionId) return { key, route, isCurrent: true };
+  }
+  const [last] = known;
+  return last === undefined ? undefined : { key: last.key, route: undefined, isCurrent: false };
+}
+
+async function modelOf(
+  handle: SessionHandle,
+  reportedBy: string | null,
+  route: Route | undefined,
+): Promise<string | null> {
+  const override = route?.fields.modelOverride ?? null;
+  if (override !== null || reportedBy === null) return override;
+  return (await handle.getEntry(reportedBy)).model;
+}
+
+async function countCompactions(handle: SessionHandle): Promise<number> {
+  return (await handle.summaries()).filter(({ kind }) => kind === "compaction").length;
+}
+
+function ruleOf(config: GatewayConfig, key: string | null, isCurrent: boolean): string {
+  if (key === null) return "never by itself: no key leads to it";
+  return isCurrent ? explainPolicy(config, key) : "it is over: its key leads to another session";
+}

@@ -1,0 +1,112 @@
+/** One call of an app's model, seen from the conversation: what comes before it, and what after. */
+
+import { contextWindow } from "../../context/context-window.ts";
+import type { BuildContextInput } from "../../engine/context/context-options.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import type { BlockInput } from "../../model/block.ts";
+import type { Entry, Usage } from "../../model/entry.ts";
+import { isPlainObject } from "../../model/json.ts";
+import {
+  type AutoCompaction,
+  type AutoCompactionOptions,
+  toAutoCompaction,
+} from "../after-turn/auto-compaction.ts";
+import { effectiveReserve } from "../compaction/reserve.ts";
+import { seenBy } from "../generate/perspective.ts";
+import { newMessages } from "./read-prompt.ts";
+import type { SdkMessage, SdkModel } from "./sdk-model.ts";
+import { writePrompt } from "./write-prompt.ts";
+
+export interface WithMemoryOptions {
+  readonly memory: TenantEngine;
+  readonly conversationId: string;
+  /** Who speaks to the model; whoever created the session if left out. */
+  readonly from?: string;
+  /** Who the model is; the session's agent if left out. */
+  readonly as?: string;
+  /** What of the conversation the model is given: see `buildContext`. */
+  readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf">>;
+  /** What the model takes, where its name does not tell. */
+  readonly contextWindow?: number;
+  /** When to compact; the policy `turns` if left out, false: never. */
+  readonly compaction?: AutoCompaction | AutoCompactionOptions | false;
+}
+
+export interface MemoryTurn {
+  readonly session: SessionHandle;
+  readonly actor: string;
+  readonly contextWindow: number;
+  readonly compaction: AutoCompaction;
+  /** What the model is given, under a budget of its own after an overflow. */
+  prompt(tokenBudget?: number): Promise<SdkMessage[]>;
+  readonly tokenBudget: number;
+}
+
+const RESERVE = { reserveTokens: 16_384, reserveTokensFloor: 0 };
+
+/** Stores what the app's prompt has that the log has not. */
+export async function beginTurn(
+  model: SdkModel,
+  given: readonly SdkMessage[],
+  options: WithMemoryOptions,
+): Promise<MemoryTurn> {
+  const session = await options.memory.getSession(options.conversationId);
+  const { agent, createdBy, messageCount } = await session.meta();
+  const actor = options.as ?? agent;
+  const newest = await session.history({ limit: 50 });
+  const waiting = newest.slice(newest.findLastIndex(({ role }) => role === "assistant") + 1);
+  const fresh = newMessages(given, waiting, messageCount === 0);
+  if (fresh.length > 0) {
+    const { from = createdBy } = options;
+    const whose = { user: { actor: from }, assistant: { actor }, tool: {}, system: {} };
+    await session.append(fresh.map(({ message }) => ({ ...message, ...whose[message.role] })));
+  }
+  const window = options.contextWindow ?? contextWindow(model.modelId).tokens;
+  const system = given.filter(({ role }) => role === "system");
+  const whole = options.context?.tokenBudget ?? window - effectiveReserve(RESERVE, window);
+  return {
+    ...{ session, actor, contextWindow: window, tokenBudget: whole },
+    compaction: toAutoCompaction(options.compaction, model.modelId, window),
+    prompt: async (tokenBudget = whole) => {
+      const context = await session.buildContext({ ...options.context, tokenBudget });
+      return writePrompt(system, seenBy(context.messages, actor), model);
+    },
+  };
+}
+
+/** Stores an answer that came in one piece. */
+export function storeAnswer(
+  { session, actor, contextWindow: window }: MemoryTurn,
+  model: SdkModel,
+  blocks: readonly BlockInput[],
+  usage: Usage | null,
+): Promise<Entry> {
+  const content = blocks.length === 0 ? [{ type: "text", text: "" }] : blocks;
+  return session.append({
+    ...{ role: "assistant", actor, model: model.modelId, content, contextWindow: window },
+    ...(usage === null ? {} : { usage }),
+  });
+}
+
+/** What a model says that a call took, flat as in version 2 or nested as since; null: nothing. */
+export function readUsage(usage: unknown): Usage | null {
+  if (!isPlainObject(usage)) return null;
+  const { inputTokens, outputTokens, cachedInputTokens } = usage;
+  const input = isPlainObject(inputTokens) ? inputTokens : { total: inputTokens };
+  const output = isPlainObject(outputTokens) ? outputTokens["total"] : outputTokens;
+  if (input["total"] === undefined && output === undefined) return null;
+  const cacheReadTokens = count(input["cacheRead"] ?? cachedInputTokens);
+  const cacheCreationTokens = count(input["cacheWrite"]);
+  const rest = count(input["total"]) - cacheReadTokens - cacheCreationTokens;
+  return {
+    inputTokens: count(input["noCache"] ?? rest),
+    outputTokens: count(output),
+    cacheReadTokens,
+    cacheCreationTokens,
+  };
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" && value > 0 ? Math.floor(value) : 0;
+}

@@ -1,0 +1,81 @@
+/** An answer that streams through an app's model, stored while it passes. */
+
+import type { MessageStream } from "../../engine/message-stream.ts";
+import type { Usage } from "../../model/entry.ts";
+import { type MemoryTurn, readUsage } from "./memory-turn.ts";
+import { readPart } from "./read-prompt.ts";
+import type { SdkPart } from "./sdk-model.ts";
+
+export class StreamedAnswer {
+  readonly #turn: MemoryTurn;
+  readonly #model: string;
+  readonly #thoughts = new Map<string, string>();
+  #stream: MessageStream | undefined;
+  #usage: Usage | null = null;
+  #hasCalls = false;
+  #failed = false;
+
+  constructor(turn: MemoryTurn, model: string) {
+    this.#turn = turn;
+    this.#model = model;
+  }
+
+  async take(part: SdkPart): Promise<void> {
+    const id = String(part["id"]);
+    // The names of the pieces differ between the versions of the specification.
+    const piece = String(part["delta"] ?? part["textDelta"] ?? "");
+    switch (part.type) {
+      case "text-delta":
+        await this.#write(piece);
+        break;
+      case "reasoning-delta":
+        this.#thoughts.set(id, (this.#thoughts.get(id) ?? "") + piece);
+        break;
+      case "reasoning-end": {
+        const text = this.#thoughts.get(id) ?? "";
+        for (const block of readPart({ ...part, type: "reasoning", text }))
+          await this.#write(block);
+        break;
+      }
+      case "tool-call":
+        this.#hasCalls = true;
+        for (const block of readPart(part)) await this.#write(block);
+        break;
+      case "finish":
+        this.#usage = readUsage(part["usage"]);
+        break;
+      case "error":
+        this.#failed = true;
+    }
+  }
+
+  /** Stores it. Gives whether the turn is over: no tool is waited for. */
+  async end(): Promise<boolean> {
+    if (this.#failed) {
+      await this.abort("failed");
+      return false;
+    }
+    const stream = this.#stream ?? (await this.#open());
+    this.#stream = undefined;
+    const { contextWindow } = this.#turn;
+    await stream.commit({ contextWindow, ...(this.#usage === null ? {} : { usage: this.#usage }) });
+    return !this.#hasCalls;
+  }
+
+  /** What had arrived is kept. If this fails as well, the lease ends the message. */
+  async abort(reason: string): Promise<void> {
+    const stream = this.#stream;
+    this.#stream = undefined;
+    await stream?.abort(reason).catch(() => undefined);
+  }
+
+  async #write(piece: Parameters<MessageStream["write"]>[0]): Promise<void> {
+    this.#stream ??= await this.#open();
+    await this.#stream.write(piece);
+  }
+
+  #open(): Promise<MessageStream> {
+    const { session, actor } = this.#turn;
+    return session.openMessage({ role: "assistant", actor, model: this.#model });
+  }
+}

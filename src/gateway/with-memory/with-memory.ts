@@ -1,0 +1,106 @@
+/**
+ * A model of the AI SDK that remembers: an app that has one gains memory in one line.
+ *
+ * What the app sends is stored before the model is asked, the model is given the conversation in place
+ * of what the app sent, and its answer is stored. The SDK is not needed for it, only its shape.
+ */
+
+import type { AiSdkModel } from "../../providers/language-model.ts";
+import { overflowOf } from "../../providers/model-failure.ts";
+import { budgetAfterOverflow, MAX_RECOVERIES } from "../compaction/keep.ts";
+import {
+  beginTurn,
+  type MemoryTurn,
+  readUsage,
+  storeAnswer,
+  type WithMemoryOptions,
+} from "./memory-turn.ts";
+import { readPart } from "./read-prompt.ts";
+import type { SdkCall, SdkModel, SdkPart } from "./sdk-model.ts";
+import { StreamedAnswer } from "./streamed-answer.ts";
+
+/**
+ * Wraps `model`. An app may send only what is new, or the whole conversation as it knows it: what the
+ * log has is not stored again. Messages of the app's role `system` are passed on, and not stored.
+ */
+export function withMemory<Model extends AiSdkModel>(
+  model: Model,
+  options: WithMemoryOptions,
+): Model {
+  const inner = model as unknown as SdkModel;
+  const wrapped = {
+    specificationVersion: inner.specificationVersion,
+    provider: inner.provider,
+    modelId: inner.modelId,
+    get supportedUrls() {
+      return inner.supportedUrls ?? {};
+    },
+    doGenerate: (call: SdkCall) => answerWhole(inner, call, options),
+    doStream: (call: SdkCall) => answerStream(inner, call, options),
+  };
+  return wrapped as unknown as Model;
+}
+
+async function answerWhole(model: SdkModel, call: SdkCall, options: WithMemoryOptions) {
+  const turn = await beginTurn(model, call.prompt, options);
+  const answer = await untilItFits(turn, call, (fitting) => model.doGenerate(fitting));
+  const blocks = answer.content.flatMap(readPart);
+  await storeAnswer(turn, model, blocks, readUsage(answer.usage));
+  if (!answer.content.some(isCall)) await turn.compaction.afterTurn(turn.session);
+  return answer;
+}
+
+async function answerStream(model: SdkModel, call: SdkCall, options: WithMemoryOptions) {
+  const turn = await beginTurn(model, call.prompt, options);
+  const result = await untilItFits(turn, call, (fitting) => model.doStream(fitting));
+  const reader = result.stream.getReader();
+  const answer = new StreamedAnswer(turn, model.modelId);
+  const stream = new ReadableStream<SdkPart>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) {
+          await answer.take(value);
+          controller.enqueue(value);
+          return;
+        }
+        if (await answer.end()) await turn.compaction.afterTurn(turn.session);
+        controller.close();
+      } catch (error) {
+        await answer.abort("failed");
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      await answer.abort("cancelled");
+      await reader.cancel(reason);
+    },
+  });
+  return { ...result, stream };
+}
+
+/** Another try with less, as long as the provider says that it was too much. */
+async function untilItFits<Result>(
+  turn: MemoryTurn,
+  call: SdkCall,
+  ask: (call: SdkCall) => PromiseLike<Result>,
+): Promise<Result> {
+  let window = turn.contextWindow;
+  for (let attempt = 0; ; attempt++) {
+    const most = Math.min(turn.tokenBudget, Math.floor(window * 0.9));
+    const budget = attempt === 0 ? turn.tokenBudget : budgetAfterOverflow(attempt, most);
+    const prompt = await turn.prompt(budget);
+    try {
+      return await ask({ ...call, prompt });
+    } catch (error) {
+      const overflow = overflowOf(error);
+      if (overflow === undefined || attempt === MAX_RECOVERIES) throw error;
+      window = Math.min(window, overflow.windowTokens ?? window);
+      await turn.compaction.makeRoom(turn.session, attempt + 1, window);
+    }
+  }
+}
+
+function isCall({ type }: SdkPart): boolean {
+  return type === "tool-call";
+}

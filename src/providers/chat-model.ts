@@ -1,0 +1,157 @@
+/**
+ * Models of the AI SDK as models that answer a context, piece by piece.
+ *
+ * The SDK makes one call and checks the arguments of tools; it never runs one. It is loaded with the
+ * first question, as everywhere.
+ */
+
+import type { LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
+import type { ChatModel, ChatPart, ChatRequest, ChatTool } from "../context/chat-model.ts";
+import { renderContext } from "../context/render/render.ts";
+import type { Usage } from "../model/entry.ts";
+import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, stateOf } from "./ask-model.ts";
+import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
+import { modelFailure } from "./model-failure.ts";
+import { streamReader } from "./stream-reader.ts";
+
+/** `load` is called with a question, and not before. */
+export function chatModel(
+  name: string,
+  load: () => Promise<LanguageModel>,
+  { maxInputTokens, ...call }: Omit<LanguageModelOptions, "name">,
+): ChatModel {
+  return {
+    name,
+    ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
+    stream: (request) => streamAnswer(name, load, request, call),
+  };
+}
+
+async function* streamAnswer(
+  name: string,
+  load: () => Promise<LanguageModel>,
+  request: ChatRequest,
+  call: CallOptions,
+): AsyncGenerator<ChatPart, void> {
+  const timeoutMs = request.timeoutMs ?? call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const maxRetries = request.maxRetries ?? call.maxRetries ?? DEFAULT_RETRIES;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const { signal } = request;
+  const stop = AbortSignal.any(signal === undefined ? [timeout] : [timeout, signal]);
+  try {
+    stop.throwIfAborted();
+    const { streamText } = await import("ai");
+    const { stream } = streamText({
+      model: await load(),
+      ...toCall(name, request),
+      maxRetries,
+      abortSignal: stop,
+      // The failure comes with the stream; the SDK would print it as well.
+      onError: () => undefined,
+    });
+    yield* readParts(stream, stop);
+  } catch (error) {
+    throw modelFailure(name, error, stateOf(signal, timeout, timeoutMs));
+  }
+}
+
+function toCall(name: string, request: ChatRequest) {
+  const { tools = {}, maxOutputTokens, temperature, providerOptions } = request;
+  const rendered = renderContext(request.messages, "ai-sdk", { model: name });
+  const instructions = [request.instructions, rendered.instructions].filter(
+    (text) => text !== undefined && text !== "",
+  );
+  const given = Object.entries(tools);
+  return {
+    messages: rendered.messages as ModelMessage[],
+    ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n\n") }),
+    ...(given.length === 0 ? {} : { tools: Object.fromEntries(given.map(withoutExecute)) }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(providerOptions === undefined ? {} : { providerOptions: { ...providerOptions } as never }),
+  };
+}
+
+/** Whoever asks runs the tools: only the schema is the SDK's business. */
+function withoutExecute([name, tool]: [string, ChatTool]): [string, ToolSet[string]] {
+  const { description, inputSchema } = tool;
+  const told = { inputSchema, ...(description === undefined ? {} : { description }) };
+  return [name, told as ToolSet[string]];
+}
+
+/** Throws what the stream reports as an error, and the signal's reason as soon as it is given. */
+async function* readParts(
+  stream: AsyncIterable<TextStreamPart<ToolSet>>,
+  stop: AbortSignal,
+): AsyncGenerator<ChatPart, void> {
+  const inputs = new Map<string, string>();
+  const thoughts = new Map<string, string>();
+  for await (const part of streamReader(stream, stop)) {
+    switch (part.type) {
+      case "text-delta":
+        if (part.text !== "") yield { type: "text", text: part.text };
+        break;
+      case "reasoning-delta":
+        thoughts.set(part.id, (thoughts.get(part.id) ?? "") + part.text);
+        break;
+      case "reasoning-end": {
+        const text = thoughts.get(part.id) ?? "";
+        const signature = signatureOf(part.providerMetadata);
+        if (text === "" && signature === undefined) break;
+        const block = { type: "thinking", text } as const;
+        const signed = signature === undefined ? block : { ...block, signature };
+        yield { type: "thinking", block: signed };
+        break;
+      }
+      case "tool-input-delta":
+        inputs.set(part.id, (inputs.get(part.id) ?? "") + part.delta);
+        break;
+      case "tool-call": {
+        const { toolCallId: id, toolName, input: value } = part;
+        const problem = part.invalid === true ? String(part.error) : undefined;
+        const input = inputs.get(id) || JSON.stringify(value ?? {});
+        const told = { type: "tool_call", id, name: toolName, input, value } as const;
+        yield problem === undefined ? told : { ...told, problem };
+        break;
+      }
+      case "finish-step":
+        yield { type: "end", finishReason: part.finishReason, usage: toUsage(part.usage) };
+        break;
+      case "error":
+        throw part.error;
+      case "abort":
+        throw new DOMException(part.reason ?? "the call was stopped", "AbortError");
+    }
+  }
+}
+
+/** Where each house puts the proof of a thought. */
+function signatureOf(metadata: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  for (const [house, name] of [
+    ["anthropic", "signature"],
+    ["google", "thoughtSignature"],
+  ] as const) {
+    const value = (metadata?.[house] as Record<string, unknown> | undefined)?.[name];
+    if (typeof value === "string") return value;
+  }
+  return undefined;
+}
+
+/** Null if nothing was reported: then an estimate takes its place, and zeros would not. */
+function toUsage(usage: LanguageModelUsage): Usage | null {
+  const { inputTokens, outputTokens, inputTokenDetails: details } = usage;
+  if (inputTokens === undefined && outputTokens === undefined) return null;
+  const cacheReadTokens = count(details.cacheReadTokens);
+  const cacheCreationTokens = count(details.cacheWriteTokens);
+  const rest = count(inputTokens) - cacheReadTokens - cacheCreationTokens;
+  return {
+    inputTokens: count(details.noCacheTokens ?? rest),
+    outputTokens: count(outputTokens),
+    cacheReadTokens,
+    cacheCreationTokens,
+  };
+}
+
+function count(tokens: number | undefined): number {
+  return tokens !== undefined && tokens > 0 ? Math.floor(tokens) : 0;
+}

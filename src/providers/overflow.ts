@@ -1,0 +1,102 @@
+/**
+ * What providers say when a context is too long for a model.
+ *
+ * There is no code for it that they share. Their words are the only sign, and each has its own; a
+ * call that failed for this reason is worth another try with less, any other is not.
+ */
+
+export interface Overflow {
+  /** What the model can take, where the message says so. */
+  readonly windowTokens?: number;
+}
+
+/** By provider, for whoever meets a new wording. Case does not matter. */
+const WORDINGS: readonly (readonly [provider: string, wording: RegExp])[] = [
+  ["Anthropic", /prompt is too long/],
+  ["Anthropic", /input length and `?max_tokens`? exceed context limit/],
+  ["Anthropic", /request_too_large|request exceeds the maximum size/],
+  ["Anthropic, Bedrock", /input is too long for (?:the )?requested model/],
+  ["OpenAI", /context_length_exceeded|maximum context length (?:is|of)/],
+  ["OpenAI", /input exceeds the context window|exceeds the context window of this model/],
+  ["OpenAI", /your input exceeds|string_above_max_length/],
+  ["OpenAI", /request too large for .*tokens per min.* limit \d+, requested \d+/],
+  ["Google", /input token count .*exceeds the maximum/],
+  ["Google", /exceeds the maximum number of tokens(?: allowed)?/],
+  ["Bedrock", /too many input tokens|input tokens? exceeds?/],
+  ["Mistral", /too large for model with \d+ maximum context length|prompt contains \d+ tokens/],
+  ["Cohere", /too many tokens: total number of tokens in the prompt/],
+  ["xAI", /maximum prompt length is \d+/],
+  ["Groq", /reduce the length of the messages(?: or completion)?/],
+  ["OpenRouter", /endpoint's maximum context length/],
+  [
+    "DeepSeek, Together, Fireworks, vLLM",
+    /model's maximum context length|longer than the maximum model length/,
+  ],
+  ["Together", /inputs? tokens? \+ .*must be <=? ?\d+|`inputs` tokens \+ `max_new_tokens` must be/],
+  [
+    "GitHub Copilot",
+    /prompt token count of \d+ exceeds the limit|model_max_prompt_tokens_exceeded/,
+  ],
+  ["MiniMax", /context window exceeds limit/],
+  ["Moonshot", /exceeded model token limit/],
+  ["Z.ai", /model_context_window_exceeded|prompt exceeds max length/],
+  ["Alibaba", /range of input length should be/],
+  ["Cerebras", /current length is \d+ while limit is \d+/],
+  [
+    "Perplexity, Azure",
+    /context length exceeded|context_window_exceeded|exceeds? (?:the )?(?:available )?context (?:size|window|length)/,
+  ],
+  [
+    "llama.cpp",
+    /exceeds the available context size|exceed_context_size_error|context size exceeded/,
+  ],
+  ["LM Studio", /greater than the context length|tokens to keep from the initial prompt/],
+  [
+    "Ollama",
+    /prompt too long; exceeded (?:max )?context length|input length exceeds (?:the )?(?:maximum )?context length/,
+  ],
+  [
+    "many",
+    /too many tokens|token limit exceeded|context (?:window|length) (?:is )?(?:exceeded|too (?:long|large))/,
+  ],
+];
+
+/** A rate limit speaks of tokens, too; waiting helps there, and less context does not. */
+const RATE_LIMIT = /rate.?limit|too many requests|per (?:minute|min|day|hour)\b|throttl|quota/;
+
+/** Where a message has the size of the window. */
+const WINDOWS: readonly RegExp[] = [
+  /> (\d[\d,]*) maximum/,
+  /maximum (?:context|prompt|model) length (?:is|of) (\d[\d,]*)/,
+  /with (\d[\d,]*) maximum context length/,
+  /(?:maximum number of tokens(?: allowed)?|exceeds the limit of|limit is|context limit:.*>) ?\(?(\d[\d,]*)/,
+  /(?:available )?context (?:size|length|window) (?:is |of )?\(?(\d[\d,]*)/,
+  /token limit:? (\d[\d,]*)/,
+];
+
+/** Bodies may be large; what matters stands at their beginning. */
+const MAX_LENGTH = 4_000;
+
+/**
+ * Whether a failure says that the context is too long. `text` is all that is known of it in words,
+ * `status` its HTTP status.
+ */
+export function findOverflow(text: string, status?: number): Overflow | undefined {
+  const words = text.slice(0, MAX_LENGTH).toLowerCase();
+  if (status === 429 && RATE_LIMIT.test(words) && !/requested \d+/.test(words)) return undefined;
+  const isTold = WORDINGS.some(([, wording]) => wording.test(words));
+  // A body that is too large for a server that says nothing else.
+  if (!isTold && status !== 413) return undefined;
+  const windowTokens = windowOf(words);
+  return windowTokens === undefined ? {} : { windowTokens };
+}
+
+function windowOf(words: string): number | undefined {
+  for (const pattern of WINDOWS) {
+    const digits = pattern.exec(words)?.[1]?.replaceAll(",", "");
+    const tokens = Number(digits);
+    // Less than any model has is another number.
+    if (digits !== undefined && tokens >= 512 && Number.isSafeInteger(tokens)) return tokens;
+  }
+  return undefined;
+}

@@ -1,0 +1,63 @@
+/**
+ * Whether a session has run its course.
+ *
+ * Two times are looked at, each for one rule: the day counts from when the session began, the silence
+ * from the last time that a person wrote. Bookkeeping moves neither. A clock that goes back makes a
+ * session younger, which is never a reason to end it.
+ */
+
+import { lastBoundary, nextBoundary } from "./daily-boundary.ts";
+import type { ResetPolicy } from "./reset-policy.ts";
+
+export interface SessionTimes {
+  readonly startedAt: number;
+  readonly lastInteractionAt: number;
+}
+
+export type StaleReason = "daily" | "idle";
+
+export interface DueReset {
+  readonly reason: StaleReason;
+  /** From this moment on the next message starts another session. */
+  readonly at: number;
+}
+
+/** Why the session is to be reset now, or undefined while it is fresh. Of two reasons the earlier. */
+export function dueReset(
+  policy: ResetPolicy,
+  times: SessionTimes,
+  now: number,
+  timeZone: string,
+): DueReset | undefined {
+  if (policy.mode === "daily" && lastBoundary(now, policy.atHour, timeZone) <= times.startedAt) {
+    // The day is not over, whatever the search for its end would have cost.
+    return idleReset(policy, times, now);
+  }
+  const next = nextReset(policy, times, timeZone);
+  return next !== undefined && next.at <= now ? next : undefined;
+}
+
+/** When the session is reset if nobody writes any more; undefined: never. */
+export function nextReset(
+  policy: ResetPolicy,
+  times: SessionTimes,
+  timeZone: string,
+): DueReset | undefined {
+  const { mode, atHour } = policy;
+  if (mode === "manual") return undefined;
+  const idle = idleReset(policy, times, Number.POSITIVE_INFINITY);
+  if (mode === "idle") return idle;
+  const daily: DueReset = { reason: "daily", at: nextBoundary(times.startedAt, atHour, timeZone) };
+  return idle !== undefined && idle.at < daily.at ? idle : daily;
+}
+
+/** The minutes have to be over, not just full. */
+function idleReset(
+  { mode, idleMinutes }: ResetPolicy,
+  { lastInteractionAt }: SessionTimes,
+  now: number,
+): DueReset | undefined {
+  if (mode === "manual" || idleMinutes === null) return undefined;
+  const at = lastInteractionAt + idleMinutes * 60_000 + 1;
+  return at <= now ? { reason: "idle", at } : undefined;
+}

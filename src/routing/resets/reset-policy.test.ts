@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { type ResetConfig, type ResetPolicy, resolveResetPolicy } from "./reset-policy.ts";
+import type { ResetType } from "./reset-type.ts";
+
+const DAILY = { mode: "daily", atHour: 4, idleMinutes: null } as const;
+
+const TABLE: readonly (readonly [
+  string,
+  ResetConfig,
+  ResetType,
+  string | undefined,
+  ResetPolicy,
+])[] = [
+  ["nothing is said", {}, "direct", "telegram", DAILY],
+  ["an hour", { reset: { atHour: 6 } }, "group", "x", { ...DAILY, atHour: 6 }],
+  ["both rules", { reset: { idleMinutes: 30 } }, "direct", "x", { ...DAILY, idleMinutes: 30 }],
+  [
+    "idle without minutes",
+    { reset: { mode: "idle" } },
+    "direct",
+    "x",
+    { mode: "idle", atHour: 4, idleMinutes: 60 },
+  ],
+  ["only by hand", { reset: { mode: "manual" } }, "direct", "x", { ...DAILY, mode: "manual" }],
+  [
+    "the older place alone",
+    { idleMinutes: 90 },
+    "thread",
+    "x",
+    { mode: "idle", atHour: 4, idleMinutes: 90 },
+  ],
+  [
+    "the older place beside the newer",
+    { idleMinutes: 90, reset: { atHour: 5 } },
+    "direct",
+    "x",
+    { mode: "daily", atHour: 5, idleMinutes: 90 },
+  ],
+  [
+    "the newer place before the older",
+    { idleMinutes: 90, reset: { idleMinutes: 10 } },
+    "direct",
+    "x",
+    { ...DAILY, idleMinutes: 10 },
+  ],
+  [
+    "a type, field by field over what is general",
+    { reset: { atHour: 6, idleMinutes: 30 }, resetByType: { group: { idleMinutes: 120 } } },
+    "group",
+    "x",
+    { mode: "daily", atHour: 6, idleMinutes: 120 },
+  ],
+  [
+    "another type",
+    { reset: { atHour: 6 }, resetByType: { group: { mode: "idle" } } },
+    "thread",
+    "x",
+    { ...DAILY, atHour: 6 },
+  ],
+  [
+    "the older name of a type",
+    { resetByType: { dm: { mode: "idle", idleMinutes: 5 } } },
+    "direct",
+    "x",
+    { mode: "idle", atHour: 4, idleMinutes: 5 },
+  ],
+  [
+    "the newer name before the older",
+    { resetByType: { dm: { atHour: 1 }, direct: { atHour: 2 } } },
+    "direct",
+    "x",
+    { ...DAILY, atHour: 2 },
+  ],
+  [
+    "types alone make no rule",
+    { resetByType: {}, idleMinutes: 9 },
+    "direct",
+    "x",
+    {
+      ...DAILY,
+      idleMinutes: 9,
+    },
+  ],
+  [
+    "a channel replaces everything",
+    {
+      reset: { mode: "idle", atHour: 6 },
+      resetByType: { direct: { idleMinutes: 10 } },
+      idleMinutes: 90,
+      resetByChannel: { Discord: { atHour: 8 } },
+    },
+    "direct",
+    "discord",
+    { ...DAILY, atHour: 8 },
+  ],
+  [
+    "another channel",
+    { reset: { atHour: 6 }, resetByChannel: { discord: { atHour: 8 } } },
+    "direct",
+    undefined,
+    { ...DAILY, atHour: 6 },
+  ],
+  ["hours beyond the day", { reset: { atHour: 99 } }, "direct", "x", { ...DAILY, atHour: 23 }],
+  ["hours before it", { reset: { atHour: -1.5 } }, "direct", "x", { ...DAILY, atHour: 0 }],
+  ["part of an hour", { reset: { atHour: 4.9 } }, "direct", "x", DAILY],
+  [
+    "less than a minute",
+    { reset: { mode: "idle", idleMinutes: 0.5 } },
+    "direct",
+    "x",
+    { mode: "idle", atHour: 4, idleMinutes: 1 },
+  ],
+  ["no number", { reset: { atHour: Number.NaN, idleMinutes: Number.NaN } }, "direct", "x", DAILY],
+];
+
+test.each(TABLE)("%s", (_name, config, type, channel, expected) => {
+  expect(resolveResetPolicy(config, type, channel)).toEqual(expected);
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { DM_SCOPES, type KeySettings, type Origin, resolveSessionKey } from "./resolve-key.ts";
+
+const SETTINGS: KeySettings = {
+  dmScope: "per-channel-peer",
+  mainKey: "main",
+  identityLinks: {},
+};
+
+function keyOf(origin: Partial<Origin>, settings: Partial<KeySettings> = {}): string {
+  return resolveSessionKey({ agent: "main", ...origin }, { ...SETTINGS, ...settings });
+}
+
+describe("direct messages", () => {
+  const ana = { channel: "Telegram", account: "work", peer: "4711" };
+
+  test.each([
+    ["main", "agent:main:main"],
+    ["per-peer", "agent:main:direct:4711"],
+    ["per-channel-peer", "agent:main:telegram:direct:4711"],
+    ["per-account-channel-peer", "agent:main:telegram:work:direct:4711"],
+  ] as const)("of the scope %s", (dmScope, key) => {
+    expect(keyOf(ana, { dmScope })).toBe(key);
+  });
+
+  test("come to the main conversation where nobody is named", () => {
+    for (const dmScope of DM_SCOPES) {
+      for (const peer of [undefined, "", "  "]) {
+        const origin = { channel: "telegram", ...(peer === undefined ? {} : { peer }) };
+        expect(keyOf(origin, { dmScope })).toBe("agent:main:main");
+        expect(keyOf(origin, { dmScope, mainKey: "Home" })).toBe("agent:main:home");
+      }
+    }
+  });
+
+  test("of two people are kept apart by default, also on two channels", () => {
+    const keys = [
+      ...["U042", "u042", "U042 x"].map((peer) => keyOf({ channel: "slack", peer })),
+      keyOf({ channel: "teams", peer: "U042" }),
+    ];
+    expect(new Set(keys).size).toBe(4);
+  });
+
+  test("have names for a channel and an account that are missing", () => {
+    expect(keyOf({ peer: "5" })).toBe("agent:main:unknown:direct:5");
+    expect(keyOf({ peer: "5" }, { dmScope: "per-account-channel-peer" })).toBe(
+      "agent:main:unknown:default:direct:5",
+    );
+  });
+});
+
+describe("groups, channels and rooms", () => {
+  test.each([
+    [{ chatType: "group", channel: "whatsapp", peer: "12@g.us" }, "whatsapp:group:12@g.us"],
+    [{ chatType: "channel", channel: "slack", peer: "C042" }, "slack:channel:C042"],
+    [{ chatType: "room", channel: "matrix", peer: "!a:b" }, "matrix:room:!a%3Ab"],
+    [{ chatType: "group" }, "unknown:group:unknown"],
+    [
+      { chatType: "channel", channel: "slack", peer: "C", thread: "17" },
+      "slack:channel:C:thread:17",
+    ],
+    [
+      { chatType: "group", channel: "telegram", peer: "-1", topic: "7" },
+      "telegram:group:-1:topic:7",
+    ],
+    [{ chatType: "direct", channel: "slack", peer: "U", thread: "9" }, "slack:direct:U:thread:9"],
+  ] as const)("%j", (origin, key) => {
+    for (const dmScope of DM_SCOPES) {
+      if (origin.chatType === "direct" && dmScope !== "per-channel-peer") continue;
+      expect(keyOf(origin, { dmScope })).toBe(`agent:main:${key}`);
+    }
+  });
+});
+
+describe("identity links", () => {
+  const identityLinks = {
+    ana: ["telegram:4711", "Slack:U042", " 99 "],
+    ben: ["4711"],
+    " ": ["5"],
+  };
+
+  test.each([
+    ["by channel and id", { channel: "telegram", peer: "4711" }, "ana"],
+    ["whatever the case of the channel", { channel: "SLACK", peer: "U042" }, "ana"],
+    ["by the bare id, on any channel", { channel: "signal", peer: "99" }, "ana"],
+    ["the first that fits", { channel: "signal", peer: "4711" }, "ben"],
+    ["never by an id of another case", { channel: "slack", peer: "u042" }, "u042"],
+    ["never to nobody", { channel: "slack", peer: "5" }, "5"],
+  ])("%s", (_name, origin, peer) => {
+    expect(keyOf(origin, { dmScope: "per-peer", identityLinks })).toBe(`agent:main:direct:${peer}`);
+  });
+
+  test("mean nothing where all share one conversation", () => {
+    const ana = { channel: "telegram", peer: "4711" };
+    expect(keyOf(ana, { dmScope: "main", identityLinks })).toBe("agent:main:main");
+  });
+});

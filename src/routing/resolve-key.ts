@@ -1,0 +1,108 @@
+/**
+ * From where a message came from to the key of its conversation.
+ *
+ * How far direct messages are kept apart is the scope. By default two people never share a
+ * conversation, and neither do two channels: a shared one would show what one person said to the next.
+ */
+
+import { formatSessionKey, type GroupKind, type KeyBranch, type Place } from "./session-key.ts";
+
+export const DM_SCOPES = [
+  "main",
+  "per-peer",
+  "per-channel-peer",
+  "per-account-channel-peer",
+] as const;
+export type DmScope = (typeof DM_SCOPES)[number];
+
+export const DEFAULT_DM_SCOPE: DmScope = "per-channel-peer";
+
+export const CHAT_TYPES = ["direct", "group", "channel", "room"] as const;
+export type ChatType = (typeof CHAT_TYPES)[number];
+
+/** People by one name of their own, and the ids that they have on channels. */
+export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
+
+export interface KeySettings {
+  readonly dmScope: DmScope;
+  readonly mainKey: string;
+  readonly identityLinks: IdentityLinks;
+}
+
+/** Where a message came from. */
+export interface Origin {
+  readonly agent: string;
+  readonly channel?: string;
+  readonly account?: string;
+  /** Whom the agent talks with: a person's id, or that of the group, channel or room. */
+  readonly peer?: string;
+  readonly chatType?: ChatType;
+  readonly thread?: string;
+  readonly topic?: string;
+}
+
+/** What a channel or a group without a name of its own is called. */
+const UNKNOWN = "unknown";
+const DEFAULT_ACCOUNT = "default";
+
+export function resolveSessionKey(origin: Origin, settings: KeySettings): string {
+  const { agent, thread, topic } = origin;
+  const branches: KeyBranch[] = [
+    ...(isGiven(topic) ? [{ kind: "topic" as const, id: topic }] : []),
+    ...(isGiven(thread) ? [{ kind: "thread" as const, id: thread }] : []),
+  ];
+  return formatSessionKey({ agent, place: placeOf(origin, settings), branches });
+}
+
+function placeOf(origin: Origin, settings: KeySettings): Place {
+  const { chatType = "direct" } = origin;
+  return chatType === "direct" ? directPlace(origin, settings) : groupPlace(chatType, origin);
+}
+
+function groupPlace(kind: GroupKind, { channel, peer }: Origin): Place {
+  return { kind, channel: nameOr(channel, UNKNOWN), id: nameOr(peer, UNKNOWN) };
+}
+
+/** Without a peer there is nobody to keep apart: all scopes come to the main conversation. */
+function directPlace(origin: Origin, settings: KeySettings): Place {
+  const { dmScope, mainKey, identityLinks } = settings;
+  if (dmScope === "main" || !isGiven(origin.peer)) {
+    return { kind: "main", name: nameOr(mainKey, "main") };
+  }
+  const channel = nameOr(origin.channel, UNKNOWN);
+  const peer = linkedIdentity(identityLinks, channel, origin.peer) ?? origin.peer;
+  if (dmScope === "per-peer") return { kind: "direct", peer };
+  if (dmScope === "per-channel-peer") return { kind: "direct", channel, peer };
+  return { kind: "direct", channel, account: nameOr(origin.account, DEFAULT_ACCOUNT), peer };
+}
+
+/**
+ * The person behind an id, if somebody has said so: by the bare id, or by `channel:id`. The first one
+ * listed counts. Ids are compared as they are, because on some channels case makes another person.
+ */
+export function linkedIdentity(
+  links: IdentityLinks,
+  channel: string,
+  peer: string,
+): string | undefined {
+  const id = peer.trim();
+  const named = `${channel.trim().toLowerCase()}:${id}`;
+  const matches = (candidate: string) => {
+    const text = candidate.trim();
+    return text !== "" && (text === id || withLowerChannel(text) === named);
+  };
+  return Object.keys(links).find((name) => name.trim() !== "" && links[name]?.some(matches));
+}
+
+function withLowerChannel(text: string): string {
+  const colon = text.indexOf(":");
+  return text.slice(0, colon + 1).toLowerCase() + text.slice(colon + 1);
+}
+
+function nameOr(name: string | undefined, other: string): string {
+  return isGiven(name) ? name : other;
+}
+
+function isGiven(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== "";
+}

@@ -1,0 +1,140 @@
+/** A gateway's conversations: messages that find their session, and the keys that lead to one. */
+
+import { z } from "zod";
+import {
+  toWireInbound,
+  toWireRoute,
+  toWireRouteSession,
+  toWireSessionStatus,
+} from "../../api/gateway.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import type { RoutePatch } from "../../engine/routes/route-fields.ts";
+import { Gateway } from "../../gateway/gateway.ts";
+import { INBOUND_KINDS } from "../../gateway/inbound-message.ts";
+import { sessionStatus } from "../../gateway/status/session-status.ts";
+import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
+import { actorOrError } from "../actor.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+  count,
+  countQuery,
+  jsonObject,
+  key,
+  limitQuery,
+  sessionParams,
+} from "../schemas/common.ts";
+import {
+  inbound,
+  route,
+  routeList,
+  routeSessions,
+  sessionStatus as status,
+} from "../schemas/gateway.ts";
+
+const sessionKey = z.string().min(1).max(MAX_SESSION_KEY_BYTES);
+const params = z.strictObject({ key: sessionKey });
+const label = z.string().optional();
+/** What a place may be called by: it may also be empty. */
+const place = z.string().optional();
+
+export const GATEWAY_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...{ method: "post", path: "/v1/inbound", operation: "inbound", tag: "gateway" },
+    ...{ summary: "Take a message in: find its session, or start one.", scope: "write" },
+    body: z.strictObject({
+      text: z.string(),
+      ...{ channel: place, account: place, peer: place, thread: place, topic: place },
+      chat_type: z.enum(["direct", "dm", "group", "channel", "room"]).optional(),
+      key: sessionKey.optional().meta({ description: "In place of what it would be made of." }),
+      agent: key.optional(),
+      kind: z
+        .enum(INBOUND_KINDS)
+        .optional()
+        .meta({ description: "Input that comes by itself is no `message`, and resets nothing." }),
+      sender: key.optional().meta({ description: "Who wrote it; the peer of a direct message." }),
+      authorized: z.boolean().optional(),
+      id: key
+        .optional()
+        .meta({ description: "The channel's own id: delivered twice counts once." }),
+      append: z
+        .boolean()
+        .optional()
+        .meta({ description: "Whether to store it; true if left out." }),
+      ...{ provider: label, subject: label, room: label, space: label, display_name: label },
+    }),
+    answer: { status: 200, description: "Which session it is, and why.", schema: inbound },
+    handle: async ({ tenant, access, gateway }, { body }) => {
+      const { sender: named, append = true, ...rest } = body;
+      // A channel writes for many: then the peer is who writes. Any other caller writes as itself.
+      const isChannel = named === undefined && access.actAs === "any";
+      const sender = isChannel ? {} : { sender: actorOrError(access, named, "sender") };
+      const message = { ...fromWireFields(rest), append, ...sender };
+      return toWireInbound(await new Gateway(tenant, gateway).inbound(message));
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/routes", operation: "listRoutes", tag: "gateway" },
+    ...{ summary: "Session keys, and the session that each leads to.", scope: "read" },
+    query: z.strictObject({ after: sessionKey.optional(), limit: limitQuery.optional() }),
+    answer: { status: 200, description: "A page of routes, by key.", schema: routeList },
+    handle: async ({ tenant }, { query }) => {
+      const { limit = 50 } = query;
+      const routes = await tenant.routes.list({ ...fromWireFields(query), limit });
+      const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
+      return { routes: routes.map(toWireRoute), next };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/routes/{key}", operation: "getRoute", tag: "gateway" },
+    ...{ summary: "Where a session key leads.", scope: "read", params },
+    answer: { status: 200, description: "The route.", schema: route },
+    handle: async ({ tenant }, { params }) => toWireRoute(await tenant.routes.get(params.key)),
+  }),
+  defineRoute({
+    ...{ method: "put", path: "/v1/routes/{key}", operation: "putRoute", tag: "gateway" },
+    ...{ summary: "Lead a session key to a session.", scope: "write", params },
+    body: z.strictObject({
+      session_id: key,
+      fields: jsonObject.optional().meta({ description: "All of them; none if left out." }),
+      expected_version: count.optional().meta({ description: "0: there must be no route yet." }),
+      reason: key.optional(),
+    }),
+    answer: { status: 200, description: "The route.", schema: route },
+    handle: async ({ tenant }, { params, body }) =>
+      toWireRoute(await tenant.routes.put(params.key, fromWireFields(body))),
+  }),
+  defineRoute({
+    ...{ method: "patch", path: "/v1/routes/{key}", operation: "patchRoute", tag: "gateway" },
+    ...{ summary: "Change what is known of a conversation.", scope: "write", params },
+    body: z.strictObject({ fields: jsonObject, expected_version: count.optional() }),
+    answer: { status: 200, description: "The route as it is now.", schema: route },
+    handle: async ({ tenant }, { params, body }) => {
+      const { fields, ...options } = fromWireFields(body);
+      return toWireRoute(await tenant.routes.patch(params.key, fields as RoutePatch, options));
+    },
+  }),
+  defineRoute({
+    ...{ method: "delete", path: "/v1/routes/{key}", operation: "deleteRoute", tag: "gateway" },
+    ...{ summary: "Forget a session key; its sessions stay.", scope: "write", params },
+    answer: { status: 204, description: "It is forgotten." },
+    handle: async ({ tenant }, { params }) => tenant.routes.delete(params.key),
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/routes/{key}/sessions", operation: "routeHistory" },
+    ...{ tag: "gateway", summary: "The sessions of a session key.", scope: "read", params },
+    query: z.strictObject({ before: countQuery.optional(), limit: limitQuery.optional() }),
+    answer: { status: 200, description: "The newest first.", schema: routeSessions },
+    handle: async ({ tenant }, { params, query }) => {
+      const sessions = await tenant.routes.history(params.key, fromWireFields(query));
+      return { sessions: sessions.map(toWireRouteSession) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/status", operation: "sessionStatus" },
+    ...{ tag: "gateway", summary: "How a session stands, and when it ends.", scope: "read" },
+    params: sessionParams,
+    answer: { status: 200, description: "Its status.", schema: status },
+    handle: async ({ tenant, gateway }, { params }) =>
+      toWireSessionStatus(await sessionStatus(tenant, params.session_id, gateway)),
+  }),
+];

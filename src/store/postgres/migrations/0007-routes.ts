@@ -1,0 +1,46 @@
+import type { Migration } from "../../migration.ts";
+
+/**
+ * Which session a conversation's key leads to, and which it led to before. Older versions neither read
+ * nor write these and may go on writing; a backup that one of them makes leads nowhere.
+ *
+ * `fields` is a JSON object as UTF-8. `version` grows with every change of a route; in
+ * `route_sessions` it is the one at which the route began to lead there.
+ */
+export const ROUTES: Migration = {
+  version: 7,
+  name: "routes",
+  minReader: 1,
+  minWriter: 4,
+  sql: `
+CREATE TABLE routes (
+  tenant bigint NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  fields bytea,
+  PRIMARY KEY (tenant, key)
+) WITH (fillfactor = 70);
+ALTER TABLE routes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE routes FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON routes
+  USING (tenant = nullif(current_setting('backscroll.tenant', true), '')::bigint);
+
+CREATE TABLE route_sessions (
+  tenant bigint NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  since bigint NOT NULL,
+  reason text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant, key, version)
+);
+CREATE INDEX route_sessions_by_session ON route_sessions (tenant, session_id, since);
+ALTER TABLE route_sessions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE route_sessions FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON route_sessions
+  USING (tenant = nullif(current_setting('backscroll.tenant', true), '')::bigint);
+`,
+};

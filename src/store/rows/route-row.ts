@@ -1,0 +1,33 @@
+/** From rows of `routes` and `route_sessions` to what the port gives out. */
+
+import type { JsonObject } from "../../model/json.ts";
+import type { Route, RouteSession } from "../../model/route.ts";
+import type { Row } from "../records.ts";
+import { textOrNull } from "./text.ts";
+
+/** From `routes` (r). */
+export const ROUTE_COLUMNS = "r.key, r.session_id, r.version, r.created_at, r.updated_at, r.fields";
+
+/** From `route_sessions` (h). */
+export const ROUTE_SESSION_COLUMNS = "h.key, h.session_id, h.version, h.since, h.reason";
+
+export function toRoute(row: Row): Route {
+  return {
+    key: String(row["key"]),
+    sessionId: String(row["session_id"]),
+    version: Number(row["version"]),
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+    fields: JSON.parse(textOrNull(row["fields"]) ?? "{}") as JsonObject,
+  };
+}
+
+export function toRouteSession(row: Row): RouteSession {
+  return {
+    key: String(row["key"]),
+    sessionId: String(row["session_id"]),
+    version: Number(row["version"]),
+    since: Number(row["since"]),
+    reason: String(row["reason"]),
+  };
+}

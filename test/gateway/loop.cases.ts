@@ -1,0 +1,190 @@
+/**
+ * A thousand turns against a provider that misbehaves, over HTTP and through the SDK that users have:
+ * nothing is lost, every context fits, and the housekeeping comes to rest. Each policy has a file of
+ * its own that runs them, so that two run at a time.
+ */
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  type AutoPolicy,
+  type GatewayEvent,
+  type GenerateInput,
+  generate,
+} from "../../src/gateway/index.ts";
+import { compatibleModel, type Engine, open, type SessionHandle } from "../../src/index.ts";
+import { BackscrollError } from "../../src/model/errors.ts";
+import { toolTraffic, unansweredCalls } from "../../src/transcript/tool-pairs.ts";
+import { type ModelServer, startModelServer } from "../support/model-server.ts";
+import { type Provider, scriptedProvider, seeded } from "./scripted-provider.ts";
+
+const TURNS = 1_000;
+const WINDOW = 8_000;
+const FILLER = "the quick brown fox jumps over the lazy dog while it rains ".split(" ");
+
+let memory: Engine;
+let server: ModelServer;
+
+interface Run {
+  readonly session: SessionHandle;
+  readonly provider: Provider;
+  readonly events: readonly GatewayEvent[];
+  /** What was said and what was delivered, in order, by the word that only it has. */
+  readonly said: readonly string[];
+  readonly delivered: readonly string[];
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+async function converse(policy: AutoPolicy, seed: number): Promise<Run> {
+  const random = seeded(seed);
+  let spoken = 0;
+  const words = (name: string) => {
+    const count = random() < 0.05 ? 300 : Math.floor(random() * 60);
+    const filler = Array.from({ length: count }, (_, i) => FILLER[(i + spoken) % FILLER.length]);
+    return `${name} ${filler.join(" ")}`;
+  };
+  const provider = scriptedProvider(WINDOW, random, () => words(`answer${seed}x${spoken++}`));
+  server.answer(provider.answer);
+  const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+  const model = compatibleModel({ baseUrl: server.url, model: "scripted", maxRetries: 3 });
+  const events: GatewayEvent[] = [];
+  const look = { inputSchema: memoryless, execute: () => words("seen") };
+  const input: GenerateInput = {
+    ...{ conversationId: session.id, model, contextWindow: WINDOW, tools: { look } },
+    compaction: { policy, flush: { model } },
+    onEvent: (event) => events.push(event),
+  };
+  const said: string[] = [];
+  const delivered: string[] = [];
+  const failures: Record<string, number> = {};
+  for (let turn = 0; turn < TURNS; turn++) {
+    const name = `question${seed}x${turn}`;
+    said.push(name);
+    const stop = new AbortController();
+    if (random() < 0.03) setTimeout(() => stop.abort(), random() * 5);
+    const { signal } = stop;
+    try {
+      // Recalling is a third of what a turn costs: every fourth does.
+      const context = turn % 4 === 0 ? {} : { semanticRecall: false as const };
+      const message = words(name);
+      const { text } = await generate(memory, { ...input, context, message, signal });
+      if (text !== "") delivered.push(text);
+    } catch (error) {
+      const kind = BackscrollError.is(error) ? String(error.details["kind"] ?? error.code) : "bug";
+      failures[kind] = (failures[kind] ?? 0) + 1;
+      if (kind === "bug") throw error;
+    }
+  }
+  return { session, provider, events, said, delivered, failures };
+}
+
+/** A schema that takes anything. */
+const memoryless = {
+  "~standard": {
+    ...{ version: 1, vendor: "test", validate: (value: unknown) => ({ value }) },
+    jsonSchema: { input: () => ({ type: "object" }), output: () => ({}) },
+  },
+};
+
+async function readAll(session: SessionHandle) {
+  const { total } = await session.listMessages({ limit: 1 });
+  const pages = Array.from({ length: Math.ceil(total / 500) }, (_, i) =>
+    session.listMessages({ offset: i * 500, limit: 500 }),
+  );
+  return (await Promise.all(pages)).flatMap(({ messages }) => messages);
+}
+
+const textIn = (blocks: readonly { readonly type: string }[]) =>
+  blocks.map((block) => ("text" in block ? String(block.text) : "")).join("");
+
+export function loopCases(policy: AutoPolicy, seed: number): void {
+  let run: Run;
+  let messages: Awaited<ReturnType<typeof readAll>>;
+
+  beforeAll(async () => {
+    memory = await open(":memory:");
+    server = await startModelServer();
+    run = await converse(policy, seed);
+    messages = await readAll(run.session);
+  }, 300_000);
+
+  afterAll(async () => {
+    await memory.close();
+    await server.close();
+  });
+
+  test("meets all that was planned for it", () => {
+    for (const count of Object.values(run.provider.counts)) expect(count).toBeGreaterThan(0);
+    expect(run.failures["aborted"]).toBeGreaterThan(0);
+    expect(run.failures["connection"]).toBeGreaterThan(0);
+    // An overflow is always made up for: what is injected does not come four times in a row.
+    expect(Object.keys(run.failures).toSorted()).toEqual(["aborted", "connection"]);
+  });
+
+  test("sends contexts that fit, every one of them", () => {
+    expect(run.provider.tooLong()).toBe(0);
+    expect(run.events.filter(({ type }) => type === "overflow_retry").length).toBeGreaterThan(0);
+  });
+
+  test("loses nothing that was said or delivered", () => {
+    const users = messages
+      .filter(({ role }) => role === "user")
+      .map(({ blocks }) => textIn(blocks));
+    expect(users.map((text) => text.split(" ")[0])).toEqual(run.said);
+    const answers = new Set(
+      messages.flatMap(({ role, blocks }) => (role === "assistant" ? [textIn(blocks)] : [])),
+    );
+    const lost = run.delivered.filter(
+      (text) => !answers.has(text) && !answers.has(text.replace("I look. ", "")),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  test("leaves no call without its result", () => {
+    const open = unansweredCalls(messages.map(({ blocks }) => toolTraffic(blocks)));
+    expect([...open]).toEqual([]);
+  });
+
+  test("flushes at most once in a cycle, and goes on after a failure", () => {
+    const kinds = run.events.map(({ type }) => type);
+    const cycles = kinds.join(" ").split("compacted ");
+    expect(Math.max(...cycles.map((cycle) => cycle.match(/\bflushed\b/g)?.length ?? 0))).toBe(1);
+    expect(kinds).toContain("flush_failed");
+  });
+
+  test("does not compact again and again", () => {
+    const compacted = run.events.filter(({ type }) => type === "compacted");
+    expect(compacted.length).toBeGreaterThan(10);
+    expect(compacted.length).toBeLessThan(TURNS / 3);
+    for (const event of compacted) {
+      if (event.type === "compacted" && policy.name === "pi") {
+        expect(event.tokensAfter).toBeLessThan(event.tokensBefore);
+      }
+    }
+  });
+
+  test("tells after every turn that was answered why it did or did not compact", () => {
+    const decided = run.events.filter((event) => event.type === "compaction_decided");
+    const failed = Object.values(run.failures).reduce((sum, count) => sum + count, 0);
+    const atTheEnd = decided.filter((event) => "reason" in event && event.reason !== "overflow");
+    expect(atTheEnd).toHaveLength(TURNS - failed);
+    for (const event of decided) expect(Object.keys(event.numbers).length).toBeGreaterThan(0);
+  });
+
+  test("has every message within reach of a search", async () => {
+    const spoken = messages.flatMap(({ id, blocks }) => {
+      const [word] = /(question|answer)\d+x\d+/.exec(textIn(blocks)) ?? [];
+      return word === undefined ? [] : [{ id, word }];
+    });
+    expect(spoken.length).toBeGreaterThan(TURNS * 1.5);
+    const missed: string[] = [];
+    for (let i = 0; i < spoken.length; i += 10) {
+      const some = spoken.slice(i, i + 10);
+      const { hits } = await memory.searchSessions(some.map(({ word }) => word).join(" OR "), {
+        ...{ limit: 20, perSession: 20, contextBefore: 0, contextAfter: 0 },
+      });
+      const found = new Set(hits.map(({ entryId }) => entryId));
+      missed.push(...some.filter(({ id }) => !found.has(id)).map(({ word }) => word));
+    }
+    expect(missed).toEqual([]);
+  });
+}

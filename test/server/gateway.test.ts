@@ -1,0 +1,70 @@
+/** A gateway behind the server: messages of a channel find their session over HTTP. */
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readConfig } from "../../src/gateway/index.ts";
+import { type Engine, open } from "../../src/index.ts";
+import { openServer, type RunningServer } from "../../src/server/serve.ts";
+
+let engine: Engine;
+let server: RunningServer;
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+  engine = await open(":memory:");
+  const { config } = readConfig({ session: { dmScope: "per-peer", resetTriggers: ["!over"] } });
+  server = await openServer(engine, {
+    ...{ version: "0.0.0", port: 0, requireToken: true, gateway: config },
+  });
+  const make = async (name: string, input: object) => {
+    tokens[name] = (await engine.createToken({ scope: "write", ...input })).token;
+  };
+  await make("channel", { actor: "bot", actAs: "any" });
+  await make("ana", { actor: "ana" });
+  await make("nobody", {});
+});
+afterAll(async () => {
+  await server.stop();
+  await engine.close();
+});
+
+async function inbound(body: object, token = "channel") {
+  const response = await fetch(`${server.url}/v1/inbound`, {
+    method: "POST",
+    headers: {
+      ...{ authorization: `Bearer ${tokens[token]}`, "content-type": "application/json" },
+    },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as Record<string, unknown>;
+}
+
+describe("an inbound message", () => {
+  test("is stored in the session that the server's configuration leads it to", async () => {
+    const body = { channel: "telegram", peer: "4711", display_name: "Ana" };
+    const first = await inbound({ ...body, text: "Hello" });
+    expect(first).toMatchObject({
+      ...{ key: "agent:main:direct:4711", action: "created", actor: "4711" },
+      route: { fields: { displayName: "Ana", provider: "telegram" } },
+      entry: { role: "user", actor: "4711" },
+    });
+    const over = await inbound({ ...body, channel: "signal", text: "!over Next" });
+    expect(over).toMatchObject({
+      ...{ action: "reset", text: "Next", previous_session_id: first["session_id"] },
+    });
+    const kept = await inbound({ ...body, text: "Not kept", append: false });
+    expect(kept).toMatchObject({ action: "continued", entry: null });
+    const meta = await engine.getSessionMeta(String(over["session_id"]));
+    expect(meta.messageCount).toBe(1);
+    expect(await inbound({ ...body, text: "/status" })).toMatchObject({
+      answer: expect.stringContaining("agent:main:direct:4711"),
+    });
+  });
+
+  test("is written by who the token says", async () => {
+    const body = { channel: "telegram", peer: "5", text: "Hi" };
+    expect(await inbound(body, "ana")).toMatchObject({ actor: "ana" });
+    expect(await inbound({ ...body, sender: "ben" }, "ana")).toMatchObject({ code: "forbidden" });
+    expect(await inbound(body, "nobody")).toMatchObject({ code: "invalid_input" });
+    expect(await inbound({ ...body, sender: "ben" })).toMatchObject({ actor: "ben" });
+  });
+});
