@@ -33,6 +33,13 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   restore: "fills a store that nobody uses; says to stop the server first",
   demo: "makes a store of its own in the temporary folder, whatever --db says",
   watch: "has no end; followed in a test of its own",
+  config: "shows this user's own file; no store is opened",
+  maintain: "a gateway's work; says to run it where the store is",
+  sessions: "as maintain",
+  "routes list": "as maintain",
+  "routes show": "as maintain",
+  "routes set": "as maintain",
+  "routes delete": "as maintain",
   serve: "serves a store that it has opened; says to run it where the store is",
   mcp: "speaks a protocol; asked in a test of its own",
   "token create": "prints a secret; tried in a test of its own",
@@ -187,6 +194,8 @@ describe("what needs the store itself", () => {
     ["backup", "copy.db"],
     ["restore", "copy.db"],
     ["serve", "--port=0"],
+    ["sessions"],
+    ["maintain"],
   ])("%s says so, and what to do", async (...args) => {
     const ran = await cli("server", args);
     expect(ran.code).toBe(2);

@@ -171,7 +171,9 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
       expect(child.errors).toBe("");
 
       const erased = await countErased(session);
-      expect(await engine.sweep()).toMatchObject({ erasedEntries: 999 - erased });
+      // A server may finish what the one who died had asked for last.
+      const { erasedEntries } = await engine.sweep();
+      expect(erasedEntries).toBeLessThanOrEqual(999 - erased);
       expect(await countErased(session)).toBe(999);
       const scope = { session: session.id, perSession: 10 };
       expect((await engine.searchSessions("secret", scope)).hits).toHaveLength(1);

@@ -2,7 +2,7 @@
 
 import { BackscrollError } from "../model/errors.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
-import { type FullModel, fullModel } from "./language-model.ts";
+import { type FullModel, fullModel } from "./full-model.ts";
 
 export interface CompatibleModelOptions extends LanguageModelOptions {
   /** Up to the version, such as `http://localhost:11434/v1`. */

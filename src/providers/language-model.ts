@@ -3,13 +3,8 @@
 import type { LanguageModel } from "ai";
 import type { ChatModel } from "../context/chat-model.ts";
 import { BackscrollError } from "../model/errors.ts";
-import type { TextModel } from "../model/text-model.ts";
-import { textModel } from "./ask-model.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
-import { chatModel } from "./chat-model.ts";
-
-/** It writes summaries and takes facts, and it answers conversations. */
-export type FullModel = TextModel & ChatModel;
+import { type FullModel, fullModel } from "./full-model.ts";
 
 /**
  * A language model of the AI SDK, as far as it says what it is: version 2, 3 or 4 of its
@@ -25,15 +20,6 @@ export interface AiSdkModel {
 export function languageModel(model: AiSdkModel, options: LanguageModelOptions = {}): FullModel {
   const { name = model.modelId, ...rest } = options;
   return fullModel(name, async () => model as LanguageModel, rest);
-}
-
-/** `load` is called with a question, and not before. */
-export function fullModel(
-  name: string,
-  load: () => Promise<LanguageModel>,
-  options: Omit<LanguageModelOptions, "name">,
-): FullModel {
-  return { ...textModel(name, load, options), ...chatModel(name, load, options) };
 }
 
 /** A model of the AI SDK as one that answers conversations; one that does so already is left alone. */

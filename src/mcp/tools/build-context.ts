@@ -68,10 +68,10 @@ export const buildContext: Tool = defineTool({
     return {
       about: ABOUT_RECALLED,
       session_id,
-      messages: messages.map((message, i) => ({
-        ...message,
+      messages: messages.map(({ role, actor, part, entry_ids }, i) => ({
+        ...{ role, actor, part },
         blocks: [...toBlockViews(context.messages[i]?.blocks ?? [], MAX_MCP_ANSWER_BYTES).blocks],
-        entry_ids: [...message.entry_ids],
+        entry_ids: [...entry_ids],
       })),
       omitted: [...omitted],
       ...{ tokens, shortened, truncated: null },

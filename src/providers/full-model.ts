@@ -1,0 +1,21 @@
+/** A model for everything that is asked of one. Nothing of the SDK shows in its type. */
+
+import type { LanguageModel } from "ai";
+import type { ChatModel } from "../context/chat-model.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { textModel } from "./ask-model.ts";
+import type { LanguageModelOptions } from "./call-options.ts";
+import { chatModel } from "./chat-model.ts";
+
+/** It writes summaries and takes facts, and it answers conversations. */
+export type FullModel = TextModel & ChatModel;
+
+/** `load` is called with a question, and not before. */
+export function fullModel(
+  name: string,
+  load: () => Promise<unknown>,
+  options: Omit<LanguageModelOptions, "name">,
+): FullModel {
+  const model = async () => (await load()) as LanguageModel;
+  return { ...textModel(name, model, options), ...chatModel(name, model, options) };
+}
