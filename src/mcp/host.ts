@@ -3,6 +3,7 @@
  * known of the caller. Nothing of it can be changed by a request.
  */
 
+import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Access } from "../model/access.ts";
 
@@ -16,6 +17,8 @@ export interface McpHost {
   readonly cwd?: string;
   /** The caller's own session, where the host knows it. */
   readonly session?: string;
+  /** How a session stands with the gateway, where the host runs one: its key, its next reset. */
+  readonly standing?: (sessionId: string) => Promise<WireSessionStatus>;
   /** Hears of bugs, with all that is known of them. Callers are told only that there was one. */
   readonly onError?: (error: unknown) => void;
 }

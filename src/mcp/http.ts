@@ -11,6 +11,7 @@ import {
   type McpRequestContext,
   type McpHttpHandler as SdkHandler,
 } from "@modelcontextprotocol/server";
+import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Access } from "../model/access.ts";
 import { MAX_MCP_REQUEST_BYTES } from "../model/limits.ts";
@@ -20,6 +21,8 @@ import { SessionFeed } from "./session-feed.ts";
 export interface McpHttpOptions {
   readonly tenantFor: (tenant: string) => TenantApi;
   readonly version: string;
+  /** As `standing` of a host, for one of the tenants. */
+  readonly standingFor?: (tenant: string, sessionId: string) => Promise<WireSessionStatus>;
   readonly onError?: (error: unknown) => void;
 }
 
@@ -39,7 +42,7 @@ interface Serving {
 }
 
 export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
-  const { onError } = options;
+  const { onError, standingFor } = options;
   /** By tenant: whoever listens hears of changes in their own tenant only. */
   const serving = new Map<string, Serving>();
 
@@ -52,7 +55,10 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
     const handler = createMcpHandler(
       (context) => {
         const { version } = options;
-        const host = { tenant, access: accessOf(context), version };
+        const host = {
+          ...{ tenant, access: accessOf(context), version },
+          ...(standingFor === undefined ? {} : { standing: (id: string) => standingFor(name, id) }),
+        };
         const { era } = context;
         return createMcpServer(onError === undefined ? host : { ...host, onError }, {
           era,

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { open } from "../../src/index.ts";
 import { runCli } from "../support/cli.ts";
 import { createFolder } from "../support/folder.ts";
+import { call, connectHttp } from "../support/mcp-client.ts";
 import { startNode } from "./node.ts";
 
 const json = { "content-type": "application/json" };
@@ -67,19 +68,12 @@ test("follows this machine's transcripts, and tells MCP callers of them", async 
   await expect.poll(() => found("walrus"), { timeout: 20_000 }).toBe(1);
   writeFileSync(join(folder, "s1.jsonl"), line(2, "the gecko wakes"), { flag: "a" });
   await expect.poll(() => found("gecko"), { timeout: 20_000 }).toBe(1);
-  const asked = await fetch(`${node.url}/mcp`, {
-    method: "POST",
-    headers: { ...json, accept: "application/json, text/event-stream" },
-    body: JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
-      params: {
-        ...{ protocolVersion: "2025-11-25", capabilities: {} },
-        clientInfo: { name: "test", version: "1" },
-      },
-    }),
-  });
-  expect(asked.status).toBe(200);
-  expect(await asked.text()).toContain("backscroll");
+  const client = await connectHttp(new URL(`${node.url}/mcp`), "2025-11-25");
+  const { data } = await call(client, "search_sessions", { query: "gecko" });
+  const id: string = data.hits[0].session_id;
+  const status = await call(client, "session_status", { session_id: id });
+  expect(status.data).toMatchObject({ session: { id }, standing: { key: null, current: false } });
+  await client.close();
   expect(await node.stop("SIGINT")).toBe(0);
 });
 

@@ -1,5 +1,7 @@
 import { hidePasswords } from "../../../api/address.ts";
+import { toWireSessionStatus } from "../../../api/gateway.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { sessionStatus } from "../../../gateway/status/session-status.ts";
 import { type LogRequest, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
@@ -80,8 +82,12 @@ async function serveUntilStopped(
   ]);
   const onError = (error: unknown) => noteError(context, error);
   const { version } = settings;
-  const mcp = mcpHttpHandler({ tenantFor: (name) => engine.forTenant(name), version, onError });
   const gateway = ownConfig().config;
+  const mcp = mcpHttpHandler({
+    ...{ tenantFor: (name) => engine.forTenant(name), version, onError },
+    standingFor: async (name, id) =>
+      toWireSessionStatus(await sessionStatus(engine.forTenant(name), id, gateway)),
+  });
   const server = await openServer(engine, { ...settings, gateway, mcp: mcp.fetch });
   const stop = new AbortController();
   const stopOnSignal = () => {
