@@ -160,6 +160,16 @@ export class MessageStream {
    * an earlier flush failed, with `stream_lost` if the message is no longer ours.
    */
   async write(chunk: string | BlockInput): Promise<void> {
+    this.hold(chunk);
+    if (this.#buffered >= FLUSH_CHARACTERS) return this.flush();
+    if (this.#buffer.length > 0) this.#flushLater();
+  }
+
+  /**
+   * Adds text, or a whole block, and stores nothing: it goes along with the next flush, commit or
+   * abort, all of it or nothing.
+   */
+  hold(chunk: string | BlockInput): void {
     this.#check();
     const piece = typeof chunk === "string" ? chunk : normalizeBlock(chunk, "chunk");
     if (piece === "") return;
@@ -168,8 +178,6 @@ export class MessageStream {
     this.#writtenTokens +=
       typeof piece === "string" ? counter.countText(piece) - 1 : counter.countBlock(piece);
     this.#buffered += typeof piece === "string" ? piece.length : FLUSH_CHARACTERS / 16;
-    if (this.#buffered >= FLUSH_CHARACTERS) return this.flush();
-    this.#flushLater();
   }
 
   /** Stores what is waiting now instead of at the end of the interval. */
@@ -247,6 +255,11 @@ export class MessageStream {
     } finally {
       this.#stopTimers();
     }
+  }
+
+  /** Leaves the message open as the store has it: what is waiting is dropped. */
+  leave(): void {
+    this.#stopTimers();
   }
 
   /** Renews the lease without writing anything. */
