@@ -122,7 +122,7 @@ export function createApp(options: AppOptions): App {
     return Response.json({ status: "ready" });
   });
   serve("GET", "/metrics", async (_request, enter) => {
-    requireScope(await enter(), "admin");
+    requireOperator(await enter());
     const text = metrics.text(await serverGauges(engine, live));
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4" } });
   });
@@ -215,10 +215,21 @@ function queryParams(search: URLSearchParams): Record<string, string | string[]>
 function preconditions(route: Route, headers: Headers): Pick<Caller, "idempotency" | "expected"> {
   const key = headers.get("idempotency-key");
   const leaf = headers.get("if-match");
+  // Whoever sends one relies on it: to leave it out in silence would be to break a promise.
+  if (key !== null && !route.takesKey) throw notTaken("Idempotency-Key");
+  if (leaf !== null && !route.takesLeaf) throw notTaken("If-Match");
   return {
-    idempotency: key === null || !route.takesKey ? {} : { idempotencyKey: key },
-    expected: leaf === null || !route.takesLeaf ? {} : { expectedLeaf: parseLeaf(leaf) },
+    idempotency: key === null ? {} : { idempotencyKey: key },
+    expected: leaf === null ? {} : { expectedLeaf: parseLeaf(leaf) },
   };
+}
+
+function notTaken(header: string): BackscrollError {
+  return new BackscrollError(
+    "invalid_input",
+    `this route takes no ${header}; /docs says which do`,
+    { details: { field: header.toLowerCase() } },
+  );
 }
 
 /** `"01J…"` is a leaf; `""` an empty session. Packed answers have made it weak: `W/"01J…"`. */
