@@ -1,6 +1,6 @@
 import { hidePasswords } from "../../../api/address.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { type LogRequest, toLogLine } from "../../../server/log.ts";
+import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -61,7 +61,9 @@ export const serve: Command = defineCommand({
       ...(log === "none" ? {} : { log: logTo(context, log) }),
     };
     return withOwnStore(context, "a server", (engine) =>
-      serveUntilStopped(context, engine, settings, watch),
+      serveUntilStopped(context, engine, settings, watch, (error) => {
+        if (log !== "none") context.terminal.note(toErrorLine(error));
+      }),
     );
   },
 });
@@ -71,6 +73,7 @@ async function serveUntilStopped(
   engine: Engine,
   settings: ServerOptions,
   watch: boolean,
+  onError: (error: unknown) => void,
 ): Promise<number> {
   // Loaded only here: no other command should pay for a server.
   const [{ openServer }, { keepUp }, { mcpHttpHandler }] = await Promise.all([
@@ -78,7 +81,6 @@ async function serveUntilStopped(
     import("../../../server/upkeep.ts"),
     import("../../../mcp/http.ts"),
   ]);
-  const onError = (error: unknown) => noteError(context, error);
   const { version } = settings;
   const mcp = mcpHttpHandler({ tenantFor: (name) => engine.forTenant(name), version, onError });
   const gateway = ownConfig().config;
@@ -165,9 +167,4 @@ function toList(value: string | undefined): string[] {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
-}
-
-function noteError(context: Context, error: unknown): void {
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  context.terminal.note(`backscroll serve: ${hidePasswords(message)}`);
 }
