@@ -81,3 +81,21 @@ test.each([
   expect((await post(path, { lease, chunks })).status).toBeLessThan(300);
   expect((await engine.getEntry(id)).blocks).toEqual([{ type: "text", text: chunks.join("") }]);
 });
+
+test("what was sent before the commit counts in the estimate of its context", async () => {
+  const client = await connect(url);
+  onTestFinished(() => client.close());
+  const tokens = [];
+  for (const store of [engine, client]) {
+    const session = await store.createSession({ agent: "coder", createdBy: "ana" });
+    const message = await session.openMessage({ role: "assistant", model: "m" });
+    await message.write("The lock is gone. ".repeat(200));
+    await message.flush();
+    await message.commit();
+    const { changes } = await engine.listChanges({ session: session.id, limit: 100 });
+    const call = changes.find(({ kind }) => kind === "context_usage");
+    tokens.push(call?.details["contextTokens"]);
+  }
+  expect(tokens[0]).toBeGreaterThan(500);
+  expect(tokens[1]).toBe(tokens[0]);
+});
