@@ -137,6 +137,27 @@ describe("those who follow", () => {
     await expect(second.untilComments(1_000)).rejects.toThrow("the events have ended");
     await expect.poll(followers).toBe("0");
   });
+
+  test("are let go at /mcp, too", async () => {
+    let isCancelled = false;
+    const stream = () =>
+      new ReadableStream<Uint8Array>({
+        cancel: () => {
+          isCancelled = true;
+        },
+      });
+    const own = await openServer(engine, {
+      ...{ version: "0.0.0", port: 0, heartbeatMs: 50 },
+      mcp: async () => new Response(stream(), { headers: { "content-type": "text/event-stream" } }),
+    });
+    const { token, record } = await engine.createToken({ scope: "read" });
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${own.url}/mcp`, { headers });
+    await engine.revokeToken(record.id);
+    expect(await answer.text()).toBe("");
+    expect(isCancelled).toBe(true);
+    await own.stop(100);
+  });
 });
 
 describe("a reader that takes nothing", () => {
