@@ -174,21 +174,18 @@ export class RemoteMessage implements MessageApi {
     fields: object,
     headers: Record<string, string>,
   ): Promise<Entry> {
-    // More than one store operation takes is sent before: the end and its last words are one.
-    await this.#sendAll(this.#buffer.isFull ? "all" : "doubtful");
-    const chunks = this.#buffer.take();
+    // Before the end, and not along with it: an end may be sent again, and text may not.
+    await this.#sendAll();
     try {
       const entry = await this.#connection.call<WireEntry>({
         ...{ method: "POST", path: this.#path(how), headers },
-        body: toBody({ lease: this.lease, chunks: chunks.map(toWireChunk), ...fields }),
+        body: toBody({ lease: this.lease, ...fields }),
         onLost: () => {
           this.#isCommitDoubtful = how === "commit";
         },
       });
       return fromWireEntry(entry);
     } catch (error) {
-      // What came along may be stored although the end was refused.
-      if (chunks.length > 0) this.#doubtful = chunks;
       if (this.#isCommitDoubtful && BackscrollError.is(error, "stream_lost")) {
         // Only who has the lease can commit it: if it is committed, it was us.
         const entry = await this.#read();
@@ -199,9 +196,9 @@ export class RemoteMessage implements MessageApi {
   }
 
   /** Sends what waits, each piece as one operation of the store. */
-  async #sendAll(what: "all" | "doubtful" = "all"): Promise<void> {
+  async #sendAll(): Promise<void> {
     await this.#clearDoubt();
-    while (what === "all" && !this.#buffer.isEmpty) await this.#sendPiece(this.#buffer.take());
+    while (!this.#buffer.isEmpty) await this.#sendPiece(this.#buffer.take());
   }
 
   async #sendPiece(chunks: readonly SentChunk[]): Promise<void> {

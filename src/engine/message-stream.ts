@@ -105,7 +105,15 @@ export async function continueMessage(
   return new MessageStream(scope, sessionId, id, checkKey(lease, "lease"), {
     role: role ?? "assistant",
     model,
+    earlier: pending?.chunks ?? [],
   });
+}
+
+interface Opened {
+  readonly role: Role;
+  readonly model: string | null;
+  /** What others have stored of it, each the JSON text of an array of chunks. */
+  readonly earlier?: readonly string[];
 }
 
 export class MessageStream {
@@ -115,7 +123,7 @@ export class MessageStream {
   /** What another process needs to go on with it: see `continueMessage`. Nothing to show around. */
   readonly lease: string;
   readonly #scope: Scope;
-  readonly #opened: { readonly role: Role; readonly model: string | null };
+  readonly #opened: Opened;
   #buffer: Chunk[] = [];
   #buffered = 0;
   #flushTimer: NodeJS.Timeout | undefined;
@@ -132,13 +140,7 @@ export class MessageStream {
   #ending = false;
   #ended = false;
 
-  constructor(
-    scope: Scope,
-    sessionId: string,
-    id: string,
-    lease: string,
-    opened: { readonly role: Role; readonly model: string | null },
-  ) {
+  constructor(scope: Scope, sessionId: string, id: string, lease: string, opened: Opened) {
     this.id = id;
     this.sessionId = sessionId;
     this.lease = lease;
@@ -160,16 +162,22 @@ export class MessageStream {
    * an earlier flush failed, with `stream_lost` if the message is no longer ours.
    */
   async write(chunk: string | BlockInput): Promise<void> {
+    this.hold(chunk);
+    if (this.#buffered >= FLUSH_CHARACTERS) return this.flush();
+    if (this.#buffer.length > 0) this.#flushLater();
+  }
+
+  /**
+   * Adds text, or a whole block, and stores nothing: it goes along with the next flush, commit or
+   * abort, all of it or nothing.
+   */
+  hold(chunk: string | BlockInput): void {
     this.#check();
     const piece = typeof chunk === "string" ? chunk : normalizeBlock(chunk, "chunk");
     if (piece === "") return;
     this.#buffer.push(piece);
-    const { counter } = this.#scope;
-    this.#writtenTokens +=
-      typeof piece === "string" ? counter.countText(piece) - 1 : counter.countBlock(piece);
+    this.#writtenTokens += this.#countTokens(piece);
     this.#buffered += typeof piece === "string" ? piece.length : FLUSH_CHARACTERS / 16;
-    if (this.#buffered >= FLUSH_CHARACTERS) return this.flush();
-    this.#flushLater();
   }
 
   /** Stores what is waiting now instead of at the end of the interval. */
@@ -177,10 +185,8 @@ export class MessageStream {
     this.#check();
     this.#setback = undefined;
     this.#flushInBackground();
-    await this.#flushed;
     // A commit that came meanwhile has taken what this flush was for.
-    const failure = this.#failure ?? this.#setback;
-    if (failure !== undefined) throw failure;
+    await this.#settled();
   }
 
   /** Makes the message part of the conversation: durable, counted, searchable. */
@@ -220,7 +226,10 @@ export class MessageStream {
         });
       if (!isUnmeasured) return commit();
       const { estimates } = this.#scope;
-      return estimates.commit(this.#scope, sessionId, parent, this.#writtenTokens, commit);
+      const earlier = (this.#opened.earlier ?? []).flatMap((text) => JSON.parse(text) as Chunk[]);
+      let written = this.#writtenTokens;
+      for (const chunk of earlier) written += this.#countTokens(chunk);
+      return estimates.commit(this.#scope, sessionId, parent, written, commit);
     });
   }
 
@@ -249,13 +258,16 @@ export class MessageStream {
     }
   }
 
+  /** Leaves the message open as the store has it: what is waiting is dropped. */
+  leave(): void {
+    this.#stopTimers();
+  }
+
   /** Renews the lease without writing anything. */
   async renew(): Promise<void> {
     this.#check();
     this.#send(null);
-    await this.#flushed;
-    const failure = this.#failure ?? this.#setback;
-    if (failure !== undefined) throw failure;
+    await this.#settled();
   }
 
   /** Aborts a message that nobody ended, so that `await using` leaves none open. */
@@ -281,6 +293,11 @@ export class MessageStream {
     }
     this.#end();
     return this.#read();
+  }
+
+  #countTokens(chunk: Chunk): number {
+    const { counter } = this.#scope;
+    return typeof chunk === "string" ? counter.countText(chunk) - 1 : counter.countBlock(chunk);
   }
 
   #putBack(chunks: string | null): void {
@@ -317,19 +334,20 @@ export class MessageStream {
       if (this.#ended || this.#failure !== undefined) return;
       const { store, tenant, leaseMs } = this.#scope;
       try {
-        await store.writeStream(tenant, {
-          id: this.id,
-          holder: this.lease,
-          chunks,
-          leaseMs,
-          now: this.#scope.now(),
-        });
+        const [id, holder, now] = [this.id, this.lease, this.#scope.now()];
+        await store.writeStream(tenant, { id, holder, chunks, leaseMs, now });
         this.#setback = undefined;
       } catch (error) {
         if (isFinal(error)) this.#fail(error);
         else this.#postpone(chunks, error);
       }
     });
+  }
+
+  async #settled(): Promise<void> {
+    await this.#flushed;
+    const failure = this.#failure ?? this.#setback;
+    if (failure !== undefined) throw failure;
   }
 
   #fail(error: unknown): void {
@@ -377,7 +395,6 @@ function streamLost(id: string): BackscrollError {
 
 /** Whether the message cannot be written to any more, however often it is tried. */
 function isFinal(error: unknown): boolean {
-  return ["stream_lost", "entry_not_found", "too_large", "store_closed"].some(
-    (code) => BackscrollError.is(error) && error.code === code,
-  );
+  const codes = ["stream_lost", "entry_not_found", "too_large", "store_closed"];
+  return BackscrollError.is(error) && codes.includes(error.code);
 }

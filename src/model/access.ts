@@ -48,6 +48,16 @@ export function requireOperator(access: Access): void {
   );
 }
 
+/** Throws `forbidden` unless the caller may write for everybody, as what was said elsewhere needs. */
+export function requireAnyActor(access: Access): void {
+  if (access.actAs === "any") return;
+  throw new BackscrollError(
+    "forbidden",
+    "this stores what others have said, and the token may not write for everybody; use a token that was made with --act-as any",
+    { details: { field: "act_as" } },
+  );
+}
+
 /** Who writes: the one who was named if the caller may act for them, else the caller itself. */
 export function actorFor(access: Access, named: string | undefined): string | undefined {
   if (named === undefined) return access.actor ?? undefined;

@@ -19,3 +19,8 @@ export function actorField(access: Access, named: string | undefined): { actor?:
   const actor = actorFor(access, named);
   return actor === undefined ? {} : { actor };
 }
+
+/** Whose a session is: one whom the caller may write for, or nothing is said of it. */
+export function ownerField(access: Access, named: string | undefined): { owner?: string } {
+  return named === undefined ? {} : { owner: actorFor(access, named) ?? named };
+}

@@ -14,6 +14,7 @@ import { readJson } from "./body.ts";
 import { check } from "./check.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { Subscribers } from "./live/subscribers.ts";
+import { whileAdmitted } from "./live/while-admitted.ts";
 import type { LogRequest } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -55,6 +56,18 @@ export function createApp(options: AppOptions): App {
   const gateway = options.gateway ?? readConfig({}).config;
   const app: App = new Hono();
 
+  /** Events end when whoever follows them would not be let in any more. */
+  const keepWatch = (request: Request, response: Response, access: Access): Response => {
+    const { body, headers } = response;
+    if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {
+      return response;
+    }
+    const admitAgain = async () => {
+      requireScope(await admit(request.headers, admission), access.scope);
+    };
+    return new Response(whileAdmitted(body, admitAgain, live.heartbeatMs), response);
+  };
+
   /** Everything that holds for all requests, round what one of them is for. */
   const serve = (
     method: string,
@@ -80,6 +93,7 @@ export function createApp(options: AppOptions): App {
       try {
         checkSource(request.headers, admission);
         response = await answer(request, enter, () => c.env.outgoing?.destroy());
+        if (access !== undefined) response = keepWatch(request, response, access);
       } catch (error) {
         failure = error;
         response = toProblemResponse(error, id);
@@ -95,7 +109,10 @@ export function createApp(options: AppOptions): App {
       for (const [key, value] of corsHeaders(request, admission.origins)) {
         response.headers.set(key, value);
       }
-      return pack(request, response);
+      if (request.method !== "HEAD") return pack(request, response);
+      // Nobody will read it: what would go on for as long as it is read must not begin.
+      await response.body?.cancel();
+      return new Response(null, response);
     });
 
   serve("GET", "/healthz", async () => Response.json({ status: "ok" }));
@@ -105,7 +122,7 @@ export function createApp(options: AppOptions): App {
     return Response.json({ status: "ready" });
   });
   serve("GET", "/metrics", async (_request, enter) => {
-    requireScope(await enter(), "admin");
+    requireOperator(await enter());
     const text = metrics.text(await serverGauges(engine, live));
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4" } });
   });
@@ -198,10 +215,21 @@ function queryParams(search: URLSearchParams): Record<string, string | string[]>
 function preconditions(route: Route, headers: Headers): Pick<Caller, "idempotency" | "expected"> {
   const key = headers.get("idempotency-key");
   const leaf = headers.get("if-match");
+  // Whoever sends one relies on it: to leave it out in silence would be to break a promise.
+  if (key !== null && !route.takesKey) throw notTaken("Idempotency-Key");
+  if (leaf !== null && !route.takesLeaf) throw notTaken("If-Match");
   return {
-    idempotency: key === null || !route.takesKey ? {} : { idempotencyKey: key },
-    expected: leaf === null || !route.takesLeaf ? {} : { expectedLeaf: parseLeaf(leaf) },
+    idempotency: key === null ? {} : { idempotencyKey: key },
+    expected: leaf === null ? {} : { expectedLeaf: parseLeaf(leaf) },
   };
+}
+
+function notTaken(header: string): BackscrollError {
+  return new BackscrollError(
+    "invalid_input",
+    `this route takes no ${header}; /docs says which do`,
+    { details: { field: header.toLowerCase() } },
+  );
 }
 
 /** `"01J…"` is a leaf; `""` an empty session. Packed answers have made it weak: `W/"01J…"`. */

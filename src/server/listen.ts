@@ -21,8 +21,7 @@ export async function listen(
   app: ReturnType<typeof createApp>,
   where: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  const server = createHttpServer(app);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, where)));
     server.listen(where.port, where.host, resolve);
@@ -35,6 +34,14 @@ export async function listen(
     port,
     close: (patienceMs = PATIENCE_MS) => close(server, patienceMs),
   };
+}
+
+export function createHttpServer(app: Pick<ReturnType<typeof createApp>, "fetch">): Server {
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  // An import may take longer to arrive than any limit; headers may not, and Node's own limit holds.
+  server.requestTimeout = 0;
+  return server;
 }
 
 async function close(server: Server, patienceMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** One line of JSON for each request: what was asked of which route, never what was said. */
+/** Lines of JSON: what was asked of which route, and what went wrong; never what was said. */
 
 import { toWireError } from "../api/error.ts";
 import type { Access } from "../model/access.ts";
@@ -32,13 +32,28 @@ export function toLogLine(event: RequestEvent, now: Date = new Date()): string {
   });
 }
 
+/** What went wrong beside the requests, such as in the upkeep: where, never what was said. */
+export function toErrorLine(error: unknown, now: Date = new Date()): string {
+  return JSON.stringify({
+    ...{ time: now.toISOString(), level: "error", code: toWireError(error).error.code },
+    stack: error instanceof Error ? stackOf(error) : [],
+  });
+}
+
 function isBug(failure: unknown): failure is Error {
   return failure instanceof Error && !BackscrollError.is(failure);
 }
 
-/** The first line of a stack is the message, which may hold anything. */
-function stackOf(error: Error): string[] {
-  return (error.stack ?? "")
+/**
+ * A stack begins with the message, which may hold anything, also lines that look like those of a stack.
+ * Of one that begins otherwise nothing is shown: nobody knows where its message ends.
+ */
+function stackOf({ stack = "", message }: Error): string[] {
+  // Node writes `TypeError [ERR_CODE]: the message`, and the name alone if there is no message.
+  const name = /^[\w$.]+(?: \[\w+\])?(?:: )?/.exec(stack)?.[0] ?? "";
+  if (!stack.startsWith(message, name.length)) return [];
+  return stack
+    .slice(name.length + message.length)
     .split("\n")
     .filter((line) => /^\s+at /.test(line))
     .map((line) => line.trim());

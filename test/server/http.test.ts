@@ -253,14 +253,14 @@ describe("requests", () => {
 
   test("are counted by route and status, without names", async () => {
     await ask("reader", "GET", `/v1/sessions/${world.ids["session"]}`);
-    const answer = await ask("admin", "GET", "/metrics");
+    const answer = await ask("operator", "GET", "/metrics");
     const text = await answer.text();
     expect(text).toMatch(
       /backscroll_http_request_duration_seconds_count\{method="GET",route="\/v1\/sessions\/\{session_id\}",status="200"\} \d+/,
     );
     expect(text).toMatch(/^backscroll_messages \d+$/m);
     expect(text).not.toContain("acme");
-    expect((await ask("reader", "GET", "/metrics")).status).toBe(403);
+    expect((await ask("admin", "GET", "/metrics")).status).toBe(403);
     expect((await ask(undefined, "GET", "/metrics")).status).toBe(401);
   });
 });

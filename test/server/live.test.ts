@@ -105,6 +105,61 @@ describe("changes as events", () => {
   });
 });
 
+describe("those who follow", () => {
+  const followers = async () => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return /^backscroll_subscribers (\d+)$/m.exec(text)?.[1];
+  };
+
+  test("are counted until they have gone, and who asks for the head alone is none", async () => {
+    for (let i = 0; i < 3; i++) {
+      const headers = { accept: "text/event-stream" };
+      const head = await fetch(`${server.url}/v1/changes`, { method: "HEAD", headers });
+      expect([head.status, await head.text()]).toEqual([200, ""]);
+    }
+    await expect.poll(followers).toBe("0");
+    const events = await Events.open(`${server.url}/v1/changes`);
+    expect(await followers()).toBe("1");
+    await events.close();
+    await expect.poll(followers).toBe("0");
+  });
+
+  test("hear nothing more when their token is revoked, or has expired", async () => {
+    const revoked = await engine.createToken({ scope: "read" });
+    const short = await engine.createToken({ scope: "read", expires: Date.now() + 300 });
+    const open = (token: string) =>
+      Events.open(`${server.url}/v1/changes`, { authorization: `Bearer ${token}` });
+    const [first, second] = [await open(revoked.token), await open(short.token)];
+    await session.append({ role: "user", content: "heard" });
+    expect(kinds(await first.take(1))).toEqual(["entry_appended"]);
+    await engine.revokeToken(revoked.record.id);
+    await expect(first.untilComments(1_000)).rejects.toThrow("the events have ended");
+    await expect(second.untilComments(1_000)).rejects.toThrow("the events have ended");
+    await expect.poll(followers).toBe("0");
+  });
+
+  test("are let go at /mcp, too", async () => {
+    let isCancelled = false;
+    const stream = () =>
+      new ReadableStream<Uint8Array>({
+        cancel: () => {
+          isCancelled = true;
+        },
+      });
+    const own = await openServer(engine, {
+      ...{ version: "0.0.0", port: 0, heartbeatMs: 50 },
+      mcp: async () => new Response(stream(), { headers: { "content-type": "text/event-stream" } }),
+    });
+    const { token, record } = await engine.createToken({ scope: "read" });
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${own.url}/mcp`, { headers });
+    await engine.revokeToken(record.id);
+    expect(await answer.text()).toBe("");
+    expect(isCancelled).toBe(true);
+    await own.stop(100);
+  });
+});
+
 describe("a reader that takes nothing", () => {
   test("is dropped, with memory flat, and goes on where it was", async () => {
     const stuck = await openStuck(`${server.url}/v1/changes?after=start&include_entries=true`);

@@ -246,7 +246,7 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   setQuota: () => ({
     path: "/v1/admin/quota",
     body: { max_sessions: 1000 },
-    stranger: "empty",
+    stranger: "forbidden",
   }),
   searchMemoryByBody: () => ({
     path: "/v1/memories/search",

@@ -262,7 +262,7 @@ const ROUTE_LIST = [
   "get /v1/index read",
   "post /v1/admin/index admin",
   "post /v1/admin/sweep admin",
-  "put /v1/admin/quota admin",
+  "put /v1/admin/quota admin!",
   "get /v1/admin/store admin!",
   "post /v1/admin/store/verify admin!",
   "post /v1/admin/store/check admin!",

@@ -10,7 +10,7 @@ import type { ForkInput } from "../fork.ts";
 import type { MessageStream, OpenMessageInput } from "../message-stream.ts";
 import type { SessionHandle } from "../session-handle.ts";
 
-export type MessageApi = Pick<MessageStream, keyof MessageStream>;
+export type MessageApi = Pick<MessageStream, Exclude<keyof MessageStream, "hold" | "leave">>;
 
 export interface SessionApi
   extends Omit<

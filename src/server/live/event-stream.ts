@@ -23,6 +23,8 @@ export interface EventStreamOptions {
   readonly stallMs: number;
   readonly signal: AbortSignal;
   readonly onDrop: () => void;
+  /** Called once, when nothing is read any more. */
+  readonly onEnd: () => void;
 }
 
 const ENTRY_KINDS: ReadonlySet<Change["kind"]> = new Set(["entry_appended", "message_chunk"]);
@@ -63,7 +65,10 @@ export function eventStream(
             controller.close();
             options.onDrop();
           })
-          .finally(() => clearInterval(heartbeat));
+          .finally(() => {
+            clearInterval(heartbeat);
+            options.onEnd();
+          });
       },
       pull: () => wanted.resolve(),
       cancel: () => ended.abort(),

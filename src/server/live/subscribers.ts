@@ -30,19 +30,25 @@ export class Subscribers {
     return this.#dropped;
   }
 
-  /** Counts a subscriber in until its signal says that it has gone. */
+  /** How often a follower is told that the server is there, and looked at whether it may still be. */
+  get heartbeatMs(): number {
+    return this.#heartbeatMs;
+  }
+
+  /** Counts a subscriber in until its stream has ended, however that came. */
   open(
-    signal: AbortSignal,
     cutOff: () => void,
-  ): Pick<EventStreamOptions, "heartbeatMs" | "stallMs" | "onDrop"> {
+  ): Pick<EventStreamOptions, "heartbeatMs" | "stallMs" | "onDrop" | "onEnd"> {
     this.#open++;
-    signal.addEventListener("abort", () => this.#open--, { once: true });
     return {
       heartbeatMs: this.#heartbeatMs,
       stallMs: this.#stallMs,
       onDrop: () => {
         this.#dropped++;
         cutOff();
+      },
+      onEnd: () => {
+        this.#open--;
       },
     };
   }

@@ -67,7 +67,8 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   defineRoute({
     ...{ method: "put", path: "/v1/admin/quota", operation: "setQuota", tag: "admin" },
-    ...{ summary: "Limit what the tenant may hold; null lifts a limit.", scope: "admin" },
+    ...{ summary: "Limit what the tenant may hold; null lifts a limit." },
+    ...{ scope: "admin", operator: true },
     body: z.strictObject({ max_sessions: limit, max_entries: limit, max_content_bytes: limit }),
     answer: { status: 204, description: "It is done." },
     handle: async ({ tenant }, { body }) => tenant.setQuota(fromWireFields(body)),

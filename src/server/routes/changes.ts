@@ -64,7 +64,7 @@ async function changes(
     ...(after === undefined ? {} : { after }),
     includeEntries: include_entries ?? false,
     signal,
-    ...live.open(signal, cutOff),
+    ...live.open(cutOff),
   });
   return new Response(body, {
     headers: { "content-type": EVENTS, "cache-control": "no-store", "x-accel-buffering": "no" },

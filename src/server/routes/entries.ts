@@ -90,9 +90,12 @@ export const ENTRY_ROUTES: readonly Route[] = [
     answer: { status: 201, description: "The new message.", schema: entry },
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
-      const { content, actor, metadata } = body;
+      const { content, metadata } = body;
+      // Who is not named stays who it was: that, too, must be somebody whom the caller may write for.
+      const isNamed = body.actor !== undefined || caller.access.actor !== null;
+      const actor = isNamed ? body.actor : (await handle.getEntry(params.entry_id)).actor;
       const edited = await handle.edit(params.entry_id, content as ContentInput, {
-        ...actorField(caller.access, actor),
+        ...actorField(caller.access, actor ?? undefined),
         ...(metadata === undefined ? {} : { metadata }),
         ...caller.expected,
         ...caller.idempotency,

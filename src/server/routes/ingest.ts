@@ -17,6 +17,7 @@ import type { Described } from "../../engine/import/import-session.ts";
 import { type Line, splitLines } from "../../ingest/lines.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
+import { requireAnyActor } from "../../model/access.ts";
 import type { Block } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { normalizeBlock } from "../../transcript/normalize.ts";
@@ -39,7 +40,8 @@ const MAX_FILES = 1_000;
 export const INGEST_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "post", path: "/v1/ingest/sessions", operation: "importSession" },
-    ...{ tag: "transfer", summary: "Store a session that was read elsewhere.", scope: "write" },
+    ...{ tag: "transfer", scope: "write" },
+    summary: "Store a session that was read elsewhere; needs a token that acts for any.",
     bytes: "JSON lines: `session` and `options`, then one `entry` each, then `end`.",
     answer: { status: 200, description: "What was stored.", schema: importResult },
     handle: (caller) => importLines(caller),
@@ -85,6 +87,7 @@ export const INGEST_ROUTES: readonly Route[] = [
 ];
 
 async function importLines({ tenant, request, access }: Caller): Promise<WireImportResult> {
+  requireAnyActor(access);
   const lines = splitLines(readBytes(request));
   try {
     const first = await lines.next();

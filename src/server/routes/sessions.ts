@@ -6,7 +6,7 @@ import { toWireSession } from "../../api/session.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Origin } from "../../model/session.ts";
-import { actorOrError } from "../actor.ts";
+import { actorOrError, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
   flagQuery,
@@ -86,12 +86,13 @@ export const SESSION_ROUTES: readonly Route[] = [
     }),
     answer: { status: 201, description: "The session.", schema: session },
     handle: async ({ tenant, access, idempotency }, { body }) => {
-      const { created_by, origin, ...rest } = body;
+      const { created_by, origin, owner, ...rest } = body;
       const createdBy = actorOrError(access, created_by, "created_by");
       const handle = await tenant.createSession({
         ...fromWireFields(rest),
         ...(origin === undefined ? {} : { origin: fromWireFields(origin) as Origin }),
         createdBy,
+        ...ownerField(access, owner),
         ...idempotency,
       });
       return toWireSession(await handle.meta());
@@ -113,9 +114,11 @@ export const SESSION_ROUTES: readonly Route[] = [
     params: sessionParams,
     body: z.strictObject({ ...described, summary: z.string().nullable().optional() }),
     answer: { status: 200, description: "The session as it is now.", schema: session },
-    handle: async ({ tenant }, { params, body }) => {
+    handle: async ({ tenant, access }, { params, body }) => {
       const handle = tenant.session(params.session_id);
-      return toWireSession(await handle.update(fromWireFields(body)));
+      const { owner, ...rest } = body;
+      const patch = { ...fromWireFields(rest), ...ownerField(access, owner) };
+      return toWireSession(await handle.update(patch));
     },
   }),
   defineRoute({
@@ -154,10 +157,13 @@ export const SESSION_ROUTES: readonly Route[] = [
     }),
     answer: { status: 201, description: "The new session.", schema: session },
     handle: async ({ tenant, access, idempotency }, { params, body }) => {
-      const { created_by, ...rest } = body;
+      const { created_by, owner, ...rest } = body;
       const createdBy = actorOrError(access, created_by, "created_by");
       const handle = tenant.session(params.session_id);
-      const fork = await handle.fork({ ...fromWireFields(rest), createdBy, ...idempotency });
+      const fork = await handle.fork({
+        ...{ ...fromWireFields(rest), createdBy, ...ownerField(access, owner) },
+        ...idempotency,
+      });
       return toWireSession(await fork.meta());
     },
   }),

@@ -61,6 +61,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     handle: (caller, { params, body }) =>
       withMessage(caller, params, body, async (message) => {
         if ((body.chunks ?? []).length === 0) await message.renew();
+        else await message.flush();
       }),
   }),
   defineRoute({
@@ -113,6 +114,10 @@ export const STREAM_ROUTES: readonly Route[] = [
   }),
 ];
 
+/**
+ * What came along is stored together with what `use` does, or not at all: a request that failed can be
+ * sent again as it is, and nothing stands there twice.
+ */
 async function withMessage<Result>(
   { tenant }: Caller,
   { session_id, entry_id }: { readonly session_id: string; readonly entry_id: string },
@@ -122,9 +127,9 @@ async function withMessage<Result>(
   const handle = tenant.session(session_id);
   const message = await handle.continueMessage(entry_id, lease);
   try {
-    for (const chunk of chunks ?? []) await message.write(chunk as string | BlockInput);
+    for (const chunk of chunks ?? []) message.hold(chunk as string | BlockInput);
     return await use(message);
   } finally {
-    await message.detach();
+    message.leave();
   }
 }

@@ -3,11 +3,14 @@
 import { z } from "zod";
 import { toWireToken } from "../../api/token.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import { ACCESS_SCOPES, requireOperator } from "../../model/access.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { ACCESS_SCOPES, actorFor, requireAnyActor, requireOperator } from "../../model/access.ts";
+import type { AccessToken } from "../../model/access-token.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { key, limitQuery, time, timeInput } from "../schemas/common.ts";
 
 const text = z.string();
+const MAX_PAGE = 500;
 
 const token: z.ZodType = z
   .object({
@@ -50,7 +53,12 @@ export const TOKEN_ROUTES: readonly Route[] = [
     },
     handle: async ({ tenant, access }, { body }) => {
       if (body.operator === true) requireOperator(access);
-      const made = await tenant.createToken(fromWireFields(body));
+      if (body.act_as === "any") requireAnyActor(access);
+      const names = body.act_as === "any" ? [] : (body.act_as ?? []);
+      for (const name of [body.actor, ...names]) actorFor(access, name);
+      const own = access.tokenId === null ? undefined : await findToken(tenant, access.tokenId);
+      const { expires, ...input } = fromWireFields(body);
+      const made = await tenant.createToken({ ...input, ...expiry(expires, own) });
       return { token: made.token, record: toWireToken(made.record) };
     },
   }),
@@ -59,7 +67,35 @@ export const TOKEN_ROUTES: readonly Route[] = [
     ...{ tag: "admin", summary: "Let nobody in by this token any more.", scope: "admin" },
     params: z.strictObject({ token_id: key }),
     answer: { status: 200, description: "The token as it is now.", schema: token },
-    handle: async ({ tenant }, { params }) =>
-      toWireToken(await tenant.revokeToken(params.token_id)),
+    handle: async ({ tenant, access }, { params }) => {
+      const found = await findToken(tenant, params.token_id);
+      if (found?.operator) requireOperator(access);
+      return toWireToken(await tenant.revokeToken(params.token_id));
+    },
   }),
 ];
+
+/** No later than the token ends with which it was made. */
+function expiry(
+  wanted: Date | undefined,
+  own: AccessToken | undefined,
+): { readonly expires?: number } {
+  const ends = [
+    wanted?.getTime() ?? Number.POSITIVE_INFINITY,
+    own?.expiresAt ?? Number.POSITIVE_INFINITY,
+  ];
+  const expires = Math.min(...ends);
+  return Number.isFinite(expires) ? { expires } : {};
+}
+
+async function findToken(tenant: TenantEngine, id: string): Promise<AccessToken | undefined> {
+  for (let after: string | undefined; ; ) {
+    const page = await tenant.listTokens({
+      limit: MAX_PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    const found = page.find((token) => token.id === id);
+    if (found !== undefined || page.length < MAX_PAGE) return found;
+    after = page.at(-1)?.id;
+  }
+}

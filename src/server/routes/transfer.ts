@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
 import { readTranscript } from "../../ingest/sources.ts";
+import { requireAnyActor } from "../../model/access.ts";
 import { toExportInput } from "../../transfer/export-session.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
@@ -18,7 +19,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 export const TRANSFER_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "post", path: "/v1/import", operation: "importTranscript", tag: "transfer" },
-    ...{ summary: "Store a transcript of another agent.", scope: "write" },
+    summary: "Store a transcript of another agent; needs a token that acts for any.",
+    scope: "write",
     bytes: "The file as it is: JSON, JSON lines, Markdown.",
     query: z.strictObject({
       source: key.optional().meta({ description: "The format; found by the content otherwise." }),
@@ -32,6 +34,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
       schema: importReport,
     },
     handle: async (caller, { query }) => {
+      requireAnyActor(caller.access);
       const { source, path: file, owner, dry_run } = query;
       const transcript = await readTranscript({
         bytes: readBytes(caller.request),

@@ -1,7 +1,7 @@
-import { hidePasswords } from "../../../api/address.ts";
 import type { McpHost } from "../../../mcp/host.ts";
+import { toErrorLine } from "../../../server/log.ts";
 import { type Command, defineCommand } from "../../command.ts";
-import { type Context, isServer } from "../../context.ts";
+import { isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { Follower } from "../../follow/follower.ts";
 import { readVersion } from "../../program.ts";
@@ -34,7 +34,7 @@ export const mcp: Command = defineCommand({
     return withStore(context, "create", async (tenant) => {
       const { serveMcpStdio } = await loading;
       const { actor, session } = options;
-      const onError = (error: unknown) => noteError(context, error);
+      const onError = (error: unknown) => context.terminal.note(toErrorLine(error));
       const host: McpHost = {
         tenant,
         access: {
@@ -68,8 +68,3 @@ export const mcp: Command = defineCommand({
     });
   },
 });
-
-function noteError(context: Context, error: unknown): void {
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  context.terminal.note(`backscroll mcp: ${hidePasswords(message)}`);
-}

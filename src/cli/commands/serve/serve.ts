@@ -2,7 +2,7 @@ import { hidePasswords } from "../../../api/address.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { sessionStatus } from "../../../gateway/status/session-status.ts";
-import { type LogRequest, toLogLine } from "../../../server/log.ts";
+import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -63,7 +63,9 @@ export const serve: Command = defineCommand({
       ...(log === "none" ? {} : { log: logTo(context, log) }),
     };
     return withOwnStore(context, "a server", (engine) =>
-      serveUntilStopped(context, engine, settings, watch),
+      serveUntilStopped(context, engine, settings, watch, (error) => {
+        if (log !== "none") context.terminal.note(toErrorLine(error));
+      }),
     );
   },
 });
@@ -73,6 +75,7 @@ async function serveUntilStopped(
   engine: Engine,
   settings: ServerOptions,
   watch: boolean,
+  onError: (error: unknown) => void,
 ): Promise<number> {
   // Loaded only here: no other command should pay for a server.
   const [{ openServer }, { keepUp }, { mcpHttpHandler }] = await Promise.all([
@@ -80,7 +83,6 @@ async function serveUntilStopped(
     import("../../../server/upkeep.ts"),
     import("../../../mcp/http.ts"),
   ]);
-  const onError = (error: unknown) => noteError(context, error);
   const { version } = settings;
   const gateway = ownConfig().config;
   const mcp = mcpHttpHandler({
@@ -171,9 +173,4 @@ function toList(value: string | undefined): string[] {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
-}
-
-function noteError(context: Context, error: unknown): void {
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  context.terminal.note(`backscroll serve: ${hidePasswords(message)}`);
 }
