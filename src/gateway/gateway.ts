@@ -15,8 +15,12 @@ import { readSessionKey } from "../routing/resets/reset-type.ts";
 import { resolveSessionKey } from "../routing/resolve-key.ts";
 import { formatSessionKey, normalizeAgentId, parseSessionKey } from "../routing/session-key.ts";
 import { matchTrigger } from "../routing/triggers.ts";
+import type { AutoCompactionOptions } from "./after-turn/auto-compaction.ts";
+import type { EventListener } from "./compaction/events.ts";
+import type { TurnUsage } from "./compaction/read-figures.ts";
 import type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
 import { readConfig } from "./config/read-config.ts";
+import { type GenerateStream, streamOf } from "./generate/generate.ts";
 import {
   type CheckedInbound,
   checkInbound,
@@ -27,12 +31,31 @@ import type { InboundAction, InboundReason, InboundResult, InboundTurn } from ".
 import { explainPolicy, resetDue } from "./resets/route-reset.ts";
 import { answerCommand, type CompactOnRequest, matchCommand } from "./routes/commands.ts";
 import { findSession, forkParent, startSession } from "./routes/start-session.ts";
+import {
+  answerTurn,
+  endTurn,
+  type GatewayAfterTurn,
+  type GatewayAnswer,
+  type GatewayGenerateInput,
+  type GatewayTurnContext,
+  type TurnParts,
+} from "./turns/answer-turn.ts";
+import type { GatewayModel } from "./turns/choose-model.ts";
+import type { CompactionSetup } from "./turns/compaction-of.ts";
 
 export interface GatewayOptions {
   /** The time in epoch milliseconds; the machine's clock if left out. */
   readonly now?: () => number;
   /** What `/compact` does; compacts as the engine does by default if left out. */
   readonly compact?: CompactOnRequest;
+  /** Who answers, and writes memories down: one for all, or chosen by a route's overrides and levels. */
+  readonly model?: GatewayModel;
+  /** Who writes summaries, and how. */
+  readonly summaries?: NonNullable<AutoCompactionOptions["compact"]>;
+  /** What the configuration has no key for, such as `folder`. */
+  readonly flush?: NonNullable<CompactionSetup["flush"]>;
+  /** Hears what `afterTurn` and `generate` decide, in all conversations. */
+  readonly onEvent?: EventListener;
 }
 
 /** How often somebody else may be quicker before it is an error. */
@@ -44,7 +67,7 @@ export function openGateway(
   config: GatewayConfigInput | GatewayConfig = {},
   options: GatewayOptions = {},
 ): Gateway {
-  return new Gateway(tenant, readConfig(config).config, options);
+  return new Gateway(tenant, readConfig(config, process.env).config, options);
 }
 
 export class Gateway {
@@ -52,12 +75,15 @@ export class Gateway {
   readonly config: GatewayConfig;
   readonly #now: () => number;
   readonly #compact: CompactOnRequest;
+  readonly #turns: TurnParts;
 
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
     this.tenant = tenant;
     this.config = config;
-    this.#now = options.now ?? Date.now;
-    this.#compact = options.compact ?? ((session) => session.compact());
+    const { now = Date.now, compact, ...parts } = options;
+    this.#now = now;
+    this.#compact = compact ?? ((session) => session.compact());
+    this.#turns = { tenant, config, now, ...parts };
   }
 
   /** The key of the conversation that a message belongs to. */
@@ -83,6 +109,27 @@ export class Gateway {
         if (!BackscrollError.is(error, "route_conflict") || tries === MAX_TRIES) throw error;
       }
     }
+  }
+
+  /**
+   * Answers as `generate` does, with the compaction, the flush and the silence of the configuration, and
+   * what the route says of the model and of delivery. The route's counters and marks follow.
+   */
+  generate(input: GatewayGenerateInput): Promise<GatewayAnswer> {
+    return answerTurn(this.#turns, input, () => undefined);
+  }
+
+  generateStream(input: GatewayGenerateInput): GenerateStream<GatewayAnswer> {
+    return streamOf((tell) => answerTurn(this.#turns, input, tell));
+  }
+
+  /** For hosts that make their own calls: compacts, flushes and counts at the end of a turn. */
+  afterTurn(
+    session: SessionHandle,
+    usage?: TurnUsage,
+    turn: GatewayTurnContext = {},
+  ): Promise<GatewayAfterTurn> {
+    return endTurn(this.#turns, session, usage, turn);
   }
 
   async #take(message: CheckedInbound, key: string): Promise<InboundResult> {
