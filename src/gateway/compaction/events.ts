@@ -31,7 +31,7 @@ export type GatewayEvent =
   | (SessionEvent & {
       readonly type: "compaction_skipped";
       readonly reason: "min_gain" | "nothing_to_compact" | "conflict" | "failed";
-      /** The code of the failure, where there was one. */
+      /** The code of the failure, where there was one; `unknown` for one that is not ours. */
       readonly code?: string;
       readonly message: string;
       readonly numbers: Readonly<Record<string, number>>;
