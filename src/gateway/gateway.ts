@@ -162,7 +162,7 @@ export class Gateway {
     const handle = await this.tenant.getSession(routed.route.sessionId);
     const previous = routed.action === "continued" ? undefined : route?.sessionId;
     const turn = {
-      ...{ key, action: routed.action, why: this.#why(key, routed.action, reason) },
+      ...{ key, action: routed.action, why: this.#why(message, key, routed.action, reason) },
       ...{ reason: routed.action === "forked" ? ("thread" as const) : reason },
       ...{ session: handle, route: routed.route, actor, previousSessionId: previous ?? null },
       deliver: isDelivered(routed.route),
@@ -189,7 +189,7 @@ export class Gateway {
     }
     if (isAsked) return { action: "reset", reason: "command" };
     if (message.kind !== "message") return { action: "continued", reason: "housekeeping" };
-    const due = resetDue(this.config, key, session, this.#now());
+    const due = resetDue(this.config, key, session, this.#now(), message.channel);
     return due === undefined
       ? { action: "continued", reason: "fresh" }
       : { action: "reset", reason: due.reason };
@@ -243,8 +243,13 @@ export class Gateway {
     return writer === undefined || writer.trim() === "" ? this.#agentOf(message, key) : writer;
   }
 
-  #why(key: string, action: InboundAction, reason: InboundReason): string {
-    const rule = explainPolicy(this.config, key);
+  #why(
+    { channel }: CheckedInbound,
+    key: string,
+    action: InboundAction,
+    reason: InboundReason,
+  ): string {
+    const rule = explainPolicy(this.config, key, channel);
     if (action === "forked") return "a thread starts with what was said before it";
     switch (reason) {
       case "first":

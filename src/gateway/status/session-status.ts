@@ -47,7 +47,8 @@ export async function sessionStatus(
   const model = await modelOf(handle, route?.route?.fields ?? {});
   const isCurrent = route?.route !== undefined;
   const key = route?.key ?? null;
-  const next = isCurrent && key !== null ? resetAhead(config, key, session) : undefined;
+  const channel = route?.route?.fields.provider;
+  const next = isCurrent && key !== null ? resetAhead(config, key, session, channel) : undefined;
   return {
     ...{ sessionId, key, current: isCurrent, agent: session.agent },
     ...{ messageCount: session.messageCount, startedAt: session.startedAt },
@@ -57,7 +58,7 @@ export async function sessionStatus(
     compactionCount: compaction === null ? 0 : await countCompactions(handle),
     memoryFlushAt: readAutoState(session.metadata).memoryFlushAt,
     nextReset: next ?? null,
-    resetRule: ruleOf(config, key, isCurrent),
+    resetRule: isCurrent ? explainPolicy(config, route.key, channel) : ruleWithout(key),
   };
 }
 
@@ -65,7 +66,7 @@ async function countCompactions(handle: SessionHandle): Promise<number> {
   return (await handle.summaries()).filter(({ kind }) => kind === "compaction").length;
 }
 
-function ruleOf(config: GatewayConfig, key: string | null, isCurrent: boolean): string {
+function ruleWithout(key: string | null): string {
   if (key === null) return "never by itself: no key leads to it";
-  return isCurrent ? explainPolicy(config, key) : "it is over: its key leads to another session";
+  return "it is over: its key leads to another session";
 }

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { testGateway } from "../gateway.cases.ts";
+import { sessionStatus } from "../status/session-status.ts";
+
+const ana = { channel: "telegram", peer: "4711", append: true } as const;
+
+describe("a channel's own resets", () => {
+  test.each(["main", "per-peer", "per-channel-peer"] as const)("hold in %s", async (dmScope) => {
+    const resetByChannel = { telegram: { mode: "idle", idleMinutes: 10 } } as const;
+    const { gateway, engine, at } = await testGateway({ session: { dmScope, resetByChannel } });
+    const { session } = await gateway.inbound({ ...ana, channel: " Telegram", text: "a" });
+    const status = await sessionStatus(engine, session?.id ?? "", gateway.config);
+    expect(status.resetRule).toBe("after 10 minutes of silence");
+    at("2026-05-04T12:11:00Z");
+    const next = await gateway.inbound({ ...ana, text: "b" });
+    expect(next).toMatchObject({ action: "reset", reason: "idle" });
+    expect(next.why).toMatch(/after 10 minutes of silence$/);
+  });
+
+  test("are not those of another channel in the same conversation", async () => {
+    const resetByChannel = { telegram: { mode: "idle", idleMinutes: 10 } } as const;
+    const session = { dmScope: "main", resetByChannel } as const;
+    const { gateway, at } = await testGateway({ session });
+    await gateway.inbound({ ...ana, channel: "slack", text: "a" });
+    at("2026-05-04T12:11:00Z");
+    const next = await gateway.inbound({ ...ana, channel: "slack", text: "b" });
+    expect(next).toMatchObject({ action: "continued", reason: "fresh" });
+  });
+});
+
+test("a thread begins its own count of compactions and flushes", async () => {
+  const { gateway } = await testGateway();
+  const group = { channel: "slack", chatType: "channel", peer: "C1", sender: "u" } as const;
+  const { session } = await gateway.inbound({ ...group, append: true, text: "a" });
+  const housekeeping = {
+    ...{ compactionAttempt: { messageCount: 90 }, compactionCount: 3, memoryFlushAt: 5 },
+    ...{ memoryFlushCompaction: "none", memoryFlushCompactionCount: 2 },
+  };
+  await session?.update({ metadata: { ...housekeeping, tone: "dry" } });
+  const thread = await gateway.inbound({ ...group, thread: "9", text: "b" });
+  expect(thread.action).toBe("forked");
+  expect((await thread.session?.meta())?.metadata).toEqual({
+    ...{ tone: "dry", sessionKey: thread.key },
+  });
+});
