@@ -30,6 +30,7 @@ import {
 import type { InboundAction, InboundReason, InboundResult, InboundTurn } from "./inbound-result.ts";
 import { explainPolicy, resetDue } from "./resets/route-reset.ts";
 import { answerCommand, type CompactOnRequest, matchCommand } from "./routes/commands.ts";
+import { findRepeated, inboundMark } from "./routes/find-repeated.ts";
 import { findSession, forkParent, startSession } from "./routes/start-session.ts";
 import {
   answerTurn,
@@ -153,7 +154,15 @@ export class Gateway {
       ? matchTrigger(message.text, this.config.session.resetTriggers)
       : undefined;
     const text = trigger?.rest ?? message.text;
-    const decided = this.#decide(message, key, route, session, trigger !== undefined);
+    const wanted = this.#decide(message, key, route, session, trigger !== undefined);
+    const { id } = message;
+    const isEnding = wanted.action === "reset";
+    const known =
+      id !== undefined && session !== undefined && wanted.reason !== "repeated"
+        ? await findRepeated(this.tenant, session, id, isEnding)
+        : undefined;
+    const decided =
+      known === undefined ? wanted : ({ action: "continued", reason: "repeated" } as const);
     const { reason } = decided;
     const routed =
       decided.action === "continued" && route !== undefined
@@ -170,7 +179,8 @@ export class Gateway {
     if (trigger !== undefined && text === "") {
       return { ...turn, text: "", entry: null, answer: "A new session has begun." };
     }
-    const entry = message.append && text !== "" ? await store(handle, message, actor, text) : null;
+    const isStored = message.append && text !== "" && known === undefined;
+    const entry = isStored ? await store(handle, message, actor, text) : (known ?? null);
     return { ...turn, text, entry, answer: null } satisfies InboundTurn;
   }
 
@@ -265,7 +275,7 @@ export class Gateway {
       case "housekeeping":
         return "input that comes by itself starts nothing";
       case "repeated":
-        return "this message started the session: it was delivered twice";
+        return "this message was delivered twice: it is stored already";
       default:
         return `the session goes on: sessions are reset ${rule}`;
     }
@@ -283,7 +293,10 @@ async function store(
   text: string,
 ) {
   return session.append(
-    { role: "user", actor, content: text, interaction: kind === "message" },
+    {
+      ...{ role: "user", actor, content: text, interaction: kind === "message" },
+      ...(id === undefined ? {} : { metadata: inboundMark(id) }),
+    },
     id === undefined ? {} : { idempotencyKey: `inbound:${id}` },
   );
 }

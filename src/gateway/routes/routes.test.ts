@@ -43,3 +43,36 @@ test("a thread begins its own count of compactions and flushes", async () => {
     ...{ tone: "dry", sessionKey: thread.key },
   });
 });
+
+describe("a message that is delivered twice", () => {
+  test("does not begin a new day", async () => {
+    const { gateway, at } = await testGateway();
+    await gateway.inbound({ ...ana, id: "4", text: "hello" });
+    const first = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
+    at("2026-05-05T12:00:00Z");
+    const again = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
+    expect(again).toMatchObject({ action: "continued", reason: "repeated" });
+    expect(again.entry?.id).toBe(first.entry?.id);
+    expect(again.session?.id).toBe(first.session?.id);
+  });
+
+  test("is not stored again in the session after", async () => {
+    const { gateway, at } = await testGateway();
+    const first = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
+    at("2026-05-05T12:00:00Z");
+    const next = await gateway.inbound({ ...ana, id: "6", text: "hello" });
+    expect(next.action).toBe("reset");
+    const again = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
+    expect(again).toMatchObject({ action: "continued", reason: "repeated" });
+    expect(again.entry?.id).toBe(first.entry?.id);
+    expect((await next.session?.meta())?.messageCount).toBe(1);
+  });
+
+  test("does not reset again what it once reset", async () => {
+    const { gateway } = await testGateway();
+    await gateway.inbound({ ...ana, id: "1", text: "/new one" });
+    await gateway.inbound({ ...ana, id: "2", text: "/new two" });
+    const again = await gateway.inbound({ ...ana, id: "1", text: "/new one" });
+    expect(again).toMatchObject({ action: "continued", reason: "repeated" });
+  });
+});
