@@ -75,7 +75,7 @@ export class Gateway {
   readonly tenant: TenantEngine;
   readonly config: GatewayConfig;
   readonly #now: () => number;
-  readonly #compact: CompactOnRequest;
+  readonly #compact: CompactOnRequest | undefined;
   readonly #turns: TurnParts;
 
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
@@ -83,7 +83,7 @@ export class Gateway {
     this.config = config;
     const { now = Date.now, compact, ...parts } = options;
     this.#now = now;
-    this.#compact = compact ?? ((session) => session.compact());
+    this.#compact = compact;
     this.#turns = { tenant, config, now, ...parts };
   }
 

@@ -6,6 +6,7 @@ import { open } from "../../open.ts";
 import { call, end, failureOf, overflows, say, scriptedModel, spoken } from "./generate.cases.ts";
 import { generate, generateStream } from "./generate.ts";
 import type { GeneratePart } from "./generate-input.ts";
+import { generateTitle } from "./generate-title.ts";
 
 let memory: Engine;
 beforeAll(async () => {
@@ -269,4 +270,20 @@ test("calls whose results cannot be stored get results that say so", async () =>
   const stored = await session.history();
   expect(stored.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
   expect(stored[2]?.blocks).toMatchObject([{ toolUseId: "c1", isError: true }]);
+});
+
+test("a model that only writes texts finds a title, too", async () => {
+  const session = await start();
+  await session.append({ role: "user", content: "Why does the cron job run twice?" });
+  const asked: string[] = [];
+  const model = {
+    name: "plain",
+    generate: async ({ prompt }: { readonly prompt: string }) => {
+      asked.push(prompt);
+      return { text: '"A cron job that runs twice."', finishReason: "stop" };
+    },
+  };
+  expect(await generateTitle(session, { model })).toBe("A cron job that runs twice");
+  expect(asked).toEqual(["user: Why does the cron job run twice?"]);
+  expect((await session.meta()).title).toBe("A cron job that runs twice");
 });

@@ -76,3 +76,16 @@ describe("a message that is delivered twice", () => {
     expect(again).toMatchObject({ action: "continued", reason: "repeated" });
   });
 });
+
+test("instructions for a compaction that nobody follows are said to be unused", async () => {
+  const { gateway } = await testGateway();
+  const { session } = await gateway.inbound({ ...ana, text: "a" });
+  for (const text of ["b", "c", "d"]) {
+    await session?.append([
+      { role: "assistant", content: "word ".repeat(9_000) },
+      { role: "user", content: text },
+    ]);
+  }
+  const asked = await gateway.inbound({ ...ana, text: "/compact keep the prices" });
+  expect(asked.answer).toMatch(/^Compacted .*\. Your instructions were not used\.$/);
+});
