@@ -174,7 +174,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   server: {
     folders: [
       ...["model", "transcript", "context", "engine", "api", "archive"],
-      ...["ingest", "ingest/sources.ts", "export", "transfer", "gateway"],
+      ...["ingest", "ingest/sources.ts", "export", "transfer", "gateway", "gateway/generate"],
     ],
     packages: [
       ...["hono", "@hono/node-server", "zod"],

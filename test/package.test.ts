@@ -91,6 +91,7 @@ test("backscroll/gateway has these names at run time", () => {
     "SILENT_TOKEN",
     "autoCompaction",
     "clawPolicy",
+    "compactionOf",
     "decide",
     "decideFlush",
     "effectiveReserve",

@@ -14,6 +14,7 @@ import { checkName } from "../model/ids.ts";
 import { MAX_PATH_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
+import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type {
@@ -36,6 +37,7 @@ import {
 import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
+import { findModel } from "./context/compact-options.ts";
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
@@ -354,6 +356,11 @@ export class TenantEngine {
   /** From now on it lets nobody in. Doing so again changes nothing. */
   revokeToken(id: string): Promise<AccessToken> {
     return revokeToken(this.scope, id);
+  }
+
+  /** A language model that the store was opened with; `model_unavailable` if there is none so named. */
+  textModel(name = "default"): TextModel {
+    return findModel(this.scope, name);
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */

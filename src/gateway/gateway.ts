@@ -15,8 +15,12 @@ import { readSessionKey } from "../routing/resets/reset-type.ts";
 import { resolveSessionKey } from "../routing/resolve-key.ts";
 import { formatSessionKey, normalizeAgentId, parseSessionKey } from "../routing/session-key.ts";
 import { matchTrigger } from "../routing/triggers.ts";
+import type { AutoCompactionOptions } from "./after-turn/auto-compaction.ts";
+import type { EventListener } from "./compaction/events.ts";
+import type { TurnUsage } from "./compaction/read-figures.ts";
 import type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
 import { readConfig } from "./config/read-config.ts";
+import { type GenerateStream, streamOf } from "./generate/generate.ts";
 import {
   type CheckedInbound,
   checkInbound,
@@ -26,13 +30,33 @@ import {
 import type { InboundAction, InboundReason, InboundResult, InboundTurn } from "./inbound-result.ts";
 import { explainPolicy, resetDue } from "./resets/route-reset.ts";
 import { answerCommand, type CompactOnRequest, matchCommand } from "./routes/commands.ts";
+import { findRepeated, inboundMark } from "./routes/find-repeated.ts";
 import { findSession, forkParent, startSession } from "./routes/start-session.ts";
+import {
+  answerTurn,
+  endTurn,
+  type GatewayAfterTurn,
+  type GatewayAnswer,
+  type GatewayGenerateInput,
+  type GatewayTurnContext,
+  type TurnParts,
+} from "./turns/answer-turn.ts";
+import type { GatewayModel } from "./turns/choose-model.ts";
+import type { CompactionSetup } from "./turns/compaction-of.ts";
 
 export interface GatewayOptions {
   /** The time in epoch milliseconds; the machine's clock if left out. */
   readonly now?: () => number;
   /** What `/compact` does; compacts as the engine does by default if left out. */
   readonly compact?: CompactOnRequest;
+  /** Who answers, and writes memories down: one for all, or chosen by a route's overrides and levels. */
+  readonly model?: GatewayModel;
+  /** Who writes summaries, and how. */
+  readonly summaries?: NonNullable<AutoCompactionOptions["compact"]>;
+  /** What the configuration has no key for, such as `folder`. */
+  readonly flush?: NonNullable<CompactionSetup["flush"]>;
+  /** Hears what `afterTurn` and `generate` decide, in all conversations. */
+  readonly onEvent?: EventListener;
 }
 
 /** How often somebody else may be quicker before it is an error. */
@@ -44,20 +68,23 @@ export function openGateway(
   config: GatewayConfigInput | GatewayConfig = {},
   options: GatewayOptions = {},
 ): Gateway {
-  return new Gateway(tenant, readConfig(config).config, options);
+  return new Gateway(tenant, readConfig(config, process.env).config, options);
 }
 
 export class Gateway {
   readonly tenant: TenantEngine;
   readonly config: GatewayConfig;
   readonly #now: () => number;
-  readonly #compact: CompactOnRequest;
+  readonly #compact: CompactOnRequest | undefined;
+  readonly #turns: TurnParts;
 
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
     this.tenant = tenant;
     this.config = config;
-    this.#now = options.now ?? Date.now;
-    this.#compact = options.compact ?? ((session) => session.compact());
+    const { now = Date.now, compact, ...parts } = options;
+    this.#now = now;
+    this.#compact = compact;
+    this.#turns = { tenant, config, now, ...parts };
   }
 
   /** The key of the conversation that a message belongs to. */
@@ -85,6 +112,27 @@ export class Gateway {
     }
   }
 
+  /**
+   * Answers as `generate` does, with the compaction, the flush and the silence of the configuration, and
+   * what the route says of the model and of delivery. The route's counters and marks follow.
+   */
+  generate(input: GatewayGenerateInput): Promise<GatewayAnswer> {
+    return answerTurn(this.#turns, input, () => undefined);
+  }
+
+  generateStream(input: GatewayGenerateInput): GenerateStream<GatewayAnswer> {
+    return streamOf((tell) => answerTurn(this.#turns, input, tell));
+  }
+
+  /** For hosts that make their own calls: compacts, flushes and counts at the end of a turn. */
+  afterTurn(
+    session: SessionHandle,
+    usage?: TurnUsage,
+    turn: GatewayTurnContext = {},
+  ): Promise<GatewayAfterTurn> {
+    return endTurn(this.#turns, session, usage, turn);
+  }
+
   async #take(message: CheckedInbound, key: string): Promise<InboundResult> {
     const route = await this.tenant.routes.find(key);
     const session =
@@ -106,7 +154,15 @@ export class Gateway {
       ? matchTrigger(message.text, this.config.session.resetTriggers)
       : undefined;
     const text = trigger?.rest ?? message.text;
-    const decided = this.#decide(message, key, route, session, trigger !== undefined);
+    const wanted = this.#decide(message, key, route, session, trigger !== undefined);
+    const { id } = message;
+    const isEnding = wanted.action === "reset";
+    const known =
+      id !== undefined && session !== undefined && wanted.reason !== "repeated"
+        ? await findRepeated(this.tenant, session, id, isEnding)
+        : undefined;
+    const decided =
+      known === undefined ? wanted : ({ action: "continued", reason: "repeated" } as const);
     const { reason } = decided;
     const routed =
       decided.action === "continued" && route !== undefined
@@ -115,7 +171,7 @@ export class Gateway {
     const handle = await this.tenant.getSession(routed.route.sessionId);
     const previous = routed.action === "continued" ? undefined : route?.sessionId;
     const turn = {
-      ...{ key, action: routed.action, why: this.#why(key, routed.action, reason) },
+      ...{ key, action: routed.action, why: this.#why(message, key, routed.action, reason) },
       ...{ reason: routed.action === "forked" ? ("thread" as const) : reason },
       ...{ session: handle, route: routed.route, actor, previousSessionId: previous ?? null },
       deliver: isDelivered(routed.route),
@@ -123,7 +179,8 @@ export class Gateway {
     if (trigger !== undefined && text === "") {
       return { ...turn, text: "", entry: null, answer: "A new session has begun." };
     }
-    const entry = message.append && text !== "" ? await store(handle, message, actor, text) : null;
+    const isStored = message.append && text !== "" && known === undefined;
+    const entry = isStored ? await store(handle, message, actor, text) : (known ?? null);
     return { ...turn, text, entry, answer: null } satisfies InboundTurn;
   }
 
@@ -142,7 +199,7 @@ export class Gateway {
     }
     if (isAsked) return { action: "reset", reason: "command" };
     if (message.kind !== "message") return { action: "continued", reason: "housekeeping" };
-    const due = resetDue(this.config, key, session, this.#now());
+    const due = resetDue(this.config, key, session, this.#now(), message.channel);
     return due === undefined
       ? { action: "continued", reason: "fresh" }
       : { action: "reset", reason: due.reason };
@@ -196,8 +253,13 @@ export class Gateway {
     return writer === undefined || writer.trim() === "" ? this.#agentOf(message, key) : writer;
   }
 
-  #why(key: string, action: InboundAction, reason: InboundReason): string {
-    const rule = explainPolicy(this.config, key);
+  #why(
+    { channel }: CheckedInbound,
+    key: string,
+    action: InboundAction,
+    reason: InboundReason,
+  ): string {
+    const rule = explainPolicy(this.config, key, channel);
     if (action === "forked") return "a thread starts with what was said before it";
     switch (reason) {
       case "first":
@@ -213,7 +275,7 @@ export class Gateway {
       case "housekeeping":
         return "input that comes by itself starts nothing";
       case "repeated":
-        return "this message started the session: it was delivered twice";
+        return "this message was delivered twice: it is stored already";
       default:
         return `the session goes on: sessions are reset ${rule}`;
     }
@@ -231,7 +293,10 @@ async function store(
   text: string,
 ) {
   return session.append(
-    { role: "user", actor, content: text, interaction: kind === "message" },
+    {
+      ...{ role: "user", actor, content: text, interaction: kind === "message" },
+      ...(id === undefined ? {} : { metadata: inboundMark(id) }),
+    },
     id === undefined ? {} : { idempotencyKey: `inbound:${id}` },
   );
 }

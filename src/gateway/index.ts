@@ -105,5 +105,17 @@ export {
   silenceFilter,
 } from "./silence/silence.ts";
 export { type SessionStatus, sessionStatus } from "./status/session-status.ts";
+export type {
+  GatewayAfterTurn,
+  GatewayAnswer,
+  GatewayGenerateInput,
+  GatewayTurnContext,
+} from "./turns/answer-turn.ts";
+export type { AnyModel, GatewayModel, ModelChoice } from "./turns/choose-model.ts";
+export {
+  type CompactionSetup,
+  type ConfiguredCompaction,
+  compactionOf,
+} from "./turns/compaction-of.ts";
 export type { WithMemoryOptions } from "./with-memory/memory-turn.ts";
 export { withMemory } from "./with-memory/with-memory.ts";

@@ -86,8 +86,21 @@ describe("identity links", () => {
     ["the first that fits", { channel: "signal", peer: "4711" }, "ben"],
     ["never by an id of another case", { channel: "slack", peer: "u042" }, "u042"],
     ["never to nobody", { channel: "slack", peer: "5" }, "5"],
+    ["never by a name that a stranger gave himself", { channel: "irc", peer: "ana" }, "irc%3Aana"],
+    ["nor by another channel's", { channel: "irc", peer: "slack:ana" }, "irc%3Aslack%3Aana"],
+    ["nor by channel and id in one", { channel: "irc", peer: "telegram:4711" }, "telegram%3A4711"],
   ])("%s", (_name, origin, peer) => {
     expect(keyOf(origin, { dmScope: "per-peer", identityLinks })).toBe(`agent:main:direct:${peer}`);
+  });
+
+  test("keep strangers out of a person's conversation in every scope", () => {
+    for (const dmScope of ["per-peer", "per-channel-peer", "per-account-channel-peer"] as const) {
+      const of = (peer: string) =>
+        keyOf({ channel: "telegram", peer }, { dmScope, identityLinks: { ana: ["telegram:1"] } });
+      const keys = ["1", "ana", " ana", "telegram:ana", "telegram:1"].map(of);
+      expect(keys[2]).toBe(keys[1]);
+      expect(new Set(keys).size).toBe(4);
+    }
   });
 
   test("mean nothing where all share one conversation", () => {

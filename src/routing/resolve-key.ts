@@ -70,15 +70,19 @@ function directPlace(origin: Origin, settings: KeySettings): Place {
     return { kind: "main", name: nameOr(mainKey, "main") };
   }
   const channel = nameOr(origin.channel, UNKNOWN);
-  const peer = linkedIdentity(identityLinks, channel, origin.peer) ?? origin.peer;
+  const peer =
+    linkedIdentity(identityLinks, channel, origin.peer) ??
+    strangerId(identityLinks, channel, origin.peer);
   if (dmScope === "per-peer") return { kind: "direct", peer };
   if (dmScope === "per-channel-peer") return { kind: "direct", channel, peer };
   return { kind: "direct", channel, account: nameOr(origin.account, DEFAULT_ACCOUNT), peer };
 }
 
 /**
- * The person behind an id, if somebody has said so: by the bare id, or by `channel:id`. The first one
- * listed counts. Ids are compared as they are, because on some channels case makes another person.
+ * The person behind an id, if somebody has said so: by the bare id, or by `channel:id`. An entry with a
+ * colon is always the latter: else a peer whose id reads so would be that person on another channel.
+ * The first one listed counts. Ids are compared as they are, because on some channels case makes
+ * another person.
  */
 export function linkedIdentity(
   links: IdentityLinks,
@@ -89,9 +93,23 @@ export function linkedIdentity(
   const named = `${channel.trim().toLowerCase()}:${id}`;
   const matches = (candidate: string) => {
     const text = candidate.trim();
-    return text !== "" && (text === id || withLowerChannel(text) === named);
+    return text.includes(":") ? withLowerChannel(text) === named : text !== "" && text === id;
   };
   return Object.keys(links).find((name) => name.trim() !== "" && links[name]?.some(matches));
+}
+
+/**
+ * An id that nobody has linked. One that reads as a linked person's name, alone or behind a channel, is
+ * written with its channel: a peer who calls himself so must not come into that person's conversation.
+ */
+function strangerId(links: IdentityLinks, channel: string, peer: string): string {
+  const id = peer.trim();
+  const names = Object.keys(links).map((name) => name.trim());
+  if (!names.some((name) => id === name || id.endsWith(`:${name}`))) return id;
+  let qualified = id;
+  do qualified = `${encodeURIComponent(channel.trim().toLowerCase())}:${qualified}`;
+  while (names.includes(qualified));
+  return qualified;
 }
 
 function withLowerChannel(text: string): string {

@@ -158,4 +158,7 @@ test("an agent's name becomes what a key can hold", () => {
   expect(names.map(normalizeAgentId)).toEqual([
     ...["main", "my-coder", "n-code", "main", "main", "a".repeat(64), "a_b-c"],
   ]);
+  const cutAtDash = normalizeAgentId(`${"a".repeat(63)} b`);
+  expect(cutAtDash).toBe("a".repeat(63));
+  expect(normalizeAgentId(cutAtDash)).toBe(cutAtDash);
 });

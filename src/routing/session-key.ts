@@ -107,8 +107,9 @@ export function normalizeAgentId(name: string): string {
     .trim()
     .toLowerCase()
     .replace(/[^a-z0-9_-]+/g, "-")
-    .replace(/^[-_]+|-+$/g, "")
-    .slice(0, 64);
+    .replace(/^[-_]+/, "")
+    .slice(0, 64)
+    .replace(/-+$/, "");
   return id === "" ? "main" : id;
 }
 

@@ -221,6 +221,11 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   }),
   routeHistory: ({ key }) => ({ path: `/v1/routes/${key}/sessions?limit=5`, stranger: "empty" }),
   sessionStatus: ({ session }) => ({ path: `/v1/sessions/${session}/status`, stranger: none }),
+  generateTitle: ({ session }) => ({
+    path: `/v1/sessions/${session}/title`,
+    body: {},
+    stranger: none,
+  }),
 
   listChanges: () => ({ path: "/v1/changes?after=start&limit=3", stranger: "empty" }),
   listSessionChanges: ({ session }) => ({

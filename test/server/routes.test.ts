@@ -147,7 +147,9 @@ describe("with what the route does not take", () => {
 
 describe("with what the route takes", () => {
   /** No language model is set up here: the way to it is what is tested. */
-  const refused: Readonly<Record<string, string>> = { extractFacts: "model_unavailable" };
+  const refused: Readonly<Record<string, string>> = {
+    ...{ extractFacts: "model_unavailable", generateTitle: "model_unavailable" },
+  };
 
   test.each(IN_ORDER)("%s answers", async (_name, route) => {
     const answer = await call(route, caseOf(route), "operator");
@@ -248,6 +250,7 @@ const ROUTE_LIST = [
   "delete /v1/routes/{key} write",
   "get /v1/routes/{key}/sessions read",
   "get /v1/sessions/{session_id}/status read",
+  "post /v1/sessions/{session_id}/title write",
   "get /v1/changes read",
   "get /v1/sessions/{session_id}/changes read",
   "post /v1/import write",

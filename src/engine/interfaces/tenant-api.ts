@@ -4,8 +4,14 @@ import type { CreateSessionInput } from "../session-input.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import type { SessionApi } from "./session-api.ts";
 
-/** Without what is a gateway's business, which runs where the store is. */
-type OwnNames = "createSession" | "getSession" | "session" | "routes" | "sessionSizes";
+/** Without what is a gateway's business, or a model, which run where the store is. */
+type OwnNames =
+  | "createSession"
+  | "getSession"
+  | "session"
+  | "routes"
+  | "sessionSizes"
+  | "textModel";
 
 export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {
   createSession(input: CreateSessionInput): Promise<SessionApi>;

@@ -126,6 +126,39 @@ test("a summariser that fails is told, and fails no turn", async () => {
   expect(events.at(-1)).toMatchObject({ type: "compaction_skipped", code: "model_unavailable" });
 });
 
+test.each([
+  ["a hook that throws", () => Promise.reject(new Error("a hook of the host"))],
+  ["a hook that throws no error", () => Promise.reject("nothing")],
+])("%s fails no turn, and counts as an attempt", async (_name, before) => {
+  const session = await start();
+  await talk(session, 30);
+  const auto = autoCompaction({ compact: { before } });
+  const { compaction, events } = await auto.afterTurn(session);
+  expect(compaction).toBeNull();
+  expect(events.at(-1)).toMatchObject({ type: "compaction_skipped", reason: "failed" });
+  expect((await auto.afterTurn(session)).decision.reason).toBe("cooling_down");
+});
+
+test("a compaction that is stopped fails no turn", async () => {
+  const session = await start();
+  await talk(session, 30);
+  const stop = new AbortController();
+  const before = () => {
+    stop.abort();
+    return undefined;
+  };
+  const auto = autoCompaction({ compact: { before } });
+  const { events } = await auto.afterTurn(session, undefined, { signal: stop.signal });
+  expect(events.at(-1)).toMatchObject({ type: "compaction_skipped", reason: "failed" });
+  expect(readAutoState((await session.meta()).metadata).attemptAtMessage).toBe(60);
+});
+
+test("a mark of an attempt beyond the end of the session says nothing", async () => {
+  const session = await start({ compactionAttempt: { messageCount: 500 } });
+  await talk(session, 30);
+  expect((await autoCompaction().afterTurn(session)).decision.reason).toBe("over_turns");
+});
+
 test("two turns that end together compact once", async () => {
   const session = await start();
   await talk(session, 30);

@@ -21,12 +21,11 @@ export interface CompactTask {
 }
 
 /**
- * Null if it was not done. Whatever the engine says no to is told as an event: the turn that it comes
- * after has been answered. What is a bug is thrown.
+ * Null if it was not done. Whatever it fails with, the engine, a model, a hook of the host or a stop, is
+ * told as an event, and counts as an attempt: the turn that it comes after has been answered.
  */
 export async function compactBy(task: CompactTask): Promise<CompactionResult | null> {
   const { session, known, input, tell } = task;
-  const { messageCount } = known.session;
   let lowGain: CompactionPlan | undefined;
   const before = async (plan: CompactionPlan) => {
     if (task.minGainTokens !== null && plan.gainTokens < task.minGainTokens) {
@@ -36,33 +35,41 @@ export async function compactBy(task: CompactTask): Promise<CompactionResult | n
     await task.before();
     return input.before?.(plan);
   };
+  let result: CompactionResult;
   try {
-    const result = await session.compact({ ...input, before });
-    const { entry, removed, tokensBefore, tokensAfter } = result;
-    if (entry === null) {
-      await markAttempt(session, messageCount);
-      return null;
-    }
-    const count = known.state.compactionCount + 1;
-    await markAttempt(session, messageCount, count);
-    const figures = { count, removed, tokensBefore, tokensAfter };
-    tell({ type: "compacted", sessionId: session.id, entryId: entry.id, ...figures });
-    return result;
+    result = await session.compact({ ...input, before });
   } catch (error) {
-    if (!BackscrollError.is(error)) throw error;
-    await markAttempt(session, messageCount);
+    await mark(task);
     tell(toSkipped(session.id, error, lowGain, task.minGainTokens));
     return null;
   }
+  const { entry, removed, tokensBefore, tokensAfter } = result;
+  if (entry === null) {
+    await mark(task);
+    return null;
+  }
+  const count = known.state.compactionCount + 1;
+  await mark(task, count);
+  const figures = { count, removed, tokensBefore, tokensAfter };
+  tell({ type: "compacted", sessionId: session.id, entryId: entry.id, ...figures });
+  return result;
+}
+
+/** A mark that cannot be set is missed at most: the next turn tries again sooner than it need. */
+async function mark({ session, known }: CompactTask, compactionCount?: number): Promise<void> {
+  try {
+    await markAttempt(session, known.session.messageCount, compactionCount);
+  } catch {}
 }
 
 function toSkipped(
   sessionId: string,
-  error: BackscrollError,
+  error: unknown,
   lowGain: CompactionPlan | undefined,
   minGainTokens: number | null,
 ): GatewayEvent {
-  const { code, message } = error;
+  const code = BackscrollError.is(error) ? error.code : "unknown";
+  const message = error instanceof Error ? error.message : String(error);
   const told = { type: "compaction_skipped", sessionId, code, message } as const;
   if (lowGain !== undefined) {
     const { gainTokens, tokensBefore, tokensAfter } = lowGain;

@@ -31,7 +31,7 @@ export type GatewayEvent =
   | (SessionEvent & {
       readonly type: "compaction_skipped";
       readonly reason: "min_gain" | "nothing_to_compact" | "conflict" | "failed";
-      /** The code of the failure, where there was one. */
+      /** The code of the failure, where there was one; `unknown` for one that is not ours. */
       readonly code?: string;
       readonly message: string;
       readonly numbers: Readonly<Record<string, number>>;
@@ -60,8 +60,10 @@ export type GatewayEvent =
       readonly attempt: number;
       readonly numbers: Readonly<Record<string, number>>;
     })
-  /** A setting of the session was not understood; its default applies. */
-  | (SessionEvent & { readonly type: "setting_ignored"; readonly message: string });
+  /** A setting of the session, or of its route, was not followed. */
+  | (SessionEvent & { readonly type: "setting_ignored"; readonly message: string })
+  /** Counters and marks of the route are those of an earlier turn; the next one makes it good. */
+  | (SessionEvent & { readonly type: "route_not_updated"; readonly message: string });
 
 export type FlushReason =
   /** Before a compaction that is about to happen. */

@@ -57,8 +57,7 @@ export async function readFigures(
         policy.name === "turns"
           ? await readUnsummarized(handle, measured.compaction, counter)
           : { turns: 0, tokens: 0 },
-      messagesSinceAttempt:
-        state.attemptAtMessage === null ? null : session.messageCount - state.attemptAtMessage,
+      messagesSinceAttempt: since(state.attemptAtMessage, session.messageCount),
       lastInputTokens: isTold
         ? total > 0 && reported !== null
           ? inputTokens(reported)
@@ -66,6 +65,11 @@ export async function readFigures(
         : await readLastInput(handle, measured.reportedBy),
     },
   };
+}
+
+/** A mark beyond the end is another session's, and says nothing. */
+function since(attemptAt: number | null, messageCount: number): number | null {
+  return attemptAt === null || attemptAt > messageCount ? null : messageCount - attemptAt;
 }
 
 /** Messages of the active path behind what the newest compaction covers, with their tokens. */

@@ -37,6 +37,17 @@ export function readAutoState(metadata: JsonObject): AutoState {
   };
 }
 
+/** Metadata without what is true of one session only: for a copy of it. */
+export function withoutAutoState(metadata: JsonObject): JsonObject {
+  const kept = Object.entries(metadata).filter(([name]) => !AUTO_KEYS.includes(name));
+  return Object.fromEntries(kept);
+}
+
+const AUTO_KEYS: readonly string[] = [
+  ...["compactionCount", "compactionAttempt", "memoryFlushAt"],
+  ...["memoryFlushCompactionCount", "memoryFlushCompaction"],
+];
+
 /** Whether memories were flushed since the newest compaction, or ever if there was none. */
 export function isFlushed(state: AutoState, compaction: string | null): boolean {
   return state.memoryFlushCompaction === (compaction ?? NO_COMPACTION);

@@ -109,7 +109,7 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     ...{ key: "compaction.keepRecentTokens", kind: COUNT, preset: 20_000 },
-    help: "What stays as it was said.",
+    help: "What stays as it was said with the policy pi.",
   },
   {
     ...{ key: "compaction.inputTokens", kind: COUNT, preset: 200_000 },

@@ -3,7 +3,6 @@
  * whenever the provider says that it does not.
  */
 
-import type { BuiltContext } from "../../engine/context/build-context.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { inputTokens } from "../compaction/decide.ts";
 import type { EventListener } from "../compaction/events.ts";
@@ -11,6 +10,7 @@ import { budgetAfterOverflow, MAX_RECOVERIES } from "../compaction/keep.ts";
 import type { GeneratePart } from "./generate-input.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import { seenBy } from "./perspective.ts";
+import { readContext } from "./read-context.ts";
 import { type WrittenAnswer, writeAnswer } from "./write-answer.ts";
 
 /**
@@ -57,7 +57,10 @@ async function tryOnce(
   tell: (part: GeneratePart) => void,
 ): Promise<{ readonly answer: WrittenAnswer } | Overflowed> {
   const { input, session, model, tools, contextWindow, silence, as } = options;
-  const context = await readContext(options, tokenBudget);
+  const { filterParticipants } = input;
+  const view = filterParticipants === undefined ? {} : { filterParticipants };
+  const wanted = { ...input.context, ...view };
+  const context = await readContext(session, wanted, tokenBudget, options.tokenBudget);
   const parts = model.stream({
     messages: seenBy(context.messages, as),
     tools,
@@ -80,22 +83,6 @@ async function tryOnce(
     if (!isOverflow(error)) throw error;
     const told = error.details["windowTokens"];
     return { failure: error, windowTokens: typeof told === "number" ? told : undefined, aborted };
-  }
-}
-
-/** What is to be answered is never cut: after an overflow the budget yields to it, once. */
-async function readContext(
-  { session, input, tokenBudget: whole }: GenerateOptions,
-  tokenBudget: number,
-): Promise<BuiltContext> {
-  const { filterParticipants } = input;
-  const view = filterParticipants === undefined ? {} : { filterParticipants };
-  try {
-    return await session.buildContext({ ...input.context, ...view, tokenBudget });
-  } catch (error) {
-    if (!BackscrollError.is(error, "budget_too_small") || tokenBudget >= whole) throw error;
-    const needed = Math.min(Number(error.details["needed"]), whole);
-    return session.buildContext({ ...input.context, ...view, tokenBudget: needed });
   }
 }
 

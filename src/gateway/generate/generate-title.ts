@@ -5,10 +5,11 @@ import type { ContextMessage } from "../../context/message.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { textOf } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import type { TextModel } from "../../model/text-model.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 
 export interface GenerateTitleOptions {
-  readonly model: ChatModel | AiSdkModel;
+  readonly model: ChatModel | AiSdkModel | TextModel;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   /** In place of the usual words to the model. */
@@ -34,7 +35,6 @@ export async function generateTitle(
   session: SessionHandle,
   options: GenerateTitleOptions,
 ): Promise<string> {
-  const model = toChatModel(options.model);
   const { messages } = await session.listMessages({ limit: MESSAGES, preview: true });
   const talk = messages
     .map(({ role, blocks }) => `${role}: ${textOf(blocks).slice(0, MESSAGE_LENGTH).toWellFormed()}`)
@@ -44,21 +44,40 @@ export async function generateTitle(
       details: { field: "session" },
     });
   }
-  const { signal, timeoutMs, instructions = INSTRUCTIONS } = options;
+  const { name, text } = await ask(options, talk.join("\n\n"));
+  const title = toTitle(text);
+  if (title === "") {
+    const details = { model: name, kind: "nonsense" };
+    throw new BackscrollError("model_failed", `the model ${name} gave no title`, { details });
+  }
+  if (options.store !== false) await session.setTitle(title);
+  return title;
+}
+
+async function ask(
+  { model, signal, timeoutMs, instructions = INSTRUCTIONS }: GenerateTitleOptions,
+  prompt: string,
+): Promise<{ readonly name: string; readonly text: string }> {
+  if (isTextModel(model)) {
+    const limit = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+    const stop = AbortSignal.any([...(signal === undefined ? [] : [signal]), ...limit]);
+    const { text } = await model.generate({ system: instructions, prompt, signal: stop });
+    return { name: model.name, text };
+  }
+  const chat = toChatModel(model);
   let text = "";
-  const parts = model.stream({
-    ...{ instructions, messages: [toMessage(talk.join("\n\n"))] },
+  const parts = chat.stream({
+    ...{ instructions, messages: [toMessage(prompt)] },
     ...(signal === undefined ? {} : { signal }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
   for await (const part of parts) if (part.type === "text") text += part.text;
-  const title = toTitle(text);
-  if (title === "") {
-    const details = { model: model.name, kind: "nonsense" };
-    throw new BackscrollError("model_failed", `the model ${model.name} gave no title`, { details });
-  }
-  if (options.store !== false) await session.setTitle(title);
-  return title;
+  return { name: chat.name, text };
+}
+
+/** One that knows no conversations: what can do both is asked as others are. */
+function isTextModel(model: GenerateTitleOptions["model"]): model is TextModel {
+  return "generate" in model && !("stream" in model);
 }
 
 /** The first line that says something, without what is wrapped round it. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../../engine/engine.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { textOf } from "../../model/block.ts";
@@ -6,6 +6,7 @@ import { open } from "../../open.ts";
 import { call, end, failureOf, overflows, say, scriptedModel, spoken } from "./generate.cases.ts";
 import { generate, generateStream } from "./generate.ts";
 import type { GeneratePart } from "./generate-input.ts";
+import { generateTitle } from "./generate-title.ts";
 
 let memory: Engine;
 beforeAll(async () => {
@@ -249,4 +250,40 @@ test("tools are carried out, and stored with their results", async () => {
     'add/tool: result c1: {"sum":3}',
     "coder/assistant: It is 3.",
   ]);
+});
+
+test("calls whose results cannot be stored get results that say so", async () => {
+  const memory = await open(":memory:", { inThread: true });
+  onTestFinished(() => memory.close());
+  const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+  const read = {
+    inputSchema: {},
+    execute: async () => {
+      const used = (await memory.tenantStatus())?.contentBytes ?? 0;
+      await memory.setQuota({ maxContentBytes: used + 2_000 });
+      return "word ".repeat(5_000);
+    },
+  };
+  const model = scriptedModel([call("c1", "read"), end(10, 5)], say("never"));
+  const input = { conversationId: session.id, message: "Read it.", model, tools: { read } };
+  expect(await failureOf(generate(memory, input))).toMatchObject({ code: "quota_exceeded" });
+  const stored = await session.history();
+  expect(stored.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+  expect(stored[2]?.blocks).toMatchObject([{ toolUseId: "c1", isError: true }]);
+});
+
+test("a model that only writes texts finds a title, too", async () => {
+  const session = await start();
+  await session.append({ role: "user", content: "Why does the cron job run twice?" });
+  const asked: string[] = [];
+  const model = {
+    name: "plain",
+    generate: async ({ prompt }: { readonly prompt: string }) => {
+      asked.push(prompt);
+      return { text: '"A cron job that runs twice."', finishReason: "stop" };
+    },
+  };
+  expect(await generateTitle(session, { model })).toBe("A cron job that runs twice");
+  expect(asked).toEqual(["user: Why does the cron job run twice?"]);
+  expect((await session.meta()).title).toBe("A cron job that runs twice");
 });

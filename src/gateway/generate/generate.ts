@@ -5,11 +5,12 @@ import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-inp
 import { PartQueue } from "./part-queue.ts";
 import { runGenerate } from "./run-generate.ts";
 
-export interface GenerateStream extends AsyncIterable<GeneratePart> {
+export interface GenerateStream<Result extends GenerateResult = GenerateResult>
+  extends AsyncIterable<GeneratePart> {
   /** Only what is to be delivered. Nothing at all, if the answer is silent. */
   readonly textStream: AsyncIterable<string>;
   /** Once all is stored. Rejects as `generate` does. */
-  readonly result: Promise<GenerateResult>;
+  readonly result: Promise<Result>;
 }
 
 /**
@@ -26,8 +27,15 @@ export function generate(memory: TenantEngine, input: GenerateInput): Promise<Ge
  * leaves does not stop an answer, the signal does.
  */
 export function generateStream(memory: TenantEngine, input: GenerateInput): GenerateStream {
+  return streamOf((tell) => runGenerate(memory, input, tell));
+}
+
+/** What `run` tells, for whoever reads it, and what it gives. */
+export function streamOf<Result extends GenerateResult>(
+  run: (tell: (part: GeneratePart) => void) => Promise<Result>,
+): GenerateStream<Result> {
   const queue = new PartQueue<GeneratePart>();
-  const result = runGenerate(memory, input, (part) => queue.push(part));
+  const result = run((part) => queue.push(part));
   result.then(
     () => queue.end(),
     (error: unknown) => queue.fail(error),

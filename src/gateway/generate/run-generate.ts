@@ -2,9 +2,11 @@
  * From a message to an answer, with everything stored on the way.
  *
  * What the user said is stored before the model is asked. Calls of tools and their results are stored
- * together, once the results are there: whatever is stopped in between, no call is left without one.
+ * one right after the other, once the results are there: whatever is stopped before, no call is left
+ * without one. A process that dies between the two leaves a gap, which contexts close.
  */
 
+import type { MessageInput } from "../../engine/message-input.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import type { Entry, Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -12,7 +14,7 @@ import type { EventListener, GatewayEvent } from "../compaction/events.ts";
 import { askStep } from "./ask-step.ts";
 import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-input.ts";
 import { checkGenerate, type GenerateOptions } from "./generate-options.ts";
-import { runTools } from "./run-tools.ts";
+import { runTools, stoppedResult, type ToolResult } from "./run-tools.ts";
 import type { WrittenAnswer } from "./write-answer.ts";
 
 /** `tell` hears of everything as it happens. */
@@ -88,10 +90,20 @@ async function storeCalls(
   const signal = input.signal ?? new AbortController().signal;
   const results = await runTools(answer.calls, { tools, signal, timeoutMs: toolTimeoutMs });
   const entry = await answer.commit();
-  await session.append(results.map((result) => ({ role: "tool" as const, toolResults: [result] })));
+  try {
+    await session.append(results.map(toMessage));
+  } catch (error) {
+    // The calls are stored. Results that cannot be (they may be too much) must not leave them alone.
+    await session.append(answer.calls.map(stoppedResult).map(toMessage)).catch(() => undefined);
+    throw error;
+  }
   for (const result of results) tell({ type: "tool_result", ...result });
   if (signal.aborted) throw stopped("while tools ran; their results are stored");
   return entry;
+}
+
+function toMessage(result: ToolResult): MessageInput {
+  return { role: "tool", toolResults: [result] };
 }
 
 function stopped(when: string): BackscrollError {

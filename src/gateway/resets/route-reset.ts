@@ -8,9 +8,12 @@ import type { GatewayConfig } from "../config/gateway-config.ts";
 
 type Times = Pick<Session, "startedAt" | "lastInteractionAt">;
 
-export function policyOf(config: GatewayConfig, key: string): ResetPolicy {
+/** `channel` is where people write from: a key that joins channels names none. */
+export function policyOf(config: GatewayConfig, key: string, channel?: string): ResetPolicy {
   const parsed = readSessionKey(key);
-  return resolveResetPolicy(config.session, resetTypeOf(parsed), channelOf(parsed));
+  const given = channel?.trim().toLowerCase() ?? "";
+  const named = given === "" ? channelOf(parsed) : given;
+  return resolveResetPolicy(config.session, resetTypeOf(parsed), named);
 }
 
 /** Why the session that the key leads to is over, or undefined while it is not. */
@@ -19,17 +22,23 @@ export function resetDue(
   key: string,
   times: Times,
   now: number,
+  channel?: string,
 ): DueReset | undefined {
-  return dueReset(policyOf(config, key), times, now, config.session.timeZone);
+  return dueReset(policyOf(config, key, channel), times, now, config.session.timeZone);
 }
 
-export function resetAhead(config: GatewayConfig, key: string, times: Times): DueReset | undefined {
-  return nextReset(policyOf(config, key), times, config.session.timeZone);
+export function resetAhead(
+  config: GatewayConfig,
+  key: string,
+  times: Times,
+  channel?: string,
+): DueReset | undefined {
+  return nextReset(policyOf(config, key, channel), times, config.session.timeZone);
 }
 
 /** The rule in a sentence, for people. */
-export function explainPolicy(config: GatewayConfig, key: string): string {
-  const { mode, atHour, idleMinutes } = policyOf(config, key);
+export function explainPolicy(config: GatewayConfig, key: string, channel?: string): string {
+  const { mode, atHour, idleMinutes } = policyOf(config, key, channel);
   const hour = `${String(atHour).padStart(2, "0")}:00`;
   const silence = `after ${idleMinutes} ${idleMinutes === 1 ? "minute" : "minutes"} of silence`;
   if (mode === "manual") return "only when somebody asks for it";

@@ -9,7 +9,7 @@ import type { GatewayConfig } from "../config/gateway-config.ts";
 import { formatSessionStatus } from "../status/format-status.ts";
 import { sessionStatus } from "../status/session-status.ts";
 
-/** Compacts on request. `instructions` is what followed the command, or empty. */
+/** Compacts on request, in the host's way. `instructions` is what followed the command, or empty. */
 export type CompactOnRequest = (
   session: SessionHandle,
   instructions: string,
@@ -19,6 +19,9 @@ export interface GatewayCommand {
   readonly name: "/status" | "/compact";
   readonly rest: string;
 }
+
+/** The engine's own summaries follow no instructions: whoever gives some is to know. */
+const UNREAD = "Your instructions were not used.";
 
 export function matchCommand(text: string): GatewayCommand | undefined {
   const found = matchTrigger(text, ["/status", "/compact"]);
@@ -33,7 +36,7 @@ export async function answerCommand(
   config: GatewayConfig,
   session: SessionHandle | undefined,
   command: GatewayCommand,
-  compact: CompactOnRequest,
+  compact: CompactOnRequest | undefined,
 ): Promise<string> {
   if (session === undefined) return "There is no session yet: nobody has written here.";
   if (command.name === "/status") {
@@ -41,8 +44,10 @@ export async function answerCommand(
     return formatSessionStatus(status, config.session.timeZone);
   }
   try {
-    const { removed, tokensBefore, tokensAfter } = await compact(session, command.rest);
-    return `Compacted ${removed} ${removed === 1 ? "entry" : "entries"}: ${tokensBefore} tokens became ${tokensAfter}.`;
+    const { removed, tokensBefore, tokensAfter } =
+      compact === undefined ? await session.compact() : await compact(session, command.rest);
+    const unread = compact === undefined && command.rest !== "" ? ` ${UNREAD}` : "";
+    return `Compacted ${removed} ${removed === 1 ? "entry" : "entries"}: ${tokensBefore} tokens became ${tokensAfter}.${unread}`;
   } catch (error) {
     // What a person can be told; anything else is for the host.
     if (!BackscrollError.is(error)) throw error;

@@ -13,6 +13,7 @@ import type { Route } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
 import { readSessionKey } from "../../routing/resets/reset-type.ts";
 import { formatSessionKey, parentKey } from "../../routing/session-key.ts";
+import { withoutAutoState } from "../compaction/session-state.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
 
 export interface SessionStart {
@@ -51,9 +52,10 @@ export async function forkParent(
   const parent = await findParent(tenant, start.key, config.session.parentForkMaxTokens);
   if (parent === undefined) return undefined;
   const { key, actor, reason, fields, version } = start;
-  // What the host has set for the conversation holds in its threads; where it came from is another.
+  // What the host has set for the conversation holds in its threads; where it came from, and how often
+  // it was compacted and flushed, is the parent's own.
   const { previousSessionId: _, resetReason: __, ...own } = (await parent.meta()).metadata;
-  const metadata = { ...own, ...linkOf(start) };
+  const metadata = { ...withoutAutoState(own), ...linkOf(start) };
   const fork = await parent.fork({ createdBy: actor, metadata });
   try {
     const place = { sessionId: fork.id, fields, reason, expectedVersion: version };

@@ -11,7 +11,7 @@ test("a session's status tells its key, its context and its end", async () => {
   });
   const id = turn.session?.id ?? "";
   await turn.session?.append({ role: "assistant", content: "Hi", model: "gpt-4o-mini", usage });
-  await engine.routes.patch(turn.key, { memoryFlushAt: START - 5 });
+  await turn.session?.update({ metadata: { memoryFlushAt: START - 5 } });
   expect(await sessionStatus(engine, id, gateway.config)).toEqual({
     ...{ sessionId: id, key: turn.key, current: true, agent: "main", messageCount: 2 },
     ...{ startedAt: START, lastInteractionAt: START, contextTokens: 50_000, estimated: false },
@@ -28,7 +28,7 @@ test("a session's status tells its key, its context and its end", async () => {
   const next = await gateway.inbound({ channel: "telegram", peer: "4711", text: "b" });
   expect(next.action).toBe("reset");
   expect(await sessionStatus(engine, id, gateway.config)).toMatchObject({
-    ...{ key: turn.key, current: false, nextReset: null, memoryFlushAt: null },
+    ...{ key: turn.key, current: false, nextReset: null, memoryFlushAt: START - 5 },
     resetRule: "it is over: its key leads to another session",
   });
 });

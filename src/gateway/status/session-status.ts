@@ -3,11 +3,12 @@
 import { type ContextWindow, contextWindow } from "../../context/context-window.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import type { Route } from "../../model/route.ts";
 import type { StaleReason } from "../../routing/resets/reset-decision.ts";
+import { readAutoState } from "../compaction/session-state.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { explainPolicy, resetAhead } from "../resets/route-reset.ts";
+import { modelOf, routeOf } from "../routes/route-of.ts";
 
 export interface SessionStatus {
   readonly sessionId: string;
@@ -42,11 +43,12 @@ export async function sessionStatus(
   const handle = await tenant.getSession(sessionId);
   const session = await handle.meta();
   const route = await routeOf(tenant, sessionId);
-  const { contextTokens, estimated, reportedBy, compaction } = await handle.usage();
-  const model = await modelOf(handle, reportedBy, route?.route);
-  const isCurrent = route?.isCurrent ?? false;
+  const { contextTokens, estimated, compaction } = await handle.usage();
+  const model = await modelOf(handle, route?.route?.fields ?? {});
+  const isCurrent = route?.route !== undefined;
   const key = route?.key ?? null;
-  const next = isCurrent && key !== null ? resetAhead(config, key, session) : undefined;
+  const channel = route?.route?.fields.provider;
+  const next = isCurrent && key !== null ? resetAhead(config, key, session, channel) : undefined;
   return {
     ...{ sessionId, key, current: isCurrent, agent: session.agent },
     ...{ messageCount: session.messageCount, startedAt: session.startedAt },
@@ -54,44 +56,17 @@ export async function sessionStatus(
     ...{ contextTokens, estimated, model },
     window: contextWindow(model, config.agents.defaults.contextTokens ?? undefined),
     compactionCount: compaction === null ? 0 : await countCompactions(handle),
-    memoryFlushAt: isCurrent ? (route?.route?.fields.memoryFlushAt ?? null) : null,
+    memoryFlushAt: readAutoState(session.metadata).memoryFlushAt,
     nextReset: next ?? null,
-    resetRule: ruleOf(config, key, isCurrent),
+    resetRule: isCurrent ? explainPolicy(config, route.key, channel) : ruleWithout(key),
   };
-}
-
-interface FoundRoute {
-  readonly key: string;
-  readonly route: Route | undefined;
-  readonly isCurrent: boolean;
-}
-
-/** A key that leads to the session now goes before one that led to it once. */
-async function routeOf(tenant: TenantEngine, sessionId: string): Promise<FoundRoute | undefined> {
-  const known = await tenant.routes.ofSession(sessionId);
-  for (const { key } of known) {
-    const route = await tenant.routes.find(key);
-    if (route?.sessionId === sessionId) return { key, route, isCurrent: true };
-  }
-  const [last] = known;
-  return last === undefined ? undefined : { key: last.key, route: undefined, isCurrent: false };
-}
-
-async function modelOf(
-  handle: SessionHandle,
-  reportedBy: string | null,
-  route: Route | undefined,
-): Promise<string | null> {
-  const override = route?.fields.modelOverride ?? null;
-  if (override !== null || reportedBy === null) return override;
-  return (await handle.getEntry(reportedBy)).model;
 }
 
 async function countCompactions(handle: SessionHandle): Promise<number> {
   return (await handle.summaries()).filter(({ kind }) => kind === "compaction").length;
 }
 
-function ruleOf(config: GatewayConfig, key: string | null, isCurrent: boolean): string {
+function ruleWithout(key: string | null): string {
   if (key === null) return "never by itself: no key leads to it";
-  return isCurrent ? explainPolicy(config, key) : "it is over: its key leads to another session";
+  return "it is over: its key leads to another session";
 }

@@ -14,6 +14,7 @@ import {
 } from "../after-turn/auto-compaction.ts";
 import { effectiveReserve } from "../compaction/reserve.ts";
 import { seenBy } from "../generate/perspective.ts";
+import { readContext } from "../generate/read-context.ts";
 import { newMessages } from "./read-prompt.ts";
 import type { SdkMessage, SdkModel } from "./sdk-model.ts";
 import { writePrompt } from "./write-prompt.ts";
@@ -69,7 +70,7 @@ export async function beginTurn(
     ...{ session, actor, contextWindow: window, tokenBudget: whole },
     compaction: toAutoCompaction(options.compaction, model.modelId, window),
     prompt: async (tokenBudget = whole) => {
-      const context = await session.buildContext({ ...options.context, tokenBudget });
+      const context = await readContext(session, options.context ?? {}, tokenBudget, whole);
       return writePrompt(system, seenBy(context.messages, actor), model);
     },
   };

@@ -10,6 +10,7 @@ import {
 import { fromWireFields } from "../../api/wire.ts";
 import type { RoutePatch } from "../../engine/routes/route-fields.ts";
 import { Gateway } from "../../gateway/gateway.ts";
+import { generateTitle } from "../../gateway/generate/generate-title.ts";
 import { INBOUND_KINDS } from "../../gateway/inbound-message.ts";
 import { sessionStatus } from "../../gateway/status/session-status.ts";
 import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
@@ -136,5 +137,24 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "Its status.", schema: status },
     handle: async ({ tenant, gateway }, { params }) =>
       toWireSessionStatus(await sessionStatus(tenant, params.session_id, gateway)),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/sessions/{session_id}/title", operation: "generateTitle" },
+    ...{ tag: "gateway", summary: "Have a model find a title, and set it.", scope: "write" },
+    params: sessionParams,
+    body: z.strictObject({
+      model: key
+        .optional()
+        .meta({ description: "By its name in the store; `default` if left out." }),
+    }),
+    answer: {
+      ...{ status: 200, description: "The title." },
+      schema: z.strictObject({ title: z.string() }),
+    },
+    handle: async ({ tenant, signal }, { params, body }) => {
+      const session = await tenant.getSession(params.session_id);
+      const model = tenant.textModel(body.model);
+      return { title: await generateTitle(session, { model, signal }) };
+    },
   }),
 ];

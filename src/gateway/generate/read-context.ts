@@ -1,0 +1,25 @@
+/** What a model is given of a conversation, also after it was too much. */
+
+import type { BuiltContext } from "../../engine/context/build-context.ts";
+import type { BuildContextInput } from "../../engine/context/context-options.ts";
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import { BackscrollError } from "../../model/errors.ts";
+
+/**
+ * What is to be answered is never cut: after an overflow the budget yields to it, up to `whole`, which
+ * is what there was before.
+ */
+export async function readContext(
+  session: SessionHandle,
+  input: Omit<BuildContextInput, "tokenBudget">,
+  tokenBudget: number,
+  whole: number,
+): Promise<BuiltContext> {
+  try {
+    return await session.buildContext({ ...input, tokenBudget });
+  } catch (error) {
+    if (!BackscrollError.is(error, "budget_too_small") || tokenBudget >= whole) throw error;
+    const needed = Math.min(Number(error.details["needed"]), whole);
+    return session.buildContext({ ...input, tokenBudget: needed });
+  }
+}

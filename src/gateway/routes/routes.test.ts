@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { testGateway } from "../gateway.cases.ts";
+import { sessionStatus } from "../status/session-status.ts";
+
+const ana = { channel: "telegram", peer: "4711", append: true } as const;
+
+describe("a channel's own resets", () => {
+  test.each(["main", "per-peer", "per-channel-peer"] as const)("hold in %s", async (dmScope) => {
+    const resetByChannel = { telegram: { mode: "idle", idleMinutes: 10 } } as const;
+    const { gateway, engine, at } = await testGateway({ session: { dmScope, resetByChannel } });
+    const { session } = await gateway.inbound({ ...ana, channel: " Telegram", text: "a" });
+    const status = await sessionStatus(engine, session?.id ?? "", gateway.config);
+    expect(status.resetRule).toBe("after 10 minutes of silence");
+    at("2026-05-04T12:11:00Z");
+    const next = await gateway.inbound({ ...ana, text: "b" });
+    expect(next).toMatchObject({ action: "reset", reason: "idle" });
+    expect(next.why).toMatch(/after 10 minutes of silence$/);
+  });
+
+  test("are not those of another channel in the same conversation", async () => {
+    const resetByChannel = { telegram: { mode: "idle", idleMinutes: 10 } } as const;
+    const session = { dmScope: "main", resetByChannel } as const;
+    const { gateway, at } = await testGateway({ session });
+    await gateway.inbound({ ...ana, channel: "slack", text: "a" });
+    at("2026-05-04T12:11:00Z");
+    const next = await gateway.inbound({ ...ana, channel: "slack", text: "b" });
+    expect(next).toMatchObject({ action: "continued", reason: "fresh" });
+  });
+});
+
+test("a thread begins its own count of compactions and flushes", async () => {
+  const { gateway } = await testGateway();
+  const group = { channel: "slack", chatType: "channel", peer: "C1", sender: "u" } as const;
+  const { session } = await gateway.inbound({ ...group, append: true, text: "a" });
+  const housekeeping = {
+    ...{ compactionAttempt: { messageCount: 90 }, compactionCount: 3, memoryFlushAt: 5 },
+    ...{ memoryFlushCompaction: "none", memoryFlushCompactionCount: 2 },
+  };
+  await session?.update({ metadata: { ...housekeeping, tone: "dry" } });
+  const thread = await gateway.inbound({ ...group, thread: "9", text: "b" });
+  expect(thread.action).toBe("forked");
+  expect((await thread.session?.meta())?.metadata).toEqual({
+    ...{ tone: "dry", sessionKey: thread.key },
+  });
+});
+
+describe("a message that is delivered twice", () => {
+  test("does not begin a new day", async () => {
+    const { gateway, at } = await testGateway();
+    await gateway.inbound({ ...ana, id: "4", text: "hello" });
+    const first = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
+    at("2026-05-05T12:00:00Z");
+    const again = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
+    expect(again).toMatchObject({ action: "continued", reason: "repeated" });
+    expect(again.entry?.id).toBe(first.entry?.id);
+    expect(again.session?.id).toBe(first.session?.id);
+  });
+
+  test("is not stored again in the session after", async () => {
+    const { gateway, at } = await testGateway();
+    const first = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
+    at("2026-05-05T12:00:00Z");
+    const next = await gateway.inbound({ ...ana, id: "6", text: "hello" });
+    expect(next.action).toBe("reset");
+    const again = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
+    expect(again).toMatchObject({ action: "continued", reason: "repeated" });
+    expect(again.entry?.id).toBe(first.entry?.id);
+    expect((await next.session?.meta())?.messageCount).toBe(1);
+  });
+
+  test("does not reset again what it once reset", async () => {
+    const { gateway } = await testGateway();
+    await gateway.inbound({ ...ana, id: "1", text: "/new one" });
+    await gateway.inbound({ ...ana, id: "2", text: "/new two" });
+    const again = await gateway.inbound({ ...ana, id: "1", text: "/new one" });
+    expect(again).toMatchObject({ action: "continued", reason: "repeated" });
+  });
+});
+
+test("instructions for a compaction that nobody follows are said to be unused", async () => {
+  const { gateway } = await testGateway();
+  const { session } = await gateway.inbound({ ...ana, text: "a" });
+  for (const text of ["b", "c", "d"]) {
+    await session?.append([
+      { role: "assistant", content: "word ".repeat(9_000) },
+      { role: "user", content: text },
+    ]);
+  }
+  const asked = await gateway.inbound({ ...ana, text: "/compact keep the prices" });
+  expect(asked.answer).toMatch(/^Compacted .*\. Your instructions were not used\.$/);
+});

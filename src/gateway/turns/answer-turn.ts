@@ -1,0 +1,154 @@
+/** Turns of a conversation as its gateway is configured, and as its route says. */
+
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import type { RouteFields } from "../../model/route.ts";
+import {
+  type AfterTurn,
+  type AutoCompactionOptions,
+  autoCompaction,
+  type TurnContext,
+} from "../after-turn/auto-compaction.ts";
+import type { EventListener, GatewayEvent } from "../compaction/events.ts";
+import type { TurnUsage } from "../compaction/read-figures.ts";
+import type { GatewayConfig } from "../config/gateway-config.ts";
+import type { GenerateInput, GeneratePart, GenerateResult } from "../generate/generate-input.ts";
+import { runGenerate } from "../generate/run-generate.ts";
+import { modelOf, routeOf } from "../routes/route-of.ts";
+import { type AnyModel, chooseModel, type GatewayModel, noModel } from "./choose-model.ts";
+import { type CompactionSetup, compactionOf } from "./compaction-of.ts";
+import { mirrorTurn } from "./mirror-turn.ts";
+
+/** As for `generate`; what is left out is as the configuration and the route say. */
+export interface GatewayGenerateInput extends Omit<GenerateInput, "model"> {
+  /** Before the gateway's own, and before what the route asks for. */
+  readonly model?: AnyModel;
+}
+
+interface Delivery {
+  /** False: the route says that nothing is to be sent. */
+  readonly deliver: boolean;
+  /** What else is to be sent: with `verboseLevel` on, that the session was compacted. */
+  readonly notices: readonly string[];
+}
+
+/** Where nothing is to be delivered `text` is empty; `entry` has what was said. */
+export interface GatewayAnswer extends GenerateResult, Delivery {}
+
+export interface GatewayAfterTurn extends AfterTurn, Delivery {}
+
+export interface GatewayTurnContext extends TurnContext {
+  /** Who answered, and writes memories down; the gateway's own if left out. */
+  readonly model?: AnyModel;
+}
+
+/** What turns are made of. */
+export interface TurnParts {
+  readonly tenant: TenantEngine;
+  readonly config: GatewayConfig;
+  readonly model?: GatewayModel;
+  readonly flush?: NonNullable<CompactionSetup["flush"]>;
+  readonly summaries?: NonNullable<AutoCompactionOptions["compact"]>;
+  readonly onEvent?: EventListener;
+  readonly now: () => number;
+}
+
+/** Throws `model_unavailable` if nobody said which model, and as `generate` does. */
+export async function answerTurn(
+  parts: TurnParts,
+  input: GatewayGenerateInput,
+  tell: (part: GeneratePart) => void,
+): Promise<GatewayAnswer> {
+  const { tenant, config } = parts;
+  const { conversationId: sessionId, onEvent } = input;
+  const session = await tenant.getSession(sessionId);
+  const fields = await fieldsOf(tenant, sessionId);
+  const chosen = chooseModel(parts.model, input.model, fields);
+  if (chosen === undefined) throw noModel();
+  const { model, problems, ...more } = chosen;
+  const preset = compactionOf(config, setupOf(parts, { model }));
+  const { contextWindow = preset.compaction.contextWindow } = input;
+  const deliver = fields.sendPolicy !== "deny";
+  const tellDelivered = (part: GeneratePart) => {
+    if (deliver || (part.type !== "start" && part.type !== "text")) tell(part);
+  };
+  const added: GatewayEvent[] = [];
+  const heard: EventListener = (event) => {
+    parts.onEvent?.(event);
+    onEvent?.(event);
+  };
+  const tellOwn = (event: GatewayEvent) => {
+    added.push(event);
+    heard(event);
+    tell({ type: "event", event });
+  };
+  for (const message of problems) tellOwn({ type: "setting_ignored", sessionId, message });
+  const result = await runGenerate(
+    tenant,
+    {
+      ...{ silence: preset.silence, compaction: { ...preset.compaction, contextWindow }, ...more },
+      ...{ ...input, model, contextWindow, onEvent: heard },
+    },
+    tellDelivered,
+  );
+  await mirror(tenant, session, tellOwn);
+  const events = [...result.events, ...added];
+  const notices = noticesOf(fields, result.events);
+  return { ...result, text: deliver ? result.text : "", events, deliver, notices };
+}
+
+/** For hosts that make their own calls: the end of a turn. */
+export async function endTurn(
+  parts: TurnParts,
+  session: SessionHandle,
+  usage: TurnUsage | undefined,
+  { model: given, ...turn }: GatewayTurnContext,
+): Promise<GatewayAfterTurn> {
+  const { tenant, config, onEvent } = parts;
+  const fields = await fieldsOf(tenant, session.id);
+  const model = chooseModel(parts.model, given, fields)?.model;
+  const who = model === undefined ? { modelName: await modelOf(session, fields) } : { model };
+  const { compaction } = compactionOf(config, setupOf(parts, who));
+  const heard = onEvent === undefined ? {} : { onEvent };
+  const after = await autoCompaction({ ...compaction, ...heard }).afterTurn(session, usage, turn);
+  const events = [...after.events];
+  await mirror(tenant, session, (event) => {
+    events.push(event);
+    onEvent?.(event);
+  });
+  const deliver = fields.sendPolicy !== "deny";
+  return { ...after, events, deliver, notices: noticesOf(fields, events) };
+}
+
+async function fieldsOf(tenant: TenantEngine, sessionId: string): Promise<RouteFields> {
+  return (await routeOf(tenant, sessionId))?.route?.fields ?? {};
+}
+
+function setupOf(
+  { flush, summaries, now }: TurnParts,
+  who: Pick<CompactionSetup, "model" | "modelName">,
+): CompactionSetup {
+  return {
+    ...{ ...who, now },
+    ...(flush === undefined ? {} : { flush }),
+    ...(summaries === undefined ? {} : { compact: summaries }),
+  };
+}
+
+/** The turn has been answered: that the route lags behind must not take the answer away. */
+async function mirror(tenant: TenantEngine, session: SessionHandle, tell: EventListener) {
+  try {
+    await mirrorTurn(tenant, session);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    tell({ type: "route_not_updated", sessionId: session.id, message });
+  }
+}
+
+function noticesOf(fields: RouteFields, events: readonly GatewayEvent[]): string[] {
+  const { verboseLevel = "off", sendPolicy } = fields;
+  if (sendPolicy === "deny" || verboseLevel === "off") return [];
+  return events.flatMap((event) =>
+    event.type === "compacted" ? [`🧹 Auto-compaction complete (count ${event.count})`] : [],
+  );
+}

@@ -1,0 +1,86 @@
+/** What a gateway's configuration says of compaction, memory flush and silence, as the parts take it. */
+
+import type { ChatModel } from "../../context/chat-model.ts";
+import { contextWindow } from "../../context/context-window.ts";
+import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
+import type { AutoCompactionOptions } from "../after-turn/auto-compaction.ts";
+import {
+  type AutoPolicy,
+  clawPolicy,
+  nonePolicy,
+  piPolicy,
+  turnsPolicy,
+} from "../compaction/auto-policy.ts";
+import type { GatewayConfig } from "../config/gateway-config.ts";
+import type { MemoryFlushOptions } from "../flush/flush-options.ts";
+import type { SilenceMode } from "../silence/silence.ts";
+
+export interface CompactionSetup {
+  /** Who answers in the conversation, and writes memories down; without one nobody does. */
+  readonly model?: ChatModel | AiSdkModel;
+  /** Its name, where the model itself is not at hand: for its window. */
+  readonly modelName?: string | null;
+  /** Where the memories of a day are also written, and what else the file has no key for. */
+  readonly flush?: Partial<Omit<MemoryFlushOptions, "enabled">>;
+  readonly compact?: NonNullable<AutoCompactionOptions["compact"]>;
+  readonly now?: () => number;
+}
+
+export interface ConfiguredCompaction {
+  readonly compaction: AutoCompactionOptions & { readonly contextWindow: number };
+  readonly silence: SilenceMode;
+}
+
+/** For `autoCompaction` and `generate`, which know no configuration. */
+export function compactionOf(
+  config: GatewayConfig,
+  setup: CompactionSetup = {},
+): ConfiguredCompaction {
+  const { compact, now } = setup;
+  const model = setup.model === undefined ? undefined : toChatModel(setup.model);
+  const name = model?.name ?? setup.modelName ?? null;
+  const unknown = model?.maxInputTokens ?? config.agents.defaults.contextTokens ?? undefined;
+  return {
+    compaction: {
+      policy: policyOf(config),
+      ...(name === null ? {} : { model: name }),
+      contextWindow: contextWindow(name, unknown).tokens,
+      flush: flushOf(config, setup),
+      ...(compact === undefined ? {} : { compact }),
+      ...(now === undefined ? {} : { now }),
+    },
+    silence: config.silence,
+  };
+}
+
+function policyOf({ compaction, agents }: GatewayConfig): AutoPolicy {
+  const { enabled, policy, reserveTokens, keepRecentTokens, inputTokens } = compaction;
+  if (!enabled) return nonePolicy();
+  switch (policy) {
+    case "none":
+      return nonePolicy();
+    case "turns":
+      return turnsPolicy();
+    case "claw":
+      // The environment has had its say when the configuration was read.
+      return clawPolicy(inputTokens === 0 ? {} : { inputTokens }, {});
+    case "pi": {
+      const { reserveTokensFloor } = agents.defaults.compaction;
+      return piPolicy({ reserveTokens, reserveTokensFloor, keepRecentTokens });
+    }
+  }
+}
+
+function flushOf(config: GatewayConfig, setup: CompactionSetup): MemoryFlushOptions | false {
+  const { enabled, softThresholdTokens, prompt, systemPrompt } =
+    config.agents.defaults.compaction.memoryFlush;
+  const model = setup.flush?.model ?? setup.model;
+  if (!enabled || model === undefined) return false;
+  return {
+    ...{ softThresholdTokens, timeZone: config.session.timeZone },
+    ...(prompt === null ? {} : { prompt }),
+    ...(systemPrompt === null ? {} : { systemPrompt }),
+    ...setup.flush,
+    model,
+  };
+}

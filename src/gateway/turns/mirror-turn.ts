@@ -1,0 +1,48 @@
+/**
+ * What a turn changed, in the route: counters and marks under the names that gateways know them by.
+ *
+ * The session is where they are true. The route has them so that one read of it tells how a
+ * conversation stands.
+ */
+
+import type { SessionHandle } from "../../engine/session-handle.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { RouteFields } from "../../model/route.ts";
+import { readAutoState } from "../compaction/session-state.ts";
+import { routeOf } from "../routes/route-of.ts";
+
+/** Another turn that is as quick as this one writes the same: what is lost is made good by the next. */
+const MAX_TRIES = 5;
+
+/** Writes what differs, and only into a route that still leads to the session. */
+export async function mirrorTurn(tenant: TenantEngine, session: SessionHandle): Promise<void> {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const route = (await routeOf(tenant, session.id))?.route;
+    if (route === undefined) return;
+    const fields = Object.entries(await readFields(session));
+    const news = fields.filter(([name, value]) => route.fields[name] !== value);
+    if (news.length === 0) return;
+    try {
+      const expectedVersion = route.version;
+      await tenant.routes.patch(route.key, Object.fromEntries(news), { expectedVersion });
+      return;
+    } catch (error) {
+      const isGone = BackscrollError.is(error, "route_not_found");
+      if (!isGone && !BackscrollError.is(error, "route_conflict")) throw error;
+    }
+  }
+}
+
+async function readFields(session: SessionHandle): Promise<RouteFields> {
+  const { tokens, metadata } = await session.meta();
+  const { contextTokens } = await session.usage();
+  const { compactionCount, memoryFlushAt, memoryFlushCompactionCount } = readAutoState(metadata);
+  const { inputTokens, outputTokens } = tokens;
+  return {
+    ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+    ...{ contextTokens, compactionCount },
+    ...(memoryFlushAt === null ? {} : { memoryFlushAt }),
+    ...(memoryFlushCompactionCount === null ? {} : { memoryFlushCompactionCount }),
+  };
+}

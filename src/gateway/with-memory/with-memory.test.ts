@@ -1,0 +1,27 @@
+import { expect, onTestFinished, test } from "vitest";
+import { open } from "../../open.ts";
+import type { SdkModel } from "./sdk-model.ts";
+import { withMemory } from "./with-memory.ts";
+
+test("a newest message that is large is sent again after an overflow, and never cut", async () => {
+  const memory = await open(":memory:", { inThread: true });
+  onTestFinished(() => memory.close());
+  const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+  const sent: number[] = [];
+  const model = {
+    ...{ specificationVersion: "v3", provider: "test", modelId: "m", supportedUrls: {} },
+    doGenerate: async (call: { readonly prompt: unknown }) => {
+      sent.push(JSON.stringify(call.prompt).length);
+      if (sent.length < 4) throw new Error("This model's maximum context length is 8000 tokens.");
+      return { content: [{ type: "text", text: "Fine." }], usage: {}, finishReason: "stop" };
+    },
+    doStream: () => Promise.reject(new Error("not here")),
+  };
+  const remembering = withMemory(model, {
+    ...{ memory, conversationId: session.id, contextWindow: 8_000 },
+  }) as unknown as SdkModel;
+  const text = "word ".repeat(3_000);
+  await remembering.doGenerate({ prompt: [{ role: "user", content: [{ type: "text", text }] }] });
+  expect(sent).toHaveLength(4);
+  expect(Math.min(...sent)).toBeGreaterThan(text.length);
+});
