@@ -23,7 +23,7 @@ describe("the client has the names of the library", () => {
   });
 
   test("for a tenant; its name is a plain property", () => {
-    const ofGateways = ["routes", "sessionSizes"];
+    const ofGateways = ["routes", "sessionSizes", "textModel"];
     const names = [...namesOf(RemoteTenant), "tenant", ...ofGateways];
     expect(names.sort()).toEqual(namesOf(TenantEngine));
   });
