@@ -10,7 +10,11 @@ let server: RunningServer;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  engine = await open(":memory:");
+  const namer = {
+    name: "namer",
+    generate: async () => ({ text: "A cron job.", finishReason: "stop" }),
+  };
+  engine = await open(":memory:", { models: { fast: namer } });
   const { config } = readConfig({ session: { dmScope: "per-peer", resetTriggers: ["!over"] } });
   server = await openServer(engine, {
     ...{ version: "0.0.0", port: 0, requireToken: true, gateway: config },
@@ -67,4 +71,22 @@ describe("an inbound message", () => {
     expect(await inbound(body, "nobody")).toMatchObject({ code: "invalid_input" });
     expect(await inbound({ ...body, sender: "ben" })).toMatchObject({ actor: "ben" });
   });
+});
+
+test("a title is found by a model of the store, by its name", async () => {
+  const session = await engine.createSession({ agent: "main", createdBy: "ana" });
+  await session.append({ role: "user", content: "Why does the cron job run twice?" });
+  const ask = async (body: object) => {
+    const response = await fetch(`${server.url}/v1/sessions/${session.id}/title`, {
+      method: "POST",
+      headers: {
+        ...{ authorization: `Bearer ${tokens["ana"]}`, "content-type": "application/json" },
+      },
+      body: JSON.stringify(body),
+    });
+    return [response.status, await response.json()] as const;
+  };
+  expect(await ask({ model: "fast" })).toEqual([200, { title: "A cron job" }]);
+  expect((await session.meta()).title).toBe("A cron job");
+  expect(await ask({})).toMatchObject([503, { code: "model_unavailable" }]);
 });
