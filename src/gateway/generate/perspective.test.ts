@@ -49,6 +49,17 @@ describe("what an agent sees", () => {
     ]);
   });
 
+  test("of a result is told by who called last, should two agents use one id", () => {
+    const talk = [
+      say("assistant", "coder", use("call_1")),
+      say("tool", "bash", result("call_1")),
+      say("assistant", "reviewer", use("call_1")),
+      say("tool", "bash", result("call_1")),
+    ];
+    check("coder", talk, ["assistant: tool_use", "tool: tool_result"]);
+    check("reviewer", talk, ["assistant: tool_use", "tool: tool_result"]);
+  });
+
   test("of several people has their names", () => {
     const talk = [
       say("user", "ana", "One."),

@@ -11,12 +11,18 @@ import type { Block } from "../../model/block.ts";
 
 /** `me` is the actor who answers. What nobody in particular wrote is left as it is. */
 export function seenBy(messages: readonly ContextMessage[], me: string): ContextMessage[] {
-  const own = ownCalls(messages, me);
+  /** Whether the newest call with an id was `me`'s: agents may use the same ids. */
+  const isOwn = new Map<string, boolean>();
   const isShared = speakers(messages, me).size > 1;
   return messages.flatMap((message) => {
     const { role, actor, blocks } = message;
+    if (role === "assistant") {
+      for (const block of blocks) {
+        if (block.type === "tool_use") isOwn.set(block.id, !isOther(actor, me));
+      }
+    }
     if (role === "tool") {
-      const kept = blocks.filter((b) => b.type !== "tool_result" || own.has(b.toolUseId));
+      const kept = blocks.filter((b) => b.type !== "tool_result" || isOwn.get(b.toolUseId));
       return kept.length === 0 ? [] : [{ ...message, blocks: kept }];
     }
     if (role === "assistant" && isOther(actor, me)) {
@@ -37,15 +43,6 @@ function isOther(actor: string | null, me: string): actor is string {
 function speakers(messages: readonly ContextMessage[], me: string): Set<string> {
   const others = messages.filter(({ role }) => role === "user" || role === "assistant");
   return new Set(others.flatMap(({ actor }) => (isOther(actor, me) ? [actor] : [])));
-}
-
-function ownCalls(messages: readonly ContextMessage[], me: string): Set<string> {
-  const calls = new Set<string>();
-  for (const { role, actor, blocks } of messages) {
-    if (role !== "assistant" || isOther(actor, me)) continue;
-    for (const block of blocks) if (block.type === "tool_use") calls.add(block.id);
-  }
-  return calls;
 }
 
 /** The first text begins with the name; where there is none, the name stands alone. */
