@@ -5,8 +5,8 @@ const env = process.env["npm_lifecycle_event"] === "test" ? { BACKSCROLL_BUILT: 
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    // Most tests wait for a disk or for another process: two at once also on two cores.
-    maxWorkers: 2,
+    // Most tests wait for a disk or for another process: three at once also on two cores.
+    maxWorkers: 3,
     globalSetup: ["./test/support/postgres-server.ts"],
     projects: [
       {
