@@ -7,6 +7,7 @@
  */
 
 import type { Usage } from "../../model/entry.ts";
+import { combineUsage } from "../../model/usage.ts";
 
 /** Parts of an answer stand near each other. */
 const KEPT_ANSWERS = 64;
@@ -21,10 +22,10 @@ export class AnswerUsage {
 
   /** A part that is stored: with `stored`, where the reader has `read`. */
   found(answer: string, read: Usage | null, stored: Usage | null): void {
-    const more = combine(stored ?? NOTHING, read ?? NOTHING, (a, b) => a - b);
+    const more = combineUsage(stored ?? NOTHING, read ?? NOTHING, (a, b) => a - b);
     this.#set(
       answer,
-      combine(this.#ahead.get(answer) ?? NOTHING, more, (a, b) => a + b),
+      combineUsage(this.#ahead.get(answer) ?? NOTHING, more, (a, b) => a + b),
     );
   }
 
@@ -32,11 +33,11 @@ export class AnswerUsage {
   take(answer: string, read: Usage | null): Usage | null {
     const ahead = this.#ahead.get(answer);
     if (ahead === undefined || read === null) return read;
-    const usage = combine(read, ahead, (count, before) => Math.max(0, count - before));
-    const told = combine(usage, read, (a, b) => a - b);
+    const usage = combineUsage(read, ahead, (count, before) => Math.max(0, count - before));
+    const told = combineUsage(usage, read, (a, b) => a - b);
     this.#set(
       answer,
-      combine(ahead, told, (a, b) => a + b),
+      combineUsage(ahead, told, (a, b) => a + b),
     );
     return Object.values(usage).some((count) => count > 0) ? usage : null;
   }
@@ -52,12 +53,3 @@ export class AnswerUsage {
 const NOTHING: Usage = {
   ...{ inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 },
 };
-
-function combine(a: Usage, b: Usage, how: (a: number, b: number) => number): Usage {
-  return {
-    inputTokens: how(a.inputTokens, b.inputTokens),
-    outputTokens: how(a.outputTokens, b.outputTokens),
-    cacheCreationTokens: how(a.cacheCreationTokens, b.cacheCreationTokens),
-    cacheReadTokens: how(a.cacheReadTokens, b.cacheReadTokens),
-  };
-}

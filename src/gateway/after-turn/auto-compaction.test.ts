@@ -139,6 +139,20 @@ test.each([
   expect((await auto.afterTurn(session)).decision.reason).toBe("cooling_down");
 });
 
+test("an attempt that cannot be marked is told, and fails no turn", async () => {
+  const session = await start();
+  await talk(session, 30);
+  const before = async () => {
+    await session.delete();
+    return undefined;
+  };
+  const { events } = await autoCompaction({ compact: { before } }).afterTurn(session);
+  expect(events.slice(-2)).toMatchObject([
+    { type: "attempt_not_marked", sessionId: session.id },
+    { type: "compaction_skipped" },
+  ]);
+});
+
 test("a compaction that is stopped fails no turn", async () => {
   const session = await start();
   await talk(session, 30);

@@ -55,11 +55,15 @@ export async function compactBy(task: CompactTask): Promise<CompactionResult | n
   return result;
 }
 
-/** A mark that cannot be set is missed at most: the next turn tries again sooner than it need. */
-async function mark({ session, known }: CompactTask, compactionCount?: number): Promise<void> {
+/** A mark that cannot be set is missed at most: it fails no turn, and is told. */
+async function mark(task: CompactTask, compactionCount?: number): Promise<void> {
+  const { session, known, tell } = task;
   try {
     await markAttempt(session, known.session.messageCount, compactionCount);
-  } catch {}
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    tell({ type: "attempt_not_marked", sessionId: session.id, message });
+  }
 }
 
 function toSkipped(

@@ -63,7 +63,9 @@ export type GatewayEvent =
   /** A setting of the session, or of its route, was not followed. */
   | (SessionEvent & { readonly type: "setting_ignored"; readonly message: string })
   /** Counters and marks of the route are those of an earlier turn; the next one makes it good. */
-  | (SessionEvent & { readonly type: "route_not_updated"; readonly message: string });
+  | (SessionEvent & { readonly type: "route_not_updated"; readonly message: string })
+  /** That it was tried could not be stored: the next turn may try again sooner than it need. */
+  | (SessionEvent & { readonly type: "attempt_not_marked"; readonly message: string });
 
 export type FlushReason =
   /** Before a compaction that is about to happen. */

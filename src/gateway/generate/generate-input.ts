@@ -1,6 +1,6 @@
 /** What a host asks for when it wants an answer, and what it gets. */
 
-import type { ChatModel, ChatTool } from "../../context/chat-model.ts";
+import type { ChatModel, ChatRequest, ChatTool } from "../../context/chat-model.ts";
 import type { BuildContextInput } from "../../engine/context/context-options.ts";
 import type { Entry, Usage } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/json.ts";
@@ -24,7 +24,10 @@ export interface ToolExecution {
   readonly context: never;
 }
 
-export interface GenerateInput {
+/** What is the same for every call of the model; times and retries are those of one call. */
+type EveryCall = Omit<ChatRequest, "messages" | "tools">;
+
+export interface GenerateInput extends EveryCall {
   readonly conversationId: string;
   /** Any language model of the AI SDK, `compatibleModel(…)`, or an object with `name` and `stream`. */
   readonly model: ChatModel | AiSdkModel;
@@ -34,7 +37,6 @@ export interface GenerateInput {
   readonly from?: string;
   /** Who answers; the session's agent if left out. */
   readonly as?: string;
-  readonly instructions?: string;
   readonly tools?: Readonly<Record<string, GenerateTool>>;
   /** How often the model may be asked for one answer: 10 if left out. */
   readonly maxSteps?: number;
@@ -44,14 +46,6 @@ export interface GenerateInput {
   readonly filterParticipants?: readonly string[];
   /** What the model takes, where its name does not tell. */
   readonly contextWindow?: number;
-  readonly maxOutputTokens?: number;
-  readonly temperature?: number;
-  readonly providerOptions?: Readonly<Record<string, JsonObject>>;
-  readonly signal?: AbortSignal;
-  /** How long one call of the model may take. */
-  readonly timeoutMs?: number;
-  /** How often a call that could not begin is made again. */
-  readonly maxRetries?: number;
   /** How long a tool may take: 120 s if left out. */
   readonly toolTimeoutMs?: number;
   /** Answers that are meant for nobody; false: every answer is delivered. `whole` if left out. */

@@ -10,6 +10,7 @@
 import { lengthOfBlocks } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import { combineUsage } from "../../model/usage.ts";
 import { countField } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 
@@ -111,31 +112,25 @@ export class UsageWindow {
   #remember(answer: string, usage: Usage): void {
     const given = this.#given.get(answer);
     this.#given.delete(answer);
-    this.#given.set(answer, given === undefined ? usage : combine(given, usage, (a, b) => a + b));
+    this.#given.set(
+      answer,
+      given === undefined ? usage : combineUsage(given, usage, (a, b) => a + b),
+    );
     const [first] = this.#given.keys();
     if (this.#given.size > GIVEN && first !== undefined) this.#given.delete(first);
   }
 }
 
 function highest(a: Usage | null, b: Usage | null): Usage | null {
-  return a === null || b === null ? (a ?? b) : combine(a, b, Math.max);
+  return a === null || b === null ? (a ?? b) : combineUsage(a, b, Math.max);
 }
 
 function difference(usage: Usage, given: Usage): Usage | null {
-  const more = combine(usage, given, (now, before) => Math.max(0, now - before));
+  const more = combineUsage(usage, given, (now, before) => Math.max(0, now - before));
   return hasCounts(more) ? more : null;
 }
 
 function hasCounts(usage: Usage): boolean {
   const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
   return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens > 0;
-}
-
-function combine(a: Usage, b: Usage, how: (a: number, b: number) => number): Usage {
-  return {
-    inputTokens: how(a.inputTokens, b.inputTokens),
-    outputTokens: how(a.outputTokens, b.outputTokens),
-    cacheCreationTokens: how(a.cacheCreationTokens, b.cacheCreationTokens),
-    cacheReadTokens: how(a.cacheReadTokens, b.cacheReadTokens),
-  };
 }
