@@ -17,6 +17,7 @@ const config: ViteUserConfig = defineConfig({
           // No test takes seconds; a busy machine may.
           testTimeout: 30_000,
           hookTimeout: 30_000,
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       {
@@ -27,6 +28,7 @@ const config: ViteUserConfig = defineConfig({
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
           testTimeout: 300_000,
           hookTimeout: 120_000,
+          expect: { poll: { timeout: 20_000 } },
         },
       },
     ],

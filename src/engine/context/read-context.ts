@@ -35,6 +35,8 @@ export interface ReadContextOptions {
   readonly firstPage?: number;
   /** False: the compaction is not looked for if what was read does not reach it. */
   readonly summary?: boolean;
+  /** Whether anything was ever summarised here, asked beforehand; if not, nothing is looked for. */
+  readonly isSummarised?: Promise<boolean>;
 }
 
 /** The first page is small: most callers need little, and a message may be large. */
@@ -84,7 +86,8 @@ export async function readContextAs<Item>(
       }
       newestFirst.push(toItem(asShown(entry, compaction, options.counter)));
       if (!options.isEnough?.(entry, compaction !== null)) continue;
-      if (compaction === null && options.summary !== false) {
+      const isSummarised = options.summary !== false && ((await options.isSummarised) ?? true);
+      if (compaction === null && isSummarised) {
         compaction =
           (await findCompaction(scope, sessionId, options.leaf)) ??
           (await findForgotten(scope, sessionId, options.leaf));
@@ -135,6 +138,14 @@ export async function* pagesBackwards(
     before = entries[0]?.id;
     if (entries.length < wanted || before === undefined) return;
   }
+}
+
+/** Whether the session has a summary of any of its branches. */
+export async function readIsSummarised(scope: Scope, sessionId: string): Promise<boolean> {
+  const { entries } = await scope.store.readEntries(scope.tenant, {
+    ...{ select: "marked", sessionId, mark: "summary", limit: 1, payloads: false },
+  });
+  return entries.length > 0;
 }
 
 /** The newest compaction on the path, found without reading the path. */

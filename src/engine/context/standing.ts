@@ -10,18 +10,13 @@ import type { Scope } from "../scope.ts";
 import type { CompactionView } from "./compaction-entry.ts";
 import { asShown } from "./read-context.ts";
 
-/**
- * What is pinned on the path, or was when the newest compaction was made (until the next one decides
- * anew), in order; what is `present` in the context anyway is left out.
- */
-export async function readStanding(
+/** What is pinned on the path, the newest 500. */
+export function readPinned(
   scope: Scope,
   sessionId: string,
-  compaction: CompactionView | null,
-  present: ReadonlySet<string>,
   leaf: string | undefined,
-): Promise<readonly Entry[]> {
-  const marked = await scope.store.readEntries(scope.tenant, {
+): Promise<EntryPage> {
+  return scope.store.readEntries(scope.tenant, {
     select: "marked",
     sessionId,
     mark: "pinned",
@@ -29,6 +24,22 @@ export async function readStanding(
     limit: MAX_PAGE,
     payloads: true,
   });
+}
+
+/**
+ * What is pinned on the path, or was when the newest compaction was made (until the next one decides
+ * anew), in order; what is `present` in the context anyway is left out. `known`: what is pinned, if
+ * that was read already.
+ */
+export async function readStanding(
+  scope: Scope,
+  sessionId: string,
+  compaction: CompactionView | null,
+  present: ReadonlySet<string>,
+  leaf: string | undefined,
+  known?: EntryPage,
+): Promise<readonly Entry[]> {
+  const marked = known ?? (await readPinned(scope, sessionId, leaf));
   const pinned = marked.entries.map((record) => toEntry(record, marked.payloads));
   const found = new Map(pinned.map((entry) => [entry.id, entry]));
   const missing = (compaction?.pinned ?? []).filter((id) => !found.has(id));

@@ -9,7 +9,7 @@
 import { type Asking, ask, type BlobKey } from "../port.ts";
 import type { Address } from "./blob-packer.ts";
 import { aligned } from "./bytes.ts";
-import type { IndexCache } from "./index-cache.ts";
+import { firstSlot, type IndexCache, slotAt } from "./index-cache.ts";
 
 /** A segment that a manifest names and that cannot be read. */
 export class UnreadableSegment extends Error {
@@ -24,12 +24,12 @@ export class UnreadableSegment extends Error {
 }
 
 const EMPTY = new Uint8Array(0);
+const BLOB = firstSlot("blob");
 
 export class Blobs {
   readonly #cache: IndexCache;
   /** Held to the end of the computation, so that a small cache cannot make it run in circles. */
-  readonly #blobs = new Map<number, (Uint8Array | undefined)[]>();
-  readonly #parsed = new Map<string, unknown>();
+  readonly #held = new Map<number, Map<number, unknown>>();
   readonly #missing = new Map<string, BlobKey>();
 
   constructor(cache: IndexCache) {
@@ -44,38 +44,29 @@ export class Blobs {
   }
 
   blob(segment: number, blob: number): Uint8Array | undefined {
-    const held = this.#blobs.get(segment)?.[blob];
-    if (held !== undefined) return held;
-    const key = keyOf(segment, blob);
-    const bytes = this.#cache.get(key) as Uint8Array | undefined;
-    if (bytes === undefined) this.#missing.set(key, { segment, blob });
-    else this.#hold(segment, blob, bytes);
+    const bytes = this.#find(segment, slotAt(BLOB, blob)) as Uint8Array | undefined;
+    if (bytes === undefined) this.#missing.set(`${segment}/${blob}`, { segment, blob });
     return bytes;
   }
 
   /** Something that was parsed from blobs. `make` gives undefined if one of them is missing. */
   parsed<Value>(
-    key: string,
+    segment: number,
+    slot: number,
     make: () => { readonly value: Value; readonly bytes: number } | undefined,
   ): Value | undefined {
-    const held = this.#parsed.get(key);
-    if (held !== undefined) return held as Value;
-    const known = this.#cache.get(key);
-    if (known !== undefined) {
-      this.#parsed.set(key, known);
-      return known as Value;
-    }
+    const known = this.#find(segment, slot);
+    if (known !== undefined) return known as Value;
     const made = make();
     if (made === undefined) return undefined;
-    this.#parsed.set(key, made.value);
-    this.#cache.set(key, made.value, made.bytes);
+    this.#hold(segment, slot, made.value);
+    this.#cache.set(segment, slot, made.value, made.bytes);
     return made.value;
   }
 
   /** Lets go of what is held: the cache decides what stays. */
   release(): void {
-    this.#blobs.clear();
-    this.#parsed.clear();
+    this.#held.clear();
   }
 
   /** Runs the attempt until nothing is missing. */
@@ -95,18 +86,22 @@ export class Blobs {
       const answer = answers[i] ?? "missing";
       if (typeof answer === "string") throw new UnreadableSegment(segment, answer);
       const bytes = aligned(answer);
-      this.#hold(segment, blob, bytes);
-      this.#cache.set(keyOf(segment, blob), bytes, bytes.length);
+      this.#hold(segment, slotAt(BLOB, blob), bytes);
+      this.#cache.set(segment, slotAt(BLOB, blob), bytes, bytes.length);
     }
   }
 
-  #hold(segment: number, blob: number, bytes: Uint8Array): void {
-    const blobs = this.#blobs.get(segment);
-    if (blobs !== undefined) blobs[blob] = bytes;
-    else this.#blobs.set(segment, Object.assign([], { [blob]: bytes }));
+  #find(segment: number, slot: number): unknown {
+    const held = this.#held.get(segment)?.get(slot);
+    if (held !== undefined) return held;
+    const known = this.#cache.get(segment, slot);
+    if (known !== undefined) this.#hold(segment, slot, known);
+    return known;
   }
-}
 
-function keyOf(segment: number, blob: number): string {
-  return `${segment}/${blob}`;
+  #hold(segment: number, slot: number, value: unknown): void {
+    const slots = this.#held.get(segment);
+    if (slots !== undefined) slots.set(slot, value);
+    else this.#held.set(segment, new Map([[slot, value]]));
+  }
 }

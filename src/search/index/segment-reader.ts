@@ -11,9 +11,11 @@ import {
   type TermEntry,
 } from "./dictionary.ts";
 import { readAddress } from "./field-writer.ts";
+import { firstSlot, slotAt } from "./index-cache.ts";
 import {
   CHUNK_DOCUMENTS,
   FACTS_BLOCK,
+  FIELDS,
   type Field,
   type FieldHeader,
   FORMAT,
@@ -36,6 +38,27 @@ interface SessionTable {
   readonly starts: Uint32Array;
 }
 
+const SLOTS = {
+  header: firstSlot("header"),
+  chunk: firstSlot("chunk"),
+  factsBlock: firstSlot("factsBlock"),
+  factsTable: firstSlot("factsTable"),
+  sessions: firstSlot("sessions"),
+  keys: firstSlot("keys"),
+  memory: firstSlot("memoryKeys"),
+  fact: firstSlot("factKeys"),
+  factSessions: firstSlot("factSessions"),
+};
+const FIELD_SLOTS = Object.fromEntries(
+  FIELDS.map((field) => {
+    const index = firstSlot(`${field}:index`);
+    return [
+      field,
+      { index, block: firstSlot(`${field}:block`), lengths: firstSlot(`${field}:lengths`) },
+    ];
+  }),
+) as Readonly<Record<Field, { readonly [part in "index" | "block" | "lengths"]: number }>>;
+
 export class SegmentReader implements Source {
   readonly segment: number;
   readonly header: SegmentHeader;
@@ -44,6 +67,8 @@ export class SegmentReader implements Source {
   #sessionTable: SessionTable | undefined;
   /** Asked for by the hundred in one search: a number is found sooner than a text. */
   readonly #facts = new Map<number, FactsBlock>();
+  /** Asked for with every term. */
+  readonly #dictionaries = new Map<Field, DictionaryIndex>();
 
   private constructor(segment: number, header: SegmentHeader, blobs: Blobs) {
     this.segment = segment;
@@ -53,7 +78,7 @@ export class SegmentReader implements Source {
 
   /** Undefined if its header is not at hand. */
   static open(segment: number, blobs: Blobs): SegmentReader | undefined {
-    const header = blobs.parsed(`${segment}:header`, () => {
+    const header = blobs.parsed(segment, SLOTS.header, () => {
       const bytes = blobs.blob(segment, 0);
       if (bytes === undefined) return undefined;
       const value = JSON.parse(new TextDecoder().decode(bytes)) as SegmentHeader;
@@ -99,7 +124,12 @@ export class SegmentReader implements Source {
   }
 
   dictionary(field: Field): DictionaryIndex | undefined {
-    return this.#record(`${field}:index`, this.field(field).dictionary, 3, readDictionaryIndex);
+    const known = this.#dictionaries.get(field);
+    if (known !== undefined) return known;
+    const { dictionary } = this.field(field);
+    const read = this.#record(FIELD_SLOTS[field].index, dictionary, 3, readDictionaryIndex);
+    if (read !== undefined) this.#dictionaries.set(field, read);
+    return read;
   }
 
   block(
@@ -110,7 +140,7 @@ export class SegmentReader implements Source {
     const block = index.blocks[number];
     if (block === undefined) return undefined;
     return this.#record(
-      `${field}:block:${number}`,
+      slotAt(FIELD_SLOTS[field].block, number),
       block.entries,
       20,
       (bytes) => new Map(readBlock(block, bytes).map((entry) => [entry.term, entry])),
@@ -119,7 +149,7 @@ export class SegmentReader implements Source {
 
   columns(chunk: number): ChunkColumns | undefined {
     const address = this.header.chunks[chunk];
-    return address && this.#record(`chunk:${chunk}`, address, 2, readChunk);
+    return address && this.#record(slotAt(SLOTS.chunk, chunk), address, 2, readChunk);
   }
 
   facts(document: number): MessageFacts | undefined {
@@ -138,7 +168,7 @@ export class SegmentReader implements Source {
 
   factsBlock(number: number): FactsBlock | undefined {
     const address = this.#factsTable()?.blocks[number];
-    return address && this.#record(`facts:${number}`, address, 4, readFacts);
+    return address && this.#record(slotAt(SLOTS.factsBlock, number), address, 4, readFacts);
   }
 
   timesOfWindow(chunk: number, window: number): readonly [number, number] | undefined {
@@ -160,7 +190,7 @@ export class SegmentReader implements Source {
 
   /** The sessions that have messages here, and where each begins. */
   sessionTable(): SessionTable | undefined {
-    this.#sessionTable ??= this.#record("sessions", this.header.messageSessions, 1, (bytes) => {
+    this.#sessionTable ??= this.#record(SLOTS.sessions, this.header.messageSessions, 1, (bytes) => {
       const count = bytes.length / 8;
       return { numbers: u32View(bytes, 0, count), starts: u32View(bytes, 4 * count, count) };
     });
@@ -169,17 +199,17 @@ export class SegmentReader implements Source {
 
   sessionKeys(): Uint32Array | undefined {
     const { sessions, sessionCount } = this.header;
-    return this.#record("keys", sessions, 1, (bytes) => u32View(bytes, 0, sessionCount));
+    return this.#record(SLOTS.keys, sessions, 1, (bytes) => u32View(bytes, 0, sessionCount));
   }
 
   noteKeys(field: "memory" | "fact"): readonly string[] | undefined {
     const address = field === "memory" ? this.header.memories : this.header.factIds;
-    return this.#record(`${field}:keys`, address, 3, readNames);
+    return this.#record(SLOTS[field], address, 3, readNames);
   }
 
   factSessions(): Uint32Array | undefined {
     const { factSessions } = this.header;
-    return this.#record("fact:sessions", factSessions, 1, (bytes) =>
+    return this.#record(SLOTS.factSessions, factSessions, 1, (bytes) =>
       u32View(bytes, 0, bytes.length / 4),
     );
   }
@@ -187,13 +217,13 @@ export class SegmentReader implements Source {
   lengths(field: Exclude<Field, "message">): Uint16Array | undefined {
     const { lengths } = this.field(field);
     if (lengths === undefined) return undefined;
-    return this.#record(`${field}:lengths`, lengths, 1, (bytes) =>
+    return this.#record(FIELD_SLOTS[field].lengths, lengths, 1, (bytes) =>
       u16View(bytes, 0, bytes.length / 2),
     );
   }
 
   #factsTable(): FactsTable | undefined {
-    return this.#record("facts", this.header.facts, 8, (bytes) => {
+    return this.#record(SLOTS.factsTable, this.header.facts, 8, (bytes) => {
       const reader = new ByteReader(bytes);
       const blocks: Address[] = [];
       const earliest: number[] = [];
@@ -209,12 +239,12 @@ export class SegmentReader implements Source {
 
   /** `factor`: about how much larger the parsed record is than its bytes. */
   #record<Value>(
-    name: string,
+    slot: number,
     address: Address,
     factor: number,
     parse: (bytes: Uint8Array) => Value,
   ): Value | undefined {
-    return this.#blobs.parsed(`${this.segment}:${name}`, () => {
+    return this.#blobs.parsed(this.segment, slot, () => {
       const bytes = this.#blobs.record(this.segment, address);
       return bytes && { value: parse(bytes), bytes: 200 + factor * bytes.length };
     });

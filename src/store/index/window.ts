@@ -13,10 +13,11 @@ import type { Chain } from "../../transcript/place.ts";
 import type { Row } from "../records.ts";
 import { textOrNull } from "../rows/text.ts";
 
-/** A session (s), its state (t), and the entry that must be in the window (e), if it is there. */
-export const WINDOW_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.updated_at,
-  t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal, e.chain, e.depth,
-  e.ordinal`;
+/** A session (s) and its state (t). */
+export const WINDOW_SESSION_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.updated_at,
+  t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal`;
+/** The same, and the entry that must be in the window (e), if it is there. */
+export const WINDOW_COLUMNS: string = `${WINDOW_SESSION_COLUMNS}, e.chain, e.depth, e.ordinal`;
 
 /** A message that is shown (m). */
 export const WINDOW_ENTRY_NAMES: readonly string[] = [
@@ -39,11 +40,14 @@ export interface WindowRange {
 }
 
 /** The entry's place; undefined if it is gone. Sequence 0 stands for the start of the active path. */
-export function entryEnd(head: Row, { sequence }: WindowRequest): PathEnd | undefined {
+export function entryEnd(row: Row, { sequence }: WindowRequest): PathEnd | undefined {
   if (sequence === 0) return { chain: 0, depth: 0, ordinal: 1 };
-  if (head["chain"] === null) return undefined;
-  const [chain, depth, ordinal] = [head["chain"], head["depth"], head["ordinal"]].map(Number);
-  return { chain: chain ?? 0, depth: depth ?? 0, ordinal: ordinal ?? 0 };
+  if (row["chain"] === null) return undefined;
+  return {
+    chain: Number(row["chain"]),
+    depth: Number(row["depth"]),
+    ordinal: Number(row["ordinal"]),
+  };
 }
 
 export function activeLeaf(head: Row): Leaf | undefined {

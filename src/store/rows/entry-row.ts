@@ -10,6 +10,11 @@ export const ENTRY_COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e
   e.cache_creation_tokens, e.cache_read_tokens, e.metadata, e.created_at, e.superseded_by,
   e.copied_from, e.pinned, e.content, e.content_bytes, e.nonce, e.content_hash, e.hash`;
 
+/** The names of these columns, in order. */
+export const ENTRY_NAMES: readonly string[] = ENTRY_COLUMNS.split(/,\s*/).map((column) =>
+  column.slice("e.".length),
+);
+
 export function toEntry(row: Row, sessionId: string): EntryRecord {
   return {
     id: String(row["id"]),

@@ -13,6 +13,11 @@ export interface Request {
   readonly args: readonly unknown[];
 }
 
+/** What is asked in one turn travels together: waking a thread costs more than a small read. */
+export interface Requests {
+  readonly requests: readonly Request[];
+}
+
 /** What a thread does beside operations. */
 export const CHECKPOINT = "checkpoint";
 export const CLOSE = "close";

@@ -24,6 +24,8 @@ import {
   MAINTAIN,
   type Replies,
   type Reply,
+  type Request,
+  type Requests,
   SEARCH,
   STOP,
   type ThreadData,
@@ -159,6 +161,7 @@ class Thread {
   readonly #worker: Worker;
   readonly #waiters = new Map<number, Waiter>();
   readonly #undelivered: Reply[] = [];
+  #unsent: Request[] = [];
   #lastId = 0;
   #died: unknown;
 
@@ -188,13 +191,30 @@ class Thread {
       const id = ++this.#lastId;
       this.#waiters.set(id, { resolve, reject });
       if (this.#waiters.size === 1) this.#worker.ref();
-      try {
-        this.#worker.postMessage({ id, name, args });
-      } catch (error) {
-        this.#take(id);
-        reject(error);
-      }
+      this.#unsent.push({ id, name, args });
+      if (this.#unsent.length === 1) queueMicrotask(() => this.#send());
     });
+  }
+
+  /** All that was asked in this turn, in one message. */
+  #send(): void {
+    const requests = this.#unsent;
+    this.#unsent = [];
+    if (this.#post(requests) === undefined || requests.length === 1) return;
+    // One of them cannot be copied: the others can.
+    for (const request of requests) this.#post([request]);
+  }
+
+  /** Gives what stopped it; a request that is alone hears of it. */
+  #post(requests: readonly Request[]): unknown {
+    try {
+      this.#worker.postMessage({ requests } satisfies Requests);
+      return undefined;
+    } catch (error) {
+      const [only] = requests;
+      if (requests.length === 1 && only !== undefined) this.#take(only.id)?.reject(error);
+      return error;
+    }
   }
 
   async end(): Promise<void> {

@@ -2,7 +2,6 @@
 
 import type { Window, WindowRequest } from "../../../search/port.ts";
 import type { PathEnd, PathRange } from "../../../transcript/path.ts";
-import type { Chain } from "../../../transcript/place.ts";
 import {
   activeLeaf,
   entryEnd,
@@ -12,27 +11,24 @@ import {
   WINDOW_COLUMNS,
   WINDOW_ENTRY_COLUMNS,
   WINDOW_ENTRY_NAMES,
+  WINDOW_SESSION_COLUMNS,
   windowRanges,
 } from "../../index/window.ts";
-import { toChain } from "../../rows/state-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { readPayloads } from "../operations/blobs.ts";
-import type { SqliteConnection } from "../sqlite-driver.ts";
+import { readChains } from "../operations/chains.ts";
+import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
 const SQL = statements("windows", {
   head: `SELECT ${WINDOW_COLUMNS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
-    LEFT JOIN entries e ON e.tenant = s.tenant AND e.session = s.session AND e.sequence = ?3
+    LEFT JOIN entries e ON e.tenant = s.tenant AND e.session = s.session AND e.sequence = ?
       AND e.kind = 'message' AND e.status = 'committed'
-    WHERE s.tenant = ?1 AND s.session = ?2`,
-  chainsToRoot: `WITH RECURSIVE up (chain, parent_chain, fork_depth, fork_ordinal) AS (
-      SELECT chain, parent_chain, fork_depth, fork_ordinal FROM chains
-        WHERE tenant = ?1 AND session = ?2 AND chain = ?3
-      UNION ALL
-      SELECT c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
-        JOIN up ON c.chain = up.parent_chain WHERE c.tenant = ?1 AND c.session = ?2)
-    SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
+    WHERE s.tenant = ? AND s.session = ?`,
+  session: `SELECT ${WINDOW_SESSION_COLUMNS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = ? AND s.session = ?`,
   /** The last entry of a chain that something could be appended to. */
   tip: `SELECT id, chain, depth, ordinal FROM entries
     WHERE tenant = ? AND session = ? AND chain = ? AND status = 'committed'
@@ -41,6 +37,9 @@ const SQL = statements("windows", {
   messages: `SELECT ${WINDOW_ENTRY_COLUMNS} FROM entries m
     WHERE m.tenant = ? AND m.session = ? AND m.chain = ? AND m.ordinal BETWEEN ? AND ?
       AND m.depth <= ? AND m.kind = 'message' AND m.status = 'committed' ORDER BY m.ordinal`,
+  message: `SELECT ${WINDOW_ENTRY_COLUMNS}, m.chain, m.depth FROM entries m
+    WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND m.kind = 'message'
+      AND m.status = 'committed'`,
 });
 
 export function readWindows(
@@ -48,7 +47,30 @@ export function readWindows(
   tenant: number,
   requests: readonly WindowRequest[],
 ): (Window | undefined)[] {
-  return requests.map((request) => readWindow(db, tenant, request));
+  const sessions = new Map<number, SqlRow | undefined>();
+  return requests.map((request) => {
+    const { session, sequence, before, after } = request;
+    if (sequence === 0 || before + after > 0) return readWindow(db, tenant, request);
+    if (!sessions.has(session)) sessions.set(session, db.get(SQL.session, tenant, session));
+    return readMatch(db, tenant, request, sessions.get(session));
+  });
+}
+
+/** A window of nothing but the match. Many of them are often of one session, which is read once. */
+function readMatch(
+  db: SqliteConnection,
+  tenant: number,
+  request: WindowRequest,
+  head: SqlRow | undefined,
+): Window | undefined {
+  if (head === undefined) return undefined;
+  const active = activeLeaf(head);
+  const row = db.get(SQL.message, tenant, request.session, request.sequence);
+  const entry = row && entryEnd(row, request);
+  if (entry === undefined) return toWindow(head, active?.id ?? null, [], new Map());
+  const { leaf } = findPath(db, tenant, request.session, entry, active);
+  const payloads = readPayloads(db, tenant, [textOrNull(row?.["content"])]);
+  return toWindow(head, leaf, row === undefined ? [] : [row], payloads);
 }
 
 function readWindow(
@@ -57,7 +79,7 @@ function readWindow(
   request: WindowRequest,
 ): Window | undefined {
   const { session, sequence } = request;
-  const head = db.get(SQL.head, tenant, session, sequence);
+  const head = db.get(SQL.head, sequence, tenant, session);
   if (head === undefined) return undefined;
   const entry = entryEnd(head, request);
   if (entry === undefined) return toWindow(head, activeLeaf(head)?.id ?? null, [], new Map());
@@ -90,15 +112,4 @@ function findPath(
     ordinal: Number(row?.["ordinal"]),
   };
   return { leaf: tip.id, path: pathThrough(entry, tip, chainsOf(tip)) ?? [] };
-}
-
-/** The first chain starts at the root; nothing needs to be known of it. */
-function readChains(
-  db: SqliteConnection,
-  tenant: number,
-  session: number,
-  chain: number,
-): Map<number, Chain> {
-  const rows = chain <= 1 ? [] : db.all(SQL.chainsToRoot, tenant, session, chain);
-  return new Map(rows.map(toChain).map((each) => [each.chain, each]));
 }

@@ -16,13 +16,16 @@ const SQL = statements("chains", {
     SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
 });
 
-/** The chains from `chain` to the root, by their numbers; none for chain 0. */
+/**
+ * The chains from `chain` to the root, by their numbers. The first chain starts at the root: nothing
+ * needs to be known of it.
+ */
 export function readChains(
   db: SqliteConnection,
   tenant: number,
   session: number,
   chain: number,
 ): Map<number, Chain> {
-  const rows = chain === 0 ? [] : db.all(SQL.chainsToRoot, tenant, session, chain);
+  const rows = chain <= 1 ? [] : db.all(SQL.chainsToRoot, tenant, session, chain);
   return new Map(rows.map(toChain).map((each) => [each.chain, each]));
 }

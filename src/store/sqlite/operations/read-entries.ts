@@ -14,7 +14,13 @@ import {
   type HistoryKinds,
 } from "../../entry-query.ts";
 import type { EntryRecord, EntryUsage } from "../../records.ts";
-import { ENTRY_COLUMNS, toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
+import {
+  ENTRY_COLUMNS,
+  ENTRY_NAMES,
+  toEntry,
+  toEntryUsage,
+  USAGE_COLUMNS,
+} from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -70,12 +76,19 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
   const scope: Scope = { db, tenant, session: number, sessionId: query.sessionId };
 
   if (query.select === "tree") {
-    const rows = db.all(SQL.tree, tenant, number, query.afterSequence, query.limit);
+    const rows = db.records(
+      SQL.tree,
+      ENTRY_NAMES,
+      tenant,
+      number,
+      query.afterSequence,
+      query.limit,
+    );
     const page = toPage(scope, rows, state.lastSequence, query.payloads);
     return { ...page, rootHash: state.rootHash };
   }
   if (query.select === "marked" && query.leaf === undefined) {
-    const rows = db.all(SQL[query.mark], tenant, number, query.limit).reverse();
+    const rows = db.records(SQL[query.mark], ENTRY_NAMES, tenant, number, query.limit).reverse();
     return toPage(scope, rows, rows.length, query.payloads);
   }
   const leaf = query.leaf ?? undefined;
@@ -84,7 +97,7 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
   const ranges = pathRanges(end, readChains(db, tenant, number, end?.chain ?? 0));
   if (query.select === "marked") {
     const all = db
-      .all(SQL[query.mark], tenant, number, -1)
+      .records(SQL[query.mark], ENTRY_NAMES, tenant, number, -1)
       .map((row) => ({ row, point: toPathEnd(row) }));
     const rows = all.filter(({ point }) => isOnPath(point, ranges)).map(({ row }) => row);
     const newest = rows.slice(0, query.limit).reverse();
@@ -137,7 +150,9 @@ export function listLeaves(
   const tenant = findTenant(db, name);
   const { number } = readState(db, tenant, sessionId);
   if (tenant === undefined) return [];
-  return db.all(SQL.leaves, tenant, number, limit).map((row) => toEntry(row, sessionId));
+  return db
+    .records(SQL.leaves, ENTRY_NAMES, tenant, number, limit)
+    .map((row) => toEntry(row, sessionId));
 }
 
 interface Scope {
@@ -157,8 +172,9 @@ function readMessages(
   const from = offset + 1;
   const to = offset + limit;
   return rangesWithOrdinals(ranges, from, to).flatMap((range) =>
-    db.all(
+    db.records(
       SQL.messages,
+      ENTRY_NAMES,
       tenant,
       session,
       range.chain,
@@ -187,8 +203,9 @@ function readHistory(
     const maxOrdinal = Math.min(range.maxOrdinal, stop?.ordinal ?? Number.POSITIVE_INFINITY);
     const room = limit - newest.length;
     newest.push(
-      ...db.all(
+      ...db.records(
         SQL.history,
+        ENTRY_NAMES,
         tenant,
         session,
         range.chain,
@@ -216,8 +233,9 @@ function readPath(
     if (rows.length >= limit) break;
     const from = range.chain === last?.chain ? last : { ordinal: -1, depth: -1, sequence: -1 };
     rows.push(
-      ...db.all(
+      ...db.records(
         SQL.path,
+        ENTRY_NAMES,
         tenant,
         session,
         range.chain,
