@@ -6,7 +6,6 @@ import type { EntryRecord, PlacedEntry } from "../store/records.ts";
 import type { PendingRecord } from "../store/stream-records.ts";
 import { type Chunk, foldChunks } from "../transcript/chunks.ts";
 import { decodeContent } from "../transcript/content.ts";
-import { toHex } from "../transcript/hash.ts";
 import type { Draft } from "./message-input.ts";
 
 /** Payloads that are not in the map are shown by their head: a preview. */
@@ -35,7 +34,7 @@ export function toEntry(record: EntryRecord, payloads: ReadonlyMap<string, Uint8
     pinned: record.pinned,
     metadata: parseMetadata(record.metadata),
     createdAt: record.createdAt,
-    hash: record.hash === null ? null : toHex(record.hash),
+    hash: record.hash,
     truncated: content.truncated,
     erased: record.content === null,
   };

@@ -7,7 +7,14 @@
  */
 
 import { BackscrollError } from "../model/errors.ts";
-import { contentHash, sha256, toHex, tombstoneHash, ZERO_HASH } from "../transcript/hash.ts";
+import {
+  contentHash,
+  fromHex,
+  sha256,
+  toHex,
+  tombstoneHash,
+  ZERO_HASH,
+} from "../transcript/hash.ts";
 import { contentErased } from "./new-changes.ts";
 import type { AppendPlan, NewChange } from "./plan-append.ts";
 import type { EntryRecord, EraseRequest } from "./records.ts";
@@ -72,7 +79,9 @@ export function erasedCopies({ rows }: AppendPlan): ErasedRow[] {
 
 /** SHA-256 over the hashes of tombstones, in hex. */
 export function digestOf(entries: readonly EntryRecord[]): string {
-  const hashes = entries.map((entry) => tombstoneHash(entry.hash ?? ZERO_HASH, entry, entry));
+  const hashes = entries.map((entry) =>
+    tombstoneHash(entry.hash === null ? ZERO_HASH : fromHex(entry.hash), entry, entry),
+  );
   return toHex(sha256(Buffer.concat(hashes)));
 }
 

@@ -201,14 +201,15 @@ export interface EntryRecord {
   /** Null once erased. */
   readonly content: string | null;
   readonly contentBytes: number;
-  /** Null once the content is erased. */
+  /** Null once the content is erased, and in pages that are read to be shown. */
   readonly nonce: Uint8Array | null;
   /**
    * Kept when the content is erased, so that the entry's hash can still be checked. Where content and
    * this are null, only a tombstone is left: its hash stands in the feed.
    */
   readonly contentHash: Uint8Array | null;
-  readonly hash: Uint8Array | null;
+  /** In hex. */
+  readonly hash: string | null;
 }
 
 export interface MoveLeafRequest {

@@ -16,6 +16,7 @@ import {
   changeHash,
   contentHash,
   entryHash,
+  fromHex,
   sha256,
   toHex,
   ZERO_HASH,
@@ -185,7 +186,7 @@ class Verification {
             "the session is gone without a tombstone",
           );
         }
-      } else if (toHex(entry.hash ?? ZERO_HASH) !== toHex(change.entryHash ?? ZERO_HASH)) {
+      } else if (hashOf(entry) !== toHex(change.entryHash ?? ZERO_HASH)) {
         this.#add(
           tenant,
           change.sessionId,
@@ -327,11 +328,11 @@ class Verification {
       cacheCreationTokens: usage?.cacheCreationTokens ?? null,
       cacheReadTokens: usage?.cacheReadTokens ?? null,
     });
-    if (!isTombstone(entry) && toHex(hash) !== toHex(entry.hash ?? ZERO_HASH)) {
+    if (!isTombstone(entry) && toHex(hash) !== hashOf(entry)) {
       this.#add(tenant, entry.sessionId, entry.id, "the entry does not match its hash");
     }
     // Later entries are compared with what is stored, so that one change is one problem.
-    hashes.set(entry.id, entry.hash ?? ZERO_HASH);
+    hashes.set(entry.id, fromHex(hashOf(entry)));
   }
 
   /** Large payloads are read a few at a time: a page of them could be gigabytes. */
@@ -377,4 +378,9 @@ function* groupsBySize(entries: readonly EntryRecord[]): Generator<string[]> {
     bytes = 0;
   }
   if (ids.length > 0) yield ids;
+}
+
+/** In hex. One that is missing matches no other. */
+function hashOf({ hash }: EntryRecord): string {
+  return hash ?? toHex(ZERO_HASH);
 }

@@ -41,7 +41,7 @@ export function appendCases({ store, tenant }: Cases): void {
           sequence: 1,
           parentId: null,
           ordinal: 1,
-          hash: Buffer.from(record?.hash ?? []).toString("hex"),
+          hash: record?.hash,
         },
       ]);
       expect(record).toMatchObject({
@@ -69,7 +69,7 @@ export function appendCases({ store, tenant }: Cases): void {
         contentHash: null,
       });
       expect(record?.nonce).toHaveLength(16);
-      expect(record?.hash).toHaveLength(32);
+      expect(record?.hash).toHaveLength(64);
     });
 
     test("puts one after the other, alone or in a batch", async () => {

@@ -45,7 +45,9 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       const fact = { subject: SECRET, predicate: "is", object: "x", sourceEntry: null };
       const facts = [{ ...fact, id: nextId(), sessionId: id, confidence: 1, createdAt: T0 }];
       await own.addFacts("a", id, facts, T0);
-      const hashes = (await treeOf(own, "a", id)).map((entry) => entry.hash as Uint8Array);
+      const hashes = (await treeOf(own, "a", id)).map((entry) =>
+        Buffer.from(entry.hash ?? "", "hex"),
+      );
 
       const tombstone = await own.deleteSession("a", id, "user", T0 + 1);
       expect(tombstone).toMatchObject({

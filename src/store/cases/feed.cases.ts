@@ -93,7 +93,7 @@ export function feedCases({ store, tenant }: Cases): void {
       const [, appended] = changes;
       const [entry] = await treeOf(store(), acme, id);
       expect(appended).toMatchObject({ sessionId: id, entryId: entry?.id, at: T0 });
-      expect(Buffer.from(appended?.entryHash ?? [])).toEqual(Buffer.from(entry?.hash ?? []));
+      expect(Buffer.from(appended?.entryHash ?? [])).toEqual(Buffer.from(entry?.hash ?? "", "hex"));
     });
   });
 
@@ -124,7 +124,7 @@ export function feedCases({ store, tenant }: Cases): void {
           entry,
           { ...entry, inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens },
         );
-        expect(Buffer.from(entry.hash ?? [])).toEqual(hash);
+        expect(Buffer.from(entry.hash ?? "", "hex")).toEqual(hash);
         hashes.set(entry.id, hash);
       }
       expect(page.entries.length).toBeGreaterThan(2);

@@ -64,7 +64,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
         limit: 1,
         payloads: false,
       });
-      expect(Buffer.from(page.rootHash ?? [])).toEqual(Buffer.from(original?.hash ?? []));
+      expect(Buffer.from(page.rootHash ?? [])).toEqual(Buffer.from(original?.hash ?? "", "hex"));
       expect(page.entries[0]?.copiedFrom).toBe(ids[0]);
     });
 

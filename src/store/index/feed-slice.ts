@@ -30,9 +30,13 @@ export const FEED_ENTRY_NAMES: readonly string[] = [
   ...["position", "session", "sequence", "chain", "depth", "kind", "role", "actor", "status"],
   ...["created_at", "metadata", "content_bytes", "content"],
 ];
-export const FEED_ENTRY_COLUMNS = `c.position, e.session, e.sequence, e.chain, e.depth, e.kind,
-  e.role, e.actor, e.status, e.created_at, e.metadata, e.content_bytes,
-  CASE WHEN e.kind = 'message' AND e.status = 'committed' THEN e.content END AS content`;
+/** `asText` says how the backend gives bytes as text. */
+export function feedEntryColumns(asText: (column: string) => string): string {
+  return `c.position, e.session, e.sequence, e.chain, e.depth, e.kind, e.role, e.actor, e.status,
+    e.created_at, ${asText("e.metadata")} AS metadata, e.content_bytes,
+    CASE WHEN e.kind = 'message' AND e.status = 'committed'
+      THEN ${asText("e.content")} END AS content`;
+}
 
 /** All other changes (c), with the session of that id that is alive (s). */
 export const FEED_CHANGE_COLUMNS = `c.position, c.kind, c.at, c.session_id, c.details,
@@ -78,7 +82,7 @@ export interface Deletion {
 }
 
 /**
- * What the feed says up to position `last`. `entries` have `FEED_ENTRY_COLUMNS` and `changes` have
+ * What the feed says up to position `last`. `entries` have `feedEntryColumns` and `changes` have
  * `FEED_CHANGE_COLUMNS`, both in the order of the feed.
  */
 export function nameFeed(

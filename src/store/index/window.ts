@@ -23,8 +23,11 @@ export const WINDOW_COLUMNS: string = `${WINDOW_SESSION_COLUMNS}, e.chain, e.dep
 export const WINDOW_ENTRY_NAMES: readonly string[] = [
   ...["id", "sequence", "ordinal", "role", "actor", "created_at", "copied_from", "content"],
 ];
-export const WINDOW_ENTRY_COLUMNS = `m.id, m.sequence, m.ordinal, m.role, m.actor, m.created_at,
-  m.copied_from, m.content`;
+/** `asText` says how the backend gives bytes as text. */
+export function windowEntryColumns(asText: (column: string) => string): string {
+  return `m.id, m.sequence, m.ordinal, m.role, m.actor, m.created_at, m.copied_from,
+    ${asText("m.content")} AS content`;
+}
 
 /** The last entry of a path. */
 export interface Leaf extends PathEnd {
@@ -89,7 +92,7 @@ export function windowRanges(
     .filter(({ from, to }) => from <= to);
 }
 
-/** `rows` have `WINDOW_ENTRY_COLUMNS`, in the order of the path. A payload that is not given is cut. */
+/** `rows` have `windowEntryColumns`, in the order of the path. A payload that is not given is cut. */
 export function toWindow(
   head: Row,
   leaf: string | null,

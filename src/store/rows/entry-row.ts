@@ -5,15 +5,28 @@ import { toHex } from "../../transcript/hash.ts";
 import type { EntryRecord, EntryUsage, PlacedEntry, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
-export const ENTRY_COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.kind,
-  e.role, e.actor, e.status, e.model, e.adapter, e.input_tokens, e.output_tokens,
-  e.cache_creation_tokens, e.cache_read_tokens, e.metadata, e.created_at, e.superseded_by,
-  e.copied_from, e.pinned, e.content, e.content_bytes, e.nonce, e.content_hash, e.hash`;
+const COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.kind, e.role, e.actor,
+  e.status, e.model, e.adapter, e.input_tokens, e.output_tokens, e.cache_creation_tokens,
+  e.cache_read_tokens, e.created_at, e.superseded_by, e.copied_from, e.pinned, e.content_bytes,
+  e.content_hash`;
 
-/** The names of these columns, in order. */
-export const ENTRY_NAMES: readonly string[] = ENTRY_COLUMNS.split(/,\s*/).map((column) =>
-  column.slice("e.".length),
-);
+/** What `entryColumns` selects, in order. */
+export const ENTRY_NAMES: readonly string[] = [
+  ...COLUMNS.split(/,\s*/).map((column) => column.slice("e.".length)),
+  ...["metadata", "content", "hash"],
+];
+
+/**
+ * `asText` and `asHex` say how the backend gives bytes as text: as bytes they would cost more than all
+ * other columns together. Who checks or copies an entry also asks for `e.nonce`.
+ */
+export function entryColumns(
+  asText: (column: string) => string,
+  asHex: (column: string) => string,
+): string {
+  return `${COLUMNS}, ${asText("e.metadata")} AS metadata, ${asText("e.content")} AS content,
+    ${asHex("e.hash")} AS hash`;
+}
 
 export function toEntry(row: Row, sessionId: string): EntryRecord {
   return {
@@ -38,9 +51,9 @@ export function toEntry(row: Row, sessionId: string): EntryRecord {
     pinned: row["pinned"] === 1,
     content: textOrNull(row["content"]),
     contentBytes: Number(row["content_bytes"]),
-    nonce: row["nonce"] as Uint8Array | null,
+    nonce: (row["nonce"] ?? null) as Uint8Array | null,
     contentHash: row["content_hash"] as Uint8Array | null,
-    hash: row["hash"] as Uint8Array,
+    hash: row["hash"] as string | null,
   };
 }
 

@@ -4,12 +4,12 @@ import type { Block } from "../../../model/block.ts";
 import type { FeedSlice } from "../../../search/port.ts";
 import {
   FEED_CHANGE_COLUMNS,
-  FEED_ENTRY_COLUMNS,
   FEED_ERASED_COLUMNS,
   FEED_FACT_COLUMNS,
   FEED_SESSION_COLUMNS,
   FEED_SILENT,
   FEED_TOMBSTONE_COLUMNS,
+  feedEntryColumns,
   nameFeed,
   toFeedSlice,
 } from "../../index/feed-slice.ts";
@@ -22,7 +22,7 @@ import type { Transaction } from "../transaction.ts";
 
 const SQL = statements("feed_slice", {
   head: `SELECT feed_position FROM tenants WHERE tenant = $1`,
-  entries: `SELECT ${FEED_ENTRY_COLUMNS} FROM changes c
+  entries: `SELECT ${feedEntryColumns((column) => column)} FROM changes c
     JOIN entries e ON e.tenant = $1 AND e.id = c.entry_id
     WHERE c.tenant = $1 AND c.position > $2 AND c.position <= $3 AND c.kind = 'entry_appended'
     ORDER BY c.position`,

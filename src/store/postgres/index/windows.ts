@@ -10,8 +10,8 @@ import {
   pathThrough,
   toWindow,
   WINDOW_COLUMNS,
-  WINDOW_ENTRY_COLUMNS,
   type WindowRange,
+  windowEntryColumns,
   windowRanges,
 } from "../../index/window.ts";
 import type { Row } from "../../records.ts";
@@ -53,7 +53,7 @@ const SQL = statements("windows", {
         AND d.status = 'committed'
         AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
       ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1) tip`,
-  messages: `SELECT shown.rank, ${WINDOW_ENTRY_COLUMNS}
+  messages: `SELECT shown.rank, ${windowEntryColumns((column) => column)}
     FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
       AS shown (rank, session, chain, low, high, max_depth)
     JOIN entries m ON m.tenant = $1 AND m.session = shown.session AND m.chain = shown.chain

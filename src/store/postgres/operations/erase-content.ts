@@ -3,13 +3,14 @@
 import { noteChange } from "../../new-changes.ts";
 import { checkErasedCount, type ErasedRow, type ErasePlan, planErase } from "../../plan-erase.ts";
 import type { EraseRequest, EraseResult, RetentionDue } from "../../records.ts";
-import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import { toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
+import { ENTRY_COLUMNS } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
 import { lockQuestion, toState } from "./session-state.ts";
 
@@ -20,7 +21,7 @@ const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
         AND e.sequence > coalesce(s.retention_applied, 0))`;
 
 const SQL = statements("erase_content", {
-  find: `SELECT ${ENTRY_COLUMNS} FROM sessions s
+  find: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM sessions s
     JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
     WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3::text[])`,
   newestCompaction: `SELECT max(e.sequence) AS sequence FROM sessions s

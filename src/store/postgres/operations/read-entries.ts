@@ -14,7 +14,7 @@ import {
   type HistoryKinds,
 } from "../../entry-query.ts";
 import type { EntryRecord, EntryUsage, Row } from "../../records.ts";
-import { ENTRY_COLUMNS, toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
+import { toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound } from "../../store-errors.ts";
 import { query } from "../postgres-driver.ts";
@@ -22,6 +22,7 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readPayloads } from "./blobs.ts";
 import { chainsQuestion, toChains } from "./chains.ts";
+import { ENTRY_COLUMNS } from "./entry-columns.ts";
 import { pointsQuestion, stateQuestion, toPoints, toState } from "./session-state.ts";
 
 const SQL = statements("read_entries", {
@@ -38,9 +39,9 @@ const SQL = statements("read_entries", {
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
       AND (e.ordinal, e.depth, e.sequence) > ($6::bigint, $7::bigint, $8::bigint)
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT $9`,
-  tree: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  tree: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.sequence > $3 ORDER BY e.sequence LIMIT $4`,
-  findById: `SELECT ${ENTRY_COLUMNS}, s.id AS session_id FROM entries e
+  findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = $1 AND e.id = ANY ($2)`,
   usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = $1 AND e.id = ANY ($2)`,

@@ -4,25 +4,26 @@ import type { Block } from "../../../model/block.ts";
 import type { FeedSlice } from "../../../search/port.ts";
 import {
   FEED_CHANGE_COLUMNS,
-  FEED_ENTRY_COLUMNS,
   FEED_ENTRY_NAMES,
   FEED_ERASED_COLUMNS,
   FEED_FACT_COLUMNS,
   FEED_SESSION_COLUMNS,
   FEED_SILENT,
   FEED_TOMBSTONE_COLUMNS,
+  feedEntryColumns,
   nameFeed,
   toFeedSlice,
 } from "../../index/feed-slice.ts";
 import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
+import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
 const SQL = statements("feed_slice", {
   head: `SELECT feed_position FROM tenants WHERE tenant = ?`,
-  entries: `SELECT ${FEED_ENTRY_COLUMNS} FROM changes c
+  entries: `SELECT ${feedEntryColumns(asText)} FROM changes c
     CROSS JOIN entries e ON e.tenant = c.tenant AND e.id = c.entry_id
     WHERE c.tenant = ? AND c.position > ? AND c.position <= ? AND c.kind = 'entry_appended'
     ORDER BY c.position`,

@@ -9,12 +9,13 @@ import {
   pathThrough,
   toWindow,
   WINDOW_COLUMNS,
-  WINDOW_ENTRY_COLUMNS,
   WINDOW_ENTRY_NAMES,
   WINDOW_SESSION_COLUMNS,
+  windowEntryColumns,
   windowRanges,
 } from "../../index/window.ts";
 import { textOrNull } from "../../rows/text.ts";
+import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
 import { readChains } from "../operations/chains.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -34,10 +35,10 @@ const SQL = statements("windows", {
     WHERE tenant = ? AND session = ? AND chain = ? AND status = 'committed'
       AND kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
     ORDER BY ordinal DESC, depth DESC LIMIT 1`,
-  messages: `SELECT ${WINDOW_ENTRY_COLUMNS} FROM entries m
+  messages: `SELECT ${windowEntryColumns(asText)} FROM entries m
     WHERE m.tenant = ? AND m.session = ? AND m.chain = ? AND m.ordinal BETWEEN ? AND ?
       AND m.depth <= ? AND m.kind = 'message' AND m.status = 'committed' ORDER BY m.ordinal`,
-  message: `SELECT ${WINDOW_ENTRY_COLUMNS}, m.chain, m.depth FROM entries m
+  message: `SELECT ${windowEntryColumns(asText)}, m.chain, m.depth FROM entries m
     WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND m.kind = 'message'
       AND m.status = 'committed'`,
 });

@@ -3,13 +3,14 @@
 import { noteChange } from "../../new-changes.ts";
 import { checkErasedCount, type ErasedRow, planErase } from "../../plan-erase.ts";
 import type { EraseRequest, EraseResult, RetentionDue } from "../../records.ts";
-import { ENTRY_COLUMNS, toEntry } from "../../rows/entry-row.ts";
+import { toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
 import { sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
+import { ENTRY_COLUMNS } from "./entry-columns.ts";
 import { findTenant, writeFeed } from "./feed.ts";
 import { sessionNumber } from "./sessions.ts";
 
@@ -20,7 +21,7 @@ const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
         AND e.sequence > coalesce(s.retention_applied, 0))`;
 
 const SQL = statements("erase_content", {
-  find: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  find: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
   newestCompaction: `SELECT max(e.sequence) AS sequence FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.kind IN ('compaction', 'summary')

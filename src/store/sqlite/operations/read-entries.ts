@@ -14,13 +14,7 @@ import {
   type HistoryKinds,
 } from "../../entry-query.ts";
 import type { EntryRecord, EntryUsage } from "../../records.ts";
-import {
-  ENTRY_COLUMNS,
-  ENTRY_NAMES,
-  toEntry,
-  toEntryUsage,
-  USAGE_COLUMNS,
-} from "../../rows/entry-row.ts";
+import { ENTRY_NAMES, toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -28,6 +22,7 @@ import { statements } from "../sqlite-statements.ts";
 import { findPoint, readState } from "./append.ts";
 import { readPayloads } from "./blobs.ts";
 import { readChains } from "./chains.ts";
+import { ENTRY_COLUMNS } from "./entry-columns.ts";
 import { findTenant } from "./feed.ts";
 
 const SQL = statements("read_entries", {
@@ -44,9 +39,9 @@ const SQL = statements("read_entries", {
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
       AND (e.ordinal, e.depth, e.sequence) > (?, ?, ?)
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT ?`,
-  tree: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  tree: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
-  findById: `SELECT ${ENTRY_COLUMNS}, s.id AS session_id FROM entries e
+  findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ?`,
   usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = ? AND e.id = ?`,
@@ -69,6 +64,9 @@ const SQL = statements("read_entries", {
     ORDER BY e.sequence DESC LIMIT ?`,
 });
 
+/** Who reads the tree may want to check its hashes. */
+const TREE_NAMES = [...ENTRY_NAMES, "nonce"];
+
 export function readEntries(db: SqliteConnection, name: string, query: EntryQuery): EntryPage {
   const tenant = findTenant(db, name);
   const { number, state } = readState(db, tenant, query.sessionId);
@@ -76,14 +74,7 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
   const scope: Scope = { db, tenant, session: number, sessionId: query.sessionId };
 
   if (query.select === "tree") {
-    const rows = db.records(
-      SQL.tree,
-      ENTRY_NAMES,
-      tenant,
-      number,
-      query.afterSequence,
-      query.limit,
-    );
+    const rows = db.records(SQL.tree, TREE_NAMES, tenant, number, query.afterSequence, query.limit);
     const page = toPage(scope, rows, state.lastSequence, query.payloads);
     return { ...page, rootHash: state.rootHash };
   }
