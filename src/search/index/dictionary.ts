@@ -81,3 +81,59 @@ export function readBlock(block: DictionaryBlock, bytes: Uint8Array): TermEntry[
   }
   return entries;
 }
+
+/**
+ * The entry of one term, without making those of the others: a block is looked into far more often
+ * than it is read as a whole. Undefined if the block does not have it.
+ */
+export function findEntry(
+  block: DictionaryBlock,
+  bytes: Uint8Array,
+  term: string,
+): TermEntry | undefined {
+  // How far terms agree is counted in characters; only here are these also bytes.
+  if (!isAscii(term)) return readBlock(block, bytes).find((entry) => entry.term === term);
+  const reader = new ByteReader(bytes);
+  const [postingsBlob, postingsStart] = block.postings;
+  const [positionsBlob, positionsStart] = block.positions;
+  let postingsAt = postingsStart;
+  let positionsAt = positionsStart;
+  /** How much of the term the entry before began with. */
+  let agreed = 0;
+  while (!reader.done) {
+    const shared = reader.varint();
+    const length = reader.varint();
+    let isFound = false;
+    if (shared <= agreed) {
+      agreed = shared;
+      while (
+        agreed - shared < length &&
+        agreed < term.length &&
+        bytes[reader.at + agreed - shared] === term.charCodeAt(agreed)
+      )
+        agreed++;
+      isFound = agreed === term.length && agreed - shared === length;
+    }
+    reader.at += length;
+    const count = reader.varint();
+    const postingsLength = reader.varint();
+    const positionsLength = reader.varint();
+    if (isFound) {
+      return {
+        term,
+        documents: Math.floor(count / 2),
+        isLong: count % 2 === 1,
+        postings: [postingsBlob, postingsAt, postingsLength],
+        positions: [positionsBlob, positionsAt, positionsLength],
+      };
+    }
+    postingsAt += postingsLength;
+    positionsAt += positionsLength;
+  }
+  return undefined;
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+  return true;
+}

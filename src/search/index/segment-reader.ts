@@ -6,6 +6,7 @@ import { ByteReader, u16View, u32View } from "./bytes.ts";
 import {
   blockOf,
   type DictionaryIndex,
+  findEntry,
   readBlock,
   readDictionaryIndex,
   type TermEntry,
@@ -101,11 +102,11 @@ export class SegmentReader implements Source {
   findTerm(field: Field, term: string): FoundTerm | null | undefined {
     const index = this.dictionary(field);
     if (index === undefined) return undefined;
-    const block = blockOf(index, term);
-    if (block < 0) return null;
-    const entries = this.block(field, index, block);
-    if (entries === undefined) return undefined;
-    const entry = entries.get(term);
+    const block = index.blocks[blockOf(index, term)];
+    if (block === undefined) return null;
+    const bytes = this.#blobs.record(this.segment, block.entries);
+    if (bytes === undefined) return undefined;
+    const entry = findEntry(block, bytes, term);
     return entry === undefined ? null : new SegmentTerm(this.segment, entry, this.#blobs);
   }
 
