@@ -12,8 +12,8 @@ export interface MaintainOptions {
 }
 
 /**
- * `flush` moves what was written since into a segment, `merge` joins segments where that is due,
- * `upkeep` does both as they are due. `rebuild` builds every segment again from the messages, `purge`
+ * `flush` moves what was written since into a segment, `merge` joins all segments into one, `upkeep`
+ * does both as far as they are due. `rebuild` builds every segment again from the messages, `purge`
  * writes anew whatever may hold what was deleted.
  */
 export type IndexTask = (typeof INDEX_TASKS)[number];

@@ -19,7 +19,7 @@ import {
   type SegmentInfo,
 } from "../port.ts";
 import { buildRange } from "./build-range.ts";
-import { segmentsToMerge } from "./merge-policy.ts";
+import { segmentsToMerge, segmentsToMergeAtLeisure } from "./merge-policy.ts";
 
 export interface MaintenanceOptions {
   readonly indexing: IndexingOptions;
@@ -113,7 +113,8 @@ function nextStep(
     const isClean = others.length === 0 && (only === undefined || only.builtAt >= manifest.through);
     return isClean ? undefined : merge(manifest, manifest.segments, options);
   }
-  const joined = segmentsToMerge(manifest.segments);
+  const choose = task === "merge" ? segmentsToMergeAtLeisure : segmentsToMerge;
+  const joined = choose(manifest.segments);
   if (joined.length > 0) return merge(manifest, joined, options);
   const overdue = withOverdue(state, options.now);
   return overdue === undefined ? undefined : merge(manifest, [overdue], options);

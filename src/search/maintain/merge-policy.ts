@@ -2,42 +2,70 @@
 
 import type { SegmentInfo } from "../port.ts";
 
-/** Segments of about the same size that are joined into one. */
-const FAN = 16;
 /** More at a time would hold too many lists. */
 const MAX_JOINED = 32;
-const SMALLEST = 1_024;
+/** A segment of more is not joined with others, however few there would be. */
+const MAX_DOCUMENTS = 4 * 1024 * 1024;
+/** Small segments are cheap to search and come often: many are joined at a time. */
+const SMALL_FAN = 16;
+const SMALL_SIZES = [1_024, 16_384] as const;
+/**
+ * Every segment costs a search a look into its dictionary for each word, so of the large ones there
+ * should be few. Joining them costs a tenth of what indexing them did.
+ */
+const LARGE_FAN = 4;
 
 /**
- * Adjacent segments that should become one: at least `FAN` of one level or below. So each message is
- * written again once a level, and there are few levels. Empty: none.
+ * Adjacent segments that should become one: of small ones at least `SMALL_FAN` of one level or below,
+ * of large ones at least `LARGE_FAN` of one level, with what lies between. So each message is written
+ * again once a level, and there are few levels. Empty: none.
  */
 export function segmentsToMerge(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
   const highest = Math.max(0, ...segments.map(level));
   for (let limit = 0; limit <= highest; limit++) {
-    const run = longestRun(segments, limit);
-    if (run.length >= FAN) return run.slice(0, MAX_JOINED);
+    const isSmall = limit < SMALL_SIZES.length;
+    const fan = isSmall ? SMALL_FAN : LARGE_FAN;
+    // A large segment must not be written again for the sake of a few small ones.
+    const counts = (info: SegmentInfo) => isSmall || level(info) === limit;
+    for (const run of runs(segments, limit)) {
+      if (run.filter(counts).length >= fan) return run.slice(0, MAX_JOINED);
+    }
   }
   return [];
 }
 
-function level({ documents }: SegmentInfo): number {
-  let size = SMALLEST;
-  let result = 0;
-  while (documents > size) {
-    size *= FAN;
-    result++;
+/** What somebody who has the time would join: as much as fits into one. Empty: nothing. */
+export function segmentsToMergeAtLeisure(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
+  const due = segmentsToMerge(segments);
+  if (due.length > 0) return due;
+  let group: SegmentInfo[] = [];
+  let documents = 0;
+  for (const segment of segments) {
+    if (documents + segment.documents > MAX_DOCUMENTS || group.length === MAX_JOINED) {
+      if (group.length > 1) break;
+      group = [];
+      documents = 0;
+    }
+    group.push(segment);
+    documents += segment.documents;
   }
+  return group.length > 1 ? group : [];
+}
+
+function level({ documents }: SegmentInfo): number {
+  const small = SMALL_SIZES.findIndex((size) => documents <= size);
+  if (small >= 0) return small;
+  let result = SMALL_SIZES.length;
+  for (let size = LARGE_FAN * SMALL_SIZES[1]; documents > size; size *= LARGE_FAN) result++;
   return result;
 }
 
-function longestRun(segments: readonly SegmentInfo[], limit: number): readonly SegmentInfo[] {
-  let longest: SegmentInfo[] = [];
-  let run: SegmentInfo[] = [];
+/** The longest stretches of adjacent segments of this level or below, in their order. */
+function runs(segments: readonly SegmentInfo[], limit: number): SegmentInfo[][] {
+  const found: SegmentInfo[][] = [[]];
   for (const segment of segments) {
-    if (level(segment) > limit) run = [];
-    else run.push(segment);
-    if (run.length > longest.length) longest = [...run];
+    if (level(segment) > limit) found.push([]);
+    else found.at(-1)?.push(segment);
   }
-  return longest;
+  return found.toSorted((a, b) => b.length - a.length);
 }

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import type { SegmentInfo } from "../port.ts";
+import { segmentsToMerge, segmentsToMergeAtLeisure } from "./merge-policy.ts";
+
+let segments: SegmentInfo[] = [];
+let written = 0;
+
+function segment(documents: number): SegmentInfo {
+  return {
+    ...{ segment: ++written, documents, from: 0, to: 0, builtAt: 0, analyzer: "a" },
+    ...{ bytes: documents, positionBytes: 0 },
+  };
+}
+
+/** Joins until nothing is due. Gives the documents that were written again. */
+function join(choose: typeof segmentsToMerge): number {
+  let rewritten = 0;
+  for (let due = choose(segments); due.length > 0; due = choose(segments)) {
+    const documents = due.reduce((sum, each) => sum + each.documents, 0);
+    const at = segments.indexOf(due[0] as SegmentInfo);
+    expect(segments.slice(at, at + due.length)).toEqual(due);
+    segments.splice(at, due.length, segment(documents));
+    rewritten += documents;
+  }
+  return rewritten;
+}
+
+test("of a store that grows by small segments few stay, and each message is written a few times", () => {
+  segments = [];
+  let documents = 0;
+  let rewritten = 0;
+  let most = 0;
+  for (let i = 0; i < 4_000; i++) {
+    const size = 512 + ((i * 7_919) % 1_024);
+    segments.push(segment(size));
+    documents += size;
+    rewritten += join(segmentsToMerge);
+    most = Math.max(most, segments.length);
+  }
+  // 15 and 15 small ones, three large ones for each of four levels.
+  expect(most).toBeLessThanOrEqual(15 + 15 + 12);
+  expect(segments.filter((each) => each.documents > 16_384).length).toBeLessThanOrEqual(12);
+  expect(rewritten / documents).toBeLessThan(6);
+});
+
+test("a large segment is not written again for the sake of a few small ones", () => {
+  segments = [segment(200_000), ...Array.from({ length: 15 }, () => segment(1_000))];
+  expect(segmentsToMerge(segments)).toEqual([]);
+});
+
+test("at leisure all become one, up to four million messages", () => {
+  segments = [50_000, 300_000, 1_000, 2_000, 90_000].map(segment);
+  join(segmentsToMergeAtLeisure);
+  expect(segments.map((each) => each.documents)).toEqual([443_000]);
+  segments = [3_000_000, 2_000_000, 1_500_000, 9_000_000, 10, 20].map(segment);
+  join(segmentsToMergeAtLeisure);
+  expect(segments.map((each) => each.documents)).toEqual([3_000_000, 3_500_000, 9_000_000, 30]);
+});
