@@ -2,6 +2,7 @@
 
 import { ByteReader, ByteWriter, u16View } from "./bytes.ts";
 import { FACTS_BLOCK } from "./layout.ts";
+import type { MessageFacts } from "./source.ts";
 
 /** All messages of a segment, in the order of (session, sequence). */
 export interface MessageColumns {
@@ -113,4 +114,17 @@ export function readFacts(bytes: Uint8Array): FactsBlock {
     times[i] = time += reader.signed();
   }
   return { sequences, chains, depths, times };
+}
+
+/** The facts of message `at` of a block, without those of the messages behind it. */
+export function readFactsAt(bytes: Uint8Array, at: number): MessageFacts {
+  const reader = new ByteReader(bytes);
+  let [sequence, chain, depth, time] = [0, 0, 0, 0];
+  for (let i = 0; i <= at; i++) {
+    sequence += reader.signed();
+    chain += reader.signed();
+    depth += reader.signed();
+    time += reader.signed();
+  }
+  return { sequence, chain, depth, time };
 }

@@ -23,7 +23,13 @@ import {
   type SegmentHeader,
   WINDOW_DOCUMENTS,
 } from "./layout.ts";
-import { type ChunkColumns, type FactsBlock, readChunk, readFacts } from "./message-columns.ts";
+import {
+  type ChunkColumns,
+  type FactsBlock,
+  readChunk,
+  readFacts,
+  readFactsAt,
+} from "./message-columns.ts";
 import { SegmentTerm } from "./segment-term.ts";
 import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
 import { lowerBound } from "./term-list.ts";
@@ -68,6 +74,8 @@ export class SegmentReader implements Source {
   #sessionTable: SessionTable | undefined;
   /** Asked for by the hundred in one search: a number is found sooner than a text. */
   readonly #facts = new Map<number, FactsBlock>();
+  /** Blocks of facts that were looked into once. */
+  readonly #glanced = new Set<number>();
   /** Asked for with every term. */
   readonly #dictionaries = new Map<Field, DictionaryIndex>();
 
@@ -155,16 +163,27 @@ export class SegmentReader implements Source {
 
   facts(document: number): MessageFacts | undefined {
     const number = Math.floor(document / FACTS_BLOCK);
-    const block = this.#facts.get(number) ?? this.factsBlock(number);
+    const at = document % FACTS_BLOCK;
+    const known = this.#facts.get(number);
+    if (known === undefined && !this.#glanced.has(number)) return this.#glance(number, at);
+    const block = known ?? this.factsBlock(number);
     if (block === undefined) return undefined;
     this.#facts.set(number, block);
-    const at = document % FACTS_BLOCK;
     return {
       sequence: block.sequences[at] as number,
       chain: block.chains[at] as number,
       depth: block.depths[at] as number,
       time: block.times[at] as number,
     };
+  }
+
+  /** Most blocks are asked for one message of theirs: all 128 are read when a second one is. */
+  #glance(number: number, at: number): MessageFacts | undefined {
+    const address = this.#factsTable()?.blocks[number];
+    const bytes = address && this.#blobs.record(this.segment, address);
+    if (bytes === undefined) return undefined;
+    this.#glanced.add(number);
+    return readFactsAt(bytes, at);
   }
 
   factsBlock(number: number): FactsBlock | undefined {
