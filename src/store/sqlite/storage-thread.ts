@@ -31,6 +31,7 @@ import {
   type ThreadData,
   toFailure,
 } from "./thread-messages.ts";
+import { lowerPriority } from "./thread-priority.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 const data = workerData as ThreadData;
@@ -164,6 +165,7 @@ function serveReads(): void {
 }
 
 function serveMaintenance(): void {
+  lowerPriority();
   const maintainer = new Maintainer(data);
   answerEach(async (request) => {
     if (request.name === STOP) return maintainer.stop();
