@@ -91,11 +91,18 @@ export class Connection {
 
   /** An answer that is read as it comes, for as long as `call.signal` lets it. */
   async stream(call: Call & { readonly signal: AbortSignal }): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.#attempt({ ...call, slow: true }, (signal) =>
+    return (await this.open(call)).body;
+  }
+
+  /** The same, with what is said before it. */
+  async open(
+    call: Call & { readonly signal: AbortSignal },
+  ): Promise<{ readonly headers: Headers; readonly body: ReadableStream<Uint8Array> }> {
+    const { headers, body } = await this.#attempt({ ...call, slow: true }, (signal) =>
       this.#send(call, signal),
     );
     if (body === null) throw notOurs(this.address, "its answer is empty");
-    return body;
+    return { headers, body };
   }
 
   async #repeat<Result>(

@@ -5,7 +5,7 @@ import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
 import { checkName, createUlids, type IdSource } from "../model/ids.ts";
 import type { TextModel } from "../model/text-model.ts";
-import type { StoreStatus } from "../store/records.ts";
+import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { authenticate } from "./access/authenticate.ts";
 import { checkInput, invalid } from "./check.ts";
@@ -129,6 +129,11 @@ export class Engine extends TenantEngine {
   /** Recomputes every hash of every tenant. */
   verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     return verifyStore(this.scope.store, options);
+  }
+
+  /** Every row of the store as of one moment, all tenants', for who copies it. */
+  dump(): AsyncIterable<RowBatch> {
+    return this.scope.store.dump();
   }
 
   /** Stores what open messages have buffered, and waits for what is under way. */

@@ -2,9 +2,10 @@
 
 import type { CreateSessionInput } from "../session-input.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
+import type { RoutesApi } from "./routes-api.ts";
 import type { SessionApi } from "./session-api.ts";
 
-/** Without what is a gateway's business, or a model, which run where the store is. */
+/** Without what a gateway measures by, or a model, which run where the store is. */
 type OwnNames =
   | "createSession"
   | "getSession"
@@ -17,4 +18,5 @@ export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, 
   createSession(input: CreateSessionInput): Promise<SessionApi>;
   getSession(id: string): Promise<SessionApi>;
   session(id: string): SessionApi;
+  readonly routes: RoutesApi;
 }
