@@ -19,7 +19,9 @@ export async function compact(
   const { signal, idempotencyKey, ...options } = input;
   const result = await connection.call<WireCompaction>({
     ...{ method: "POST", path: at`/v1/sessions/${sessionId}/compact`, body: toBody(options) },
-    ...{ headers: keyHeader(idempotencyKey), slow: true },
+    // A key stands in the compaction for good, so none is made up.
+    ...(idempotencyKey === undefined ? {} : { headers: keyHeader(idempotencyKey) }),
+    slow: true,
     ...(signal === undefined ? {} : { signal }),
   });
   return fromWireCompaction(result);

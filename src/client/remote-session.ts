@@ -218,7 +218,8 @@ export class RemoteSession implements SessionApi {
     const { title, summary, metadata, ...others } = rest;
     if (Object.keys(others).length > 0) await this.update(others);
     const updated = await this.#connection.call<WireSession>({
-      ...{ method: "PATCH", path: at`/v1/ingest/sessions/${this.id}` },
+      // Figures are set and not added to: the same twice is the same.
+      ...{ method: "PATCH", path: at`/v1/ingest/sessions/${this.id}`, repeatable: true },
       body: toBody({ title, summary, metadata, figures: toWireFigures(figures) }),
     });
     return fromWireSession(updated);
