@@ -210,6 +210,7 @@ test("changes are of these kinds", () => {
     "token_revoked",
     "route_put",
     "route_deleted",
+    "administered",
   ]);
 });
 

@@ -31,8 +31,8 @@ describe("the client has the names of the library", () => {
   });
 
   test("for a tenant; its name is a plain property", () => {
-    const ofGateways = ["sessionSizes", "textModel"];
-    const names = [...namesOf(RemoteTenant), "tenant", ...ofGateways];
+    const ofHosts = ["noteAct", "sessionSizes", "textModel"];
+    const names = [...namesOf(RemoteTenant), "tenant", ...ofHosts];
     expect(withoutThere(names)).toEqual(namesOf(TenantEngine));
   });
 

@@ -5,6 +5,7 @@
 
 import { Hono } from "hono";
 import type { Engine } from "../engine/engine.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
@@ -135,7 +136,7 @@ export function createApp(options: AppOptions): App {
       requireScope(access, route.scope);
       if (route.operator) requireOperator(access);
       return answerRoute(route, {
-        ...{ engine, tenant: engine.forTenant(access.tenant), access, request, live, cutOff },
+        ...{ engine, tenant: tenantOf(engine, access), access, request, live, cutOff },
         gateway,
         // Made when it is asked for: most requests are done before anybody could go.
         get signal() {
@@ -163,6 +164,11 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
+/** The tenant of a caller; what it administers is told of under its token. */
+function tenantOf(engine: Engine, { tenant, tokenId, actor }: Access): TenantEngine {
+  return engine.forTenant(tenant, { token: tokenId, actor });
+}
+
 const JSON_TYPE = { "content-type": "application/json" } as const;
 
 async function answerRoute(route: Route, caller: Caller): Promise<Response> {
@@ -171,6 +177,7 @@ async function answerRoute(route: Route, caller: Caller): Promise<Response> {
   const params = check(route.params, pathParams(route.path, url.pathname), "path");
   const query = check(route.query, queryParams(url.searchParams), "query");
   const body = route.body === undefined ? undefined : await checkedBody(route.body, request);
+  if (route.act !== undefined) await caller.tenant.noteAct(route.act);
   const result = await route.handle(caller, { params, query, body });
   if (result instanceof Response) return result;
   if (result === undefined || route.answer.status === 204)

@@ -61,6 +61,8 @@ export interface Route {
   readonly scope: AccessScope;
   /** Acts on the whole store: the access must be an operator's. */
   readonly operator: boolean;
+  /** What the audit log calls it, for what leaves no other row there. It is told before it is done. */
+  readonly act: string | undefined;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   /** Absent: the request has no body that we read for the route. */
@@ -89,6 +91,7 @@ interface Definition<
   readonly summary: string;
   readonly scope: AccessScope;
   readonly operator?: true;
+  readonly act?: string;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
@@ -117,6 +120,7 @@ export function defineRoute<
 >(definition: Definition<Params, Query, Body>): Route {
   return {
     operator: false,
+    act: undefined,
     takesKey: false,
     takesLeaf: false,
     bytes: undefined,

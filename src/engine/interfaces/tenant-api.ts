@@ -5,13 +5,14 @@ import type { TenantEngine } from "../tenant-engine.ts";
 import type { RoutesApi } from "./routes-api.ts";
 import type { SessionApi } from "./session-api.ts";
 
-/** Without what a gateway measures by, or a model, which run where the store is. */
+/** Without what a gateway measures by, what a server notes, and models: they are where the store is. */
 type OwnNames =
   | "createSession"
   | "getSession"
   | "session"
   | "routes"
   | "sessionSizes"
+  | "noteAct"
   | "textModel";
 
 export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {

@@ -57,6 +57,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "post", path: "/v1/admin/index", operation: "maintainIndex", tag: "admin" },
     ...{ summary: "Do the upkeep of the index now.", scope: "admin" },
+    act: "maintain_index",
     body: z.strictObject({ task: z.enum(INDEX_TASKS) }),
     answer: { status: 200, description: "Figures afterwards.", schema: indexReport },
     handle: async ({ tenant }, { body }) =>
@@ -64,13 +65,13 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/admin/sweep", operation: "sweep", tag: "admin" },
-    ...{ summary: "Delete what outlived its time.", scope: "admin" },
+    ...{ summary: "Delete what outlived its time.", scope: "admin", act: "sweep" },
     answer: { status: 200, description: "What was done.", schema: sweep },
     handle: async ({ tenant }) => toWireSweep(await tenant.sweep()),
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/admin/maintain", operation: "maintainSessions" },
-    ...{ tag: "admin", scope: "admin" },
+    ...{ tag: "admin", scope: "admin", act: "maintain_sessions" },
     summary: "Delete sessions that are too old, too many or too large, as the settings say.",
     body: z.strictObject({
       dry_run: z.boolean().optional().meta({ description: "Only say what would be deleted." }),
@@ -113,7 +114,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/admin/store/sweep", operation: "sweepAll", tag: "admin" },
-    ...{ summary: "Sweep every tenant.", scope: "admin", operator: true },
+    ...{ summary: "Sweep every tenant.", scope: "admin", operator: true, act: "sweep_store" },
     answer: { status: 200, description: "What was done.", schema: sweep },
     handle: async ({ engine }) => toWireSweep(await engine.sweepAll()),
   }),

@@ -26,6 +26,7 @@ export const BACKUP_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "get", path: "/v1/backup", operation: "backup", tag: "admin" },
     ...{ summary: "A copy of the whole store, as of one moment.", scope: "admin", operator: true },
+    act: "backup",
     answer: {
       status: 200,
       description:
