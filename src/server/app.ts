@@ -39,7 +39,7 @@ export interface AppOptions {
   /** Aborted when the server stops: whoever follows the feed is let go. */
   readonly stopping: AbortSignal;
   /** Answers requests to `/mcp`. */
-  readonly mcp?: (request: Request, access: Access) => Promise<Response>;
+  readonly mcp?: (request: Request, access: Access, cutOff: () => void) => Promise<Response>;
 }
 
 /** What the adapter to Node hands over beside the request. */
@@ -149,7 +149,7 @@ export function createApp(options: AppOptions): App {
   const { mcp } = options;
   if (mcp !== undefined) {
     for (const method of ["GET", "POST", "DELETE"]) {
-      serve(method, "/mcp", async (request, enter) => mcp(request, await enter()));
+      serve(method, "/mcp", async (request, enter, cutOff) => mcp(request, await enter(), cutOff));
     }
   }
   serve("OPTIONS", "*", async (request) => preflight(request, admission.origins));

@@ -69,7 +69,7 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       await store().revokeToken(acme, id, T0, { token: null, actor: null });
       await store().noteAct(acme, "backup", T0, by);
       await store().noteAct(acme, "sweep", T0);
-      const feed = await feedOf(store(), acme);
+      const feed = (await feedOf(store(), acme)) as [string, object][];
       expect(feed.map(([kind]) => kind)).toEqual([
         ...["token_created", "token_revoked", "administered", "administered"],
       ]);
