@@ -40,7 +40,10 @@ export async function backupEngine(
   file: string,
   options: CopyOptions = {},
 ): Promise<CopyReport> {
-  return whenWhole(file, (partial) => fillStore(inTurns(engine.dump()), partial, options));
+  return whenWhole(file, (partial) =>
+    // On threads: what closing it takes, such as moving its log into its file, is not waited for here.
+    fillStore(inTurns(engine.dump()), partial, { ...options, inThread: false }),
+  );
 }
 
 /** Fills the store at `address`, which must be new or empty, from a backup. */
@@ -78,7 +81,7 @@ async function whenWhole(
 async function copyStore(from: string, to: string, options: CopyOptions): Promise<number> {
   const source = await openStore(from, { readOnly: true, inThread: true });
   try {
-    return await fillStore(source.dump(), to, options);
+    return await fillStore(source.dump(), to, { ...options, inThread: true });
   } finally {
     await source.close();
   }
@@ -88,9 +91,9 @@ async function copyStore(from: string, to: string, options: CopyOptions): Promis
 async function fillStore(
   batches: AsyncIterable<RowBatch>,
   to: string,
-  options: CopyOptions,
+  options: CopyOptions & { readonly inThread: boolean },
 ): Promise<number> {
-  const target = await openStore(to, { inThread: true });
+  const target = await openStore(to, { inThread: options.inThread });
   try {
     let rows = 0;
     await target.load(

@@ -209,8 +209,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["context", "compaction", "store", "mcp", "server", "providers", "gateway"],
     ],
     packages: [
-      ...["node:crypto", "node:fs", "node:fs/promises", "node:os", "node:path", "node:util"],
-      "node:v8",
+      ...["node:child_process", "node:crypto", "node:fs", "node:fs/promises", "node:os"],
+      ...["node:path", "node:util", "node:v8"],
     ],
   },
 

@@ -23,7 +23,8 @@ import { pack } from "./pack.ts";
 import { toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { referencePage } from "./reference-page.ts";
-import type { Caller, Route } from "./route.ts";
+import type { Caller, CopyStore, Route } from "./route.ts";
+import { copyHere } from "./routes/backup.ts";
 import { ROUTES } from "./routes/index.ts";
 import { serverGauges } from "./server-gauges.ts";
 
@@ -34,6 +35,8 @@ export interface AppOptions {
   readonly limiter?: RateLimiter;
   /** How conversations are told apart and reset; the defaults if left out. */
   readonly gateway?: GatewayConfig;
+  /** How a copy of the whole store is made; in this process if left out. */
+  readonly copyStore?: CopyStore;
   readonly live?: Subscribers;
   readonly log: LogRequest;
   /** Aborted when the server stops: whoever follows the feed is let go. */
@@ -55,6 +58,7 @@ export function createApp(options: AppOptions): App {
   const live = options.live ?? new Subscribers();
   const metrics = new Metrics();
   const gateway = options.gateway ?? readConfig({}).config;
+  const copyStore = options.copyStore ?? copyHere(engine);
   const app: App = new Hono();
 
   /** Events end when whoever follows them would not be let in any more. */
@@ -137,7 +141,7 @@ export function createApp(options: AppOptions): App {
       if (route.operator) requireOperator(access);
       return answerRoute(route, {
         ...{ engine, tenant: tenantOf(engine, access), access, request, live, cutOff },
-        gateway,
+        ...{ gateway, copyStore },
         // Made when it is asked for: most requests are done before anybody could go.
         get signal() {
           return AbortSignal.any([request.signal, stopping]);

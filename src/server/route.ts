@@ -14,6 +14,9 @@ import type { Subscribers } from "./live/subscribers.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
+/** Writes a copy of the store to a new file. */
+export type CopyStore = (file: string, signal: AbortSignal) => Promise<{ readonly rows: number }>;
+
 /** A request that was let in, with what it may touch. */
 export interface Caller {
   readonly engine: Engine;
@@ -24,6 +27,8 @@ export interface Caller {
   /** Aborted when whoever asked has gone, or the server stops. */
   readonly signal: AbortSignal;
   readonly live: Subscribers;
+  /** How a copy of the whole store is made. */
+  readonly copyStore: CopyStore;
   /** What the gateway was told, for the routes that decide by it. */
   readonly gateway: GatewayConfig;
   /** Ends the connection at once, whatever is still on the way. */

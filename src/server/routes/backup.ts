@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../../engine/engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { type Caller, defineRoute, type Route } from "../route.ts";
+import { type Caller, type CopyStore, defineRoute, type Route } from "../route.ts";
 
 /** Of SQLite, and no type that is packed: the hash is of what is sent. */
 const TYPE = "application/vnd.sqlite3";
@@ -37,10 +37,19 @@ export const BACKUP_ROUTES: readonly Route[] = [
   }),
 ];
 
+/** Copies an engine's store in this process. */
+export function copyHere(engine: Engine): CopyStore {
+  return async (file, signal) => {
+    // Loaded only here: nothing else of a server opens a store.
+    const { backupEngine } = await import("../../backup.ts");
+    return backupEngine(engine, file, { onProgress: () => signal.throwIfAborted() });
+  };
+}
+
 /** Stores of which a copy is being made or sent. */
 const copied = new WeakSet<Engine>();
 
-async function sendBackup({ engine, signal, cutOff }: Caller): Promise<Response> {
+async function sendBackup({ engine, copyStore, signal, cutOff }: Caller): Promise<Response> {
   if (copied.has(engine)) {
     throw new BackscrollError("store_busy", "another backup is being made; ask again later", {
       details: { retryAfterMs: RETRY_MS },
@@ -55,11 +64,8 @@ async function sendBackup({ engine, signal, cutOff }: Caller): Promise<Response>
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    // Loaded only here: nothing else of a server opens a store.
-    const { backupEngine } = await import("../../backup.ts");
-    const { file, rows } = await backupEngine(engine, join(folder, "store.db"), {
-      onProgress: () => signal.throwIfAborted(),
-    });
+    const file = join(folder, "store.db");
+    const { rows } = await copyStore(file, signal);
     const { size } = await stat(file);
     const digest = await hashOf(file, signal);
     const waited = () => {
