@@ -25,8 +25,10 @@ const ask = (token = world.tokens.operator, headers: Record<string, string> = {}
     headers: { authorization: `Bearer ${token}`, ...headers },
   });
 
-/** Copies that were made and are not yet gone. */
-const leftovers = () => readdirSync(tmpdir()).filter((name) => /^backscroll-backup-/.test(name));
+/** Copies that were made since the tests began and are not yet gone. */
+const copies = () => readdirSync(tmpdir()).filter((name) => /^backscroll-backup-/.test(name));
+const before = copies();
+const leftovers = () => copies().filter((name) => !before.includes(name));
 
 describe("a backup", () => {
   test("is a store of its own, with every tenant, and comes with its hash", async () => {
