@@ -8,6 +8,7 @@
 
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Engine } from "./engine/engine.ts";
 import { BackscrollError } from "./model/errors.ts";
 import { openStore } from "./open.ts";
 import type { RowBatch } from "./store/records.ts";
@@ -27,22 +28,22 @@ export async function backup(
   file: string,
   options: CopyOptions = {},
 ): Promise<CopyReport> {
-  const target = resolve(file);
-  if (existsSync(target)) {
-    throw new BackscrollError("store_not_empty", `${target} exists already; name a new file`, {
-      details: { path: target },
-    });
-  }
-  // Under another name until it is whole, so that half a backup never looks like one.
-  const partial = `${target}.partial`;
-  removeStore(partial);
-  try {
-    const rows = await copyStore(address, partial, options);
-    renameSync(partial, target);
-    return { file: target, rows };
-  } finally {
-    removeStore(partial);
-  }
+  return whenWhole(file, (partial) => copyStore(address, partial, options));
+}
+
+/**
+ * The same of a store that is open in this process, whose other work goes on meanwhile. What
+ * `onProgress` throws ends it.
+ */
+export async function backupEngine(
+  engine: Engine,
+  file: string,
+  options: CopyOptions = {},
+): Promise<CopyReport> {
+  return whenWhole(file, (partial) =>
+    // On threads: what closing it takes, such as moving its log into its file, is not waited for here.
+    fillStore(inTurns(engine.dump()), partial, { ...options, inThread: false }),
+  );
 }
 
 /** Fills the store at `address`, which must be new or empty, from a backup. */
@@ -55,25 +56,63 @@ export async function restore(
   return { file: source, rows: await copyStore(source, address, options) };
 }
 
-/** All or nothing. The copy is a new life of the store: feed cursors of the original expire. */
+/** Under another name until it is whole, so that half a backup never looks like one. */
+async function whenWhole(
+  file: string,
+  copy: (partial: string) => Promise<number>,
+): Promise<CopyReport> {
+  const target = resolve(file);
+  if (existsSync(target)) {
+    throw new BackscrollError("store_not_empty", `${target} exists already; name a new file`, {
+      details: { path: target },
+    });
+  }
+  const partial = `${target}.partial`;
+  removeStore(partial);
+  try {
+    const rows = await copy(partial);
+    renameSync(partial, target);
+    return { file: target, rows };
+  } finally {
+    removeStore(partial);
+  }
+}
+
 async function copyStore(from: string, to: string, options: CopyOptions): Promise<number> {
   const source = await openStore(from, { readOnly: true, inThread: true });
   try {
-    const target = await openStore(to, { inThread: true });
-    try {
-      let rows = 0;
-      await target.load(
-        counted(source.dump(), (batch) => {
-          rows += batch.rows.length;
-          options.onProgress?.(rows);
-        }),
-      );
-      return rows;
-    } finally {
-      await target.close();
-    }
+    return await fillStore(source.dump(), to, { ...options, inThread: true });
   } finally {
     await source.close();
+  }
+}
+
+/** All or nothing. The copy is a new life of the store: feed cursors of the original expire. */
+async function fillStore(
+  batches: AsyncIterable<RowBatch>,
+  to: string,
+  options: CopyOptions & { readonly inThread: boolean },
+): Promise<number> {
+  const target = await openStore(to, { inThread: options.inThread });
+  try {
+    let rows = 0;
+    await target.load(
+      counted(batches, (batch) => {
+        rows += batch.rows.length;
+        options.onProgress?.(rows);
+      }),
+    );
+    return rows;
+  } finally {
+    await target.close();
+  }
+}
+
+/** Lets others have their turn after each batch: rows are read and written on this thread. */
+async function* inTurns(batches: AsyncIterable<RowBatch>): AsyncGenerator<RowBatch> {
+  for await (const batch of batches) {
+    yield batch;
+    await new Promise<void>((resolve) => void setImmediate(resolve));
   }
 }
 

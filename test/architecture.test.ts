@@ -175,10 +175,13 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: [
       ...["model", "transcript", "context", "engine", "api", "archive"],
       ...["ingest", "ingest/sources.ts", "export", "transfer", "gateway", "gateway/generate"],
+      "backup.ts",
     ],
     packages: [
       ...["hono", "@hono/node-server", "zod"],
       ...["node:http", "node:stream", "node:zlib"],
+      // A backup is made in the temporary folder before it is sent.
+      ...["node:crypto", "node:fs", "node:fs/promises", "node:os", "node:path"],
     ],
   },
 
@@ -192,6 +195,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   client: {
     folders: [
       ...["model", "transcript", "context", "compaction", "store", "ingest", "engine", "api"],
+      "gateway",
     ],
     packages: [],
   },
@@ -204,7 +208,10 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
       ...["context", "compaction", "store", "mcp", "server", "providers", "gateway"],
     ],
-    packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:util", "node:v8"],
+    packages: [
+      ...["node:child_process", "node:crypto", "node:fs", "node:fs/promises", "node:os"],
+      ...["node:path", "node:util", "node:v8"],
+    ],
   },
 
   // The composition root: the only place that knows a backend by name.
@@ -212,7 +219,10 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: ["model", "store", "store/sqlite", "store/postgres", "engine", "providers"],
     packages: [],
   },
-  "backup.ts": { folders: ["model", "store", "open.ts"], packages: ["node:fs", "node:path"] },
+  "backup.ts": {
+    folders: ["model", "store", "engine", "open.ts"],
+    packages: ["node:fs", "node:path"],
+  },
   "index.ts": {
     folders: [
       ...["model", "transcript", "search", "context", "compaction", "store", "engine"],

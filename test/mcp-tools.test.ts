@@ -61,6 +61,24 @@ async function talk(tenant: string, ...said: string[]): Promise<SessionHandle> {
   return handle;
 }
 
+test.each([...READING, ...WRITING])("a token that is none does not reach %s", async (name) => {
+  const answer = await fetch(http.url, {
+    method: "POST",
+    headers: {
+      authorization: "Bearer nobody",
+      ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
+    },
+    body: JSON.stringify({
+      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      params: { name, arguments: { session_id: session.id, query: "lock" } },
+    }),
+  });
+  expect(answer.status).toBe(401);
+  const text = await answer.text();
+  expect(text).toContain("unauthorized");
+  expect(text).not.toContain("cron");
+});
+
 describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   let writer: Client;
   let reader: Client;

@@ -78,7 +78,14 @@ test("backscroll/ai has these names at run time", () => {
 
 test("backscroll/client has these names at run time", () => {
   expect(Object.keys(client).sort()).toEqual([
-    ...["BackscrollError", "ERROR_CODES", "RemoteEngine", "RemoteMessage", "RemoteSession"],
+    ...[
+      "BackscrollError",
+      "ERROR_CODES",
+      "RemoteEngine",
+      "RemoteMessage",
+      "RemoteRoutes",
+      "RemoteSession",
+    ],
     ...["RemoteTenant", "connect"],
   ]);
 });
@@ -210,6 +217,7 @@ test("changes are of these kinds", () => {
     "token_revoked",
     "route_put",
     "route_deleted",
+    "administered",
   ]);
 });
 

@@ -2,17 +2,19 @@
 
 import type { Omission } from "../context/build.ts";
 import type { ContextMessage } from "../context/message.ts";
+import type { PruneOptions } from "../context/prune.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
 import type { CompactionResult } from "../engine/context/compact.ts";
 import type { Recalled } from "../engine/context/recall.ts";
 import type { Summary } from "../engine/context/summarize.ts";
 import type { ContextUsage } from "../engine/context/usage.ts";
+import type { JsonObject } from "../model/json.ts";
 import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";
 import { fromWireEntry, toWireEntry, type WireEntry } from "./entry.ts";
 import { fromWireFact, toWireFact, type WireFact } from "./note.ts";
 import { fromWireWindowItem, toWireWindowItem, type WireWindowItem } from "./search.ts";
 import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
-import { fromWireTime, toWireTime } from "./wire.ts";
+import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.ts";
 
 export interface WireContext {
   readonly messages: readonly WireContextMessage[];
@@ -173,4 +175,23 @@ function fromWireMessage(message: WireContextMessage): ContextMessage {
     ...{ role, actor, part, blocks: blocks.map(fromWireBlock), entryIds, model },
     ...(aborted ? { aborted } : {}),
   };
+}
+
+/** How a context is pruned, on the wire. */
+export interface WirePrune {
+  readonly window_tokens: number;
+  readonly used_tokens?: number;
+  readonly tools?: NonNullable<PruneOptions["tools"]>;
+  readonly limits?: JsonObject;
+}
+
+export function toWirePrune({ limits, ...prune }: PruneOptions): WirePrune {
+  const fields = toWireFields(prune as unknown as JsonObject) as unknown as WirePrune;
+  return limits === undefined ? fields : { ...fields, limits: toWireFields(limits as JsonObject) };
+}
+
+export function fromWirePrune({ limits, ...prune }: WirePrune): PruneOptions {
+  const options: PruneOptions = fromWireFields(prune);
+  if (limits === undefined) return options;
+  return { ...options, limits: fromWireFields(limits) as NonNullable<PruneOptions["limits"]> };
 }

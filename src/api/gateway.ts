@@ -6,7 +6,7 @@ import type { SessionStatus } from "../gateway/status/session-status.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Route, RouteSession } from "../model/route.ts";
 import { toWireEntry, type WireEntry } from "./entry.ts";
-import { toWireTime } from "./wire.ts";
+import { fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireRoute {
   readonly key: string;
@@ -89,9 +89,25 @@ export function toWireRoute(route: Route): WireRoute {
   };
 }
 
+export function fromWireRoute(route: WireRoute): Route {
+  return {
+    key: route.key,
+    sessionId: route.session_id,
+    version: route.version,
+    createdAt: fromWireTime(route.created_at),
+    updatedAt: fromWireTime(route.updated_at),
+    fields: route.fields,
+  };
+}
+
 export function toWireRouteSession(session: RouteSession): WireRouteSession {
   const { key, sessionId, version, since, reason } = session;
   return { key, session_id: sessionId, version, since: toWireTime(since), reason };
+}
+
+export function fromWireRouteSession(session: WireRouteSession): RouteSession {
+  const { key, session_id: sessionId, version, since, reason } = session;
+  return { key, sessionId, version, since: fromWireTime(since), reason };
 }
 
 export function toWireSessionStatus(status: SessionStatus): WireSessionStatus {
@@ -117,6 +133,36 @@ export function toWireSessionStatus(status: SessionStatus): WireSessionStatus {
   };
 }
 
+export function fromWireSessionStatus(status: WireSessionStatus): SessionStatus {
+  const { memory_flush_at: flushed, next_reset: next } = status;
+  return {
+    sessionId: status.session_id,
+    key: status.key,
+    current: status.current,
+    agent: status.agent,
+    messageCount: status.message_count,
+    startedAt: fromWireTime(status.started_at),
+    lastInteractionAt: fromWireTime(status.last_interaction_at),
+    contextTokens: status.context_tokens,
+    estimated: status.estimated,
+    model: status.model,
+    window: {
+      tokens: status.window_tokens,
+      source: status.window_source as SessionStatus["window"]["source"],
+    },
+    compactionCount: status.compaction_count,
+    memoryFlushAt: flushed === null ? null : fromWireTime(flushed),
+    nextReset:
+      next === null
+        ? null
+        : {
+            at: fromWireTime(next.at),
+            reason: next.reason as NonNullable<SessionStatus["nextReset"]>["reason"],
+          },
+    resetRule: status.reset_rule,
+  };
+}
+
 export function toWireInbound(result: InboundResult): WireInbound {
   const { key, action, reason, why, deliver, text, actor, answer, entry, route } = result;
   return {
@@ -138,5 +184,20 @@ export function toWireMaintenance(report: MaintenanceReport): WireMaintenance {
     ...{ skipped: report.skipped, spared: report.spared, sessions: report.sessions },
     ...{ content_bytes: report.contentBytes, content_bytes_after: report.contentBytesAfter },
     over_budget: report.overBudget,
+  };
+}
+
+export function fromWireMaintenance(report: WireMaintenance): MaintenanceReport {
+  return {
+    ...{ mode: report.mode as MaintenanceReport["mode"], applied: report.applied },
+    deletions: report.deletions.map(({ session_id, key, reason, ...figures }) => ({
+      ...{ sessionId: session_id, key },
+      reason: reason as MaintenanceReport["deletions"][number]["reason"],
+      lastInteractionAt: fromWireTime(figures.last_interaction_at),
+      contentBytes: figures.content_bytes,
+    })),
+    ...{ skipped: report.skipped, spared: report.spared, sessions: report.sessions },
+    ...{ contentBytes: report.content_bytes, contentBytesAfter: report.content_bytes_after },
+    overBudget: report.over_budget,
   };
 }

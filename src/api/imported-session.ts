@@ -108,9 +108,9 @@ export function fromWireSessionHead(session: WireSessionHead): SessionHead {
   };
 }
 
-/** What can be sent of the options; `describe` and `onProgress` stay with the sender. */
+/** What can be sent of the options; `describe` and `onProgress` stay with the sender, a key goes before. */
 export function toWireImportOptions(options: ImportOptions): WireImportOptions {
-  const { describe: _, onProgress: __, ...rest } = options;
+  const { describe: _, onProgress: __, idempotencyKey: ___, ...rest } = options;
   return toWireFields(rest as JsonObject) as WireImportOptions;
 }
 

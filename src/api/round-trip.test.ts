@@ -8,15 +8,27 @@ import {
   fromWireCompaction,
   fromWireContext,
   fromWireContextUsage,
+  fromWirePrune,
   fromWireRecalled,
   fromWireSummary,
   toWireCompaction,
   toWireContext,
   toWireContextUsage,
+  toWirePrune,
   toWireRecalled,
   toWireSummary,
 } from "./context.ts";
 import { fromWireEntry, toWireEntry } from "./entry.ts";
+import {
+  fromWireMaintenance,
+  fromWireRoute,
+  fromWireRouteSession,
+  fromWireSessionStatus,
+  toWireMaintenance,
+  toWireRoute,
+  toWireRouteSession,
+  toWireSessionStatus,
+} from "./gateway.ts";
 import {
   fromWireImportedEntry,
   fromWireSessionHead,
@@ -54,6 +66,13 @@ import {
   sessionHead,
   summary,
 } from "./round-trip.cases.ts";
+import {
+  maintenance,
+  prune,
+  route,
+  routeSession,
+  sessionStatus,
+} from "./round-trip-gateway.cases.ts";
 import {
   indexStatus,
   ingestedFile,
@@ -106,6 +125,12 @@ describe("what went over the wire is what it was", () => {
   test("a session from elsewhere", () =>
     check(sessionHead, toWireSessionHead, fromWireSessionHead));
   test("its entries", () => check(importedEntry, toWireImportedEntry, fromWireImportedEntry));
+  test("a route", () => check(route, toWireRoute, fromWireRoute));
+  test("a session of one", () => check(routeSession, toWireRouteSession, fromWireRouteSession));
+  test("how a session stands", () =>
+    check(sessionStatus, toWireSessionStatus, fromWireSessionStatus));
+  test("a maintenance", () => check(maintenance, toWireMaintenance, fromWireMaintenance));
+  test("how a context is pruned", () => check(prune, toWirePrune, fromWirePrune));
   test("bytes", () => check(bytes, toWireBytes, fromWireBytes));
 
   test("a message that is to be appended", () => {

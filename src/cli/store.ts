@@ -1,6 +1,7 @@
 /** Opening the store for the time of one command. */
 
 import { setFlagsFromString } from "node:v8";
+import type { RemoteEngine, RemoteTenant } from "../client/index.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -57,13 +58,12 @@ const SIZES: Readonly<
   server: { searchThread: true, indexing: { mergeShare: 0.25 } },
 };
 
-/** For what a gateway does, which runs where its store is: see `withStore`. */
+/** For what needs more than calls that a server answers, too: see `withStore`. */
 export async function withOwnTenant<Result>(
   context: Context,
   access: Access,
   use: (tenant: TenantEngine) => Promise<Result>,
 ): Promise<Result> {
-  refuseServer(context, "this command", "run it where the store is");
   const engine = await openStore(context, access, "short");
   try {
     return await use(engine.forTenant(context.tenant));
@@ -88,9 +88,9 @@ export async function withOwnStore<Result>(
 }
 
 /** The same on a server's store: it is there, or not, and its models are the server's. */
-async function withServer<Result>(
+export async function withServer<Result>(
   context: Context,
-  use: (tenant: TenantApi, engine: EngineApi) => Promise<Result>,
+  use: (tenant: RemoteTenant, engine: RemoteEngine) => Promise<Result>,
 ): Promise<Result> {
   const { address, token, tenantNamed, tenant } = context;
   const { connect } = await import("../client/index.ts");

@@ -14,6 +14,7 @@ import {
   timedOut,
   toError,
 } from "./failure.ts";
+import { RepeatedBody } from "./repeated-body.ts";
 import type { QueryValue } from "./request.ts";
 import { backOff, pause } from "./wait.ts";
 
@@ -30,7 +31,7 @@ export interface Call {
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | ReadableStream<Uint8Array>;
+  readonly body?: string | RepeatedBody;
   /** May be carried out twice. Reads by GET, and writes with an idempotency key, always may. */
   readonly repeatable?: boolean;
   /** Takes as long as it takes: a model writes, or a whole store is gone through. */
@@ -91,11 +92,18 @@ export class Connection {
 
   /** An answer that is read as it comes, for as long as `call.signal` lets it. */
   async stream(call: Call & { readonly signal: AbortSignal }): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.#attempt({ ...call, slow: true }, (signal) =>
+    return (await this.open(call)).body;
+  }
+
+  /** The same, with what is said before it. */
+  async open(
+    call: Call & { readonly signal: AbortSignal },
+  ): Promise<{ readonly headers: Headers; readonly body: ReadableStream<Uint8Array> }> {
+    const { headers, body } = await this.#attempt({ ...call, slow: true }, (signal) =>
       this.#send(call, signal),
     );
     if (body === null) throw notOurs(this.address, "its answer is empty");
-    return body;
+    return { headers, body };
   }
 
   async #repeat<Result>(
@@ -103,7 +111,6 @@ export class Connection {
     run: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     if (call.method !== "GET") await Promise.all(this.#held);
-    const times = mayRepeat(call) ? this.#options.retries : 0;
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#attempt(call, run);
@@ -112,6 +119,7 @@ export class Connection {
         call.onLost?.();
         const wanted = error.details["retryAfterMs"];
         const ms = Math.max(backOff(attempt), typeof wanted === "number" ? wanted : 0);
+        const times = mayRepeat(call) ? this.#options.retries : 0;
         if (attempt >= times || ms > MAX_WAIT_MS) throw error;
         await pause(ms, call.signal, this.closed);
       }
@@ -155,9 +163,9 @@ export class Connection {
         ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
         ...call.headers,
       },
-      ...(body === undefined ? {} : { body }),
+      ...(typeof body === "string" ? { body } : {}),
       // Node and browsers want to be told that the body is sent before the answer is read.
-      ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
+      ...(body instanceof RepeatedBody ? { body: body.open(), duplex: "half" } : {}),
     } as RequestInit);
     if (response.ok) return response;
     throw await toError(response, this.address);
@@ -165,7 +173,7 @@ export class Connection {
 }
 
 function mayRepeat({ method, headers = {}, body, repeatable }: Call): boolean {
-  if (body instanceof ReadableStream) return false;
+  if (body instanceof RepeatedBody && !body.isRepeatable) return false;
   return repeatable ?? (method === "GET" || "idempotency-key" in headers);
 }
 

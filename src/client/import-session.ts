@@ -1,8 +1,9 @@
 /**
  * Storing a session that is read here in a store that is elsewhere.
  *
- * It is sent as it is read, packed, and neither side holds it whole. What could not be stored as it was
- * comes back into the reader's own log.
+ * It is sent as it is read, packed, under a key by which the server knows it again: if the answer is
+ * lost, it is sent again, and what the lost try has stored counts as stored. What could not be stored
+ * as it was comes back into the reader's own log.
  */
 
 import {
@@ -20,9 +21,17 @@ import type { ImportProblemCode, ProblemLog } from "../ingest/problems.ts";
 import type { ImportedSession } from "../ingest/source.ts";
 import type { SessionPatch } from "../store/records.ts";
 import type { Connection } from "./connection.ts";
+import { RepeatedBody } from "./repeated-body.ts";
+import { keyHeader } from "./request.ts";
 
 /** What is handed over at once, in characters. */
 const PIECE = 64 * 1024;
+
+/**
+ * What is kept of a session to be sent again, packed: some 300 MB of a transcript. What is larger is
+ * sent once.
+ */
+const KEPT_BYTES = 32 * 1024 * 1024;
 
 /** `update` applies what the caller has to say of the session once it is stored. */
 export async function importSession(
@@ -32,12 +41,18 @@ export async function importSession(
   update: (sessionId: string, patch: UpdateSessionInput) => Promise<void>,
 ): Promise<ImportResult> {
   const lines = new ImportLines(imported, options);
-  const answer = await lines.orFailure(
-    connection.call<WireImportResult>({
-      ...{ method: "POST", path: "/v1/ingest/sessions", slow: true, body: lines.pack() },
-      headers: { "content-type": "application/x-ndjson", "content-encoding": "gzip" },
-    }),
-  );
+  const body = new RepeatedBody(lines.pack(), KEPT_BYTES);
+  const answer = await lines
+    .orFailure(
+      connection.call<WireImportResult>({
+        ...{ method: "POST", path: "/v1/ingest/sessions", slow: true, body },
+        headers: {
+          ...{ "content-type": "application/x-ndjson", "content-encoding": "gzip" },
+          ...keyHeader(options.idempotencyKey),
+        },
+      }),
+    )
+    .finally(() => body.discard());
   addProblems(imported.problems, answer);
   const { stored, session_id: id } = answer;
   if (options.describe !== undefined && stored !== null && id !== null) {

@@ -13,6 +13,7 @@ import type { VerifyOptions, VerifyReport } from "../engine/verify/verify.ts";
 import type { AccessScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { StoreStatus } from "../store/records.ts";
+import { type BackupOptions, backup, type RemoteBackup } from "./backup.ts";
 import type { Connection } from "./connection.ts";
 import { RemoteTenant } from "./remote-tenant.ts";
 
@@ -70,6 +71,11 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
       query: { head },
     });
     return fromWireVerification(report);
+  }
+
+  /** A copy of the whole store as of one moment. The server makes it first: that may take a while. */
+  backup(options: BackupOptions = {}): Promise<RemoteBackup> {
+    return backup(this.connection, options);
   }
 
   /** Stores what open messages have buffered. The server goes on. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BuildContextInput } from "../engine/context/context-options.ts";
 import { type ServedStore, serveStore } from "./client.cases.ts";
 import type { RemoteSession } from "./remote-session.ts";
 
@@ -129,6 +130,31 @@ describe("a session over the network", () => {
     await expect(session.extractFacts()).rejects.toMatchObject({ code: "facts_disabled" });
   });
 
+  test("prunes old tool results in a context, with every option", async () => {
+    const { session, local } = await createSession();
+    await session.append({ role: "user", content: "look" });
+    for (let i = 0; i < 6; i++) {
+      await session.append({
+        ...{ role: "assistant", content: "I look.", toolCalls: [{ id: `c${i}`, name: "ls" }] },
+        toolResults: [{ id: `c${i}`, name: "ls", output: `${i} ${"x".repeat(900)}` }],
+      });
+    }
+    const plain: BuildContextInput = { tokenBudget: 8_000, semanticRecall: false };
+    const input: BuildContextInput = {
+      ...plain,
+      prune: {
+        ...{ windowTokens: 1_000, usedTokens: 900, tools: { allow: ["l*"], deny: ["rm"] } },
+        limits: {
+          ...{ trimRatio: 0.1, trimAbove: 100, headCharacters: 10, tailCharacters: 10 },
+          ...{ clearRatio: 0.2, clearAbove: 10, protectedAssistants: 1 },
+        },
+      },
+    };
+    const built = await session.buildContext(input);
+    expect(built).toStrictEqual(await local.buildContext(input));
+    expect(built).not.toStrictEqual(await local.buildContext(plain));
+  });
+
   test("gives pages of the largest size, whatever is in them", async () => {
     const { session, local } = await createSession();
     const messages = Array.from({ length: 500 }, (_, i) => ({
@@ -148,7 +174,6 @@ describe("what cannot be sent", () => {
     ["summarizer", (s: Session) => s.summarize(undefined, { summarizer: {} as never })],
     ["extractor", (s: Session) => s.extractFacts(undefined, { extractor: {} as never })],
     ["redact", (s: Session) => s.extractFacts(undefined, { redact: (fact) => fact })],
-    ["prune", (s: Session) => s.buildContext({ tokenBudget: 1, prune: { windowTokens: 1 } })],
     ["metadata.when", (s: Session) => s.update({ metadata: { when: 1n as never } })],
     ["createdAt", (s: Session) => s.append({ role: "user", content: "x", createdAt: Number.NaN })],
     ["expectedLeaf", (s: Session) => s.branch(null, { expectedLeaf: 'a"b\n' })],

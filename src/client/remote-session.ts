@@ -5,6 +5,7 @@ import {
   fromWireContextUsage,
   fromWireRecalled,
   fromWireSummary,
+  toWirePrune,
   type WireContext,
   type WireContextUsage,
   type WireRecalled,
@@ -58,7 +59,6 @@ import type { Call, Connection } from "./connection.ts";
 import { continueMessage, openMessage, type RemoteMessage } from "./remote-message.ts";
 import {
   at,
-  invalid,
   keyHeader,
   leafHeader,
   refuseCode,
@@ -218,7 +218,8 @@ export class RemoteSession implements SessionApi {
     const { title, summary, metadata, ...others } = rest;
     if (Object.keys(others).length > 0) await this.update(others);
     const updated = await this.#connection.call<WireSession>({
-      ...{ method: "PATCH", path: at`/v1/ingest/sessions/${this.id}` },
+      // Figures are set and not added to: the same twice is the same.
+      ...{ method: "PATCH", path: at`/v1/ingest/sessions/${this.id}`, repeatable: true },
       body: toBody({ title, summary, metadata, figures: toWireFigures(figures) }),
     });
     return fromWireSession(updated);
@@ -232,10 +233,10 @@ export class RemoteSession implements SessionApi {
     input: BuildContextInput,
   ): Promise<BuiltContext & { readonly rendered?: RenderedContext<Provider> }> {
     const { prune, ...options } = input;
-    if (prune !== undefined) throw invalid("prune", "prune cannot be asked for over the network");
+    const pruning = prune === undefined ? {} : { prune: toWirePrune(prune) };
     const { rendered, ...context } = await this.#call<
       WireContext & { readonly rendered: RenderedContext<Provider> | null }
-    >("POST", "context", { body: toBody(options), repeatable: true });
+    >("POST", "context", { body: toBody({ ...options, ...pruning }), repeatable: true });
     return { ...fromWireContext(context), ...(rendered === null ? {} : { rendered }) };
   }
 

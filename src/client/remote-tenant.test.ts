@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { Engine } from "../engine/engine.ts";
+import { Routes } from "../engine/routes/routes.ts";
 import type { SearchInput } from "../engine/search.ts";
 import { SessionHandle } from "../engine/session-handle.ts";
 import { TenantEngine } from "../engine/tenant-engine.ts";
 import { serveStore } from "./client.cases.ts";
 import { RemoteEngine } from "./remote-engine.ts";
+import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
 import { RemoteTenant } from "./remote-tenant.ts";
 
@@ -15,7 +17,13 @@ function namesOf(type: { readonly prototype: object }): string[] {
 }
 
 /** Other tenants, and what serving takes, are the business of whoever has the store. */
-const ONLY_HERE = ["authenticate", "holdLease", "listTenants"];
+const ONLY_HERE = ["authenticate", "dump", "holdLease", "listTenants"];
+/** What is a function of `backscroll` or `backscroll/gateway` where the store is opened here. */
+const ONLY_THERE = ["backup", "maintainSessions", "sessionStatus"];
+
+function withoutThere(names: readonly string[]): string[] {
+  return names.filter((name) => !ONLY_THERE.includes(name)).sort();
+}
 
 describe("the client has the names of the library", () => {
   test("for sessions", () => {
@@ -23,13 +31,17 @@ describe("the client has the names of the library", () => {
   });
 
   test("for a tenant; its name is a plain property", () => {
-    const ofGateways = ["routes", "sessionSizes", "textModel"];
-    const names = [...namesOf(RemoteTenant), "tenant", ...ofGateways];
-    expect(names.sort()).toEqual(namesOf(TenantEngine));
+    const ofHosts = ["noteAct", "sessionSizes", "textModel"];
+    const names = [...namesOf(RemoteTenant), "tenant", ...ofHosts];
+    expect(withoutThere(names)).toEqual(namesOf(TenantEngine));
+  });
+
+  test("for session keys", () => {
+    expect(namesOf(RemoteRoutes)).toEqual(namesOf(Routes));
   });
 
   test("for a store, without the names of other tenants", () => {
-    expect([...namesOf(RemoteEngine), ...ONLY_HERE].sort()).toEqual(namesOf(Engine));
+    expect(withoutThere([...namesOf(RemoteEngine), ...ONLY_HERE])).toEqual(namesOf(Engine));
   });
 });
 
@@ -79,7 +91,11 @@ describe("a tenant over the network", () => {
       match: "all",
       branches: "all",
       ...{ limit: 5, perSession: 2, contextBefore: 1 },
-      ...{ contextAfter: 0, explain: true, ranking: { title: 4 }, deadlineMs: 60_000 },
+      ...{ contextAfter: 0, explain: true, deadlineMs: 60_000 },
+      ranking: {
+        ...{ title: 4, candidates: 7, bm25: { k1: 1, b: 0.5 }, passage: { k1: 2, b: 0.1 } },
+        roles: { user: 3, tool: 1, assistant: 1, system: 0 },
+      },
     };
     const found = await remote.searchSessions("cron job", options);
     expect(found.hits).toHaveLength(1);

@@ -2,6 +2,12 @@
 
 import { fromWireEntry, type WireEntry } from "../api/entry.ts";
 import {
+  fromWireMaintenance,
+  fromWireSessionStatus,
+  type WireMaintenance,
+  type WireSessionStatus,
+} from "../api/gateway.ts";
+import {
   fromWireIngestedFile,
   toWireIngestedFile,
   type WireIngestedFile,
@@ -42,6 +48,8 @@ import type {
 import type { CreateSessionInput } from "../engine/session-input.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
 import type { ListSessionsInput, SessionListPage, SweepReport } from "../engine/tenant-engine.ts";
+import type { MaintainOptions, MaintenanceReport } from "../gateway/maintenance/maintain.ts";
+import type { SessionStatus } from "../gateway/status/session-status.ts";
 import type { ImportedSession } from "../ingest/source.ts";
 import type { AccessToken } from "../model/access-token.ts";
 import type { Change } from "../model/change.ts";
@@ -56,6 +64,7 @@ import { compact } from "./compact.ts";
 import type { Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
+import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
 import { at, keyHeader, toBody, toQuery, toTimes } from "./request.ts";
 
@@ -67,6 +76,28 @@ export class RemoteTenant implements TenantApi {
   constructor(connection: Connection, tenant: string) {
     this.connection = connection;
     this.tenant = tenant;
+  }
+
+  get routes(): RemoteRoutes {
+    return new RemoteRoutes(this.connection);
+  }
+
+  /** As `sessionStatus` of `backscroll/gateway`, by the server's settings. */
+  async sessionStatus(sessionId: string): Promise<SessionStatus> {
+    const path = at`/v1/sessions/${sessionId}/status`;
+    return fromWireSessionStatus(
+      await this.connection.call<WireSessionStatus>({ method: "GET", path }),
+    );
+  }
+
+  /** As `maintainSessions` of `backscroll/gateway`, by the server's settings. */
+  async maintainSessions(
+    options: Pick<MaintainOptions, "dryRun"> = {},
+  ): Promise<MaintenanceReport> {
+    const report = await this.connection.call<WireMaintenance>({
+      ...{ method: "POST", path: "/v1/admin/maintain", body: toBody(options), slow: true },
+    });
+    return fromWireMaintenance(report);
   }
 
   async createSession(input: CreateSessionInput): Promise<RemoteSession> {

@@ -65,6 +65,16 @@ describe("a write whose answer is lost", () => {
     expect((await local.labels()).get(entry.id)).toBe("good");
   });
 
+  test("compacts once under the caller's key", async () => {
+    const { session, local } = await createSession();
+    for (let i = 0; i < 6; i++) await session.append({ role: "user", content: `question ${i}` });
+    served.line.loseAnswers(/\/compact$/);
+    const { entry } = await session.compact({ keep: { messages: 1 }, idempotencyKey: "c1" });
+    const kinds = (await local.listEntries({ tree: true })).entries.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "compaction")).toHaveLength(1);
+    expect(entry).toStrictEqual(await local.getEntry(entry?.id ?? ""));
+  });
+
   test("keeps the caller's own key", async () => {
     const { session } = await createSession();
     const message = { role: "user", content: "hi" } as const;

@@ -3,9 +3,10 @@
 import { randomFillSync } from "node:crypto";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
+import type { ChangeAuthor } from "../model/change.ts";
 import { checkName, createUlids, type IdSource } from "../model/ids.ts";
 import type { TextModel } from "../model/text-model.ts";
-import type { StoreStatus } from "../store/records.ts";
+import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { authenticate } from "./access/authenticate.ts";
 import { checkInput, invalid } from "./check.ts";
@@ -68,9 +69,13 @@ export class Engine extends TenantEngine {
     });
   }
 
-  /** The same store, scoped to another tenant. Set once, by the host, at the edge. */
-  forTenant(name: string): TenantEngine {
-    const scope: Scope = { ...this.scope, tenant: checkTenantName(name) };
+  /**
+   * The same store, scoped to another tenant. Set once, by the host, at the edge. `by` is who asks,
+   * where that is not the host itself: rows of the feed about what was administered say so.
+   */
+  forTenant(name: string, by?: ChangeAuthor): TenantEngine {
+    const tenant = checkTenantName(name);
+    const scope: Scope = { ...this.scope, tenant, ...(by === undefined ? {} : { by }) };
     return new TenantEngine(scope);
   }
 
@@ -129,6 +134,11 @@ export class Engine extends TenantEngine {
   /** Recomputes every hash of every tenant. */
   verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     return verifyStore(this.scope.store, options);
+  }
+
+  /** Every row of the store as of one moment, all tenants', for who copies it. */
+  dump(): AsyncIterable<RowBatch> {
+    return this.scope.store.dump();
   }
 
   /** Stores what open messages have buffered, and waits for what is under way. */

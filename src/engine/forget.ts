@@ -49,13 +49,14 @@ export async function deleteSession(
   if (options.cascade) {
     const { forks, memories } = await listDerived(scope, sessionId);
     for (const fork of forks.toReversed()) {
-      await store.deleteSession(tenant, fork, "cascade", scope.now());
+      await store.deleteSession(tenant, fork, "cascade", scope.now(), scope.by);
     }
     for (const { agent, name } of memories) {
       await store.deleteMemory(tenant, agent, name, scope.now());
     }
   }
-  return store.deleteSession(tenant, checkKey(sessionId, "sessionId"), "delete", scope.now());
+  const id = checkKey(sessionId, "sessionId");
+  return store.deleteSession(tenant, id, "delete", scope.now(), scope.by);
 }
 
 async function findForks(scope: Scope, sessionId: string): Promise<string[]> {

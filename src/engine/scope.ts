@@ -1,6 +1,7 @@
 /** What every part of the engine needs: a store, one tenant, a clock and new ids. */
 
 import type { TokenCounter } from "../context/tokens.ts";
+import type { ChangeAuthor } from "../model/change.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { Store } from "../store/store.ts";
 import type { ContextEstimates } from "./context/estimate-calls.ts";
@@ -8,6 +9,8 @@ import type { ContextEstimates } from "./context/estimate-calls.ts";
 export interface Scope {
   readonly store: Store;
   readonly tenant: string;
+  /** Who asks, for the rows of the feed; undefined where the host itself does. */
+  readonly by?: ChangeAuthor;
   /** How tokens are counted where no provider did. */
   readonly counter: TokenCounter;
   /** Language models by the names that sessions know them under. */

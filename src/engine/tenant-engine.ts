@@ -377,7 +377,14 @@ export class TenantEngine {
         maxContentBytes: check("maxContentBytes"),
       },
       this.scope.now(),
+      this.scope.by,
     );
+  }
+
+  /** A row of the audit log for what leaves no other one, such as a copy of the store. */
+  async noteAct(act: string): Promise<void> {
+    const { store, by } = this.scope;
+    await store.noteAct(this.tenant, checkName(act, "act"), this.scope.now(), by);
   }
 }
 

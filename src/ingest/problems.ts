@@ -49,6 +49,14 @@ export class ProblemLog {
     }
   }
 
+  /** Takes over what another log has counted, and of what it kept as much as there is room for. */
+  take(other: ProblemLog): void {
+    for (const [code, count] of other.counts) {
+      this.#counts.set(code, (this.#counts.get(code) ?? 0) + count);
+    }
+    this.#first.push(...other.first.slice(0, KEPT - this.#first.length));
+  }
+
   /**
    * Counts a record that was understood and left out, because it tells nothing of the conversation: a
    * progress bar, a copy of something that stands elsewhere. It is no problem, and is not hidden.

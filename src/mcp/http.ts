@@ -15,6 +15,7 @@ import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Access } from "../model/access.ts";
 import { MAX_MCP_REQUEST_BYTES } from "../model/limits.ts";
+import { boundedStream, UNREAD_BYTES } from "./bounded-stream.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
 
@@ -27,8 +28,11 @@ export interface McpHttpOptions {
 }
 
 export interface McpHttpHandler {
-  /** Answers a request of whoever `access` says. */
-  readonly fetch: (request: Request, access: Access) => Promise<Response>;
+  /**
+   * Answers a request of whoever `access` says. `cutOff` ends its connection: called for a listener that
+   * does not take what it is told.
+   */
+  readonly fetch: (request: Request, access: Access, cutOff?: () => void) => Promise<Response>;
   /** Ends the streams that are open. Nothing is answered after this. */
   readonly close: () => Promise<void>;
 }
@@ -74,13 +78,17 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
 
   let closed = false;
   return {
-    fetch: async (request, access) => {
+    fetch: async (request, access, cutOff = () => undefined) => {
       if (closed) return new Response(null, { status: 503 });
       const authInfo = {
         ...{ token: "", clientId: access.tokenId ?? "", scopes: [access.scope] },
         extra: { access },
       };
-      return servingOf(access.tenant).handler.fetch(request, { authInfo });
+      const response = await servingOf(access.tenant).handler.fetch(request, { authInfo });
+      const { body, headers } = response;
+      const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+      if (body === null || !isStream) return response;
+      return new Response(boundedStream(body, UNREAD_BYTES, cutOff), response);
     },
     close: async () => {
       closed = true;

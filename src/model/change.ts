@@ -26,8 +26,18 @@ export const CHANGE_KINDS = [
   "token_revoked",
   "route_put",
   "route_deleted",
+  "administered",
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/**
+ * Who did something over a server: the token that let them in, never its secret, and whom it speaks
+ * for. Without a token, as on loopback, both are null.
+ */
+export interface ChangeAuthor {
+  readonly token: string | null;
+  readonly actor: string | null;
+}
 
 /** One row of the feed. It carries ids and kinds, never content. */
 export interface Change {

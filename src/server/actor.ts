@@ -24,3 +24,18 @@ export function actorField(access: Access, named: string | undefined): { actor?:
 export function ownerField(access: Access, named: string | undefined): { owner?: string } {
   return named === undefined ? {} : { owner: actorFor(access, named) ?? named };
 }
+
+/**
+ * Throws `forbidden` for a participant whom the caller may not write for. `known` are those of whom it
+ * is no news: the agent that a session is with, and who takes part already.
+ *
+ * Whoever writes takes part by that; so nobody has to be named before, and a name that is says of
+ * somebody that they were there.
+ */
+export function checkParticipants(
+  access: Access,
+  named: readonly string[] | undefined,
+  known: readonly (string | undefined)[],
+): void {
+  for (const name of named ?? []) if (!known.includes(name)) actorFor(access, name);
+}

@@ -5,6 +5,7 @@
 
 import { Hono } from "hono";
 import type { Engine } from "../engine/engine.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
@@ -22,7 +23,8 @@ import { pack } from "./pack.ts";
 import { toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { referencePage } from "./reference-page.ts";
-import type { Caller, Route } from "./route.ts";
+import type { Caller, CopyStore, Route } from "./route.ts";
+import { copyHere } from "./routes/backup.ts";
 import { ROUTES } from "./routes/index.ts";
 import { serverGauges } from "./server-gauges.ts";
 
@@ -33,12 +35,14 @@ export interface AppOptions {
   readonly limiter?: RateLimiter;
   /** How conversations are told apart and reset; the defaults if left out. */
   readonly gateway?: GatewayConfig;
+  /** How a copy of the whole store is made; in this process if left out. */
+  readonly copyStore?: CopyStore;
   readonly live?: Subscribers;
   readonly log: LogRequest;
   /** Aborted when the server stops: whoever follows the feed is let go. */
   readonly stopping: AbortSignal;
   /** Answers requests to `/mcp`. */
-  readonly mcp?: (request: Request, access: Access) => Promise<Response>;
+  readonly mcp?: (request: Request, access: Access, cutOff: () => void) => Promise<Response>;
 }
 
 /** What the adapter to Node hands over beside the request. */
@@ -54,6 +58,7 @@ export function createApp(options: AppOptions): App {
   const live = options.live ?? new Subscribers();
   const metrics = new Metrics();
   const gateway = options.gateway ?? readConfig({}).config;
+  const copyStore = options.copyStore ?? copyHere(engine);
   const app: App = new Hono();
 
   /** Events end when whoever follows them would not be let in any more. */
@@ -135,8 +140,8 @@ export function createApp(options: AppOptions): App {
       requireScope(access, route.scope);
       if (route.operator) requireOperator(access);
       return answerRoute(route, {
-        ...{ engine, tenant: engine.forTenant(access.tenant), access, request, live, cutOff },
-        gateway,
+        ...{ engine, tenant: tenantOf(engine, access), access, request, live, cutOff },
+        ...{ gateway, copyStore },
         // Made when it is asked for: most requests are done before anybody could go.
         get signal() {
           return AbortSignal.any([request.signal, stopping]);
@@ -148,7 +153,7 @@ export function createApp(options: AppOptions): App {
   const { mcp } = options;
   if (mcp !== undefined) {
     for (const method of ["GET", "POST", "DELETE"]) {
-      serve(method, "/mcp", async (request, enter) => mcp(request, await enter()));
+      serve(method, "/mcp", async (request, enter, cutOff) => mcp(request, await enter(), cutOff));
     }
   }
   serve("OPTIONS", "*", async (request) => preflight(request, admission.origins));
@@ -163,6 +168,11 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
+/** The tenant of a caller; what it administers is told of under its token. */
+function tenantOf(engine: Engine, { tenant, tokenId, actor }: Access): TenantEngine {
+  return engine.forTenant(tenant, { token: tokenId, actor });
+}
+
 const JSON_TYPE = { "content-type": "application/json" } as const;
 
 async function answerRoute(route: Route, caller: Caller): Promise<Response> {
@@ -171,6 +181,7 @@ async function answerRoute(route: Route, caller: Caller): Promise<Response> {
   const params = check(route.params, pathParams(route.path, url.pathname), "path");
   const query = check(route.query, queryParams(url.searchParams), "query");
   const body = route.body === undefined ? undefined : await checkedBody(route.body, request);
+  if (route.act !== undefined) await caller.tenant.noteAct(route.act);
   const result = await route.handle(caller, { params, query, body });
   if (result instanceof Response) return result;
   if (result === undefined || route.answer.status === 204)

@@ -14,6 +14,9 @@ import type { Subscribers } from "./live/subscribers.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
+/** Writes a copy of the store to a new file. */
+export type CopyStore = (file: string, signal: AbortSignal) => Promise<{ readonly rows: number }>;
+
 /** A request that was let in, with what it may touch. */
 export interface Caller {
   readonly engine: Engine;
@@ -24,6 +27,8 @@ export interface Caller {
   /** Aborted when whoever asked has gone, or the server stops. */
   readonly signal: AbortSignal;
   readonly live: Subscribers;
+  /** How a copy of the whole store is made. */
+  readonly copyStore: CopyStore;
   /** What the gateway was told, for the routes that decide by it. */
   readonly gateway: GatewayConfig;
   /** Ends the connection at once, whatever is still on the way. */
@@ -61,6 +66,8 @@ export interface Route {
   readonly scope: AccessScope;
   /** Acts on the whole store: the access must be an operator's. */
   readonly operator: boolean;
+  /** What the audit log calls it, for what leaves no other row there. It is told before it is done. */
+  readonly act: string | undefined;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   /** Absent: the request has no body that we read for the route. */
@@ -89,6 +96,7 @@ interface Definition<
   readonly summary: string;
   readonly scope: AccessScope;
   readonly operator?: true;
+  readonly act?: string;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
@@ -117,6 +125,7 @@ export function defineRoute<
 >(definition: Definition<Params, Query, Body>): Route {
   return {
     operator: false,
+    act: undefined,
     takesKey: false,
     takesLeaf: false,
     bytes: undefined,

@@ -14,6 +14,7 @@ import { listen } from "./listen.ts";
 import { Subscribers } from "./live/subscribers.ts";
 import type { LogRequest } from "./log.ts";
 import { type RateLimit, RateLimiter } from "./rate-limit.ts";
+import type { CopyStore } from "./route.ts";
 
 export interface ServerOptions {
   readonly version: string;
@@ -33,6 +34,11 @@ export interface ServerOptions {
   readonly rateLimit?: RateLimit | null;
   /** How conversations are told apart and reset; the defaults if left out. */
   readonly gateway?: GatewayConfig;
+  /**
+   * How a copy of the whole store is made, for `GET /v1/backup`. If left out, in this process: others
+   * have their turn meanwhile, but wait while the disk does.
+   */
+  readonly copyStore?: CopyStore;
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
   /** Told of each request; nobody is if left out. `toLogLine` makes a line of it. */
@@ -76,6 +82,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     ...(rateLimit === null ? {} : { limiter: new RateLimiter(rateLimit) }),
     ...(options.mcp === undefined ? {} : { mcp: options.mcp }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
+    ...(options.copyStore === undefined ? {} : { copyStore: options.copyStore }),
   });
   const listening = await listen(app, { host, port });
   return {

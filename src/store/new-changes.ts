@@ -1,6 +1,7 @@
 /** The changes that operations other than appends put into the feed, in the same form everywhere. */
 
 import type { AccessToken } from "../model/access-token.ts";
+import type { ChangeAuthor } from "../model/change.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Route } from "../model/route.ts";
 import type { NewChange } from "./plan-append.ts";
@@ -23,12 +24,13 @@ export function sessionUpdated(sessionId: string, patch: SessionPatch, at: numbe
   return { kind: "session_updated", at, sessionId, entryId: null, entryHash: null, details };
 }
 
-export function sessionDeleted(tombstone: Tombstone): NewChange {
+export function sessionDeleted(tombstone: Tombstone, by: ChangeAuthor | undefined): NewChange {
   const { sessionId, reason, entryCount, digest, deletedAt } = tombstone;
   const details = JSON.stringify({
     reason,
     entries: entryCount,
     digest: Buffer.from(digest).toString("hex"),
+    ...authored(by),
   });
   return {
     kind: "session_deleted",
@@ -81,8 +83,8 @@ export function messageTakenOver(sessionId: string, entryId: string, at: number)
   return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details };
 }
 
-export function quotaChanged(quota: Quota, at: number): NewChange {
-  const details = JSON.stringify(quota);
+export function quotaChanged(quota: Quota, at: number, by: ChangeAuthor | undefined): NewChange {
+  const details = JSON.stringify({ ...quota, ...authored(by) });
   return { kind: "quota_changed", at, sessionId: null, entryId: null, entryHash: null, details };
 }
 
@@ -91,9 +93,10 @@ export function tokenChanged(
   kind: "token_created" | "token_revoked",
   token: AccessToken,
   at: number,
+  by: ChangeAuthor | undefined,
 ): NewChange {
   const { id, scope, actor, actAs, operator } = token;
-  const details = JSON.stringify({ token: id, scope, actor, actAs, operator });
+  const details = JSON.stringify({ token: id, scope, actor, actAs, operator, ...authored(by) });
   return { kind, at, sessionId: null, entryId: null, entryHash: null, details };
 }
 
@@ -105,10 +108,22 @@ export function routeChanged(
   { key, sessionId, version }: Route,
   at: number,
   what: { readonly reason?: string; readonly fields?: readonly string[] } | "deleted",
+  by: ChangeAuthor | undefined,
 ): NewChange {
   const kind = what === "deleted" ? "route_deleted" : "route_put";
-  const details = JSON.stringify({ key, version, ...(what === "deleted" ? {} : what) });
+  const said = what === "deleted" ? {} : what;
+  const details = JSON.stringify({ key, version, ...said, ...authored(by) });
   return { kind, at, sessionId, entryId: null, entryHash: null, details };
+}
+
+/** Something was done to the store that leaves no other row, such as a copy of all of it. */
+export function administered(act: string, at: number, by: ChangeAuthor | undefined): NewChange {
+  const details = JSON.stringify({ act, ...authored(by) });
+  return { kind: "administered", at, sessionId: null, entryId: null, entryHash: null, details };
+}
+
+function authored(by: ChangeAuthor | undefined): { readonly by?: ChangeAuthor } {
+  return by === undefined ? {} : { by: { token: by.token, actor: by.actor } };
 }
 
 /** `chunk` counts the flushes of the message from 1. */

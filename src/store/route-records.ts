@@ -1,5 +1,6 @@
 /** Routes as they cross the port. */
 
+import type { ChangeAuthor } from "../model/change.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { NewSession } from "./records.ts";
 
@@ -15,6 +16,7 @@ export interface PutRouteRequest {
   readonly expectedVersion?: number;
   readonly reason: string;
   readonly now: number;
+  readonly by?: ChangeAuthor;
 }
 
 /** Only what is present changes, inside the transaction; null takes a field away. */
@@ -23,4 +25,5 @@ export interface PatchRouteRequest {
   readonly fields: JsonObject;
   readonly expectedVersion?: number;
   readonly now: number;
+  readonly by?: ChangeAuthor;
 }

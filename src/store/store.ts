@@ -10,6 +10,7 @@
  */
 
 import type { AccessToken } from "../model/access-token.ts";
+import type { ChangeAuthor } from "../model/change.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Route, RouteSession } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
@@ -69,7 +70,13 @@ export interface StoreWrites {
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
   /** Purges the session and all that was derived from it; leaves a tombstone. */
-  deleteSession(tenant: string, id: string, reason: string, now: number): Promise<Tombstone>;
+  deleteSession(
+    tenant: string,
+    id: string,
+    reason: string,
+    now: number,
+    by?: ChangeAuthor,
+  ): Promise<Tombstone>;
 
   /** All entries or none. Actors join the participants; counters and times move with it. */
   append(tenant: string, request: AppendRequest): Promise<AppendResult>;
@@ -125,14 +132,17 @@ export interface StoreWrites {
     now: number,
   ): Promise<void>;
 
-  setQuota(tenant: string, quota: Quota, now: number): Promise<void>;
+  setQuota(tenant: string, quota: Quota, now: number, by?: ChangeAuthor): Promise<void>;
 
-  createToken(tenant: string, token: NewToken): Promise<AccessToken>;
+  /** A row of the feed for what leaves no other one. */
+  noteAct(tenant: string, act: string, now: number, by?: ChangeAuthor): Promise<void>;
+
+  createToken(tenant: string, token: NewToken, by?: ChangeAuthor): Promise<AccessToken>;
   /**
    * `token_not_found` if the tenant has no such token. One that was revoked before keeps its time,
    * and the feed is told nothing.
    */
-  revokeToken(tenant: string, id: string, now: number): Promise<AccessToken>;
+  revokeToken(tenant: string, id: string, now: number, by?: ChangeAuthor): Promise<AccessToken>;
 
   /**
    * Leads a key to a session. `session_not_found` if it is neither there nor made with it;
@@ -142,7 +152,7 @@ export interface StoreWrites {
   /** Changes fields of a route that is there, else `session_key_not_found`. */
   patchRoute(tenant: string, request: PatchRouteRequest): Promise<Route>;
   /** Takes a route away, with the list of its sessions. The sessions stay. */
-  deleteRoute(tenant: string, key: string, now: number): Promise<void>;
+  deleteRoute(tenant: string, key: string, now: number, by?: ChangeAuthor): Promise<void>;
 
   /**
    * Takes the lease `name` of the store for `durationMs` from now on, by the database's clock: if

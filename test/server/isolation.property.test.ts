@@ -144,3 +144,33 @@ async function send(place: Place, call: Call): Promise<{ status: number; text: s
   // The query is the caller's own; what comes back of it is no leak.
   return { status: response.status, text: text.replace(/"notes":\[[^\]]*\]/g, "") };
 }
+
+test.each([["SQLite"], ["PostgreSQL"]])(
+  "%s takes as long to say that another's session is not there as that none is",
+  async (backend) => {
+    const { engine, server, tokens } = places[backend === "SQLite" ? 0 : 1] as Place;
+    const theirs = await engine.forTenant("ash").createSession({ agent: "a", createdBy: "ana" });
+    await theirs.append(
+      Array.from({ length: 500 }, () => ({ role: "user" as const, content: "x" })),
+    );
+    const headers = { authorization: `Bearer ${tokens.get("birch")?.read}` };
+    const ask = async (id: string) => {
+      const started = performance.now();
+      const answer = await fetch(`${server.url}/v1/sessions/${id}/messages`, { headers });
+      await answer.text();
+      expect(answer.status).toBe(404);
+      return performance.now() - started;
+    };
+    const times = { theirs: [] as number[], nobodys: [] as number[] };
+    // In turns, so that whatever else the machine does falls on both.
+    for (let i = 0; i < 300; i++) {
+      times.theirs.push(await ask(theirs.id));
+      times.nobodys.push(await ask(`01ARZ3NDEKTSV4RRFFQ6${String(i).padStart(6, "0")}`));
+    }
+    const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
+    const ratio = median(times.theirs) / median(times.nobodys);
+    expect(ratio).toBeGreaterThan(0.67);
+    expect(ratio).toBeLessThan(1.5);
+  },
+  60_000,
+);

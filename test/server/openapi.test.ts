@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect } from "../../src/client/index.ts";
 import { ROUTES } from "../../src/server/routes/index.ts";
 import { ROOT } from "../support/cli.ts";
 import { freePort, waitUntilListening } from "./ports.ts";
@@ -87,6 +88,46 @@ describe("behind a proxy that checks every request and answer against the docume
     ]);
     // What the proxy objects to is a problem of its own making.
     expect(text).not.toContain("stoplight.io");
+  });
+
+  test("the typed client asks and is answered as it says", async () => {
+    const memory = await connect(proxyUrl, { token: world.tokens.operator, retries: 0 });
+    const session = await memory.createSession({ agent: "coder", createdBy: "ana", ttl: null });
+    const [question] = await session.append([
+      { role: "user", actor: "ana", content: "Why does the cron job run twice?" },
+      {
+        ...{ role: "assistant", actor: "coder", content: "The lock is gone." },
+        toolCalls: [{ id: "c1", name: "ls", input: { path: "/" } }],
+        toolResults: [{ id: "c1", output: "lock.ts" }],
+        usage: { inputTokens: 10 },
+      },
+    ]);
+    const edited = await session.edit(question?.id ?? "", "Why does cron run twice?");
+    await session.branch(question?.id ?? null, { expectedLeaf: edited.id });
+    const ranking = { roles: { user: 2, tool: 1, assistant: 1, system: 1 }, title: 4 };
+    expect((await memory.searchSessions("cron", { ranking })).hits.length).toBeGreaterThan(0);
+    const prune = { windowTokens: 1_000, limits: { trimRatio: 0.1 } };
+    const built = await session.buildContext({ tokenBudget: 2_000, prune, provider: "anthropic" });
+    expect(built.messages.length).toBeGreaterThan(0);
+    const route = await memory.routes.put("agent:coder:typed", {
+      create: { agent: "coder", createdBy: "ana", startedAt: 5_000 },
+    });
+    await memory.routes.patch(route.key, { subject: "x", room: null });
+    expect(await memory.routes.ofSession(route.sessionId)).toHaveLength(1);
+    expect((await memory.sessionStatus(route.sessionId)).key).toBe(route.key);
+    await memory.routes.delete(route.key);
+    expect(await memory.maintainSessions({ dryRun: true })).toMatchObject({ applied: false });
+    await memory.putMemory({ agent: "coder", name: "lock", content: "Look at it." });
+    expect(await memory.searchMemory("look")).toHaveLength(1);
+    await session.addFacts([{ subject: "lock", predicate: "is", object: "gone" }]);
+    expect((await session.summarize(undefined, { profile: "seed" })).kind).toBe("summary");
+    expect(
+      (await memory.listChanges({ after: "start", limit: 500 })).changes.length,
+    ).toBeGreaterThan(20);
+    expect((await memory.status()).tenants.length).toBeGreaterThan(1);
+    expect((await memory.verify()).ok).toBe(true);
+    expect((await session.delete()).entryCount).toBeGreaterThan(3);
+    await memory.close();
   });
 
   test("errors are as it says, too", async () => {

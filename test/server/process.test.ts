@@ -48,6 +48,21 @@ test("what it has answered for survives kill -9", async () => {
   expect(stored.slice(0, acknowledged.length)).toEqual(acknowledged.slice(0, 500));
 });
 
+test("a copy of its store is made beside it, also of the newest that it was told", async () => {
+  const folder = createFolder();
+  const node = await startNode(["--db", join(folder, "store.db")]);
+  onTestFinished(() => void node.child.kill("SIGKILL"));
+  const body = JSON.stringify({ agent: "coder", created_by: "ana", title: "Kept" });
+  await fetch(`${node.url}/v1/sessions`, { method: "POST", headers: json, body });
+  const copy = join(folder, "copy.db");
+  const ran = await runCli(["backup", copy, "--db", node.url, "--json"], {});
+  expect([ran.code, ran.stderr]).toEqual([0, ""]);
+  expect(await node.stop()).toBe(0);
+  expect(node.stderr()).toBe("");
+  await using memory = await open(copy, { inThread: true });
+  expect((await memory.listSessions()).sessions).toMatchObject([{ title: "Kept" }]);
+});
+
 test("follows this machine's transcripts, and tells MCP callers of them", async () => {
   const home = createFolder();
   const folder = join(home, ".claude", "projects", "-srv-shop");

@@ -220,6 +220,7 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     stranger: "session_key_not_found",
   }),
   routeHistory: ({ key }) => ({ path: `/v1/routes/${key}/sessions?limit=5`, stranger: "empty" }),
+  routesOfSession: ({ session }) => ({ path: `/v1/sessions/${session}/routes`, stranger: none }),
   sessionStatus: ({ session }) => ({ path: `/v1/sessions/${session}/status`, stranger: none }),
   generateTitle: ({ session }) => ({
     path: `/v1/sessions/${session}/title`,
@@ -248,6 +249,11 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   indexStatus: () => ({ path: "/v1/index", stranger: "empty" }),
   maintainIndex: () => ({ path: "/v1/admin/index", body: { task: "flush" }, stranger: "empty" }),
   sweep: () => ({ path: "/v1/admin/sweep", stranger: "empty" }),
+  maintainSessions: () => ({
+    path: "/v1/admin/maintain",
+    body: { dry_run: true },
+    stranger: "empty",
+  }),
   setQuota: () => ({
     path: "/v1/admin/quota",
     body: { max_sessions: 1000 },
@@ -333,5 +339,6 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   status: () => ({ path: "/v1/admin/store", stranger: "forbidden" }),
   verify: () => ({ path: "/v1/admin/store/verify", stranger: "forbidden" }),
   checkIntegrity: () => ({ path: "/v1/admin/store/check", stranger: "forbidden" }),
+  backup: () => ({ path: "/v1/backup", stranger: "forbidden" }),
   sweepAll: () => ({ path: "/v1/admin/store/sweep", stranger: "forbidden" }),
 };

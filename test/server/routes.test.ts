@@ -249,6 +249,7 @@ const ROUTE_LIST = [
   "patch /v1/routes/{key} write",
   "delete /v1/routes/{key} write",
   "get /v1/routes/{key}/sessions read",
+  "get /v1/sessions/{session_id}/routes read",
   "get /v1/sessions/{session_id}/status read",
   "post /v1/sessions/{session_id}/title write",
   "get /v1/changes read",
@@ -265,6 +266,7 @@ const ROUTE_LIST = [
   "get /v1/index read",
   "post /v1/admin/index admin",
   "post /v1/admin/sweep admin",
+  "post /v1/admin/maintain admin",
   "put /v1/admin/quota admin!",
   "get /v1/admin/store admin!",
   "post /v1/admin/store/verify admin!",
@@ -273,4 +275,5 @@ const ROUTE_LIST = [
   "get /v1/admin/tokens admin",
   "post /v1/admin/tokens admin",
   "delete /v1/admin/tokens/{token_id} admin",
+  "get /v1/backup admin!",
 ];

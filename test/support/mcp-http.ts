@@ -9,6 +9,8 @@ import { listen } from "../../src/server/listen.ts";
 export interface McpHttp {
   readonly url: URL;
   readonly errors: unknown[];
+  /** Listeners that were cut off because they did not read. */
+  drops(): number;
   close(): Promise<void>;
 }
 
@@ -24,8 +26,14 @@ export async function startMcpHttp(
     onError: (error) => errors.push(error),
   });
   const stopping = new AbortController();
+  let drops = 0;
   const app = createApp({
-    ...{ engine, version: "0.0.0", mcp: handler.fetch, log: () => undefined },
+    ...{ engine, version: "0.0.0", log: () => undefined },
+    mcp: (request, access, cutOff) =>
+      handler.fetch(request, access, () => {
+        drops++;
+        cutOff();
+      }),
     admission: {
       anonymous: Object.values(callers)[0],
       hosts: new Set(["127.0.0.1", "localhost", "::1"]),
@@ -38,6 +46,7 @@ export async function startMcpHttp(
   return {
     url: new URL(`${listening.url}/mcp`),
     errors,
+    drops: () => drops,
     close: async () => {
       stopping.abort();
       await handler.close();

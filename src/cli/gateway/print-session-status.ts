@@ -1,19 +1,14 @@
 /** How a session stands, for people and for programs. */
 
 import { toWireSessionStatus } from "../../api/gateway.ts";
-import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import { type SessionStatus, sessionStatus } from "../../gateway/status/session-status.ts";
+import type { SessionStatus } from "../../gateway/status/session-status.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { formatCount, formatTime } from "../print.ts";
-import { ownConfig } from "./own-config.ts";
+import { readSessionStatus } from "./with-gateway.ts";
 
-export async function printSessionStatus(
-  context: Context,
-  tenant: TenantEngine,
-  id: string,
-): Promise<number> {
-  const status = await sessionStatus(tenant, id, ownConfig().config);
+export async function printSessionStatus(context: Context, id: string): Promise<number> {
+  const status = await readSessionStatus(context, id);
   const { terminal } = context;
   if (context.json) {
     await terminal.printJson(toWireSessionStatus(status));

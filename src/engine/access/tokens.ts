@@ -57,7 +57,7 @@ export async function createToken(scope: Scope, input: CreateTokenInput): Promis
   }
   const now = scope.now();
   const [id, secret] = [scope.newId(), newSecret()];
-  const record = await scope.store.createToken(scope.tenant, {
+  const token = {
     id,
     secretHash: hashSecret(secret),
     scope: held,
@@ -67,7 +67,8 @@ export async function createToken(scope: Scope, input: CreateTokenInput): Promis
     label: label === undefined ? null : checkName(label, "label"),
     createdAt: now,
     expiresAt: expires === undefined ? null : checkExpiry(expires, now),
-  });
+  };
+  const record = await scope.store.createToken(scope.tenant, token, scope.by);
   return { token: formatToken(id, secret), record };
 }
 
@@ -81,7 +82,7 @@ export async function listTokens(
 }
 
 export async function revokeToken(scope: Scope, id: string): Promise<AccessToken> {
-  return scope.store.revokeToken(scope.tenant, checkKey(id, "id"), scope.now());
+  return scope.store.revokeToken(scope.tenant, checkKey(id, "id"), scope.now(), scope.by);
 }
 
 function checkActAs(value: unknown): Access["actAs"] {

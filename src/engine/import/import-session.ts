@@ -7,6 +7,7 @@
  */
 
 import type { ImportedSession } from "../../ingest/source.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Origin, Session } from "../../model/session.ts";
@@ -50,6 +51,11 @@ export interface ImportOptions {
    * the entries say of it, if they do.
    */
   readonly describe?: (session: Described, title: string | undefined) => Description;
+  /**
+   * For who sends an import again because it does not know whether it was carried out: what was stored
+   * under this key counts as stored, and not as there before.
+   */
+  readonly idempotencyKey?: string;
   /** Counts what would be stored, and stores nothing. */
   readonly dryRun?: boolean;
   /** Called now and then with the entries read so far. */
@@ -93,15 +99,18 @@ export async function importSession(
     const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null, key };
     return { ...nothing, problems: imported.problems.total, forgotten: true };
   }
-  const subject = await ImportSubject.of(
-    scope,
-    found ?? toDraft(scope, imported, key, options),
-    (session) => findIdKey(scope, session, key, earlier),
+  const draft = () => toDraft(scope, imported, key, options);
+  const subject = await ImportSubject.of(scope, found ?? draft(), (session) =>
+    findIdKey(scope, session, key, earlier),
   );
+  if (found !== undefined && options.idempotencyKey !== undefined) {
+    subject.isNew = await isMadeBy(scope, found, draft());
+  }
   const writer = new ImportWriter(scope, subject, {
     startedAt: imported.startedAt,
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
     ...{ after: options.after ?? null, describe: options.describe },
+    idempotencyKey: options.idempotencyKey,
   });
   let read = 0;
   for await (const entry of imported.entries) {
@@ -143,8 +152,23 @@ function toDraft(
     origin: toOrigin(imported, key, options),
     ...(options.owner === undefined ? {} : { owner: options.owner }),
     ...(imported.startedAt === null ? {} : { startedAt: imported.startedAt }),
+    ...(options.idempotencyKey === undefined || options.dryRun
+      ? {}
+      : { idempotencyKey: options.idempotencyKey }),
   };
   return toNewSession(input, () => scope.newId(), scope.now());
+}
+
+/** Whether a session that is there was made under the key of this import. */
+async function isMadeBy(scope: Scope, found: Session, draft: NewSession): Promise<boolean> {
+  if (draft.idempotency === undefined || found.origin.key !== draft.origin.key) return false;
+  try {
+    // Under its key it gives the session that it made; under another one the origin is taken.
+    return (await scope.store.createSession(scope.tenant, draft)).id === found.id;
+  } catch (error) {
+    if (BackscrollError.is(error, "session_exists")) return false;
+    throw error;
+  }
 }
 
 /** What a source says of a session is small; if not, it is not worth a failure. */

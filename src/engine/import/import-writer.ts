@@ -1,6 +1,6 @@
 /** Writes imported entries in batches, and leaves out what is there already. */
 
-import type { ProblemLog } from "../../ingest/problems.ts";
+import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { lengthOfBlocks, textOf } from "../../model/block.ts";
 import { kindRules, type Usage } from "../../model/entry.ts";
@@ -8,6 +8,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { MAX_BATCH_ENTRIES, MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { AppendRequest, NewEntry } from "../../store/records.ts";
+import { idempotency } from "../idempotency.ts";
 import type { Scope } from "../scope.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 import { draftImported, toText } from "./import-draft.ts";
@@ -22,6 +23,8 @@ export interface ImportSetting {
   /** The entry that the first one follows, in a format without a tree. */
   readonly after: string | null;
   readonly describe: ((session: Described, title: string | undefined) => Description) | undefined;
+  /** Under which an import that was cut off stored what it stored: that counts as stored by this one. */
+  readonly idempotencyKey: string | undefined;
 }
 
 interface Waiting {
@@ -31,6 +34,8 @@ interface Waiting {
 
 /** A batch is held in memory: this bounds it, whatever the entries hold. */
 const BATCH_BYTES = 1024 * 1024;
+
+const NOTHING: ReadonlyMap<string, Usage | null> = new Map();
 
 /** How often somebody else may write to the session at the same moment. */
 const TRIES = 5;
@@ -49,6 +54,8 @@ export class ImportWriter {
   /** The batch before, which is being stored while this one is read. */
   #storing: Promise<void> = Promise.resolve();
   #looksUp = false;
+  /** Batches that were to be stored: an import that is repeated has the same ones. */
+  #batches = 0;
   /** The session's leaf, as far as we know. */
   #leaf: string | null = null;
   #answers = new AnswerUsage();
@@ -166,15 +173,22 @@ export class ImportWriter {
   }
 
   async #store(entries: readonly ImportedEntry[]): Promise<void> {
+    const number = ++this.#batches;
     for (let tries = 1; ; tries++) {
       // Each time: whose session it is decides what the ids are made of.
       const batch = entries.map((entry) => ({ entry, id: this.#ids.of(entry.sourceId) }));
-      const known = await this.#findStored(batch);
+      const key = this.#keyOf(batch, number);
+      // What is there already may be there by this same import: its key knows, and is asked first.
+      const isAsked = key.idempotency !== undefined && tries === 1;
+      const known = isAsked ? NOTHING : await this.#findStored(batch);
       const answers = new AnswerUsage(this.#answers);
-      const drafts = this.#draft(batch, known, answers);
-      if (drafts.length > 0 && !(await this.#append(drafts, batch, tries))) continue;
-      this.stored += drafts.length;
-      this.skipped += known.size;
+      const problems = new ProblemLog();
+      const drafts = this.#draft(batch, known, answers, problems);
+      const stored = drafts.length === 0 ? 0 : await this.#append(drafts, batch, tries, key);
+      if (stored === undefined) continue;
+      this.#setting.problems.take(problems);
+      this.stored += stored;
+      this.skipped += batch.length - stored;
       this.#answers = answers;
       for (const { entry, id } of batch) {
         if (!kindRules(entry.kind).movesLeaf) continue;
@@ -198,8 +212,9 @@ export class ImportWriter {
     batch: readonly Waiting[],
     known: ReadonlyMap<string, Usage | null>,
     answers: AnswerUsage,
+    problems: ProblemLog,
   ): NewEntry[] {
-    const { problems, startedAt } = this.#setting;
+    const { startedAt } = this.#setting;
     const createdAt = startedAt ?? this.#subject.startedAt;
     const idOf = (sourceId: string) => this.#ids.of(sourceId);
     const drafts: NewEntry[] = [];
@@ -228,26 +243,29 @@ export class ImportWriter {
     return drafts;
   }
 
-  /** False if somebody else has written at the same time: then the batch is to be looked at again. */
+  /**
+   * How many were stored; undefined if somebody else has written at the same time: then the batch is to
+   * be looked at again.
+   */
   async #append(
     drafts: readonly NewEntry[],
     batch: readonly Waiting[],
     tries: number,
-  ): Promise<boolean> {
+    key: Pick<AppendRequest, "idempotency">,
+  ): Promise<number | undefined> {
     const { store, tenant } = this.#scope;
-    if (this.#setting.dryRun) return true;
-    if (this.#subject.session === null && !(await this.#make())) return false;
+    if (this.#setting.dryRun) return drafts.length;
+    if (this.#subject.session === null && !(await this.#make())) return undefined;
     const sessionId = this.#subject.session?.id ?? "";
     const summary = await this.#summaryOf(drafts[0], batch);
     try {
       const result = await store.append(tenant, {
         ...{ sessionId, entries: drafts, now: this.#scope.now(), expectedLeaf: this.#leaf },
-        isHistory: true,
-        ...summary,
+        ...{ isHistory: true, ...summary, ...key },
       });
       this.#leaf = result.leaf;
       this.#summary = summary.summary?.text ?? this.#summary;
-      return true;
+      return result.replayed ? result.entries.length : drafts.length;
     } catch (error) {
       if (tries === TRIES) throw error;
       this.#looksUp = true;
@@ -258,8 +276,15 @@ export class ImportWriter {
       };
       if (!BackscrollError.is(error, "stale_leaf") && !(await isLate())) throw error;
       this.#leaf = (await store.findSession(tenant, sessionId))?.leaf ?? null;
-      return false;
+      return undefined;
     }
+  }
+
+  /** What a batch is known by, if it is to be known again. */
+  #keyOf(batch: readonly Waiting[], number: number): Pick<AppendRequest, "idempotency"> {
+    const { idempotencyKey, dryRun } = this.#setting;
+    if (idempotencyKey === undefined || dryRun) return {};
+    return idempotency(`${idempotencyKey}:${number}`, () => ["import", batch.map(({ id }) => id)]);
   }
 
   /** What a compaction changes beside adding its entry. It is the first of its batch. */

@@ -2,19 +2,22 @@
 
 import type { CreateSessionInput } from "../session-input.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
+import type { RoutesApi } from "./routes-api.ts";
 import type { SessionApi } from "./session-api.ts";
 
-/** Without what is a gateway's business, or a model, which run where the store is. */
+/** Without what a gateway measures by, what a server notes, and models: they are where the store is. */
 type OwnNames =
   | "createSession"
   | "getSession"
   | "session"
   | "routes"
   | "sessionSizes"
+  | "noteAct"
   | "textModel";
 
 export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {
   createSession(input: CreateSessionInput): Promise<SessionApi>;
   getSession(id: string): Promise<SessionApi>;
   session(id: string): SessionApi;
+  readonly routes: RoutesApi;
 }

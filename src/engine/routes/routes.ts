@@ -4,6 +4,7 @@
  * Mechanism only. Which key a message has, and when another session begins, is for a gateway to say.
  */
 
+import type { ChangeAuthor } from "../../model/change.ts";
 import { checkName } from "../../model/ids.ts";
 import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
 import type { Route, RouteFields, RouteSession } from "../../model/route.ts";
@@ -81,7 +82,7 @@ export class Routes {
     return store.putRoute(tenant, {
       ...{ key: checkName(key, "key", MAX_SESSION_KEY_BYTES), ...target },
       ...{ fields: checkRouteFields(fields), reason: checkName(reason, "reason"), now },
-      ...expected(input),
+      ...{ ...expected(input), ...this.#author },
     });
   }
 
@@ -89,7 +90,7 @@ export class Routes {
   async patch(key: string, fields: RoutePatch, options: PatchRouteOptions = {}): Promise<Route> {
     return this.#scope.store.patchRoute(this.#scope.tenant, {
       ...{ key: checkKey(key, "key"), fields: checkRoutePatch(fields), now: this.#scope.now() },
-      ...expected(checkInput(options, "options")),
+      ...{ ...expected(checkInput(options, "options")), ...this.#author },
     });
   }
 
@@ -99,6 +100,7 @@ export class Routes {
       this.#scope.tenant,
       checkKey(key, "key"),
       this.#scope.now(),
+      this.#scope.by,
     );
   }
 
@@ -114,6 +116,10 @@ export class Routes {
   async ofSession(sessionId: string): Promise<readonly RouteSession[]> {
     const { store, tenant } = this.#scope;
     return store.listSessionRoutes(tenant, checkKey(sessionId, "sessionId"), checkLimit(undefined));
+  }
+
+  get #author(): { readonly by?: ChangeAuthor } {
+    return this.#scope.by === undefined ? {} : { by: this.#scope.by };
   }
 
   #newSession(create: NonNullable<PutRouteInput["create"]>, now: number) {

@@ -1,14 +1,17 @@
 /** The store itself: figures, upkeep, limits. Acts on a whole store are an operator's. */
 
 import { z } from "zod";
+import { toWireMaintenance } from "../../api/gateway.ts";
 import { toWireSweep, toWireVerification } from "../../api/maintenance.ts";
 import { toWireStats } from "../../api/stats.ts";
 import { toWireIndexReport, toWireStatus, toWireTenantStatus } from "../../api/status.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { tallySessions } from "../../archive/tally.ts";
 import { INDEX_TASKS } from "../../engine/maintain-index.ts";
+import { maintainSessions } from "../../gateway/maintenance/maintain.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { count, key, timeInput } from "../schemas/common.ts";
+import { maintenance } from "../schemas/gateway.ts";
 import {
   indexReport,
   stats,
@@ -54,6 +57,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "post", path: "/v1/admin/index", operation: "maintainIndex", tag: "admin" },
     ...{ summary: "Do the upkeep of the index now.", scope: "admin" },
+    act: "maintain_index",
     body: z.strictObject({ task: z.enum(INDEX_TASKS) }),
     answer: { status: 200, description: "Figures afterwards.", schema: indexReport },
     handle: async ({ tenant }, { body }) =>
@@ -61,9 +65,20 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/admin/sweep", operation: "sweep", tag: "admin" },
-    ...{ summary: "Delete what outlived its time.", scope: "admin" },
+    ...{ summary: "Delete what outlived its time.", scope: "admin", act: "sweep" },
     answer: { status: 200, description: "What was done.", schema: sweep },
     handle: async ({ tenant }) => toWireSweep(await tenant.sweep()),
+  }),
+  defineRoute({
+    ...{ method: "post", path: "/v1/admin/maintain", operation: "maintainSessions" },
+    ...{ tag: "admin", scope: "admin", act: "maintain_sessions" },
+    summary: "Delete sessions that are too old, too many or too large, as the settings say.",
+    body: z.strictObject({
+      dry_run: z.boolean().optional().meta({ description: "Only say what would be deleted." }),
+    }),
+    answer: { status: 200, description: "What is to go, and why.", schema: maintenance },
+    handle: async ({ tenant, gateway }, { body }) =>
+      toWireMaintenance(await maintainSessions(tenant, gateway, fromWireFields(body))),
   }),
   defineRoute({
     ...{ method: "put", path: "/v1/admin/quota", operation: "setQuota", tag: "admin" },
@@ -99,7 +114,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/admin/store/sweep", operation: "sweepAll", tag: "admin" },
-    ...{ summary: "Sweep every tenant.", scope: "admin", operator: true },
+    ...{ summary: "Sweep every tenant.", scope: "admin", operator: true, act: "sweep_store" },
     answer: { status: 200, description: "What was done.", schema: sweep },
     handle: async ({ engine }) => toWireSweep(await engine.sweepAll()),
   }),

@@ -13,6 +13,7 @@ import { Gateway } from "../../gateway/gateway.ts";
 import { generateTitle } from "../../gateway/generate/generate-title.ts";
 import { INBOUND_KINDS } from "../../gateway/inbound-message.ts";
 import { sessionStatus } from "../../gateway/status/session-status.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
 import { actorOrError } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
@@ -31,6 +32,7 @@ import {
   routeSessions,
   sessionStatus as status,
 } from "../schemas/gateway.ts";
+import { newSession, readSession } from "./sessions.ts";
 
 const sessionKey = z.string().min(1).max(MAX_SESSION_KEY_BYTES);
 const params = z.strictObject({ key: sessionKey });
@@ -95,14 +97,27 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     ...{ method: "put", path: "/v1/routes/{key}", operation: "putRoute", tag: "gateway" },
     ...{ summary: "Lead a session key to a session.", scope: "write", params },
     body: z.strictObject({
-      session_id: key,
+      session_id: key.optional(),
+      create: newSession
+        .optional()
+        .meta({ description: "In place of session_id: a session that is made with the route." }),
       fields: jsonObject.optional().meta({ description: "All of them; none if left out." }),
       expected_version: count.optional().meta({ description: "0: there must be no route yet." }),
       reason: key.optional(),
     }),
     answer: { status: 200, description: "The route.", schema: route },
-    handle: async ({ tenant }, { params, body }) =>
-      toWireRoute(await tenant.routes.put(params.key, fromWireFields(body))),
+    handle: async ({ tenant, access }, { params, body }) => {
+      const { create, ...rest } = body;
+      if ((create === undefined) === (rest.session_id === undefined)) {
+        throw new BackscrollError("invalid_input", "give session_id or create, and not both", {
+          details: { field: "session_id" },
+        });
+      }
+      const target = create === undefined ? {} : { create: readSession(access, create) };
+      return toWireRoute(
+        await tenant.routes.put(params.key, { ...fromWireFields(rest), ...target }),
+      );
+    },
   }),
   defineRoute({
     ...{ method: "patch", path: "/v1/routes/{key}", operation: "patchRoute", tag: "gateway" },
@@ -127,6 +142,17 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "The newest first.", schema: routeSessions },
     handle: async ({ tenant }, { params, query }) => {
       const sessions = await tenant.routes.history(params.key, fromWireFields(query));
+      return { sessions: sessions.map(toWireRouteSession) };
+    },
+  }),
+  defineRoute({
+    ...{ method: "get", path: "/v1/sessions/{session_id}/routes", operation: "routesOfSession" },
+    ...{ tag: "gateway", summary: "The keys that lead or led to a session.", scope: "read" },
+    params: sessionParams,
+    answer: { status: 200, description: "The newest first.", schema: routeSessions },
+    handle: async ({ tenant }, { params }) => {
+      await tenant.getSessionMeta(params.session_id);
+      const sessions = await tenant.routes.ofSession(params.session_id);
       return { sessions: sessions.map(toWireRouteSession) };
     },
   }),

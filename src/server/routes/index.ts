@@ -3,6 +3,7 @@
 import type { Route } from "../route.ts";
 import { ACCESS_ROUTES } from "./access.ts";
 import { ADMIN_ROUTES } from "./admin.ts";
+import { BACKUP_ROUTES } from "./backup.ts";
 import { CHANGE_ROUTES } from "./changes.ts";
 import { ENTRY_ROUTES } from "./entries.ts";
 import { GATEWAY_ROUTES } from "./gateway.ts";
@@ -31,4 +32,5 @@ export const ROUTES: readonly Route[] = [
   ...ACCESS_ROUTES,
   ...ADMIN_ROUTES,
   ...TOKEN_ROUTES,
+  ...BACKUP_ROUTES,
 ];

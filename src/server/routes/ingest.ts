@@ -42,6 +42,7 @@ export const INGEST_ROUTES: readonly Route[] = [
     ...{ method: "post", path: "/v1/ingest/sessions", operation: "importSession" },
     ...{ tag: "transfer", scope: "write" },
     summary: "Store a session that was read elsewhere; needs a token that acts for any.",
+    takesKey: true,
     bytes: "JSON lines: `session` and `options`, then one `entry` each, then `end`.",
     answer: { status: 200, description: "What was stored.", schema: importResult },
     handle: (caller) => importLines(caller),
@@ -86,7 +87,12 @@ export const INGEST_ROUTES: readonly Route[] = [
   }),
 ];
 
-async function importLines({ tenant, request, access }: Caller): Promise<WireImportResult> {
+async function importLines({
+  tenant,
+  request,
+  access,
+  idempotency,
+}: Caller): Promise<WireImportResult> {
   requireAnyActor(access);
   const lines = splitLines(readBytes(request));
   try {
@@ -111,7 +117,7 @@ async function importLines({ tenant, request, access }: Caller): Promise<WireImp
         ...(owner === undefined && access.actor === null
           ? {}
           : { owner: actorOrError(access, owner, "owner") }),
-        describe,
+        ...{ describe, ...idempotency },
       },
     );
     const { sessionId, created, entries, skipped, last, forgotten, key: known } = result;

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import {
+  fromWirePrune,
   toWireCompaction,
   toWireContext,
   toWireContextUsage,
@@ -30,6 +31,7 @@ import {
   summaries,
   summary,
 } from "../schemas/context.ts";
+import { prune, ranking } from "../schemas/options.ts";
 import { searchResult } from "../schemas/search.ts";
 
 const one = z.union([key, z.array(key)]).optional();
@@ -44,7 +46,7 @@ const searchBody = z.strictObject({
   branches: z.enum(["active", "all"]).optional(),
   ...{ limit: count.optional(), per_session: count.optional() },
   ...{ context_before: count.optional(), context_after: count.optional() },
-  ranking: z.union([z.enum(["default", "seed"]), z.record(z.string(), z.number())]).optional(),
+  ranking: ranking.optional(),
   explain: z.boolean().optional(),
   deadline_ms: count.optional(),
 });
@@ -133,16 +135,18 @@ export const SEARCH_ROUTES: readonly Route[] = [
       leaf: key.optional(),
       provider: z.enum(PROVIDERS).optional(),
       model: key.optional(),
+      prune: prune.optional(),
     }),
     answer: { status: 200, description: "Messages, and what was left out.", schema: context },
     handle: async ({ tenant }, { params, body }) => {
       const handle = tenant.session(params.session_id);
-      const { semantic_recall: recall, ...rest } = body;
+      const { semantic_recall: recall, prune: pruning, ...rest } = body;
       const built = await handle.buildContext({
         ...fromWireFields(rest),
         ...(recall === undefined
           ? {}
           : { semanticRecall: recall === false ? false : fromWireFields(recall) }),
+        ...(pruning === undefined ? {} : { prune: fromWirePrune(pruning) }),
       });
       const rendered = "rendered" in built ? built.rendered : null;
       return { ...toWireContext(built), rendered: rendered ?? null };

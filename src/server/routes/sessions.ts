@@ -4,9 +4,12 @@ import { z } from "zod";
 import { toWireTombstone } from "../../api/maintenance.ts";
 import { toWireSession } from "../../api/session.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import type { CreateSessionInput } from "../../engine/session-input.ts";
+import type { Access } from "../../model/access.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import type { Origin } from "../../model/session.ts";
-import { actorOrError, ownerField } from "../actor.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { Origin, Retention } from "../../model/session.ts";
+import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
   flagQuery,
@@ -40,6 +43,30 @@ const originInput = z.strictObject({
   repo: path.optional(),
   file: path.optional(),
   key: path.optional(),
+});
+
+/** A session that is to be made, as a request has it. */
+export interface NewSessionBody {
+  readonly id?: string | undefined;
+  readonly agent: string;
+  readonly created_by?: string | undefined;
+  readonly owner?: string | undefined;
+  readonly title?: string | undefined;
+  readonly participants?: string[] | undefined;
+  readonly metadata?: JsonObject | undefined;
+  readonly ttl?: number | null | undefined;
+  readonly retention?: Retention | undefined;
+  readonly origin?: object | undefined;
+  readonly started_at?: Date | undefined;
+}
+
+export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
+  ...described,
+  id: key.optional(),
+  agent: name.meta({ description: "Whom it is with. It says nothing of who wrote." }),
+  created_by: name.optional(),
+  origin: originInput.optional(),
+  started_at: timeInput.optional(),
 });
 
 export const SESSION_ROUTES: readonly Route[] = [
@@ -76,25 +103,10 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Create a session.",
     scope: "write",
     takesKey: true,
-    body: z.strictObject({
-      ...described,
-      id: key.optional(),
-      agent: name,
-      created_by: name.optional(),
-      origin: originInput.optional(),
-      started_at: timeInput.optional(),
-    }),
+    body: newSession,
     answer: { status: 201, description: "The session.", schema: session },
     handle: async ({ tenant, access, idempotency }, { body }) => {
-      const { created_by, origin, owner, ...rest } = body;
-      const createdBy = actorOrError(access, created_by, "created_by");
-      const handle = await tenant.createSession({
-        ...fromWireFields(rest),
-        ...(origin === undefined ? {} : { origin: fromWireFields(origin) as Origin }),
-        createdBy,
-        ...ownerField(access, owner),
-        ...idempotency,
-      });
+      const handle = await tenant.createSession({ ...readSession(access, body), ...idempotency });
       return toWireSession(await handle.meta());
     },
   }),
@@ -116,8 +128,15 @@ export const SESSION_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "The session as it is now.", schema: session },
     handle: async ({ tenant, access }, { params, body }) => {
       const handle = tenant.session(params.session_id);
-      const { owner, ...rest } = body;
-      const patch = { ...fromWireFields(rest), ...ownerField(access, owner) };
+      const { owner, participants, ...rest } = body;
+      if (participants !== undefined && access.actAs !== "any") {
+        const known = await handle.meta();
+        checkParticipants(access, participants, [known.agent, ...known.participants]);
+      }
+      const patch = {
+        ...fromWireFields({ ...rest, participants }),
+        ...ownerField(access, owner),
+      };
       return toWireSession(await handle.update(patch));
     },
   }),
@@ -160,6 +179,10 @@ export const SESSION_ROUTES: readonly Route[] = [
       const { created_by, owner, ...rest } = body;
       const createdBy = actorOrError(access, created_by, "created_by");
       const handle = tenant.session(params.session_id);
+      if (body.participants !== undefined && access.actAs !== "any") {
+        const { agent, participants } = await handle.meta();
+        checkParticipants(access, body.participants, [agent, body.agent, ...participants]);
+      }
       const fork = await handle.fork({
         ...{ ...fromWireFields(rest), createdBy, ...ownerField(access, owner) },
         ...idempotency,
@@ -202,3 +225,15 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A session that is to be made, by whom the caller may make one for. */
+export function readSession(access: Access, body: NewSessionBody): CreateSessionInput {
+  const { created_by, origin, owner, ...rest } = body;
+  checkParticipants(access, body.participants, [body.agent]);
+  return {
+    ...fromWireFields(rest),
+    ...(origin === undefined ? {} : { origin: fromWireFields(origin) as Origin }),
+    createdBy: actorOrError(access, created_by, "created_by"),
+    ...ownerField(access, owner),
+  };
+}

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type {
   WireInbound,
+  WireMaintenance,
   WireRoute,
   WireRouteSession,
   WireSessionStatus,
@@ -51,3 +52,19 @@ export const inbound: z.ZodType<WireInbound> = z
     ...{ entry: entry.nullable(), answer: textOrNull, route: route.nullable() },
   })
   .meta({ id: "Inbound" }) as unknown as z.ZodType<WireInbound>;
+
+export const maintenance: z.ZodType<WireMaintenance> = z
+  .object({
+    ...{ mode: text, applied: z.boolean() },
+    deletions: z.array(
+      z.object({
+        ...{ session_id: text, key: textOrNull, reason: text },
+        ...{ last_interaction_at: time, content_bytes: count },
+      }),
+    ),
+    skipped: z.array(text).meta({ description: "Those that somebody wrote to meanwhile." }),
+    spared: z.object({ running: count, shared: count, ingested: count }),
+    ...{ sessions: count, content_bytes: count, content_bytes_after: count },
+    over_budget: z.boolean(),
+  })
+  .meta({ id: "Maintenance" });

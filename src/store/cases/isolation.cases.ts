@@ -109,6 +109,7 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   },
   setQuota: (store, tenant) =>
     store.setQuota(tenant, { maxSessions: 99, maxEntries: 99, maxContentBytes: 99 }, T0),
+  noteAct: (store, tenant) => store.noteAct(tenant, "backup", T0),
   createToken: async (store, tenant) => {
     const { id } = await store.createToken(tenant, newToken());
     expect((await store.findToken(id))?.token.tenant).toBe(tenant);

@@ -62,6 +62,26 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       });
     });
 
+    test("tell the feed who made and revoked them, if that is known", async () => {
+      const acme = tenant();
+      const by = { token: "01T", actor: "ana" };
+      const { id } = await store().createToken(acme, newToken(), by);
+      await store().revokeToken(acme, id, T0, { token: null, actor: null });
+      await store().noteAct(acme, "backup", T0, by);
+      await store().noteAct(acme, "sweep", T0);
+      const feed = (await feedOf(store(), acme)) as [string, object][];
+      expect(feed.map(([kind]) => kind)).toEqual([
+        ...["token_created", "token_revoked", "administered", "administered"],
+      ]);
+      expect(feed.map(([, details]) => details)).toMatchObject([
+        { by },
+        { by: { token: null, actor: null } },
+        { act: "backup", by },
+        { act: "sweep" },
+      ]);
+      expect(feed.at(-1)?.[1]).not.toHaveProperty("by");
+    });
+
     test("tell the feed who may do what, and nothing to guess a secret from", async () => {
       const acme = tenant();
       const token = newToken({ scope: "write", actor: "ci", actAs: ["ana"], label: "private" });

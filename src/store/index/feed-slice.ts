@@ -45,7 +45,7 @@ export const FEED_CHANGE_COLUMNS = `c.position, c.kind, c.at, c.session_id, c.de
 /** Changes of these kinds say nothing that the index reads. */
 export const FEED_SILENT = `('entry_appended', 'context_usage', 'message_chunk', 'message_opened',
   'entry_pinned', 'entry_unpinned', 'quota_changed', 'token_created', 'token_revoked',
-  'route_put', 'route_deleted')`;
+  'route_put', 'route_deleted', 'administered')`;
 
 /** What else has to be read to make a slice of some rows. */
 export interface FeedNames {

@@ -22,7 +22,7 @@ import {
   findTombstoneByOrigin,
 } from "./operations/delete-session.ts";
 import { eraseContent, listRetentionDue } from "./operations/erase-content.ts";
-import { feedHead, listChanges, listTenants, setQuota } from "./operations/feed.ts";
+import { feedHead, listChanges, listTenants, noteAct, setQuota } from "./operations/feed.ts";
 import { forkSession } from "./operations/fork.ts";
 import { findIngestedFiles, putIngestedFiles } from "./operations/ingested-files.ts";
 import { moveLeaf, setPinned } from "./operations/leaf.ts";
@@ -140,8 +140,8 @@ class PostgresStore implements Store {
   updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
     this.#write(tenant, (tx) => updateSession(tx, id, patch, now));
 
-  deleteSession: Store["deleteSession"] = (tenant, id, reason, now) =>
-    this.#write(tenant, (tx) => deleteSession(tx, id, reason, now));
+  deleteSession: Store["deleteSession"] = (tenant, id, reason, now, by) =>
+    this.#write(tenant, (tx) => deleteSession(tx, id, reason, now, by));
 
   append: Store["append"] = (tenant, request) =>
     this.#write(tenant, (tx) => append(tx, request), changesOf("append", [tenant, request]));
@@ -185,14 +185,17 @@ class PostgresStore implements Store {
   putIngestedFiles: Store["putIngestedFiles"] = (tenant, workstation, files, now) =>
     this.#db.write(tenant, (tx) => putIngestedFiles(tx, workstation, files, now));
 
-  setQuota: Store["setQuota"] = (tenant, quota, now) =>
-    this.#write(tenant, (tx) => setQuota(tx, quota, now));
+  setQuota: Store["setQuota"] = (tenant, quota, now, by) =>
+    this.#write(tenant, (tx) => setQuota(tx, quota, now, by));
 
-  createToken: Store["createToken"] = (tenant, token) =>
-    this.#write(tenant, (tx) => createToken(tx, token));
+  noteAct: Store["noteAct"] = (tenant, act, now, by) =>
+    this.#write(tenant, (tx) => noteAct(tx, act, now, by));
 
-  revokeToken: Store["revokeToken"] = (tenant, id, now) =>
-    this.#write(tenant, (tx) => revokeToken(tx, id, now));
+  createToken: Store["createToken"] = (tenant, token, by) =>
+    this.#write(tenant, (tx) => createToken(tx, token, by));
+
+  revokeToken: Store["revokeToken"] = (tenant, id, now, by) =>
+    this.#write(tenant, (tx) => revokeToken(tx, id, now, by));
 
   putRoute: Store["putRoute"] = (tenant, request) =>
     this.#write(tenant, (tx) => putRoute(tx, request));
@@ -200,8 +203,8 @@ class PostgresStore implements Store {
   patchRoute: Store["patchRoute"] = (tenant, request) =>
     this.#write(tenant, (tx) => patchRoute(tx, request));
 
-  deleteRoute: Store["deleteRoute"] = (tenant, key, now) =>
-    this.#write(tenant, (tx) => deleteRoute(tx, key, now));
+  deleteRoute: Store["deleteRoute"] = (tenant, key, now, by) =>
+    this.#write(tenant, (tx) => deleteRoute(tx, key, now, by));
 
   takeLease: Store["takeLease"] = (name, owner, durationMs) =>
     this.#db.across(WRITE_START, AGAIN, (tx) => takeLease(tx, name, owner, durationMs));

@@ -1,10 +1,9 @@
 import { toWireMaintenance } from "../../../api/gateway.ts";
-import { type MaintenanceReport, maintainSessions } from "../../../gateway/maintenance/maintain.ts";
+import type { MaintenanceReport } from "../../../gateway/maintenance/maintain.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
-import { ownConfig } from "../../gateway/own-config.ts";
+import { maintain as maintainSessions } from "../../gateway/with-gateway.ts";
 import { counted, formatBytes, formatTable, formatTime } from "../../print.ts";
-import { withOwnTenant } from "../../store.ts";
 
 const WHY: Readonly<Record<MaintenanceReport["deletions"][number]["reason"], string>> = {
   age: "nobody wrote for too long",
@@ -16,25 +15,20 @@ export const maintain: Command = defineCommand({
   name: "maintain",
   summary: "Delete sessions that are too old, too many or too large, as the configuration says.",
   details:
-    "Off by default: nothing is deleted unless session.maintenance.mode is enforce. Sessions in which something is going on stay, and so do those that groups and threads go on in and those that were ingested, unless session.maintenance.ingested names their agent.",
+    "Off by default: nothing is deleted unless session.maintenance.mode is enforce. Sessions in which something is going on stay, and so do those that groups and threads go on in and those that were ingested, unless session.maintenance.ingested names their agent. Of a server, its own configuration counts.",
   options: {
     "dry-run": { type: "boolean", help: "Only say what would be deleted, whatever the mode." },
   },
   examples: ["maintain --dry-run"],
-  run: (context, _args, options) => {
-    const { config } = ownConfig();
-    const dryRun = options["dry-run"] ?? false;
-    const writes = config.session.maintenance.mode === "enforce" && !dryRun;
-    return withOwnTenant(context, writes ? "write" : "read", async (tenant) => {
-      const report = await maintainSessions(tenant, config, { dryRun });
-      const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson(toWireMaintenance(report));
-        return EXIT.ok;
-      }
-      for (const line of formatReport(report, terminal.columns)) await terminal.print(line);
+  run: async (context, _args, options) => {
+    const report = await maintainSessions(context, options["dry-run"] ?? false);
+    const { terminal } = context;
+    if (context.json) {
+      await terminal.printJson(toWireMaintenance(report));
       return EXIT.ok;
-    });
+    }
+    for (const line of formatReport(report, terminal.columns)) await terminal.print(line);
+    return EXIT.ok;
   },
 });
 

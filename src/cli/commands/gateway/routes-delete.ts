@@ -1,6 +1,6 @@
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
-import { withOwnTenant } from "../../store.ts";
+import { withStore } from "../../store.ts";
 
 export const routesDelete: Command = defineCommand({
   name: "routes delete",
@@ -8,7 +8,7 @@ export const routesDelete: Command = defineCommand({
   arguments: [{ name: "KEY", help: "The session key, as routes list shows it." }],
   examples: ["routes delete agent:main:telegram:direct:4711"],
   run: (context, args) =>
-    withOwnTenant(context, "write", async (tenant) => {
+    withStore(context, "write", async (tenant) => {
       await tenant.routes.delete(args.KEY);
       return EXIT.ok;
     }),

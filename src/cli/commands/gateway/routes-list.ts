@@ -4,7 +4,7 @@ import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable, formatTime } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
-import { withOwnTenant } from "../../store.ts";
+import { withStore } from "../../store.ts";
 import { given, toCount } from "../../values.ts";
 
 export const routesList: Command = defineCommand({
@@ -20,7 +20,7 @@ export const routesList: Command = defineCommand({
   },
   examples: ["routes list"],
   run: (context, _args, options) =>
-    withOwnTenant(context, "read", async (tenant) => {
+    withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
       const routes = await tenant.routes.list({ limit, ...given({ after: options.cursor }) });
       const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);

@@ -2,7 +2,7 @@ import { toWireRoute } from "../../../api/gateway.ts";
 import type { RoutePatch } from "../../../engine/routes/route-fields.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
-import { withOwnTenant } from "../../store.ts";
+import { withStore } from "../../store.ts";
 import { given, toCount, toJsonObject } from "../../values.ts";
 
 export const routesSet: Command = defineCommand({
@@ -37,7 +37,7 @@ export const routesSet: Command = defineCommand({
     if (sessionId === undefined && fields === undefined) {
       throw usageError("say what to set: a SESSION, --fields, or both", "SESSION");
     }
-    return withOwnTenant(context, "write", async (tenant) => {
+    return withStore(context, "write", async (tenant) => {
       const old = sessionId === undefined ? undefined : await tenant.routes.find(key);
       // What is kept of the old fields was read just now: nobody's change since may get lost.
       const seenNow = sessionId === undefined ? undefined : (old?.version ?? 0);

@@ -2,7 +2,7 @@ import { toWireRoute, toWireRouteSession } from "../../../api/gateway.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable, formatTime } from "../../print.ts";
-import { withOwnTenant } from "../../store.ts";
+import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 
 export const routesShow: Command = defineCommand({
@@ -11,7 +11,7 @@ export const routesShow: Command = defineCommand({
   arguments: [{ name: "KEY", help: "The session key, as routes list shows it." }],
   examples: ["routes show agent:main:telegram:direct:4711"],
   run: (context, args) =>
-    withOwnTenant(context, "read", async (tenant) => {
+    withStore(context, "read", async (tenant) => {
       const route = await tenant.routes.get(args.KEY);
       const history = await tenant.routes.history(args.KEY);
       const { terminal } = context;

@@ -1,6 +1,6 @@
 import { toWireRoute } from "../../../api/gateway.ts";
 import { toWireSession } from "../../../api/session.ts";
-import type { TenantEngine } from "../../../engine/tenant-engine.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { Route } from "../../../model/route.ts";
 import type { Session } from "../../../model/session.ts";
@@ -8,7 +8,7 @@ import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatCount, formatTable, formatTime } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
-import { withOwnTenant } from "../../store.ts";
+import { withStore } from "../../store.ts";
 import { given, toCount } from "../../values.ts";
 
 export const sessions: Command = defineCommand({
@@ -22,7 +22,7 @@ export const sessions: Command = defineCommand({
   },
   examples: ["sessions"],
   run: (context, _args, options) =>
-    withOwnTenant(context, "read", async (tenant) => {
+    withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit") ?? 50;
       const routes = await tenant.routes.list({ limit, ...given({ after: options.cursor }) });
       const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
@@ -59,7 +59,7 @@ interface Joined {
   readonly session: Session | null;
 }
 
-async function joined(tenant: TenantEngine, route: Route): Promise<Joined> {
+async function joined(tenant: TenantApi, route: Route): Promise<Joined> {
   try {
     return { route, session: await tenant.getSessionMeta(route.sessionId) };
   } catch (error) {

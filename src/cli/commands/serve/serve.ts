@@ -12,6 +12,7 @@ import { ownConfig } from "../../gateway/own-config.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
 import { withOwnStore } from "../../store.ts";
+import { copyInProcess } from "../../transfer/backup-process.ts";
 import { given, toChoice, toCount } from "../../values.ts";
 
 const LOGS = ["all", "errors", "none"] as const;
@@ -60,6 +61,7 @@ export const serve: Command = defineCommand({
       allowHosts: toList(options["allow-host"]),
       allowOrigins: toList(options["allow-origin"]),
       ...(rate === undefined ? {} : { rateLimit: toRateLimit(rate) }),
+      ...(context.address === ":memory:" ? {} : { copyStore: copyInProcess(context.address) }),
       ...(log === "none" ? {} : { log: logTo(context, log) }),
     };
     return withOwnStore(context, "a server", (engine) =>

@@ -1,27 +1,42 @@
+import type { CopyReport } from "../../../backup.ts";
 import { type Command, defineCommand } from "../../command.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { counted, formatCount } from "../../print.ts";
+import { counted, formatBytes, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
-import { explainMissingStore, refuseServer } from "../../store.ts";
+import { explainMissingStore, withServer } from "../../store.ts";
+import { downloadBackup } from "../../transfer/download-backup.ts";
 
 export const backup: Command = defineCommand({
   name: "backup",
   summary: "Copy the whole store, all tenants, to a new file while others go on writing.",
   details:
-    "The copy holds one moment of the store and is itself a SQLite store, whatever the original is. A database file copied by hand, without its write-ahead log, lacks the newest turns.",
+    "The copy holds one moment of the store and is itself a SQLite store, whatever the original is. A database file copied by hand, without its write-ahead log, lacks the newest turns. Of a server it needs an operator's token, and the server needs room for the copy in its temporary folder.",
   arguments: [{ name: "FILE", help: "A file that does not exist yet." }],
   examples: ["backup ~/backscroll-monday.db"],
   run: async (context, args) => {
-    refuseServer(context, "backup", "run it on the server's machine, or export --all --raw");
     const progress = new Progress();
-    const { backup: copyStore } = await import("../../../backup.ts");
-    const report = await explainMissingStore(context, () =>
-      copyStore(context.address, args.FILE, {
-        onProgress: (rows) => progress.show(() => `Copied ${formatCount(rows)} rows`),
-      }),
-    ).finally(() => progress.end());
+    const copy = isServer(context.address) ? copyServer : copyStore;
+    const report = await copy(context, args.FILE, progress).finally(() => progress.end());
     if (context.json) await context.terminal.printJson({ file: report.file, rows: report.rows });
     else await context.terminal.print(`Copied ${counted(report.rows, "row")} to ${report.file}`);
     return EXIT.ok;
   },
 });
+
+async function copyStore(context: Context, file: string, progress: Progress): Promise<CopyReport> {
+  const { backup: copy } = await import("../../../backup.ts");
+  return explainMissingStore(context, () =>
+    copy(context.address, file, {
+      onProgress: (rows) => progress.show(() => `Copied ${formatCount(rows)} rows`),
+    }),
+  );
+}
+
+function copyServer(context: Context, file: string, progress: Progress): Promise<CopyReport> {
+  return withServer(context, (_tenant, engine) =>
+    downloadBackup(engine, file, (bytes, of) =>
+      progress.show(() => `Received ${formatBytes(bytes)} of ${formatBytes(of)}`),
+    ),
+  );
+}

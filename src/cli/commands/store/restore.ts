@@ -9,11 +9,15 @@ export const restore: Command = defineCommand({
   name: "restore",
   summary: "Fill a new or empty store from a backup, all or nothing.",
   details:
-    "The store may be of the other backend: this is also how to move from SQLite to PostgreSQL. Feed cursors of the original expire.",
+    "The store may be of the other backend: this is also how to move from SQLite to PostgreSQL. Feed cursors of the original expire. A server's store is filled while no server runs on it: see docs/server.md.",
   arguments: [{ name: "FILE", help: "The backup." }],
   examples: ["restore ~/backscroll-monday.db --db ~/restored.db"],
   run: async (context, args) => {
-    refuseServer(context, "restore", "stop the server and run it on the server's machine");
+    refuseServer(
+      context,
+      "restore",
+      "stop the server, run it on the server's machine with --db of a new store, and serve that",
+    );
     const progress = new Progress();
     const { restore: fillStore } = await import("../../../backup.ts");
     const report = await fillStore(args.FILE, context.address, {

@@ -16,13 +16,13 @@ import { EXIT } from "../../exit.ts";
 import { printSessionStatus } from "../../gateway/print-session-status.ts";
 import { counted, formatBytes } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
-import { withOwnTenant, withStore } from "../../store.ts";
+import { withStore } from "../../store.ts";
 
 export const status: Command = defineCommand({
   name: "status",
   summary: "Show where the store is and what it holds, or how a session stands.",
   details:
-    "Of a session: the key that leads to it, how full its context is, its compactions, and when and why it is reset next.",
+    "Of a session: the key that leads to it, how full its context is, its compactions, and when and why it is reset next; by the settings of this user, or of the server.",
   arguments: [{ name: "SESSION", optional: true, help: "The session's id." }],
   options: {
     create: { type: "boolean", help: "Create the store, or bring it up to date, if need be." },
@@ -30,9 +30,7 @@ export const status: Command = defineCommand({
   examples: ["status --create", "status 01JZ8Q4V7N"],
   run: (context, args, options) => {
     const { SESSION: id } = args;
-    if (id !== undefined) {
-      return withOwnTenant(context, "read", (own) => printSessionStatus(context, own, id));
-    }
+    if (id !== undefined) return printSessionStatus(context, id);
     return withStore(context, options.create ? "create" : "read", async (tenant, engine) => {
       const all = await readStatus(context, tenant, engine);
       const tenants = context.tenantNamed

@@ -1,5 +1,6 @@
 /** Deletion: the one operation that takes something away, and what it leaves behind. */
 
+import type { ChangeAuthor } from "../../../model/change.ts";
 import { sessionDeleted } from "../../new-changes.ts";
 import type { Tombstone } from "../../records.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
@@ -58,15 +59,17 @@ export async function deleteSession(
   id: string,
   reason: string,
   now: number,
+  by?: ChangeAuthor,
 ): Promise<Tombstone> {
-  const tombstone = await purge(tx, id, reason, now, false);
+  const tombstone = await purge(tx, id, { reason, now, by, onlyExpired: false });
   if (tombstone === undefined) throw sessionNotFound(id);
   return tombstone;
 }
 
 /** Deletes a session unless it is gone already, or was appended to since somebody looked. */
 export async function deleteExpired(tx: Transaction, id: string, now: number): Promise<boolean> {
-  return (await purge(tx, id, "ttl", now, true)) !== undefined;
+  const purged = await purge(tx, id, { reason: "ttl", now, by: undefined, onlyExpired: true });
+  return purged !== undefined;
 }
 
 export async function findTombstone(
@@ -85,12 +88,17 @@ export async function findTombstoneByOrigin(
   return row === undefined ? undefined : toTombstone(row);
 }
 
+interface Purge {
+  readonly reason: string;
+  readonly now: number;
+  readonly by: ChangeAuthor | undefined;
+  readonly onlyExpired: boolean;
+}
+
 async function purge(
   tx: Transaction,
   id: string,
-  reason: string,
-  now: number,
-  onlyExpired: boolean,
+  { reason, now, by, onlyExpired }: Purge,
 ): Promise<Tombstone | undefined> {
   const [locked, found] = await tx.together([
     lockQuestion(tx, id),
@@ -107,7 +115,7 @@ async function purge(
   for (const deletion of DELETIONS) tx.defer(deletion, tx.tenant, session);
   const { originKey, entryCount, digest } = tombstone;
   tx.defer(SQL.insertTombstone, tx.tenant, session, id, originKey, entryCount, digest, reason, now);
-  writeFeed(tx, [sessionDeleted(tombstone)], {
+  writeFeed(tx, [sessionDeleted(tombstone, by)], {
     sessions: -1,
     entries: -entryCount,
     messages: -Number(remains["message_count"]),

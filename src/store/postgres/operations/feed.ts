@@ -1,7 +1,8 @@
 /** The tenant row and the change feed: the last things that a write transaction touches. */
 
+import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, ZERO_HASH } from "../../../transcript/hash.ts";
-import { quotaChanged } from "../../new-changes.ts";
+import { administered, quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
@@ -72,10 +73,25 @@ export function writeFeed(
   );
 }
 
-export async function setQuota(tx: Transaction, quota: Quota, now: number): Promise<void> {
+export async function setQuota(
+  tx: Transaction,
+  quota: Quota,
+  now: number,
+  by?: ChangeAuthor,
+): Promise<void> {
   await ensureTenant(tx, now);
   tx.defer(SQL.setQuota, tx.tenant, quota.maxSessions, quota.maxEntries, quota.maxContentBytes);
-  writeFeed(tx, [quotaChanged(quota, now)]);
+  writeFeed(tx, [quotaChanged(quota, now, by)]);
+}
+
+export async function noteAct(
+  tx: Transaction,
+  act: string,
+  now: number,
+  by?: ChangeAuthor,
+): Promise<void> {
+  await ensureTenant(tx, now);
+  writeFeed(tx, [administered(act, now, by)]);
 }
 
 export async function feedHead(db: PostgresConnection, name: string): Promise<FeedHead> {

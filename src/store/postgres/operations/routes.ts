@@ -1,5 +1,6 @@
 /** Routes: which session a key leads to. */
 
+import type { ChangeAuthor } from "../../../model/change.ts";
 import type { Route, RouteSession } from "../../../model/route.ts";
 import { routeChanged, sessionCreated } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
@@ -58,7 +59,11 @@ export async function putRoute(tx: Transaction, request: PutRouteRequest): Promi
   writeRoute(tx, route);
   if (switched) tx.defer(SQL.addSession, tx.tenant, key, route.version, sessionId, now, reason);
   const made = changes.length === 0 ? {} : { sessions: 1 };
-  writeFeed(tx, [...changes, routeChanged(route, now, switched ? { reason } : {})], made);
+  writeFeed(
+    tx,
+    [...changes, routeChanged(route, now, switched ? { reason } : {}, request.by)],
+    made,
+  );
   return route;
 }
 
@@ -66,16 +71,21 @@ export async function patchRoute(tx: Transaction, request: PatchRouteRequest): P
   const route = planPatchRoute(await lockRoute(tx, request.key), request);
   writeRoute(tx, route);
   const fields = Object.keys(request.fields).sort();
-  writeFeed(tx, [routeChanged(route, request.now, { fields })]);
+  writeFeed(tx, [routeChanged(route, request.now, { fields }, request.by)]);
   return route;
 }
 
-export async function deleteRoute(tx: Transaction, key: string, now: number): Promise<void> {
+export async function deleteRoute(
+  tx: Transaction,
+  key: string,
+  now: number,
+  by?: ChangeAuthor,
+): Promise<void> {
   const route = await lockRoute(tx, key);
   if (route === undefined) throw routeKeyNotFound(key);
   tx.defer(SQL.deleteSessions, tx.tenant, key);
   tx.defer(SQL.delete, tx.tenant, key);
-  writeFeed(tx, [routeChanged(route, now, "deleted")]);
+  writeFeed(tx, [routeChanged(route, now, "deleted", by)]);
 }
 
 export async function findRoute(tx: Transaction, key: string): Promise<Route | undefined> {

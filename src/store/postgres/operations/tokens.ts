@@ -1,6 +1,7 @@
 /** Access tokens. */
 
 import type { AccessToken } from "../../../model/access-token.ts";
+import type { ChangeAuthor } from "../../../model/change.ts";
 import { tokenChanged } from "../../new-changes.ts";
 import { createdToken, TOKEN_COLUMNS, toToken } from "../../rows/token-row.ts";
 import { tokenNotFound } from "../../store-errors.ts";
@@ -24,7 +25,11 @@ const SQL = statements("tokens", {
     JOIN tenants n ON n.tenant = k.tenant WHERE k.id = $1`,
 });
 
-export async function createToken(tx: Transaction, token: NewToken): Promise<AccessToken> {
+export async function createToken(
+  tx: Transaction,
+  token: NewToken,
+  by?: ChangeAuthor,
+): Promise<AccessToken> {
   await ensureTenant(tx, token.createdAt);
   tx.defer(
     SQL.create,
@@ -40,18 +45,23 @@ export async function createToken(tx: Transaction, token: NewToken): Promise<Acc
     token.expiresAt,
   );
   const created = createdToken(token, tx.name);
-  writeFeed(tx, [tokenChanged("token_created", created, token.createdAt)]);
+  writeFeed(tx, [tokenChanged("token_created", created, token.createdAt, by)]);
   return created;
 }
 
-export async function revokeToken(tx: Transaction, id: string, now: number): Promise<AccessToken> {
+export async function revokeToken(
+  tx: Transaction,
+  id: string,
+  now: number,
+  by?: ChangeAuthor,
+): Promise<AccessToken> {
   const [revoked, [row] = []] = await tx.together([
     query(SQL.revoke, tx.tenant, id, now),
     query(SQL.read, tx.tenant, id),
   ]);
   if (row === undefined) throw tokenNotFound(id);
   const token = toToken(row, tx.name);
-  if (revoked?.[0] !== undefined) writeFeed(tx, [tokenChanged("token_revoked", token, now)]);
+  if (revoked?.[0] !== undefined) writeFeed(tx, [tokenChanged("token_revoked", token, now, by)]);
   return token;
 }
 

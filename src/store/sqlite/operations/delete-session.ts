@@ -1,6 +1,7 @@
 /** Deletion: the one operation that takes something away, and what it leaves behind. */
 
 import { hash } from "node:crypto";
+import type { ChangeAuthor } from "../../../model/change.ts";
 import { sessionDeleted } from "../../new-changes.ts";
 import type { Tombstone } from "../../records.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
@@ -42,6 +43,7 @@ export function deleteSession(
   id: string,
   reason: string,
   now: number,
+  by?: ChangeAuthor,
 ): Tombstone {
   const tenant = findTenant(db, name);
   const session = sessionNumber(db, tenant, id);
@@ -70,7 +72,7 @@ export function deleteSession(
   const { originKey, entryCount, digest } = tombstone;
   db.run(SQL.insertTombstone, tenant, session, id, originKey, entryCount, digest, reason, now);
 
-  writeFeed(db, tenant, [sessionDeleted(tombstone)], {
+  writeFeed(db, tenant, [sessionDeleted(tombstone, by)], {
     sessions: -1,
     entries: -entryCount,
     messages: -Number(known["message_count"]),

@@ -1,7 +1,8 @@
 /** The tenant row and the change feed: the last things that a write transaction touches. */
 
+import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
-import { quotaChanged } from "../../new-changes.ts";
+import { administered, quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
@@ -133,12 +134,28 @@ function readTenant(db: SqliteConnection, tenant: number): TenantState {
   };
 }
 
-export function setQuota(db: SqliteConnection, name: string, quota: Quota, now: number): void {
+export function setQuota(
+  db: SqliteConnection,
+  name: string,
+  quota: Quota,
+  now: number,
+  by?: ChangeAuthor,
+): void {
   const tenant = ensureTenant(db, name, now);
   db.run(SQL.setQuota, quota.maxSessions, quota.maxEntries, quota.maxContentBytes, tenant);
   // The row that the writer remembers has the old limits.
   db.memory.forget();
-  writeFeed(db, tenant, [quotaChanged(quota, now)]);
+  writeFeed(db, tenant, [quotaChanged(quota, now, by)]);
+}
+
+export function noteAct(
+  db: SqliteConnection,
+  name: string,
+  act: string,
+  now: number,
+  by?: ChangeAuthor,
+): void {
+  writeFeed(db, ensureTenant(db, name, now), [administered(act, now, by)]);
 }
 
 export function feedHead(db: SqliteConnection, name: string): FeedHead {

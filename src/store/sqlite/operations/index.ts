@@ -10,7 +10,7 @@ import type { SqliteConnection } from "../sqlite-driver.ts";
 import { append, moveLeaf, setPinned } from "./append.ts";
 import { deleteSession, findTombstone, findTombstoneByOrigin } from "./delete-session.ts";
 import { eraseContent, listRetentionDue } from "./erase-content.ts";
-import { feedHead, listChanges, listTenants, setQuota } from "./feed.ts";
+import { feedHead, listChanges, listTenants, noteAct, setQuota } from "./feed.ts";
 import { forkSession } from "./fork.ts";
 import { findIngestedFiles, putIngestedFiles } from "./ingested-files.ts";
 import { dropLease, takeLease } from "./leases.ts";
@@ -73,6 +73,7 @@ export const WRITES: Operations<StoreWrites> = {
   retireFact,
   putIngestedFiles,
   setQuota,
+  noteAct,
   createToken,
   revokeToken,
   putRoute,

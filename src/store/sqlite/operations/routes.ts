@@ -1,5 +1,6 @@
 /** Routes: which session a key leads to. */
 
+import type { ChangeAuthor } from "../../../model/change.ts";
 import type { Route, RouteSession } from "../../../model/route.ts";
 import { routeChanged } from "../../new-changes.ts";
 import { planPatchRoute, planPutRoute } from "../../plan-route.ts";
@@ -42,7 +43,7 @@ export function putRoute(db: SqliteConnection, name: string, request: PutRouteRe
   else createSession(db, name, session);
   writeRoute(db, tenant, route);
   if (switched) db.run(SQL.addSession, tenant, key, route.version, sessionId, now, reason);
-  writeFeed(db, tenant, [routeChanged(route, now, switched ? { reason } : {})]);
+  writeFeed(db, tenant, [routeChanged(route, now, switched ? { reason } : {}, request.by)]);
   return route;
 }
 
@@ -51,17 +52,23 @@ export function patchRoute(db: SqliteConnection, name: string, request: PatchRou
   const tenant = ensureTenant(db, name, request.now);
   writeRoute(db, tenant, route);
   const fields = Object.keys(request.fields).sort();
-  writeFeed(db, tenant, [routeChanged(route, request.now, { fields })]);
+  writeFeed(db, tenant, [routeChanged(route, request.now, { fields }, request.by)]);
   return route;
 }
 
-export function deleteRoute(db: SqliteConnection, name: string, key: string, now: number): void {
+export function deleteRoute(
+  db: SqliteConnection,
+  name: string,
+  key: string,
+  now: number,
+  by?: ChangeAuthor,
+): void {
   const tenant = findTenant(db, name);
   const route = findRoute(db, name, key);
   if (tenant === undefined || route === undefined) throw routeKeyNotFound(key);
   db.run(SQL.deleteSessions, tenant, key);
   db.run(SQL.delete, tenant, key);
-  writeFeed(db, tenant, [routeChanged(route, now, "deleted")]);
+  writeFeed(db, tenant, [routeChanged(route, now, "deleted", by)]);
 }
 
 export function findRoute(db: SqliteConnection, name: string, key: string): Route | undefined {

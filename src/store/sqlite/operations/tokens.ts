@@ -1,6 +1,7 @@
 /** Access tokens. */
 
 import type { AccessToken } from "../../../model/access-token.ts";
+import type { ChangeAuthor } from "../../../model/change.ts";
 import { tokenChanged } from "../../new-changes.ts";
 import { createdToken, TOKEN_COLUMNS, toToken } from "../../rows/token-row.ts";
 import { tokenNotFound } from "../../store-errors.ts";
@@ -21,7 +22,12 @@ const SQL = statements("tokens", {
     JOIN tenants n ON n.tenant = k.tenant WHERE k.id = ?`,
 });
 
-export function createToken(db: SqliteConnection, name: string, token: NewToken): AccessToken {
+export function createToken(
+  db: SqliteConnection,
+  name: string,
+  token: NewToken,
+  by?: ChangeAuthor,
+): AccessToken {
   const tenant = ensureTenant(db, name, token.createdAt);
   db.run(
     SQL.create,
@@ -37,7 +43,7 @@ export function createToken(db: SqliteConnection, name: string, token: NewToken)
     token.expiresAt,
   );
   const created = createdToken(token, name);
-  writeFeed(db, tenant, [tokenChanged("token_created", created, token.createdAt)]);
+  writeFeed(db, tenant, [tokenChanged("token_created", created, token.createdAt, by)]);
   return created;
 }
 
@@ -46,6 +52,7 @@ export function revokeToken(
   name: string,
   id: string,
   now: number,
+  by?: ChangeAuthor,
 ): AccessToken {
   const tenant = findTenant(db, name);
   if (tenant === undefined) throw tokenNotFound(id);
@@ -53,7 +60,7 @@ export function revokeToken(
   const row = db.get(SQL.read, tenant, id);
   if (row === undefined) throw tokenNotFound(id);
   const token = toToken(row, name);
-  if (isNews) writeFeed(db, tenant, [tokenChanged("token_revoked", token, now)]);
+  if (isNews) writeFeed(db, tenant, [tokenChanged("token_revoked", token, now, by)]);
   return token;
 }
 

@@ -1,0 +1,46 @@
+/** A backup of a server's store: a new file that appears when it is whole and is what was sent. */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { RemoteEngine } from "../../client/index.ts";
+import { BackscrollError } from "../../model/errors.ts";
+
+export interface DownloadedBackup {
+  readonly file: string;
+  readonly rows: number;
+}
+
+/** `onProgress` is told the bytes that have arrived, and how many there are. */
+export async function downloadBackup(
+  engine: RemoteEngine,
+  path: string,
+  onProgress: (bytes: number, of: number) => void,
+): Promise<DownloadedBackup> {
+  const file = resolve(path);
+  if (existsSync(file)) {
+    throw new BackscrollError("store_not_empty", `${file} exists already; name a new file`, {
+      details: { path: file },
+    });
+  }
+  const partial = `${file}.partial`;
+  // For its owner only: it holds what people said. Before the server begins: what is wrong with the
+  // name should not cost a copy.
+  const handle = await open(partial, "w", 0o600);
+  try {
+    const { body, rows, bytes } = await engine.backup({ hash: createHash("sha256") });
+    let written = 0;
+    for await (const piece of body) {
+      await handle.appendFile(piece);
+      written += piece.length;
+      onProgress(written, bytes);
+    }
+    await handle.sync();
+    await rename(partial, file);
+    return { file, rows };
+  } finally {
+    await handle.close();
+    await rm(partial, { force: true });
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * A copy of a whole store that is elsewhere, as it arrives.
+ *
+ * It is for whoever asked to put it somewhere: a page has no files. What has arrived whole is what was
+ * sent, or reading it fails.
+ */
+
+import { BackscrollError } from "../model/errors.ts";
+import type { Connection } from "./connection.ts";
+import { lostConnection, notOurs } from "./failure.ts";
+
+export interface RemoteBackup {
+  /** A SQLite store, whatever the original is. Fails at its end if it is not what was sent. */
+  readonly body: ReadableStream<Uint8Array>;
+  /** The SHA-256 of the file, in hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+/** Computes a SHA-256 piece by piece, which browsers have no way to. */
+export interface PieceHash {
+  update(piece: Uint8Array): unknown;
+  digest(encoding: "hex"): string;
+}
+
+export interface BackupOptions {
+  readonly signal?: AbortSignal;
+  /** Checks what arrives against `sha256`, such as `createHash("sha256")` of Node; nobody if left out. */
+  readonly hash?: PieceHash;
+}
+
+export async function backup(
+  connection: Connection,
+  { signal, hash }: BackupOptions,
+): Promise<RemoteBackup> {
+  const own = signal ?? new AbortController().signal;
+  const { headers, body } = await connection.open({
+    ...{ method: "GET", path: "/v1/backup", signal: own, headers: { accept: "*/*" } },
+  });
+  const digest = /^sha-256=:([A-Za-z0-9+/=]+):$/.exec(headers.get("content-digest") ?? "")?.[1];
+  const bytes = Number(headers.get("content-length"));
+  const rows = Number(headers.get("backscroll-rows"));
+  if (digest === undefined || !Number.isSafeInteger(bytes) || !Number.isSafeInteger(rows)) {
+    await body.cancel();
+    throw notOurs(connection.address, "what it sends is no backup");
+  }
+  const sha256 = Array.from(atob(digest), (c) => c.charCodeAt(0).toString(16).padStart(2, "0"));
+  const expected = { bytes, sha256: sha256.join("") };
+  return { ...expected, rows, body: checked(connection, body, expected, hash) };
+}
+
+function checked(
+  connection: Connection,
+  body: ReadableStream<Uint8Array>,
+  expected: { readonly bytes: number; readonly sha256: string },
+  hash: PieceHash | undefined,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let bytes = 0;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await reader.read().catch((error: unknown) => {
+        throw lostConnection(connection.address, error);
+      });
+      if (!next.done) {
+        bytes += next.value.length;
+        hash?.update(next.value);
+        return controller.enqueue(next.value);
+      }
+      const isWhole = bytes === expected.bytes;
+      if (isWhole && (hash === undefined || hash.digest("hex") === expected.sha256)) {
+        return controller.close();
+      }
+      throw new BackscrollError(
+        "store_unavailable",
+        `the backup arrived with ${bytes} of ${expected.bytes} bytes, or changed on its way; ask for it again`,
+        { details: { address: connection.address } },
+      );
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
