@@ -149,15 +149,74 @@ describe("generate", () => {
     expect(large.requests[0]?.providerOptions).toEqual({ house: { effort: "high" } });
   });
 
+  test("asks for as much thought as the route's level says, unless the host knows better", async () => {
+    const model = scriptedModel(say("a"));
+    const { gateway, engine, session, key } = await started({}, { model });
+    const conversationId = session.id;
+    const ask = async (thinkingLevel: string | null, more = {}) => {
+      await engine.routes.patch(key, { thinkingLevel });
+      const { events } = await gateway.generate({ conversationId, ...more });
+      const told = events.filter(({ type }) => type === "setting_ignored");
+      return [model.requests.at(-1)?.reasoning, told.length];
+    };
+    expect(await ask(null)).toEqual([undefined, 0]);
+    expect(await ask("high")).toEqual(["high", 0]);
+    expect(await ask("off")).toEqual(["none", 0]);
+    expect(await ask("galaxy")).toEqual([undefined, 1]);
+    expect(await ask("high", { reasoning: "low" })).toEqual(["low", 0]);
+    const failure = await failureOf(
+      gateway.generate({ conversationId, reasoning: "odd" as never }),
+    );
+    expect(failure).toMatchObject({ code: "invalid_input", details: { field: "reasoning" } });
+  });
+
+  test.each([
+    ["max", "max"],
+    [null, undefined],
+  ] as const)("a choice of the effort %j goes before the level", async (reasoning, sent) => {
+    const model = scriptedModel(say("a"));
+    const { gateway, engine, session, key } = await started(
+      {},
+      { model: () => ({ model, reasoning }) },
+    );
+    await engine.routes.patch(key, { thinkingLevel: "odd" });
+    const { events } = await gateway.generate({ conversationId: session.id });
+    expect(model.requests[0]?.reasoning).toBe(sent);
+    expect(events.some(({ type }) => type === "setting_ignored")).toBe(false);
+  });
+
+  test("shows thoughts and chooses tools by the route", async () => {
+    const thought = { type: "thinking", block: { type: "thinking", text: "Tea?" } } as const;
+    const model = scriptedModel([thought, ...say("Yes.")]);
+    const { gateway, engine, session, key } = await started({}, { model });
+    const schema = { "~standard": { version: 1, vendor: "test", validate: () => ({ value: 1 }) } };
+    const input = {
+      conversationId: session.id,
+      tools: ({ elevatedLevel }: { readonly elevatedLevel?: string }) =>
+        elevatedLevel === "full" ? { shell: { inputSchema: schema } } : {},
+    };
+    expect((await gateway.generate(input)).thoughts).toEqual([]);
+    await engine.routes.patch(key, { reasoningLevel: "on", elevatedLevel: "full" });
+    expect((await gateway.generate(input)).thoughts).toEqual(["Tea?"]);
+    expect(model.requests.map(({ tools = {} }) => Object.keys(tools))).toEqual([[], ["shell"]]);
+    await engine.routes.patch(key, { sendPolicy: "deny" });
+    expect((await gateway.generate(input)).thoughts).toEqual([]);
+  });
+
   test("tells of an override that it cannot follow, and fails without any model", async () => {
     const { gateway, engine, session, key } = await started();
-    await engine.routes.patch(key, { modelOverride: "large" });
+    const overrides = { modelOverride: "large", providerOverride: "p", authProfileOverride: "a" };
+    await engine.routes.patch(key, overrides);
     const conversationId = session.id;
     const { events } = await gateway.generate({ conversationId, model: scriptedModel(say("a")) });
-    expect(events).toContainEqual({
-      ...{ type: "setting_ignored", sessionId: session.id },
-      message: "the route asks for the model large; scripted answers",
-    });
+    const told = events.flatMap((event) =>
+      event.type === "setting_ignored" ? [event.message] : [],
+    );
+    expect(told).toEqual([
+      "the route asks for the model large; scripted answers",
+      "the route asks for the provider p; scripted answers",
+      "the route asks for the credentials a; scripted answers",
+    ]);
     expect(await failureOf(gateway.generate({ conversationId }))).toMatchObject({
       code: "model_unavailable",
     });
