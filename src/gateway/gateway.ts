@@ -42,12 +42,12 @@ import {
   type TurnParts,
 } from "./turns/answer-turn.ts";
 import type { GatewayModel } from "./turns/choose-model.ts";
-import type { CompactionSetup } from "./turns/compaction-of.ts";
+import { type CompactionSetup, summariesOf } from "./turns/compaction-of.ts";
 
 export interface GatewayOptions {
   /** The time in epoch milliseconds; the machine's clock if left out. */
   readonly now?: () => number;
-  /** What `/compact` does; compacts as the engine does by default if left out. */
+  /** What `/compact` does; compacts with `summaries` and the instructions given if left out. */
   readonly compact?: CompactOnRequest;
   /** Who answers, and writes memories down: one for all, or chosen by a route's overrides and levels. */
   readonly model?: GatewayModel;
@@ -75,7 +75,7 @@ export class Gateway {
   readonly tenant: TenantEngine;
   readonly config: GatewayConfig;
   readonly #now: () => number;
-  readonly #compact: CompactOnRequest | undefined;
+  readonly #compact: CompactOnRequest;
   readonly #turns: TurnParts;
 
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
@@ -83,7 +83,7 @@ export class Gateway {
     this.config = config;
     const { now = Date.now, compact, ...parts } = options;
     this.#now = now;
-    this.#compact = compact;
+    this.#compact = compact ?? compactWith(summariesOf(config, options.summaries));
     this.#turns = { tenant, config, now, ...parts };
   }
 
@@ -280,6 +280,12 @@ export class Gateway {
         return `the session goes on: sessions are reset ${rule}`;
     }
   }
+}
+
+/** The engine keeps what it keeps by default; only a model heeds the instructions. */
+function compactWith(summaries: ReturnType<typeof summariesOf>): CompactOnRequest {
+  return (session, instructions) =>
+    session.compact({ ...summaries, ...(instructions === "" ? {} : { instructions }) });
 }
 
 function isDelivered(route: Route | undefined): boolean {

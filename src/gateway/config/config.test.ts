@@ -25,7 +25,7 @@ describe("a configuration", () => {
       },
       compaction: {
         ...{ enabled: true, policy: "turns", reserveTokens: 16_384, keepRecentTokens: 20_000 },
-        inputTokens: 200_000,
+        ...{ inputTokens: 200_000, summarizer: "mechanical" },
       },
       agents: {
         defaults: {

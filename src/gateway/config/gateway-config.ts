@@ -35,6 +35,8 @@ export interface CompactionConfig {
   readonly keepRecentTokens: number;
   /** Where the policy `claw` compacts. */
   readonly inputTokens: number;
+  /** Who writes summaries: `model` is the store's own, or the one that a session names. */
+  readonly summarizer: "mechanical" | "model";
 }
 
 export interface MemoryFlushConfig {

@@ -117,6 +117,11 @@ export const SETTINGS: readonly Setting[] = [
     help: "Where the policy claw compacts.",
   },
   {
+    key: "compaction.summarizer",
+    ...{ kind: choice("mechanical", "model"), preset: "mechanical" },
+    help: "Who writes summaries; if the model's is of no use, the mechanical one is taken.",
+  },
+  {
     ...{ key: "agents.defaults.id", kind: TEXT, preset: "main" },
     help: "The agent that answers where none is named.",
   },

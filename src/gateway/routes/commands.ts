@@ -20,8 +20,8 @@ export interface GatewayCommand {
   readonly rest: string;
 }
 
-/** The engine's own summaries follow no instructions: whoever gives some is to know. */
-const UNREAD = "Your instructions were not used.";
+/** A summary that no model wrote follows no instructions: whoever gives some is to know. */
+const UNREAD = "Your instructions were not used: no model wrote this summary.";
 
 export function matchCommand(text: string): GatewayCommand | undefined {
   const found = matchTrigger(text, ["/status", "/compact"]);
@@ -36,7 +36,7 @@ export async function answerCommand(
   config: GatewayConfig,
   session: SessionHandle | undefined,
   command: GatewayCommand,
-  compact: CompactOnRequest | undefined,
+  compact: CompactOnRequest,
 ): Promise<string> {
   if (session === undefined) return "There is no session yet: nobody has written here.";
   if (command.name === "/status") {
@@ -44,9 +44,9 @@ export async function answerCommand(
     return formatSessionStatus(status, config.session.timeZone);
   }
   try {
-    const { removed, tokensBefore, tokensAfter } =
-      compact === undefined ? await session.compact() : await compact(session, command.rest);
-    const unread = compact === undefined && command.rest !== "" ? ` ${UNREAD}` : "";
+    const { entry, removed, tokensBefore, tokensAfter } = await compact(session, command.rest);
+    const isRead = command.rest === "" || (entry !== null && entry.model !== null);
+    const unread = isRead ? "" : ` ${UNREAD}`;
     return `Compacted ${removed} ${removed === 1 ? "entry" : "entries"}: ${tokensBefore} tokens became ${tokensAfter}.${unread}`;
   } catch (error) {
     // What a person can be told; anything else is for the host.

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { TextModel } from "../../model/text-model.ts";
+import type { GatewayConfigInput } from "../config/gateway-config.ts";
 import { testGateway } from "../gateway.cases.ts";
 import { sessionStatus } from "../status/session-status.ts";
 
@@ -77,15 +79,59 @@ describe("a message that is delivered twice", () => {
   });
 });
 
-test("instructions for a compaction that nobody follows are said to be unused", async () => {
-  const { gateway } = await testGateway();
-  const { session } = await gateway.inbound({ ...ana, text: "a" });
-  for (const text of ["b", "c", "d"]) {
-    await session?.append([
-      { role: "assistant", content: "word ".repeat(9_000) },
-      { role: "user", content: text },
-    ]);
+describe("instructions for a compaction", () => {
+  const UNUSED = /^Compacted .*\. Your instructions were not used: no model wrote this summary\.$/;
+
+  async function asked(config: GatewayConfigInput, models: Record<string, TextModel> = {}) {
+    const { gateway } = await testGateway(config, { models });
+    const { session } = await gateway.inbound({ ...ana, text: "a" });
+    for (const text of ["b", "c", "d"]) {
+      await session?.append([
+        { role: "assistant", content: "word ".repeat(9_000) },
+        { role: "user", content: text },
+      ]);
+    }
+    const { answer } = await gateway.inbound({ ...ana, text: "/compact keep the prices" });
+    return { answer, summary: (await session?.meta())?.summary };
   }
-  const asked = await gateway.inbound({ ...ana, text: "/compact keep the prices" });
-  expect(asked.answer).toMatch(/^Compacted .*\. Your instructions were not used\.$/);
+
+  /** Says what it was told to heed, or something that is no summary. */
+  function writer(answers: (wishes: string) => string) {
+    const generate = async ({ prompt }: { readonly prompt: string }) => {
+      const wishes = /<wishes-1>\n([\s\S]*)\n<\/wishes-1>/.exec(prompt)?.[1] ?? "none";
+      return { text: answers(wishes), finishReason: "stop" };
+    };
+    return { default: { name: "writer", generate } };
+  }
+  const model = { compaction: { summarizer: "model" } } as const;
+  const LONG = "They spoke of words, and of words again, at length and with patience. ".repeat(8);
+
+  test("that nobody follows are said to be unused", async () => {
+    expect((await asked({})).answer).toMatch(UNUSED);
+  });
+
+  test("are what the model is told, and its answer is checked as ever", async () => {
+    const { answer, summary } = await asked(
+      model,
+      writer((wishes) => `${LONG} Wanted: ${wishes}.`),
+    );
+    expect(answer).toMatch(/^Compacted .* tokens became \d+\.$/);
+    expect(summary).toContain("Wanted: keep the prices.");
+  });
+
+  test("are unused where the model's answer is", async () => {
+    const { answer, summary } = await asked(
+      model,
+      writer(() => "I'm sorry, but I can't help."),
+    );
+    expect(answer).toMatch(UNUSED);
+    expect(summary).not.toContain("sorry");
+  });
+
+  test("that are too long are refused in words", async () => {
+    const { gateway } = await testGateway();
+    await gateway.inbound({ ...ana, text: "a" });
+    const { answer } = await gateway.inbound({ ...ana, text: `/compact ${"x".repeat(5_000)}` });
+    expect(answer).toMatch(/^Not compacted: instructions /);
+  });
 });
