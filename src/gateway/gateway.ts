@@ -43,13 +43,18 @@ import {
 } from "./turns/answer-turn.ts";
 import type { GatewayModel } from "./turns/choose-model.ts";
 import { type CompactionSetup, summariesOf } from "./turns/compaction-of.ts";
+import { type GatewayReply, type ReplyOptions, replyTo } from "./turns/reply.ts";
+import { storeModels } from "./turns/store-models.ts";
 
 export interface GatewayOptions {
   /** The time in epoch milliseconds; the machine's clock if left out. */
   readonly now?: () => number;
   /** What `/compact` does; compacts with `summaries` and the instructions given if left out. */
   readonly compact?: CompactOnRequest;
-  /** Who answers, and writes memories down: one for all, or chosen by a route's overrides and levels. */
+  /**
+   * Who answers, and writes memories down: one for all, or chosen by a route's overrides and levels. The
+   * store's model that the configuration names if left out.
+   */
   readonly model?: GatewayModel;
   /** Who writes summaries, and how. */
   readonly summaries?: NonNullable<AutoCompactionOptions["compact"]>;
@@ -84,7 +89,9 @@ export class Gateway {
     const { now = Date.now, compact, ...parts } = options;
     this.#now = now;
     this.#compact = compact ?? compactWith(summariesOf(config, options.summaries));
-    this.#turns = { tenant, config, now, ...parts };
+    const { model } = config.agents.defaults;
+    const known = model === null ? {} : { model: storeModels(tenant, model) };
+    this.#turns = { tenant, config, now, ...known, ...parts };
   }
 
   /** The key of the conversation that a message belongs to. */
@@ -122,6 +129,17 @@ export class Gateway {
 
   generateStream(input: GatewayGenerateInput): GenerateStream<GatewayAnswer> {
     return streamOf((tell) => answerTurn(this.#turns, input, tell));
+  }
+
+  /** Takes a message in, stores it, has it answered, and says what is to be sent back. */
+  reply(message: InboundMessage, options: ReplyOptions = {}): Promise<GatewayReply> {
+    const parts = {
+      inbound: (taken: InboundMessage) => this.inbound(taken),
+      generate: (input: GatewayGenerateInput) => this.generate(input),
+      isAnswering: this.#turns.model !== undefined,
+      instructions: this.config.agents.defaults.instructions,
+    };
+    return replyTo(parts, message, options);
   }
 
   /** For hosts that make their own calls: compacts, flushes and counts at the end of a turn. */

@@ -119,5 +119,6 @@ export {
   type ConfiguredCompaction,
   compactionOf,
 } from "./turns/compaction-of.ts";
+export type { GatewayReply, ReplyOptions, ReplyReason } from "./turns/reply.ts";
 export type { WithMemoryOptions } from "./with-memory/memory-turn.ts";
 export { withMemory } from "./with-memory/with-memory.ts";

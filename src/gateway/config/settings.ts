@@ -126,6 +126,14 @@ export const SETTINGS: readonly Setting[] = [
     help: "The agent that answers where none is named.",
   },
   {
+    ...{ key: "agents.defaults.model", kind: TEXT, preset: null },
+    help: "The store's model that answers messages, such as default; if not set, none does.",
+  },
+  {
+    ...{ key: "agents.defaults.instructions", kind: TEXT, preset: null },
+    help: "What that model is told before each conversation.",
+  },
+  {
     ...{ key: "agents.defaults.contextTokens", kind: COUNT, preset: null },
     help: "The window of a model that is not in the catalogue; 200,000 if not set.",
   },

@@ -16,6 +16,8 @@ export interface ModelChoice {
   readonly providerOptions?: Readonly<Record<string, JsonObject>>;
   /** In place of what `thinkingLevel` comes to; null: the provider's own default. */
   readonly reasoning?: ReasoningEffort | null;
+  /** What of the route could not be followed, in words: told as `setting_ignored`. */
+  readonly ignored?: readonly string[];
 }
 
 /**
@@ -50,7 +52,7 @@ export function chooseModel(
     ...(providerOptions === undefined ? {} : { providerOptions }),
     ...(reasoning === undefined ? {} : { reasoning }),
     problems: [
-      ...(isChosen ? [] : ignoredOverrides(fields, model.name)),
+      ...(isChosen ? (choice.ignored ?? []) : ignoredOverrides(fields, model.name)),
       ...(problem === undefined ? [] : [problem]),
     ],
   };
@@ -78,6 +80,6 @@ function ignoredOverrides(
 }
 
 export function noModel(): BackscrollError {
-  const way = "give `model` to the call, or to openGateway";
+  const way = "give `model` to the call or to openGateway, or set agents.defaults.model";
   return new BackscrollError("model_unavailable", `there is no model to answer; ${way}`);
 }
