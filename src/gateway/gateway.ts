@@ -29,7 +29,12 @@ import {
 } from "./inbound-message.ts";
 import type { InboundAction, InboundReason, InboundResult, InboundTurn } from "./inbound-result.ts";
 import { explainPolicy, resetDue } from "./resets/route-reset.ts";
-import { answerCommand, type CompactOnRequest, matchCommand } from "./routes/commands.ts";
+import {
+  answerCommand,
+  type CompactCommand,
+  type CompactOnRequest,
+  matchCommand,
+} from "./routes/commands.ts";
 import { findRepeated, inboundMark } from "./routes/find-repeated.ts";
 import { findSession, forkParent, startSession } from "./routes/start-session.ts";
 import {
@@ -80,7 +85,7 @@ export class Gateway {
   readonly tenant: TenantEngine;
   readonly config: GatewayConfig;
   readonly #now: () => number;
-  readonly #compact: CompactOnRequest;
+  readonly #compact: CompactCommand;
   readonly #turns: TurnParts;
 
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
@@ -88,7 +93,10 @@ export class Gateway {
     this.config = config;
     const { now = Date.now, compact, ...parts } = options;
     this.#now = now;
-    this.#compact = compact ?? compactWith(summariesOf(config, options.summaries));
+    this.#compact = {
+      compact: compact ?? compactWith(summariesOf(config, options.summaries)),
+      isHosts: compact !== undefined,
+    };
     const { model } = config.agents.defaults;
     const known = model === null ? {} : { model: storeModels(tenant, model) };
     this.#turns = { tenant, config, now, ...known, ...parts };

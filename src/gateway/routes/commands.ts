@@ -15,6 +15,12 @@ export type CompactOnRequest = (
   instructions: string,
 ) => Promise<CompactionResult>;
 
+/** Who carries out `/compact`: the host, which knows what it does with instructions, or the engine. */
+export interface CompactCommand {
+  readonly compact: CompactOnRequest;
+  readonly isHosts: boolean;
+}
+
 export interface GatewayCommand {
   readonly name: "/status" | "/compact";
   readonly rest: string;
@@ -36,7 +42,7 @@ export async function answerCommand(
   config: GatewayConfig,
   session: SessionHandle | undefined,
   command: GatewayCommand,
-  compact: CompactOnRequest,
+  { compact, isHosts }: CompactCommand,
 ): Promise<string> {
   if (session === undefined) return "There is no session yet: nobody has written here.";
   if (command.name === "/status") {
@@ -45,7 +51,7 @@ export async function answerCommand(
   }
   try {
     const { entry, removed, tokensBefore, tokensAfter } = await compact(session, command.rest);
-    const isRead = command.rest === "" || (entry !== null && entry.model !== null);
+    const isRead = isHosts || command.rest === "" || (entry !== null && entry.model !== null);
     const unread = isRead ? "" : ` ${UNREAD}`;
     return `Compacted ${removed} ${removed === 1 ? "entry" : "entries"}: ${tokensBefore} tokens became ${tokensAfter}.${unread}`;
   } catch (error) {
