@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { MessageInput } from "../../engine/message-input.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { open } from "../../open.ts";
 import { piPolicy, turnsPolicy } from "../compaction/auto-policy.ts";
@@ -11,15 +12,14 @@ import { autoCompaction } from "./auto-compaction.ts";
 /** `count` exchanges of about `tokens` tokens a message; the last one reports `used` tokens. */
 async function talk(session: SessionHandle, count: number, tokens = 10, used?: number) {
   const filler = "word ".repeat(Math.ceil((tokens * 4) / 5));
-  for (let i = 0; i < count; i++) {
-    await session.append([
-      { role: "user", actor: "ana", content: `question ${filler}` },
-      {
-        ...{ role: "assistant", actor: "coder", content: `answer ${filler}`, model: "m" },
-        ...(used === undefined ? {} : { usage: { inputTokens: used, outputTokens: 1 } }),
-      },
-    ]);
-  }
+  const exchange: readonly MessageInput[] = [
+    { role: "user", actor: "ana", content: `question ${filler}` },
+    {
+      ...{ role: "assistant", actor: "coder", content: `answer ${filler}`, model: "m" },
+      ...(used === undefined ? {} : { usage: { inputTokens: used, outputTokens: 1 } }),
+    },
+  ];
+  await session.append(Array.from({ length: count }, () => exchange).flat());
 }
 
 function outline(events: readonly GatewayEvent[]): string[] {

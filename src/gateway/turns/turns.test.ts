@@ -61,12 +61,11 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   }
 
   async function talk(session: SessionHandle, messages: number) {
-    for (let i = 0; i < messages; i += 2) {
-      await session.append([
-        { role: "assistant", content: `answer ${i}` },
-        { role: "user", content: `question ${i}` },
-      ]);
-    }
+    const exchanges = Array.from({ length: messages / 2 }, (_, i) => [
+      { role: "assistant" as const, content: `answer ${i}` },
+      { role: "user" as const, content: `question ${i}` },
+    ]);
+    await session.append(exchanges.flat());
   }
 
   describe("afterTurn", () => {
