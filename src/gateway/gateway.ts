@@ -121,8 +121,11 @@ export class Gateway {
       try {
         return await this.#take(checked, key);
       } catch (error) {
-        // Somebody else has led the key elsewhere: their session may be the right one for us.
-        if (!BackscrollError.is(error, "route_conflict") || tries === MAX_TRIES) throw error;
+        // Somebody else has led the key elsewhere, or forgotten it: theirs may be right for us.
+        const isPassing =
+          BackscrollError.is(error, "route_conflict") ||
+          BackscrollError.is(error, "session_key_not_found");
+        if (!isPassing || tries === MAX_TRIES) throw error;
       }
     }
   }

@@ -1,6 +1,7 @@
 /** How memories are flushed: what the host may set, and what holds otherwise. */
 
 import type { ChatModel } from "../../context/chat-model.ts";
+import { checkDuration } from "../../engine/leases/claim-lease.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 import { SILENT_TOKEN } from "../silence/silence.ts";
 import type { FlushSettings } from "./decide-flush.ts";
@@ -58,7 +59,7 @@ export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
     timeZone: options.timeZone,
     timeoutMs: options.timeoutMs,
     tokenBudget: options.tokenBudget,
-    leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
+    leaseMs: checkDuration(options.leaseMs ?? DEFAULT_LEASE_MS, "leaseMs", 100),
   };
 }
 

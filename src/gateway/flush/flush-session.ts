@@ -95,7 +95,8 @@ async function carryOut(
     const result = await runFlush(session, flush, tokenBudget, now, signal);
     // Whoever has taken over by now says for itself that it is done.
     signal.throwIfAborted();
-    await markFlushed(session, known.state, known.compaction, now);
+    const state = readAutoState((await session.meta()).metadata);
+    await markFlushed(session, state, known.compaction, now);
     tell({ type: "flushed", sessionId: session.id, ...result });
     return result;
   } catch (error) {

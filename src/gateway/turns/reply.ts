@@ -152,8 +152,9 @@ async function findReply(inbound: InboundTurn, entry: Entry): Promise<GatewayRep
   const last = found.at(-1);
   if (last === undefined) return isElsewhere ? nothing(inbound, "repeated") : undefined;
   if (last.blocks.some(({ type }) => type === "tool_use")) return undefined;
-  if (last.metadata["silent"] === true) return { ...nothing(inbound, "silent"), entry: last };
-  const text = found.map(({ blocks }) => textOf(blocks)).join("");
+  const heard = found.filter(({ metadata }) => metadata["silent"] !== true);
+  if (heard.length === 0) return { ...nothing(inbound, "silent"), entry: last };
+  const text = heard.map(({ blocks }) => textOf(blocks)).join("");
   return { ...said(inbound, "answered", text), entry: last };
 }
 
