@@ -55,6 +55,29 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(done.sort()).toEqual([0, 1, 2]);
   });
 
+  test("of a session is its own, and is waited for no longer than one has patience", async () => {
+    const address = await newAddress();
+    const [first, second] = [await opened(address), await opened(address)];
+    const make = () => first.createSession({ agent: "a", createdBy: "ana" });
+    const [one, other] = [await make(), await make()];
+    const away = await second.getSession(one.id);
+    const done: string[] = [];
+    const work = (name: string) => async () => {
+      done.push(name);
+    };
+    await one.holdLease("job", { durationMs: 30_000 }, async () => {
+      await away.holdLease("job", { durationMs, patienceMs: 0 }, work("impatient"));
+      await away.holdLease("job", { durationMs, patienceMs: 50 }, work("a little patient"));
+      await away.holdLease("other job", { durationMs, patienceMs: 0 }, work("another name"));
+      await other.holdLease("job", { durationMs, patienceMs: 0 }, work("another session"));
+      const namesake = second.forTenant("b");
+      const theirs = namesake.session(one.id);
+      await theirs.holdLease("job", { durationMs, patienceMs: 0 }, work("another tenant"));
+    });
+    await away.holdLease("job", { durationMs, patienceMs: 0 }, work("afterwards"));
+    expect(done).toEqual(["another name", "another session", "another tenant", "afterwards"]);
+  });
+
   test("is kept for as long as the work takes, and given up when it is stopped", async () => {
     const address = await newAddress();
     const [first, second] = [await opened(address), await opened(address)];
