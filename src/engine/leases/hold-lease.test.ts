@@ -4,13 +4,25 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { createDatabase } from "../../../test/support/postgres.ts";
+import { createDatabase, query } from "../../../test/support/postgres.ts";
 import type { BackscrollError } from "../../model/errors.ts";
-import { open } from "../../open.ts";
+import { open, openStore } from "../../open.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
 import { holdLease } from "./hold-lease.ts";
+
+/** How many leases the store knows of. */
+async function leasesIn(address: string): Promise<number> {
+  const sql = "SELECT count(*) AS count FROM leases";
+  if (/^postgres/.test(address)) return Number((await query(address, sql))[0]?.["count"]);
+  const db = new DatabaseSync(address, { readOnly: true });
+  try {
+    return Number(db.prepare(sql).get()?.["count"]);
+  } finally {
+    db.close();
+  }
+}
 
 const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["SQLite", async () => join(createFolder(), "leases.db")],
@@ -76,6 +88,20 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     });
     await away.holdLease("job", { durationMs, patienceMs: 0 }, work("afterwards"));
     expect(done).toEqual(["another name", "another session", "another tenant", "afterwards"]);
+  });
+
+  test("whose holder has died is forgotten by a sweep, and one that is held is not", async () => {
+    const address = await newAddress();
+    const engine = await opened(address);
+    const store = await openStore(address);
+    onTestFinished(() => store.close());
+    for (let i = 0; i < 3; i++) await store.takeLease(`dead ${i}`, "somebody", 0);
+    await engine.holdLease("job", { durationMs: 30_000 }, async () => {
+      expect(await leasesIn(address)).toBe(4);
+      await engine.sweepAll();
+      expect(await leasesIn(address)).toBe(1);
+    });
+    expect(await leasesIn(address)).toBe(0);
   });
 
   test("is kept for as long as the work takes, and given up when it is stopped", async () => {
