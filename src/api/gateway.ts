@@ -3,6 +3,7 @@
 import type { InboundResult } from "../gateway/inbound-result.ts";
 import type { MaintenanceReport } from "../gateway/maintenance/maintain.ts";
 import type { SessionStatus } from "../gateway/status/session-status.ts";
+import type { GatewayReply, ReplyReason } from "../gateway/turns/reply.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Route, RouteSession } from "../model/route.ts";
 import { toWireEntry, type WireEntry } from "./entry.ts";
@@ -58,6 +59,15 @@ export interface WireInbound {
   readonly entry: WireEntry | null;
   readonly answer: string | null;
   readonly route: WireRoute | null;
+}
+
+export interface WireReply extends WireInbound {
+  readonly reply: string | null;
+  readonly reply_reason: ReplyReason | "not_stored";
+  readonly reply_entry_id: string | null;
+  readonly silent: boolean;
+  readonly notices: readonly string[];
+  readonly thoughts: readonly string[];
 }
 
 export interface WireMaintenance {
@@ -170,6 +180,24 @@ export function toWireInbound(result: InboundResult): WireInbound {
     ...{ previous_session_id: result.previousSessionId, deliver, text, actor },
     entry: entry === null ? null : toWireEntry(entry),
     ...{ answer, route: route === null ? null : toWireRoute(route) },
+  };
+}
+
+export function toWireReply(result: GatewayReply): WireReply {
+  const { inbound, reply, reason, silent, notices, thoughts, entry } = result;
+  return {
+    ...toWireInbound(inbound),
+    ...{ reply, reply_reason: reason, reply_entry_id: entry?.id ?? null },
+    ...{ silent, notices, thoughts },
+  };
+}
+
+/** Of a message that was only led to its session. */
+export function toWireUnanswered(result: InboundResult): WireReply {
+  return {
+    ...toWireInbound(result),
+    ...{ reply: null, reply_reason: "not_stored", reply_entry_id: null },
+    ...{ silent: false, notices: [], thoughts: [] },
   };
 }
 

@@ -3,6 +3,7 @@
 import { BackscrollError } from "../model/errors.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { compatibleModel } from "../providers/compatible-model.ts";
+import type { FullModel } from "../providers/full-model.ts";
 
 /** What `open` is given as `models`: `default` if the environment names a server and a model. */
 export function modelsOfEnvironment(): Record<string, TextModel> {
@@ -10,11 +11,18 @@ export function modelsOfEnvironment(): Record<string, TextModel> {
   if (url === undefined || model === undefined) return {};
   const key = apiKey === undefined ? {} : { apiKey };
   // A wrong address fails the command that asks the model, and no other.
-  const generate: TextModel["generate"] = async (request) => {
+  const asked = () => {
     if (!/^https?:\/\//i.test(url)) throw wrongUrl();
-    return compatibleModel({ baseUrl: url, model, ...key }).generate(request);
+    return compatibleModel({ baseUrl: url, model, ...key });
   };
-  return { default: { name: model, generate } };
+  const answering: FullModel = {
+    name: model,
+    generate: async (request) => asked().generate(request),
+    async *stream(request) {
+      yield* asked().stream(request);
+    },
+  };
+  return { default: answering };
 }
 
 function wrongUrl(): BackscrollError {

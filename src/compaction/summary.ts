@@ -84,6 +84,8 @@ export interface SummaryRequest {
   readonly structure: SummaryStructure;
   /** `entries` end inside a turn. */
   readonly splitTurn: boolean;
+  /** What whoever asked for the summary wants of it. Only a model can follow it. */
+  readonly instructions?: string;
   /** About what the text may take, in tokens. */
   readonly maxTokens?: number;
   readonly signal?: AbortSignal;

@@ -19,6 +19,18 @@ export interface ChatTool {
   readonly inputSchema: unknown;
 }
 
+/** How much a model thinks before it answers, in the AI SDK's words. */
+export const REASONING_EFFORTS = [
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
 export interface ChatRequest {
   /** What the host says to the model, before all messages. */
   readonly instructions?: string;
@@ -26,6 +38,8 @@ export interface ChatRequest {
   readonly tools?: Readonly<Record<string, ChatTool>>;
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
+  /** The provider's own default if left out; one that cannot follow it answers as it can. */
+  readonly reasoning?: ReasoningEffort;
   /** By provider, what only that one understands. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>>;
   readonly signal?: AbortSignal;

@@ -9,9 +9,9 @@ import type { TextModel } from "../model/text-model.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { authenticate } from "./access/authenticate.ts";
-import { checkInput, invalid } from "./check.ts";
 import { ContextEstimates } from "./context/estimate-calls.ts";
-import { type HoldLeaseOptions, holdLease, type LeasedWork } from "./leases/hold-lease.ts";
+import { checkDuration, claimLease } from "./leases/claim-lease.ts";
+import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
 import { sweepAll } from "./sweep.ts";
@@ -89,22 +89,10 @@ export class Engine extends TenantEngine {
    * else holds it, and goes on when who held it has died. See `HoldLeaseOptions`.
    *
    * The work's signal is aborted when the lease is lost, and the work then begins anew. Resolves when
-   * the work has ended by itself, or `signal` was aborted.
+   * the work has ended by itself, `signal` was aborted, or `patienceMs` have passed.
    */
   async holdLease(name: string, options: HoldLeaseOptions, work: LeasedWork): Promise<void> {
-    const { durationMs, signal } = checkInput(options, "options");
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      throw invalid("signal", "signal must be an AbortSignal");
-    }
-    if (typeof work !== "function") throw invalid("work", "work must be a function");
-    const claim = {
-      store: this.scope.store,
-      name: checkName(name, "name"),
-      owner: this.scope.newId(),
-      durationMs: Math.ceil(checkDuration(durationMs, "durationMs", 100)),
-      ...(signal === undefined ? {} : { signal }),
-    };
-    await holdLease(claim, work);
+    await claimLease(this.scope, checkName(name, "name"), options, work);
   }
 
   listTenants(): Promise<readonly string[]> {
@@ -151,9 +139,4 @@ export class Engine extends TenantEngine {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-}
-
-function checkDuration(value: unknown, field: string, leastMs: number): number {
-  if (typeof value === "number" && value >= leastMs && value < 2 ** 31) return value;
-  throw invalid(field, `${field} must be a number of milliseconds of at least ${leastMs}`);
 }

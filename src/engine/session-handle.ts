@@ -10,7 +10,7 @@ import type { CompactionPlan } from "../compaction/plan.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { checkText } from "../model/ids.ts";
+import { checkName, checkText } from "../model/ids.ts";
 import type { JsonValue } from "../model/json.ts";
 import { stringifyJson } from "../model/json.ts";
 import { MAX_TITLE_BYTES } from "../model/limits.ts";
@@ -38,6 +38,8 @@ import { type ContextUsage, readUsage } from "./context/usage.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, deleteSession } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
+import { claimLease } from "./leases/claim-lease.ts";
+import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
 import { putMemory } from "./memories.ts";
 import { draftEntry, draftMessage, type MessageInput } from "./message-input.ts";
 import {
@@ -182,9 +184,7 @@ export class SessionHandle {
       throw new BackscrollError(
         "invalid_input",
         `entry ${entryId} is no committed message; only messages can be edited`,
-        {
-          details: { field: "entryId", entryId },
-        },
+        { details: { field: "entryId", entryId } },
       );
     }
     const { actor = old.actor, metadata = old.metadata } = options;
@@ -367,6 +367,12 @@ export class SessionHandle {
 
   listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {
     return listFacts(this.#scope, { ...input, sessionId: this.id });
+  }
+
+  /** As `holdLease` of the engine, under a name that only this session has. */
+  async holdLease(name: string, options: HoldLeaseOptions, work: LeasedWork): Promise<void> {
+    const own = JSON.stringify([this.#scope.tenant, this.id, checkName(name, "name")]);
+    await claimLease(this.#scope, own, options, work);
   }
 
   /** Deletes the session and all that lives inside it. A tombstone with its hash stays. */

@@ -1,8 +1,11 @@
-/** A gateway over a store in memory, with a clock that tests set. */
+/** A gateway over a store of its own, on both databases, with a clock that tests set. */
 
-import { onTestFinished } from "vitest";
-import type { Engine } from "../engine/engine.ts";
-import { open } from "../open.ts";
+import { afterAll, onTestFinished } from "vitest";
+import { createDatabase } from "../../test/support/postgres.ts";
+import { Engine, type EngineOptions } from "../engine/engine.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { open, openStore } from "../open.ts";
+import type { Store } from "../store/store.ts";
 import type { GatewayConfigInput } from "./config/gateway-config.ts";
 import { type Gateway, type GatewayOptions, openGateway } from "./gateway.ts";
 
@@ -13,16 +16,56 @@ export interface TestGateway {
   at(time: string | number): void;
 }
 
+export interface TestOptions extends GatewayOptions {
+  readonly address?: string;
+  readonly models?: Readonly<Record<string, TextModel>>;
+}
+
 export const START: number = Date.parse("2026-05-04T12:00:00Z");
 
-export async function testGateway(
+export function testGateway(
   config: GatewayConfigInput = {},
-  { address = ":memory:", ...options }: GatewayOptions & { readonly address?: string } = {},
+  { address = ":memory:", ...options }: TestOptions = {},
+): Promise<TestGateway> {
+  return gatewayOver(config, options, async (settings) => {
+    const engine = await open(address, settings);
+    onTestFinished(() => engine.close());
+    return engine;
+  });
+}
+
+/** For `describe.each`. On PostgreSQL a file's tests share a store, and each has a tenant of its own. */
+export const BACKENDS: readonly [string, typeof testGateway][] = [
+  ["SQLite", testGateway],
+  ["PostgreSQL", onPostgres],
+];
+
+let shared: Promise<Store> | undefined;
+let tenants = 0;
+afterAll(async () => {
+  await (await shared)?.close();
+});
+
+function onPostgres(
+  config: GatewayConfigInput = {},
+  options: TestOptions = {},
+): Promise<TestGateway> {
+  shared ??= createDatabase().then((address) => openStore(address));
+  const store = shared;
+  const tenant = `tenant-${++tenants}`;
+  return gatewayOver(config, options, async (settings) => {
+    return new Engine(await store, { ...settings, tenant });
+  });
+}
+
+async function gatewayOver(
+  config: GatewayConfigInput,
+  { models = {}, ...options }: TestOptions,
+  opened: (settings: Pick<EngineOptions, "models" | "source">) => Promise<Engine>,
 ): Promise<TestGateway> {
   let now = START;
   const random = (bytes: Uint8Array) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>);
-  const engine = await open(address, { source: { now: () => now, random } });
-  onTestFinished(() => engine.close());
+  const engine = await opened({ models, source: { now: () => now, random } });
   const { session = {}, ...rest } = config;
   const utc = { ...rest, session: { timeZone: "UTC", ...session } };
   return {

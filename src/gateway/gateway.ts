@@ -29,7 +29,12 @@ import {
 } from "./inbound-message.ts";
 import type { InboundAction, InboundReason, InboundResult, InboundTurn } from "./inbound-result.ts";
 import { explainPolicy, resetDue } from "./resets/route-reset.ts";
-import { answerCommand, type CompactOnRequest, matchCommand } from "./routes/commands.ts";
+import {
+  answerCommand,
+  type CompactCommand,
+  type CompactOnRequest,
+  matchCommand,
+} from "./routes/commands.ts";
 import { findRepeated, inboundMark } from "./routes/find-repeated.ts";
 import { findSession, forkParent, startSession } from "./routes/start-session.ts";
 import {
@@ -42,14 +47,19 @@ import {
   type TurnParts,
 } from "./turns/answer-turn.ts";
 import type { GatewayModel } from "./turns/choose-model.ts";
-import type { CompactionSetup } from "./turns/compaction-of.ts";
+import { type CompactionSetup, summariesOf } from "./turns/compaction-of.ts";
+import { type GatewayReply, type ReplyOptions, replyTo } from "./turns/reply.ts";
+import { storeModels } from "./turns/store-models.ts";
 
 export interface GatewayOptions {
   /** The time in epoch milliseconds; the machine's clock if left out. */
   readonly now?: () => number;
-  /** What `/compact` does; compacts as the engine does by default if left out. */
+  /** What `/compact` does; compacts with `summaries` and the instructions given if left out. */
   readonly compact?: CompactOnRequest;
-  /** Who answers, and writes memories down: one for all, or chosen by a route's overrides and levels. */
+  /**
+   * Who answers, and writes memories down: one for all, or chosen by a route's overrides and levels. The
+   * store's model that the configuration names if left out.
+   */
   readonly model?: GatewayModel;
   /** Who writes summaries, and how. */
   readonly summaries?: NonNullable<AutoCompactionOptions["compact"]>;
@@ -75,7 +85,7 @@ export class Gateway {
   readonly tenant: TenantEngine;
   readonly config: GatewayConfig;
   readonly #now: () => number;
-  readonly #compact: CompactOnRequest | undefined;
+  readonly #compact: CompactCommand;
   readonly #turns: TurnParts;
 
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
@@ -83,8 +93,13 @@ export class Gateway {
     this.config = config;
     const { now = Date.now, compact, ...parts } = options;
     this.#now = now;
-    this.#compact = compact;
-    this.#turns = { tenant, config, now, ...parts };
+    this.#compact = {
+      compact: compact ?? compactWith(summariesOf(config, options.summaries)),
+      isHosts: compact !== undefined,
+    };
+    const { model } = config.agents.defaults;
+    const known = model === null ? {} : { model: storeModels(tenant, model) };
+    this.#turns = { tenant, config, now, ...known, ...parts };
   }
 
   /** The key of the conversation that a message belongs to. */
@@ -106,8 +121,11 @@ export class Gateway {
       try {
         return await this.#take(checked, key);
       } catch (error) {
-        // Somebody else has led the key elsewhere: their session may be the right one for us.
-        if (!BackscrollError.is(error, "route_conflict") || tries === MAX_TRIES) throw error;
+        // Somebody else has led the key elsewhere, or forgotten it: theirs may be right for us.
+        const isPassing =
+          BackscrollError.is(error, "route_conflict") ||
+          BackscrollError.is(error, "session_key_not_found");
+        if (!isPassing || tries === MAX_TRIES) throw error;
       }
     }
   }
@@ -122,6 +140,17 @@ export class Gateway {
 
   generateStream(input: GatewayGenerateInput): GenerateStream<GatewayAnswer> {
     return streamOf((tell) => answerTurn(this.#turns, input, tell));
+  }
+
+  /** Takes a message in, stores it, has it answered, and says what is to be sent back. */
+  reply(message: InboundMessage, options: ReplyOptions = {}): Promise<GatewayReply> {
+    const parts = {
+      inbound: (taken: InboundMessage) => this.inbound(taken),
+      generate: (input: GatewayGenerateInput) => this.generate(input),
+      isAnswering: this.#turns.model !== undefined,
+      instructions: this.config.agents.defaults.instructions,
+    };
+    return replyTo(parts, message, options);
   }
 
   /** For hosts that make their own calls: compacts, flushes and counts at the end of a turn. */
@@ -280,6 +309,12 @@ export class Gateway {
         return `the session goes on: sessions are reset ${rule}`;
     }
   }
+}
+
+/** The engine keeps what it keeps by default; only a model heeds the instructions. */
+function compactWith(summaries: ReturnType<typeof summariesOf>): CompactOnRequest {
+  return (session, instructions) =>
+    session.compact({ ...summaries, ...(instructions === "" ? {} : { instructions }) });
 }
 
 function isDelivered(route: Route | undefined): boolean {

@@ -6,6 +6,7 @@ export type {
   ChatPart,
   ChatRequest,
   ChatTool,
+  ReasoningEffort,
   ToolCallPart,
 } from "../context/chat-model.ts";
 export type { FailureKind } from "../providers/model-failure.ts";
@@ -109,6 +110,7 @@ export type {
   GatewayAfterTurn,
   GatewayAnswer,
   GatewayGenerateInput,
+  GatewayTools,
   GatewayTurnContext,
 } from "./turns/answer-turn.ts";
 export type { AnyModel, GatewayModel, ModelChoice } from "./turns/choose-model.ts";
@@ -117,5 +119,6 @@ export {
   type ConfiguredCompaction,
   compactionOf,
 } from "./turns/compaction-of.ts";
+export type { GatewayReply, ReplyOptions, ReplyReason } from "./turns/reply.ts";
 export type { WithMemoryOptions } from "./with-memory/memory-turn.ts";
 export { withMemory } from "./with-memory/with-memory.ts";

@@ -30,6 +30,8 @@ export const MAX_ID_LENGTH = 128;
 export const MAX_NAME_BYTES = 512;
 export const MAX_TITLE_BYTES = 1_024;
 export const MAX_SUMMARY_BYTES: number = 256 * 1024;
+/** What somebody wants of a summary: a few sentences. */
+export const MAX_INSTRUCTIONS_BYTES: number = 4 * 1024;
 export const MAX_PATH_BYTES = 4_096;
 export const MAX_PARTICIPANTS = 1_000;
 

@@ -56,7 +56,7 @@ async function* streamAnswer(
 }
 
 function toCall(name: string, request: ChatRequest) {
-  const { tools = {}, maxOutputTokens, temperature, providerOptions } = request;
+  const { tools = {}, maxOutputTokens, temperature, reasoning, providerOptions } = request;
   const rendered = renderContext(request.messages, "ai-sdk", { model: name });
   const instructions = [request.instructions, rendered.instructions].filter(
     (text) => text !== undefined && text !== "",
@@ -68,6 +68,7 @@ function toCall(name: string, request: ChatRequest) {
     ...(given.length === 0 ? {} : { tools: Object.fromEntries(given.map(withoutExecute)) }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(reasoning === undefined ? {} : { reasoning }),
     ...(providerOptions === undefined ? {} : { providerOptions: { ...providerOptions } as never }),
   };
 }

@@ -1,5 +1,12 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DM_SCOPES, type KeySettings, type Origin, resolveSessionKey } from "./resolve-key.ts";
+import {
+  DM_SCOPES,
+  type KeySettings,
+  linkedIdentity,
+  type Origin,
+  resolveSessionKey,
+} from "./resolve-key.ts";
 
 const SETTINGS: KeySettings = {
   dmScope: "per-channel-peer",
@@ -101,6 +108,42 @@ describe("identity links", () => {
       expect(keys[2]).toBe(keys[1]);
       expect(new Set(keys).size).toBe(4);
     }
+  });
+
+  test("may name a person with a colon, and nobody else comes to be that person", () => {
+    const links = { "irc:ana": ["telegram:1"], ana: ["telegram:2"] };
+    const of = (channel: string, peer: string) =>
+      keyOf({ channel, peer }, { dmScope: "per-peer", identityLinks: links });
+    expect(of("telegram", "1")).toBe("agent:main:direct:irc%3Aana");
+    expect(of("irc", "ana")).toBe("agent:main:direct:%3Airc%3Aana");
+    expect(of("irc", "irc:ana")).toBe("agent:main:direct:irc%3Airc%3Aana");
+    expect(of("irc", "irc:irc:ana")).toBe("agent:main:direct:irc%3Airc%3Airc%3Aana");
+  });
+
+  test("never make two people one, whatever they and the persons are called", () => {
+    const letters = fc.array(fc.constantFrom("a", "b", ":", "%"), { maxLength: 4 });
+    const text = fc.oneof(
+      fc.constantFrom("a", "b", "a:a", "a:b", "a:a:b", ":a", ":a:b"),
+      letters.map((each) => each.join("")),
+    );
+    const links = fc.dictionary(text, fc.array(text, { maxLength: 2 }), { maxKeys: 3 });
+    const person = fc.record({ channel: fc.constantFrom("a", "b"), peer: text });
+    fc.assert(
+      fc.property(links, person, person, (identityLinks, one, other) => {
+        fc.pre(one.peer !== "" && other.peer !== "");
+        const keys = [one, other].map((origin) =>
+          keyOf(origin, { dmScope: "per-channel-peer", identityLinks }),
+        );
+        const linked = [one, other].map(({ channel, peer }) =>
+          linkedIdentity(identityLinks, channel, peer),
+        );
+        const isOne =
+          one.channel === other.channel &&
+          (linked[0] === undefined ? one.peer === other.peer : linked[0] === linked[1]);
+        expect(keys[0] === keys[1]).toBe(isOne);
+      }),
+      { numRuns: 3_000 },
+    );
   });
 
   test("mean nothing where all share one conversation", () => {

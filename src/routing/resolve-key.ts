@@ -106,9 +106,10 @@ function strangerId(links: IdentityLinks, channel: string, peer: string): string
   const id = peer.trim();
   const names = Object.keys(links).map((name) => name.trim());
   if (!names.some((name) => id === name || id.endsWith(`:${name}`))) return id;
-  let qualified = id;
-  do qualified = `${encodeURIComponent(channel.trim().toLowerCase())}:${qualified}`;
-  while (names.includes(qualified));
+  let qualified = `${encodeURIComponent(channel.trim().toLowerCase())}:${id}`;
+  // A person's name may hold a colon, and so read as that. No channel begins with one: colons in front
+  // make a third thing, which can be read back, so that no two strangers become one.
+  while (names.includes(qualified)) qualified = `:${qualified}`;
   return qualified;
 }
 

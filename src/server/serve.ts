@@ -6,6 +6,7 @@
 
 import type { Engine } from "../engine/engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
+import { storeModel } from "../gateway/turns/store-models.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { hostName } from "./admission.ts";
@@ -61,6 +62,7 @@ const RATE_LIMIT: RateLimit = { perSecond: 200, burst: 400 };
 
 export async function openServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, allowHosts = [], allowOrigins = [] } = options;
+  checkAnswering(engine, options.gateway);
   const isLoopback = LOOPBACK.has(host);
   const needsToken = !isLoopback || (options.requireToken ?? false);
   const stopping = new AbortController();
@@ -93,6 +95,20 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
       await listening.close(patienceMs);
     },
   };
+}
+
+/** A model that the configuration names and nobody has is better heard of now than by the first message. */
+function checkAnswering(engine: Engine, gateway: GatewayConfig | undefined): void {
+  const name = gateway?.agents.defaults.model ?? null;
+  if (name === null) return;
+  try {
+    storeModel(engine, name);
+  } catch (cause) {
+    if (!BackscrollError.is(cause, "model_unavailable")) throw cause;
+    const message = `agents.defaults.model is ${name}: ${cause.message}`;
+    const details = { ...cause.details, field: "agents.defaults.model" };
+    throw new BackscrollError("model_unavailable", message, { details, cause });
+  }
 }
 
 /** Whoever can reach a loopback address can read the store's file, too. */

@@ -1,5 +1,5 @@
 /**
- * A thousand turns against a provider that misbehaves, over HTTP and through the SDK that users have:
+ * Turns by the thousand, on PostgreSQL by the hundred, against a provider that misbehaves, over HTTP and through the SDK that users have:
  * nothing is lost, every context fits, and the housekeeping comes to rest. Each policy has a file of
  * its own that runs them, so that two run at a time.
  */
@@ -17,7 +17,8 @@ import { toolTraffic, unansweredCalls } from "../../src/transcript/tool-pairs.ts
 import { type ModelServer, startModelServer } from "../support/model-server.ts";
 import { type Provider, scriptedProvider, seeded } from "./scripted-provider.ts";
 
-const TURNS = 1_000;
+/** What is rare is met in so many turns, whatever the seed. */
+const MANY_TURNS = 1_000;
 const WINDOW = 8_000;
 const FILLER = "the quick brown fox jumps over the lazy dog while it rains ".split(" ");
 
@@ -34,7 +35,7 @@ interface Run {
   readonly failures: Readonly<Record<string, number>>;
 }
 
-async function converse(policy: AutoPolicy, seed: number): Promise<Run> {
+async function converse(policy: AutoPolicy, seed: number, turns: number): Promise<Run> {
   const random = seeded(seed);
   let spoken = 0;
   const words = (name: string) => {
@@ -56,7 +57,7 @@ async function converse(policy: AutoPolicy, seed: number): Promise<Run> {
   const said: string[] = [];
   const delivered: string[] = [];
   const failures: Record<string, number> = {};
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let turn = 0; turn < turns; turn++) {
     const name = `question${seed}x${turn}`;
     said.push(name);
     const stop = new AbortController();
@@ -96,14 +97,21 @@ async function readAll(session: SessionHandle) {
 const textIn = (blocks: readonly { readonly type: string }[]) =>
   blocks.map((block) => ("text" in block ? String(block.text) : "")).join("");
 
-export function loopCases(policy: AutoPolicy, seed: number): void {
+export interface LoopOptions {
+  /** 1,000 if left out; in fewer, what is rare need not happen. */
+  readonly turns?: number;
+  readonly newAddress?: () => Promise<string>;
+}
+
+export function loopCases(policy: AutoPolicy, seed: number, options: LoopOptions = {}): void {
+  const { turns = MANY_TURNS, newAddress = async () => ":memory:" } = options;
   let run: Run;
   let messages: Awaited<ReturnType<typeof readAll>>;
 
   beforeAll(async () => {
-    memory = await open(":memory:");
+    memory = await open(await newAddress());
     server = await startModelServer();
-    run = await converse(policy, seed);
+    run = await converse(policy, seed, turns);
     messages = await readAll(run.session);
   }, 300_000);
 
@@ -112,7 +120,7 @@ export function loopCases(policy: AutoPolicy, seed: number): void {
     await server.close();
   });
 
-  test("meets all that was planned for it", () => {
+  test.runIf(turns >= MANY_TURNS)("meets all that was planned for it", () => {
     for (const count of Object.values(run.provider.counts)) expect(count).toBeGreaterThan(0);
     expect(run.failures["aborted"]).toBeGreaterThan(0);
     expect(run.failures["connection"]).toBeGreaterThan(0);
@@ -122,7 +130,8 @@ export function loopCases(policy: AutoPolicy, seed: number): void {
 
   test("sends contexts that fit, every one of them", () => {
     expect(run.provider.tooLong()).toBe(0);
-    expect(run.events.filter(({ type }) => type === "overflow_retry").length).toBeGreaterThan(0);
+    const retries = run.events.filter(({ type }) => type === "overflow_retry").length;
+    expect(retries).toBeGreaterThanOrEqual(turns >= MANY_TURNS ? 1 : 0);
   });
 
   test("loses nothing that was said or delivered", () => {
@@ -148,13 +157,13 @@ export function loopCases(policy: AutoPolicy, seed: number): void {
     const kinds = run.events.map(({ type }) => type);
     const cycles = kinds.join(" ").split("compacted ");
     expect(Math.max(...cycles.map((cycle) => cycle.match(/\bflushed\b/g)?.length ?? 0))).toBe(1);
-    expect(kinds).toContain("flush_failed");
+    if (turns >= MANY_TURNS) expect(kinds).toContain("flush_failed");
   });
 
   test("does not compact again and again", () => {
     const compacted = run.events.filter(({ type }) => type === "compacted");
-    expect(compacted.length).toBeGreaterThan(10);
-    expect(compacted.length).toBeLessThan(TURNS / 3);
+    expect(compacted.length).toBeGreaterThan(turns / 100);
+    expect(compacted.length).toBeLessThan(turns / 3);
     for (const event of compacted) {
       if (event.type === "compacted" && policy.name === "pi") {
         expect(event.tokensAfter).toBeLessThan(event.tokensBefore);
@@ -166,7 +175,7 @@ export function loopCases(policy: AutoPolicy, seed: number): void {
     const decided = run.events.filter((event) => event.type === "compaction_decided");
     const failed = Object.values(run.failures).reduce((sum, count) => sum + count, 0);
     const atTheEnd = decided.filter((event) => "reason" in event && event.reason !== "overflow");
-    expect(atTheEnd).toHaveLength(TURNS - failed);
+    expect(atTheEnd).toHaveLength(turns - failed);
     for (const event of decided) expect(Object.keys(event.numbers).length).toBeGreaterThan(0);
   });
 
@@ -175,7 +184,7 @@ export function loopCases(policy: AutoPolicy, seed: number): void {
       const [word] = /(question|answer)\d+x\d+/.exec(textIn(blocks)) ?? [];
       return word === undefined ? [] : [{ id, word }];
     });
-    expect(spoken.length).toBeGreaterThan(TURNS * 1.5);
+    expect(spoken.length).toBeGreaterThan(turns * 1.5);
     const missed: string[] = [];
     for (let i = 0; i < spoken.length; i += 10) {
       const some = spoken.slice(i, i + 10);

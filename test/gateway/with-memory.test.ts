@@ -168,6 +168,15 @@ describe("an answer over a real connection", () => {
     expect(result?.blocks[0]).toMatchObject({ output: "3", isError: false });
   });
 
+  test("asks the server for as much thought as it is told to", async () => {
+    const session = await start();
+    server.answer(streams({ text: ["Hm."] }));
+    const input = { conversationId: session.id, model: model(), message: "Think." };
+    await generate(memory, { ...input, reasoning: "high" });
+    await generate(memory, input);
+    expect(server.requests.map(({ reasoning }) => reasoning)).toEqual(["high", undefined]);
+  });
+
   test("is silent though every byte comes by itself", async () => {
     const session = await start();
     server.answer(dribbles({ text: [..."\nno_reply NO_REPLY "] }));

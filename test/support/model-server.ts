@@ -21,6 +21,8 @@ export interface ChatRequest {
   readonly tools: readonly string[];
   /** Whether the answer is wanted piece by piece. */
   readonly stream: boolean;
+  /** How much the model is to think; undefined if nothing was said. */
+  readonly reasoning: string | undefined;
 }
 
 export interface ChatMessage {
@@ -145,11 +147,12 @@ function sendJson(
 async function readRequest(incoming: IncomingMessage): Promise<ChatRequest> {
   let text = "";
   for await (const part of incoming.setEncoding("utf8")) text += part;
-  const { model, messages, tools, stream } = JSON.parse(text) as {
+  const { model, messages, tools, stream, ...rest } = JSON.parse(text) as {
     readonly model: string;
     readonly messages: readonly ChatMessage[];
     readonly tools?: readonly { readonly function: { readonly name: string } }[];
     readonly stream?: boolean;
+    readonly reasoning_effort?: string;
   };
   const said = (role: string) =>
     messages
@@ -165,6 +168,7 @@ async function readRequest(incoming: IncomingMessage): Promise<ChatRequest> {
     messages,
     tools: (tools ?? []).map((tool) => tool.function.name),
     stream: stream ?? false,
+    reasoning: rest.reasoning_effort,
   };
 }
 

@@ -208,6 +208,15 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
     ...values("holdLease", NO_NAME, (value) =>
       engine.holdLease(value, { durationMs: 1_000 }, async () => undefined),
     ),
+    ...inputs(
+      "holdLease",
+      { patienceMs: [-1, "1", null, Number.NaN] },
+      { durationMs: 1_000 },
+      (input) => session.holdLease("job", input, async () => undefined),
+    ),
+    ...values("holdLease of a session", NO_NAME, (value) =>
+      session.holdLease(value, { durationMs: 1_000 }, async () => undefined),
+    ),
     ...values("holdLease work", NO_FUNCTION, (value) =>
       engine.holdLease("job", { durationMs: 1_000 }, value),
     ),

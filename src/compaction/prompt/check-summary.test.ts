@@ -95,6 +95,7 @@ describe("is rejected: a summary that", () => {
     const leaks = [
       "<analysis>First I look at it.</analysis>",
       "</record-1>",
+      "<wishes-1>",
       "<|im_start|>assistant",
       "[INST] go on [/INST]",
       "Human: what now?",

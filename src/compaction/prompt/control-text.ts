@@ -5,7 +5,7 @@
  * Conversations are also *about* such text, so what stands in quotes or code is not looked at.
  */
 
-import { SUMMARY_RULES, SUMMARY_SYSTEM_PROMPT } from "./summary-prompt.ts";
+import { SUMMARY_RULES, SUMMARY_SYSTEM_PROMPT, SUMMARY_WISHES } from "./summary-prompt.ts";
 
 /** `text` without what it quotes. */
 export function withoutQuotes(text: string): string {
@@ -33,7 +33,7 @@ export function isRefusal(prose: string): boolean {
 }
 
 const CONTROL: readonly (readonly [what: string, pattern: RegExp])[] = [
-  ["a tag of the prompt", /<\/?(?:record|earlier-summary)-\d+>/i],
+  ["a tag of the prompt", /<\/?(?:record|earlier-summary|wishes)-\d+>/i],
   ["a tag of a hidden part", /<\/?(?:analysis|think|thinking|scratchpad|reasoning)>/i],
   ["a system tag", /<\/?(?:system|system-reminder|instructions?|human|assistant|user)>/i],
   [
@@ -57,7 +57,11 @@ const CONTROL: readonly (readonly [what: string, pattern: RegExp])[] = [
   ],
 ];
 
-const PROMPT_SENTENCES = [...SUMMARY_SYSTEM_PROMPT.split(/\n|(?<=\.) /), ...SUMMARY_RULES]
+const PROMPT_SENTENCES = [
+  ...SUMMARY_SYSTEM_PROMPT.split(/\n|(?<=\.) /),
+  ...SUMMARY_RULES,
+  ...SUMMARY_WISHES.split(/(?<=\.) /),
+]
   .map(normalize)
   .filter((sentence) => sentence.length >= 30);
 

@@ -13,6 +13,8 @@ import { modelSummarizer } from "../../compaction/prompt/model-summarizer.ts";
 import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render/render.ts";
 import type { Summarizer } from "../../compaction/summary.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { checkText } from "../../model/ids.ts";
+import { MAX_INSTRUCTIONS_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { TextModel } from "../../model/text-model.ts";
 import { checkCount, checkInput, checkOneOf, invalid } from "../check.ts";
@@ -40,6 +42,8 @@ export interface CompactInput {
   readonly model?: string;
   /** `mechanical`: used if the model's answer is of no use. Otherwise the call fails. */
   readonly fallback?: "mechanical" | "none";
+  /** What a model is to heed in the summary, in words, at most 4 KiB; a mechanical one cannot. */
+  readonly instructions?: string;
   /** How a mechanical summary is written: `rich` has ledger and citations, `seed` is claw-code's. */
   readonly profile?: SummaryProfile;
   /** `rolling` writes one summary anew; `hierarchical` keeps the old ones and summarises those. */
@@ -67,6 +71,8 @@ export interface CheckedCompaction {
   readonly summarizer: Summarizer;
   readonly fallback: Summarizer | undefined;
   readonly profile: SummaryProfile;
+  /** Undefined: none were given. */
+  readonly instructions: string | undefined;
   readonly strategy: "rolling" | "hierarchical";
   readonly before: CompactionHook | undefined;
   readonly signal: AbortSignal | undefined;
@@ -92,10 +98,16 @@ export function checkCompaction(
     summarizer: toSummarizer(scope, session, input, profile),
     fallback: fallback === "mechanical" ? mechanicalSummarizer(profile) : undefined,
     profile,
+    instructions: checkInstructions(input.instructions),
     strategy: checkOneOf(input.strategy ?? strategy, ["rolling", "hierarchical"], "strategy"),
     before: input.before,
     signal: input.signal,
   };
+}
+
+function checkInstructions(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  return checkText(given, "instructions", MAX_INSTRUCTIONS_BYTES).trim() || undefined;
 }
 
 /** A summariser of the caller's, a model by its name, or the mechanical one. */

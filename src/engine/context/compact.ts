@@ -164,7 +164,7 @@ async function fromHook(
 
 function toTask(
   { session, previous }: CompactionGround,
-  { summarizer, fallback, signal, limitTokens }: CheckedCompaction,
+  { summarizer, fallback, instructions, signal, limitTokens }: CheckedCompaction,
   plan: CompactionPlan,
 ): SummaryTask {
   return {
@@ -174,6 +174,7 @@ function toTask(
     quotes: session.retention === "full",
     summarizer,
     fallback,
+    instructions,
     signal,
     maxTokens: limitTokens === undefined ? undefined : Math.floor(limitTokens / 3),
   };

@@ -22,8 +22,8 @@ import { structureOf } from "./compaction-entry.ts";
 import type { CompactionGround } from "./compaction-ground.ts";
 import {
   askWithFallback,
-  limitsOf,
   type SummaryTask,
+  termsOf,
   type WrittenSummary,
   writeSummary,
 } from "./write-summary.ts";
@@ -166,7 +166,7 @@ async function fold(
     );
     return appendedEntry("", draft, { id, sequence: 0, parentId: null, ordinal: 1, hash: "" });
   });
-  const request = { previous: null, entries, structure, splitTurn: false, ...limitsOf(task) };
+  const request = { previous: null, entries, structure, splitTurn: false, ...termsOf(task) };
   const { answer, writer } = await askWithFallback(task, task.summarizer, request);
   return { text: answer.text, structure, summarizer: writer.name, model: answer.model };
 }

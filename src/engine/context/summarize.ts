@@ -41,7 +41,7 @@ export interface Summary {
 
 export type SummarizeOptions = Pick<
   CompactInput,
-  "summarizer" | "model" | "fallback" | "profile" | "signal"
+  "summarizer" | "model" | "fallback" | "instructions" | "profile" | "signal"
 >;
 
 /** Covers what no compaction of the path covers, up to `through`, and carries the last summary. */
@@ -71,6 +71,7 @@ export async function summarizeSession(
     quotes: session.retention === "full",
     summarizer: options.summarizer,
     fallback: options.fallback,
+    instructions: options.instructions,
     signal: options.signal,
     maxTokens: undefined,
   });

@@ -37,6 +37,7 @@ export interface SummaryTask {
   readonly summarizer: Summarizer;
   /** Whose summary is taken if the first one's is of no use; without it the call fails. */
   readonly fallback: Summarizer | undefined;
+  readonly instructions: string | undefined;
   readonly signal: AbortSignal | undefined;
   /** About what the text may take. */
   readonly maxTokens: number | undefined;
@@ -69,7 +70,7 @@ export async function writeSummary(scope: Scope, task: SummaryTask): Promise<Wri
       entries,
       structure: structureOf(digest, task),
       splitTurn: isLast && task.splitTurn,
-      ...limitsOf(task),
+      ...termsOf(task),
     };
     const asked = await askWithFallback(task, writer, request);
     ({ answer, writer } = asked);
@@ -89,11 +90,14 @@ function structureOf(digest: Digest, { quotes }: SummaryTask): SummaryStructure 
   return quotes ? structure : dropQuotes(structure);
 }
 
-export function limitsOf({
+/** What holds for every part of the range alike. */
+export function termsOf({
+  instructions,
   maxTokens,
   signal,
-}: SummaryTask): Pick<SummaryRequest, "maxTokens" | "signal"> {
+}: SummaryTask): Pick<SummaryRequest, "instructions" | "maxTokens" | "signal"> {
   return {
+    ...(instructions === undefined ? {} : { instructions }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(signal === undefined ? {} : { signal }),
   };

@@ -12,10 +12,11 @@ import type { SessionHandle } from "../session-handle.ts";
 
 export type MessageApi = Pick<MessageStream, Exclude<keyof MessageStream, "hold" | "leave">>;
 
+/** Without leases: work that one process does is done where the store is. */
 export interface SessionApi
   extends Omit<
     Pick<SessionHandle, keyof SessionHandle>,
-    "openMessage" | "continueMessage" | "fork"
+    "openMessage" | "continueMessage" | "fork" | "holdLease"
   > {
   openMessage(input: OpenMessageInput): Promise<MessageApi>;
   continueMessage(id: string, lease: string): Promise<MessageApi>;

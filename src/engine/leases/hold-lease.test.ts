@@ -4,13 +4,25 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { createDatabase } from "../../../test/support/postgres.ts";
+import { createDatabase, query } from "../../../test/support/postgres.ts";
 import type { BackscrollError } from "../../model/errors.ts";
-import { open } from "../../open.ts";
+import { open, openStore } from "../../open.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
 import { holdLease } from "./hold-lease.ts";
+
+/** How many leases the store knows of. */
+async function leasesIn(address: string): Promise<number> {
+  const sql = "SELECT count(*) AS count FROM leases";
+  if (/^postgres/.test(address)) return Number((await query(address, sql))[0]?.["count"]);
+  const db = new DatabaseSync(address, { readOnly: true });
+  try {
+    return Number(db.prepare(sql).get()?.["count"]);
+  } finally {
+    db.close();
+  }
+}
 
 const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["SQLite", async () => join(createFolder(), "leases.db")],
@@ -53,6 +65,43 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     );
     expect(most).toBe(1);
     expect(done.sort()).toEqual([0, 1, 2]);
+  });
+
+  test("of a session is its own, and is waited for no longer than one has patience", async () => {
+    const address = await newAddress();
+    const [first, second] = [await opened(address), await opened(address)];
+    const make = () => first.createSession({ agent: "a", createdBy: "ana" });
+    const [one, other] = [await make(), await make()];
+    const away = await second.getSession(one.id);
+    const done: string[] = [];
+    const work = (name: string) => async () => {
+      done.push(name);
+    };
+    await one.holdLease("job", { durationMs: 30_000 }, async () => {
+      await away.holdLease("job", { durationMs, patienceMs: 0 }, work("impatient"));
+      await away.holdLease("job", { durationMs, patienceMs: 50 }, work("a little patient"));
+      await away.holdLease("other job", { durationMs, patienceMs: 0 }, work("another name"));
+      await other.holdLease("job", { durationMs, patienceMs: 0 }, work("another session"));
+      const namesake = second.forTenant("b");
+      const theirs = namesake.session(one.id);
+      await theirs.holdLease("job", { durationMs, patienceMs: 0 }, work("another tenant"));
+    });
+    await away.holdLease("job", { durationMs, patienceMs: 0 }, work("afterwards"));
+    expect(done).toEqual(["another name", "another session", "another tenant", "afterwards"]);
+  });
+
+  test("whose holder has died is forgotten by a sweep, and one that is held is not", async () => {
+    const address = await newAddress();
+    const engine = await opened(address);
+    const store = await openStore(address);
+    onTestFinished(() => store.close());
+    for (let i = 0; i < 3; i++) await store.takeLease(`dead ${i}`, "somebody", 0);
+    await engine.holdLease("job", { durationMs: 30_000 }, async () => {
+      expect(await leasesIn(address)).toBe(4);
+      await engine.sweepAll();
+      expect(await leasesIn(address)).toBe(1);
+    });
+    expect(await leasesIn(address)).toBe(0);
   });
 
   test("is kept for as long as the work takes, and given up when it is stopped", async () => {

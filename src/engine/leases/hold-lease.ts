@@ -13,6 +13,8 @@ import { pause } from "../pause.ts";
 export interface HoldLeaseOptions {
   /** How long others wait for a holder that has died. A third of it lies between two renewals. */
   readonly durationMs: number;
+  /** How long to wait while somebody else holds it; 0: not at all. For ever if left out. */
+  readonly patienceMs?: number;
   /** Ends the waiting, or the work. */
   readonly signal?: AbortSignal;
 }
@@ -31,13 +33,16 @@ export interface LeaseClaim extends HoldLeaseOptions {
  * Waits for the lease, and does `work` while it holds it. When the lease is lost, the work's signal is
  * aborted, and once the work has ended it begins anew.
  *
- * Resolves when the work has ended by itself, or when `signal` was aborted. Rejects with what the work
- * throws, or when the store cannot be used any more; a store that is busy or away for a while is
- * waited for.
+ * Resolves when the work has ended by itself, when `signal` was aborted, or when the patience was at an
+ * end: then nothing was done. Rejects with what the work throws, or when the store cannot be used any
+ * more; a store that is busy or away for a while is waited for.
  */
 export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
-  const { durationMs, signal } = claim;
+  const { durationMs, patienceMs, signal } = claim;
   const isStopped = () => signal?.aborted === true;
+  const until = performance.now() + (patienceMs ?? Number.POSITIVE_INFINITY);
+  // Who does not wait for ever waits for something short, and asks more often.
+  const roundMs = patienceMs === undefined ? durationMs / 3 : Math.min(durationMs / 3, ROUND_MS);
   while (!isStopped()) {
     const asked = performance.now();
     if ((await take(claim)) === true) {
@@ -46,9 +51,13 @@ export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<vo
       if (performance.now() - asked > durationMs / 3) continue;
       if ((await workUnderLease(claim, asked, work)) === "done") return;
     }
-    await pause(durationMs / 3, signal);
+    const left = until - performance.now();
+    if (left <= 0) return;
+    await pause(Math.min(roundMs, left), signal);
   }
 }
+
+const ROUND_MS = 250;
 
 /** Whether the lease is ours now; undefined if nobody knows. */
 async function take({ store, name, owner, durationMs }: LeaseClaim): Promise<boolean | undefined> {

@@ -7,7 +7,7 @@ import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { EventListener, GatewayEvent } from "./events.ts";
 import type { SessionFigures } from "./read-figures.ts";
-import { markAttempt } from "./session-state.ts";
+import { markAttempt, readAutoState } from "./session-state.ts";
 
 export interface CompactTask {
   readonly session: SessionHandle;
@@ -25,7 +25,7 @@ export interface CompactTask {
  * told as an event, and counts as an attempt: the turn that it comes after has been answered.
  */
 export async function compactBy(task: CompactTask): Promise<CompactionResult | null> {
-  const { session, known, input, tell } = task;
+  const { session, input, tell } = task;
   let lowGain: CompactionPlan | undefined;
   const before = async (plan: CompactionPlan) => {
     if (task.minGainTokens !== null && plan.gainTokens < task.minGainTokens) {
@@ -39,30 +39,36 @@ export async function compactBy(task: CompactTask): Promise<CompactionResult | n
   try {
     result = await session.compact({ ...input, before });
   } catch (error) {
-    await mark(task);
+    await mark(task, false);
     tell(toSkipped(session.id, error, lowGain, task.minGainTokens));
     return null;
   }
   const { entry, removed, tokensBefore, tokensAfter } = result;
   if (entry === null) {
-    await mark(task);
+    await mark(task, false);
     return null;
   }
-  const count = known.state.compactionCount + 1;
-  await mark(task, count);
+  const count = await mark(task, true);
   const figures = { count, removed, tokensBefore, tokensAfter };
   tell({ type: "compacted", sessionId: session.id, entryId: entry.id, ...figures });
   return result;
 }
 
-/** A mark that cannot be set is missed at most: it fails no turn, and is told. */
-async function mark(task: CompactTask, compactionCount?: number): Promise<void> {
-  const { session, known, tell } = task;
+/**
+ * Gives how often the session was compacted by now: other processes count, too, since the figures were
+ * read. A mark that cannot be set is missed at most: it fails no turn, and is told.
+ */
+async function mark({ session, known, tell }: CompactTask, isDone: boolean): Promise<number> {
+  const before = known.state.compactionCount;
   try {
-    await markAttempt(session, known.session.messageCount, compactionCount);
+    const now = isDone ? readAutoState((await session.meta()).metadata).compactionCount : before;
+    const count = Math.max(before, now) + (isDone ? 1 : 0);
+    await markAttempt(session, known.session.messageCount, isDone ? count : undefined);
+    return count;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     tell({ type: "attempt_not_marked", sessionId: session.id, message });
+    return before + (isDone ? 1 : 0);
   }
 }
 

@@ -75,6 +75,9 @@ export type FlushReason =
   /** The policy has no threshold in tokens: a flush comes with the compaction only. */
   | "no_soft_threshold"
   | "already_flushed"
+  /** Another process is at it. */
+  | "claimed_elsewhere"
+  /** The count is not of what stands there now: it is old, or somebody has compacted since. */
   | "stale_count"
   | "heartbeat"
   | "read_only_workspace"

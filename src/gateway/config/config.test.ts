@@ -25,11 +25,11 @@ describe("a configuration", () => {
       },
       compaction: {
         ...{ enabled: true, policy: "turns", reserveTokens: 16_384, keepRecentTokens: 20_000 },
-        inputTokens: 200_000,
+        ...{ inputTokens: 200_000, summarizer: "mechanical" },
       },
       agents: {
         defaults: {
-          ...{ id: "main", contextTokens: null },
+          ...{ id: "main", model: null, instructions: null, contextTokens: null },
           compaction: {
             reserveTokensFloor: 20_000,
             memoryFlush: {
@@ -109,6 +109,9 @@ describe("a configuration", () => {
     ["session.maintenance.maxDiskBytes", { session: { maintenance: { maxDiskBytes: -1 } } }, /gb/],
     ["compaction.enabled", { compaction: { enabled: "no" } }, /true or false/],
     ["compaction.reserveTokens", { compaction: { reserveTokens: 1.5 } }, /whole number/],
+    ["compaction.summarizer", { compaction: { summarizer: "me" } }, /one of mechanical, model/],
+    ["agents.defaults.model", { agents: { defaults: { model: "" } } }, /not empty/],
+    ["agents.defaults.instructions", { agents: { defaults: { instructions: 1 } } }, /a text/],
     ["silence", { silence: "never" }, /one of whole, leading/],
     ["the configuration", [], /an object/],
   ])("names %s if it is wrong", (field, input, message) => {

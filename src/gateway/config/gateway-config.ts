@@ -35,6 +35,8 @@ export interface CompactionConfig {
   readonly keepRecentTokens: number;
   /** Where the policy `claw` compacts. */
   readonly inputTokens: number;
+  /** Who writes summaries: `model` is the store's own, or the one that a session names. */
+  readonly summarizer: "mechanical" | "model";
 }
 
 export interface MemoryFlushConfig {
@@ -52,6 +54,10 @@ export interface GatewayConfig {
     readonly defaults: {
       /** The agent that answers where none is named. */
       readonly id: string;
+      /** Which model of the store answers; null: only one that the host hands in. */
+      readonly model: string | null;
+      /** What the model is told before each conversation. */
+      readonly instructions: string | null;
       /** The window of models that are not in the catalogue; null: 200,000. */
       readonly contextTokens: number | null;
       readonly compaction: {

@@ -136,6 +136,8 @@ function complete(config: Record<string, unknown>): GatewayConfig {
     agents: {
       defaults: {
         ...defaults,
+        model: defaults.model ?? null,
+        instructions: defaults.instructions ?? null,
         contextTokens: defaults.contextTokens ?? null,
         compaction: {
           ...defaults.compaction,

@@ -117,8 +117,21 @@ export const SETTINGS: readonly Setting[] = [
     help: "Where the policy claw compacts.",
   },
   {
+    key: "compaction.summarizer",
+    ...{ kind: choice("mechanical", "model"), preset: "mechanical" },
+    help: "Who writes summaries; if the model's is of no use, the mechanical one is taken.",
+  },
+  {
     ...{ key: "agents.defaults.id", kind: TEXT, preset: "main" },
     help: "The agent that answers where none is named.",
+  },
+  {
+    ...{ key: "agents.defaults.model", kind: TEXT, preset: null },
+    help: "The store's model that answers messages, such as default; if not set, none does.",
+  },
+  {
+    ...{ key: "agents.defaults.instructions", kind: TEXT, preset: null },
+    help: "What that model is told before each conversation.",
   },
   {
     ...{ key: "agents.defaults.contextTokens", kind: COUNT, preset: null },

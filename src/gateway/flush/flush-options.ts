@@ -1,6 +1,7 @@
 /** How memories are flushed: what the host may set, and what holds otherwise. */
 
 import type { ChatModel } from "../../context/chat-model.ts";
+import { checkDuration } from "../../engine/leases/claim-lease.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 import { SILENT_TOKEN } from "../silence/silence.ts";
 import type { FlushSettings } from "./decide-flush.ts";
@@ -19,6 +20,8 @@ export interface MemoryFlushOptions extends Partial<FlushSettings> {
   readonly timeoutMs?: number;
   /** What it is given of the conversation, in tokens; what the policy leaves if left out. */
   readonly tokenBudget?: number;
+  /** How long other processes wait for one that died in a flush: 15 s if left out, at least 100 ms. */
+  readonly leaseMs?: number;
 }
 
 export interface CheckedFlush extends FlushSettings {
@@ -29,6 +32,7 @@ export interface CheckedFlush extends FlushSettings {
   readonly timeZone: string | undefined;
   readonly timeoutMs: number | undefined;
   readonly tokenBudget: number | undefined;
+  readonly leaseMs: number;
 }
 
 const DEFAULT_PROMPT =
@@ -38,6 +42,8 @@ const DEFAULT_PROMPT =
 
 const DEFAULT_SYSTEM =
   "This is a housekeeping turn that nobody reads. Use the tool, and say nothing to the user.";
+
+const DEFAULT_LEASE_MS = 15_000;
 
 const HINT = `When you are done, or there is nothing to write down, answer ${SILENT_TOKEN} and nothing else.`;
 
@@ -53,6 +59,7 @@ export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
     timeZone: options.timeZone,
     timeoutMs: options.timeoutMs,
     tokenBudget: options.tokenBudget,
+    leaseMs: checkDuration(options.leaseMs ?? DEFAULT_LEASE_MS, "leaseMs", 100),
   };
 }
 

@@ -1,12 +1,12 @@
-/** A memory flush of a session, if it is due: decided, done, marked and told. */
+/** A memory flush of a session, if it is due: decided, claimed, done, marked and told. */
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { AutoPolicy } from "../compaction/auto-policy.ts";
 import type { EventListener } from "../compaction/events.ts";
 import type { SessionFigures } from "../compaction/read-figures.ts";
-import { isFlushed, markFlushed } from "../compaction/session-state.ts";
-import { decideFlush } from "./decide-flush.ts";
+import { isFlushed, markFlushed, readAutoState } from "../compaction/session-state.ts";
+import { decideFlush, type FlushDecision } from "./decide-flush.ts";
 import type { CheckedFlush } from "./flush-options.ts";
 import { type FlushResult, runFlush } from "./run-flush.ts";
 
@@ -25,32 +25,91 @@ export interface FlushTask {
 /**
  * Null if nothing was written down. The cycle is marked as flushed only after the flush has succeeded:
  * one that fails is told, and tried again at the next turn.
+ *
+ * Of all processes that run turns of the session, one flushes at a time, and who comes later looks
+ * again whether there is still something to do.
  */
 export async function flushIfDue(task: FlushTask): Promise<FlushResult | null> {
-  const { session, known, policy, flush, turn, tell, now } = task;
+  const { session, flush, compacting, turn } = task;
+  const wanted = decideOn(task, isFlushed(task.known.state, task.known.compaction));
+  if (!wanted.flush) return told(task, wanted);
+  const claim = {
+    durationMs: flush.leaseMs,
+    // A compaction must not overtake the flush that is to come before it; a turn need not wait.
+    patienceMs: compacting ? PATIENCE_MS : 0,
+    ...(turn.signal === undefined ? {} : { signal: turn.signal }),
+  };
+  let isOurs = false;
+  let result: FlushResult | null = null;
+  try {
+    await session.holdLease("memory-flush", claim, async (signal) => {
+      isOurs = true;
+      const decision = await decideAgain(task, wanted);
+      result = decision.flush ? await carryOut(task, decision, signal) : told(task, decision);
+    });
+  } catch (error) {
+    // The store itself: the conversation goes on without, and will hear of it soon enough.
+    return failed(task, error);
+  }
+  if (isOurs || turn.signal?.aborted === true) return result;
+  return told(task, { ...wanted, flush: false, reason: "claimed_elsewhere" });
+}
+
+/** What a model may take for an answer: after that, the flush of another is given up. */
+const PATIENCE_MS = 120_000;
+
+function decideOn({ policy, flush, known, compacting, turn }: FlushTask, flushed: boolean) {
   const { contextTokens, contextWindow } = known.figures;
-  const sessionId = session.id;
-  const decision = decideFlush(policy, flush, {
-    ...{ contextTokens, contextWindow, fresh: known.fresh, compacting: task.compacting },
-    flushed: isFlushed(known.state, known.compaction),
+  return decideFlush(policy, flush, {
+    ...{ contextTokens, contextWindow, fresh: known.fresh, compacting, flushed },
     heartbeat: turn.heartbeat ?? false,
   });
-  tell({ type: "flush_decided", sessionId, ...decision });
-  if (!decision.flush) return null;
+}
+
+/** What the figures say may be over: another process has flushed, or compacted, since they were read. */
+async function decideAgain(task: FlushTask, wanted: FlushDecision): Promise<FlushDecision> {
+  const { session, known } = task;
+  const state = readAutoState((await session.meta()).metadata);
+  if (isFlushed(state, known.compaction)) return decideOn(task, true);
+  const { compaction } = await session.usage();
+  return compaction === known.compaction
+    ? wanted
+    : { ...wanted, flush: false, reason: "stale_count" };
+}
+
+function told({ session, tell }: FlushTask, decision: FlushDecision): null {
+  tell({ type: "flush_decided", sessionId: session.id, ...decision });
+  return null;
+}
+
+async function carryOut(
+  task: FlushTask,
+  decision: FlushDecision,
+  signal: AbortSignal,
+): Promise<FlushResult | null> {
+  const { session, known, flush, tell, now } = task;
+  told(task, decision);
   // As much as the conversation itself may take: half of the window is free for the rest.
-  const tokenBudget = Math.max(1, Math.floor(contextWindow / 2));
+  const tokenBudget = Math.max(1, Math.floor(known.figures.contextWindow / 2));
   try {
-    const result = await runFlush(session, flush, tokenBudget, now, turn.signal);
-    await markFlushed(session, known.state, known.compaction, now);
-    tell({ type: "flushed", sessionId, ...result });
+    const result = await runFlush(session, flush, tokenBudget, now, signal);
+    // Whoever has taken over by now says for itself that it is done.
+    signal.throwIfAborted();
+    const state = readAutoState((await session.meta()).metadata);
+    await markFlushed(session, state, known.compaction, now);
+    tell({ type: "flushed", sessionId: session.id, ...result });
     return result;
   } catch (error) {
     // Whoever failed, the model, the store or the folder: the conversation goes on without.
-    const code = BackscrollError.is(error)
-      ? error.code
-      : ((error as { code?: unknown }).code ?? "unknown");
-    const message = error instanceof Error ? error.message : String(error);
-    tell({ type: "flush_failed", sessionId, code: String(code), message });
-    return null;
+    return failed(task, error);
   }
+}
+
+function failed({ session, tell }: FlushTask, error: unknown): null {
+  const code = BackscrollError.is(error)
+    ? error.code
+    : ((error as { code?: unknown }).code ?? "unknown");
+  const message = error instanceof Error ? error.message : String(error);
+  tell({ type: "flush_failed", sessionId: session.id, code: String(code), message });
+  return null;
 }

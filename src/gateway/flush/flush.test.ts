@@ -2,16 +2,21 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDatabase } from "../../../test/support/postgres.ts";
 import type { ChatModel, ChatPart } from "../../context/chat-model.ts";
+import { TOKEN_ESTIMATE } from "../../context/tokens.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { open } from "../../open.ts";
 import { autoCompaction } from "../after-turn/auto-compaction.ts";
 import { clawPolicy, nonePolicy, piPolicy, turnsPolicy } from "../compaction/auto-policy.ts";
+import { readFigures } from "../compaction/read-figures.ts";
 import { readAutoState } from "../compaction/session-state.ts";
 import { dayOf } from "./day-file.ts";
 import { decideFlush, softThreshold } from "./decide-flush.ts";
 import type { MemoryFlushOptions } from "./flush-options.ts";
+import { checkFlush } from "./flush-options.ts";
+import { flushIfDue } from "./flush-session.ts";
 
 const SETTINGS = { enabled: true, softThresholdTokens: 4_000, workspaceAccess: "rw" } as const;
 const FIGURES = {
@@ -54,16 +59,6 @@ describe("the decision", () => {
   });
 });
 
-let memory: Engine;
-const folder = mkdtempSync(join(tmpdir(), "backscroll-flush-"));
-beforeAll(async () => {
-  memory = await open(":memory:", { inThread: true });
-});
-afterAll(async () => {
-  await memory.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
 const END: ChatPart = { type: "end", finishReason: "stop", usage: null };
 const say = (text: string): ChatPart[] => [{ type: "text", text }, END];
 const remember = (name: string, content: string, id = name): ChatPart => {
@@ -87,12 +82,6 @@ function writer(...answers: readonly (readonly ChatPart[] | Error)[]) {
   return { model, asked };
 }
 
-async function start(used: number, agent = "coder"): Promise<SessionHandle> {
-  const session = await memory.createSession({ agent, createdBy: "ana" });
-  await exchange(session, used);
-  return session;
-}
-
 async function exchange(session: SessionHandle, used: number): Promise<void> {
   const filler = "word ".repeat(1_200);
   await session.append([
@@ -110,7 +99,27 @@ function auto(flush: MemoryFlushOptions) {
   return autoCompaction({ ...options, flush });
 }
 
-describe("a flush", () => {
+describe.each([
+  ["SQLite", async () => ":memory:"],
+  ["PostgreSQL", createDatabase],
+])("a flush on %s", (_, newAddress) => {
+  let memory: Engine;
+  let folder: string;
+  beforeAll(async () => {
+    memory = await open(await newAddress(), { inThread: true });
+    folder = mkdtempSync(join(tmpdir(), "backscroll-flush-"));
+  });
+  afterAll(async () => {
+    await memory.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function start(used: number, agent = "coder"): Promise<SessionHandle> {
+    const session = await memory.createSession({ agent, createdBy: "ana" });
+    await exchange(session, used);
+    return session;
+  }
+
   test("writes memories, is marked, and comes once before the first compaction", async () => {
     const session = await start(16_000, "noting");
     const { model, asked } = writer(
@@ -153,6 +162,47 @@ describe("a flush", () => {
     await exchange(session, 25_000);
     await auto({ model }).afterTurn(session);
     expect(asked).toHaveLength(2);
+  });
+
+  test("is one, though two gateways of two processes would begin it at once", async () => {
+    const session = await start(16_000);
+    // Two stores' worth of gateways in one process queue up; the claim is what counts, so it is held.
+    let free = () => {};
+    const held = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    const { model, asked } = writer(say("NO_REPLY"));
+    const claim = session.holdLease("memory-flush", { durationMs: 30_000 }, () => held);
+    const turn = await auto({ model }).afterTurn(session);
+    expect(turn.events.at(-1)).toMatchObject({ flush: false, reason: "claimed_elsewhere" });
+    const used = { contextTokens: 25_000 };
+    const compacting = auto({ model }).afterTurn(session, used, {
+      signal: AbortSignal.timeout(300),
+    });
+    expect((await compacting).events.map(({ type }) => type)).not.toContain("flushed");
+    expect(asked).toEqual([]);
+    free();
+    await claim;
+    expect((await auto({ model }).afterTurn(session)).flush).toEqual({ memories: [] });
+  });
+
+  test("that another process has done since is not done again", async () => {
+    const session = await start(16_000);
+    const { model, asked } = writer(say("NO_REPLY"));
+    const known = {
+      ...(await readFigures(session, piPolicy(), 40_000, TOKEN_ESTIMATE)),
+    };
+    await auto({ model }).afterTurn(session);
+    const reasons: string[] = [];
+    const late = async (at: typeof known) =>
+      flushIfDue({
+        ...{ session, known: at, policy: piPolicy(), flush: checkFlush({ model }) },
+        ...{ compacting: false, turn: {}, now: 5 },
+        tell: (event) => reasons.push("reason" in event ? event.reason : event.type),
+      });
+    await late(known);
+    await late({ ...known, compaction: "one that is not there" });
+    expect([reasons, asked.length]).toEqual([["already_flushed", "stale_count"], 1]);
   });
 
   test("that fails is told, not marked, and tried again", async () => {

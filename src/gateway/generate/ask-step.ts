@@ -64,8 +64,8 @@ async function tryOnce(
   const parts = model.stream({
     messages: seenBy(context.messages, as),
     tools,
-    ...pick(input, ["instructions", "maxOutputTokens", "temperature", "providerOptions"]),
-    ...pick(input, ["signal", "timeoutMs", "maxRetries"]),
+    ...pick(input, ["instructions", "maxOutputTokens", "temperature", "reasoning"]),
+    ...pick(input, ["providerOptions", "signal", "timeoutMs", "maxRetries"]),
   });
   let aborted: string | undefined;
   const settings = {

@@ -81,8 +81,9 @@ export type GeneratePart =
   | { readonly type: "event"; readonly event: GatewayEvent };
 
 export interface GenerateResult {
-  /** What is to be delivered: empty if the answer is silent. */
+  /** What is to be delivered, before and after tools; empty if the answer is silent. */
   readonly text: string;
+  /** Nothing was said to anybody. An answer that spoke, used a tool and then fell silent is none. */
   readonly silent: boolean;
   /** The last message of the model, as it is stored. */
   readonly entry: Entry;

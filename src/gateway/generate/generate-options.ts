@@ -1,6 +1,6 @@
 /** The options of a call, checked and completed. */
 
-import type { ChatModel, ChatTool } from "../../context/chat-model.ts";
+import { type ChatModel, type ChatTool, REASONING_EFFORTS } from "../../context/chat-model.ts";
 import { contextWindow } from "../../context/context-window.ts";
 import { TOKEN_ESTIMATE } from "../../context/tokens.ts";
 import { checkCount, checkInput, checkOneOf, invalid } from "../../engine/check.ts";
@@ -45,6 +45,7 @@ export async function checkGenerate(
   if (checkCount(window, "contextWindow") < 1) {
     throw invalid("contextWindow", "contextWindow must be a whole number of at least 1");
   }
+  if (input.reasoning !== undefined) checkOneOf(input.reasoning, REASONING_EFFORTS, "reasoning");
   const maxSteps = checkCount(input.maxSteps ?? DEFAULT_STEPS, "maxSteps");
   if (maxSteps < 1) throw invalid("maxSteps", "maxSteps must be a whole number of at least 1");
   return {

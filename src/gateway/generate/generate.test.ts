@@ -140,6 +140,18 @@ describe("silence", () => {
     expect(await logOf(session)).toEqual(["ana/user: tick", "coder/assistant: NO_REPLY"]);
   });
 
+  test("after something was said, and a tool used, takes nothing of that back", async () => {
+    const session = await start();
+    const look = { inputSchema: {}, execute: () => "seen" };
+    const model = scriptedModel(
+      [...say("I look. ").slice(0, 1), call("c", "look"), end(1, 1)],
+      say("NO_REPLY"),
+    );
+    const input = { conversationId: session.id, model, message: "tick", tools: { look } };
+    const { text, silent, entry } = await generate(memory, input);
+    expect([text, silent, entry.metadata["silent"]]).toEqual(["I look. ", false, true]);
+  });
+
   test("is not seen in an answer that mentions the token", async () => {
     const session = await start();
     const model = scriptedModel(say("NO_REPLY", " is a token."));

@@ -65,12 +65,13 @@ async function converse(
     usage = addUsage(usage, answer.end.usage);
     if (answer.calls.length === 0) {
       const entry = await answer.commit();
-      const { silent, end } = answer;
-      return { text, silent, entry, steps, usage, finishReason: end.finishReason };
+      const { finishReason } = answer.end;
+      return { text, silent: answer.silent && text === "", entry, steps, usage, finishReason };
     }
     const entry = await storeCalls(options, answer, tell);
     if (steps >= options.maxSteps) {
-      return { text, silent: answer.silent, entry, steps, usage, finishReason: "tool-calls" };
+      const silent = answer.silent && text === "";
+      return { text, silent, entry, steps, usage, finishReason: "tool-calls" };
     }
   }
 }

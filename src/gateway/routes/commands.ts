@@ -15,13 +15,19 @@ export type CompactOnRequest = (
   instructions: string,
 ) => Promise<CompactionResult>;
 
+/** Who carries out `/compact`: the host, which knows what it does with instructions, or the engine. */
+export interface CompactCommand {
+  readonly compact: CompactOnRequest;
+  readonly isHosts: boolean;
+}
+
 export interface GatewayCommand {
   readonly name: "/status" | "/compact";
   readonly rest: string;
 }
 
-/** The engine's own summaries follow no instructions: whoever gives some is to know. */
-const UNREAD = "Your instructions were not used.";
+/** A summary that no model wrote follows no instructions: whoever gives some is to know. */
+const UNREAD = "Your instructions were not used: no model wrote this summary.";
 
 export function matchCommand(text: string): GatewayCommand | undefined {
   const found = matchTrigger(text, ["/status", "/compact"]);
@@ -36,7 +42,7 @@ export async function answerCommand(
   config: GatewayConfig,
   session: SessionHandle | undefined,
   command: GatewayCommand,
-  compact: CompactOnRequest | undefined,
+  { compact, isHosts }: CompactCommand,
 ): Promise<string> {
   if (session === undefined) return "There is no session yet: nobody has written here.";
   if (command.name === "/status") {
@@ -44,9 +50,9 @@ export async function answerCommand(
     return formatSessionStatus(status, config.session.timeZone);
   }
   try {
-    const { removed, tokensBefore, tokensAfter } =
-      compact === undefined ? await session.compact() : await compact(session, command.rest);
-    const unread = compact === undefined && command.rest !== "" ? ` ${UNREAD}` : "";
+    const { entry, removed, tokensBefore, tokensAfter } = await compact(session, command.rest);
+    const isRead = isHosts || command.rest === "" || (entry !== null && entry.model !== null);
+    const unread = isRead ? "" : ` ${UNREAD}`;
     return `Compacted ${removed} ${removed === 1 ? "entry" : "entries"}: ${tokensBefore} tokens became ${tokensAfter}.${unread}`;
   } catch (error) {
     // What a person can be told; anything else is for the host.

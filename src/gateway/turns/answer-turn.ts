@@ -17,13 +17,20 @@ import { runGenerate } from "../generate/run-generate.ts";
 import { modelOf, routeOf } from "../routes/route-of.ts";
 import { type AnyModel, chooseModel, type GatewayModel, noModel } from "./choose-model.ts";
 import { type CompactionSetup, compactionOf } from "./compaction-of.ts";
+import { isOn, shownThoughts } from "./levels.ts";
 import { mirrorTurn } from "./mirror-turn.ts";
 
 /** As for `generate`; what is left out is as the configuration and the route say. */
-export interface GatewayGenerateInput extends Omit<GenerateInput, "model"> {
+export interface GatewayGenerateInput extends Omit<GenerateInput, "model" | "tools"> {
   /** Before the gateway's own, and before what the route asks for. */
   readonly model?: AnyModel;
+  /** The same for all, or by the route: what `elevatedLevel` allows is for the host to say. */
+  readonly tools?: GatewayTools;
 }
+
+export type GatewayTools =
+  | NonNullable<GenerateInput["tools"]>
+  | ((fields: RouteFields) => NonNullable<GenerateInput["tools"]>);
 
 interface Delivery {
   /** False: the route says that nothing is to be sent. */
@@ -33,7 +40,10 @@ interface Delivery {
 }
 
 /** Where nothing is to be delivered `text` is empty; `entry` has what was said. */
-export interface GatewayAnswer extends GenerateResult, Delivery {}
+export interface GatewayAnswer extends GenerateResult, Delivery {
+  /** With `reasoningLevel` on, what the model thought before it answered. */
+  readonly thoughts: readonly string[];
+}
 
 export interface GatewayAfterTurn extends AfterTurn, Delivery {}
 
@@ -60,7 +70,8 @@ export async function answerTurn(
   tell: (part: GeneratePart) => void,
 ): Promise<GatewayAnswer> {
   const { tenant, config } = parts;
-  const { conversationId: sessionId, onEvent } = input;
+  const { tools: given = {}, ...call } = input;
+  const { conversationId: sessionId, onEvent } = call;
   const session = await tenant.getSession(sessionId);
   const fields = await fieldsOf(tenant, sessionId);
   const chosen = chooseModel(parts.model, input.model, fields);
@@ -87,14 +98,16 @@ export async function answerTurn(
     tenant,
     {
       ...{ silence: preset.silence, compaction: { ...preset.compaction, contextWindow }, ...more },
-      ...{ ...input, model, contextWindow, onEvent: heard },
+      ...{ ...call, model, contextWindow, onEvent: heard },
+      tools: typeof given === "function" ? given(fields) : given,
     },
     tellDelivered,
   );
   await mirror(tenant, session, tellOwn);
   const events = [...result.events, ...added];
   const notices = noticesOf(fields, result.events);
-  return { ...result, text: deliver ? result.text : "", events, deliver, notices };
+  const thoughts = deliver && !result.silent ? shownThoughts(fields, result.entry) : [];
+  return { ...result, text: deliver ? result.text : "", events, deliver, notices, thoughts };
 }
 
 /** For hosts that make their own calls: the end of a turn. */
@@ -146,8 +159,7 @@ async function mirror(tenant: TenantEngine, session: SessionHandle, tell: EventL
 }
 
 function noticesOf(fields: RouteFields, events: readonly GatewayEvent[]): string[] {
-  const { verboseLevel = "off", sendPolicy } = fields;
-  if (sendPolicy === "deny" || verboseLevel === "off") return [];
+  if (fields.sendPolicy === "deny" || !isOn(fields.verboseLevel)) return [];
   return events.flatMap((event) =>
     event.type === "compacted" ? [`🧹 Auto-compaction complete (count ${event.count})`] : [],
   );

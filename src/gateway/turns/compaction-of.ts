@@ -36,7 +36,8 @@ export function compactionOf(
   config: GatewayConfig,
   setup: CompactionSetup = {},
 ): ConfiguredCompaction {
-  const { compact, now } = setup;
+  const { now } = setup;
+  const compact = summariesOf(config, setup.compact);
   const model = setup.model === undefined ? undefined : toChatModel(setup.model);
   const name = model?.name ?? setup.modelName ?? null;
   const unknown = model?.maxInputTokens ?? config.agents.defaults.contextTokens ?? undefined;
@@ -46,11 +47,21 @@ export function compactionOf(
       ...(name === null ? {} : { model: name }),
       contextWindow: contextWindow(name, unknown).tokens,
       flush: flushOf(config, setup),
-      ...(compact === undefined ? {} : { compact }),
+      compact,
       ...(now === undefined ? {} : { now }),
     },
     silence: config.silence,
   };
+}
+
+/** Who writes summaries, and how: what the host says goes before what the configuration does. */
+export function summariesOf(
+  { compaction }: GatewayConfig,
+  given: CompactionSetup["compact"],
+): NonNullable<AutoCompactionOptions["compact"]> {
+  if (given !== undefined) return given;
+  const { summarizer } = compaction;
+  return summarizer === "model" ? { summarizer, fallback: "mechanical" } : {};
 }
 
 function policyOf({ compaction, agents }: GatewayConfig): AutoPolicy {

@@ -28,7 +28,7 @@ export async function mirrorTurn(tenant: TenantEngine, session: SessionHandle): 
       await tenant.routes.patch(route.key, Object.fromEntries(news), { expectedVersion });
       return;
     } catch (error) {
-      const isGone = BackscrollError.is(error, "route_not_found");
+      const isGone = BackscrollError.is(error, "session_key_not_found");
       if (!isGone && !BackscrollError.is(error, "route_conflict")) throw error;
     }
   }

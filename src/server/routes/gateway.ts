@@ -2,10 +2,11 @@
 
 import { z } from "zod";
 import {
-  toWireInbound,
+  toWireReply,
   toWireRoute,
   toWireRouteSession,
   toWireSessionStatus,
+  toWireUnanswered,
 } from "../../api/gateway.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { RoutePatch } from "../../engine/routes/route-fields.ts";
@@ -43,7 +44,7 @@ const place = z.string().optional();
 export const GATEWAY_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "post", path: "/v1/inbound", operation: "inbound", tag: "gateway" },
-    ...{ summary: "Take a message in: find its session, or start one.", scope: "write" },
+    ...{ summary: "Take a message in, and answer it.", scope: "write" },
     body: z.strictObject({
       text: z.string(),
       ...{ channel: place, account: place, peer: place, thread: place, topic: place },
@@ -62,17 +63,20 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       append: z
         .boolean()
         .optional()
-        .meta({ description: "Whether to store it; true if left out." }),
+        .meta({ description: "Whether to store and answer it; true if left out." }),
       ...{ provider: label, subject: label, room: label, space: label, display_name: label },
     }),
-    answer: { status: 200, description: "Which session it is, and why.", schema: inbound },
-    handle: async ({ tenant, access, gateway }, { body }) => {
+    answer: { status: 200, description: "Its session, and what to send back.", schema: inbound },
+    handle: async ({ tenant, access, gateway, signal }, { body }) => {
       const { sender: named, append = true, ...rest } = body;
       // A channel writes for many: then the peer is who writes. Any other caller writes as itself.
       const isChannel = named === undefined && access.actAs === "any";
       const sender = isChannel ? {} : { sender: actorOrError(access, named, "sender") };
-      const message = { ...fromWireFields(rest), append, ...sender };
-      return toWireInbound(await new Gateway(tenant, gateway).inbound(message));
+      const message = { ...fromWireFields(rest), ...sender };
+      const taking = new Gateway(tenant, gateway);
+      return append
+        ? toWireReply(await taking.reply(message, { signal }))
+        : toWireUnanswered(await taking.inbound(message));
     },
   }),
   defineRoute({

@@ -56,6 +56,7 @@ export const QUERY_ROUTES: readonly Route[] = [
       summarizer: z.enum(["mechanical", "model"]).optional(),
       model: key.optional(),
       fallback: z.enum(["mechanical", "none"]).optional(),
+      instructions: z.string().optional(),
       profile: z.enum(["rich", "seed"]).optional(),
       strategy: z.enum(["rolling", "hierarchical"]).optional(),
     }),

@@ -63,6 +63,7 @@ const summarizing = {
   summarizer: z.enum(["mechanical", "model"]).optional(),
   model: key.optional(),
   fallback: z.enum(["mechanical", "none"]).optional(),
+  instructions: z.string().optional().meta({ description: "What a model is to heed in it." }),
   profile: z.enum(["rich", "seed"]).optional(),
 };
 

@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import type {
-  WireInbound,
   WireMaintenance,
+  WireReply,
   WireRoute,
   WireRouteSession,
   WireSessionStatus,
@@ -45,13 +45,18 @@ export const sessionStatus: z.ZodType<WireSessionStatus> = z
   })
   .meta({ id: "SessionStatus" });
 
-export const inbound: z.ZodType<WireInbound> = z
+export const inbound: z.ZodType<WireReply> = z
   .object({
     ...{ key: text, session_id: textOrNull, action: text, reason: text, why: text },
     ...{ previous_session_id: textOrNull, deliver: z.boolean(), text, actor: text },
     ...{ entry: entry.nullable(), answer: textOrNull, route: route.nullable() },
+    reply: textOrNull.meta({ description: "What to send, whoever says it." }),
+    reply_reason: text.meta({ description: "Why there is one, or none." }),
+    ...{ reply_entry_id: textOrNull, silent: z.boolean() },
+    notices: z.array(text).meta({ description: "What else to send, one by one." }),
+    thoughts: z.array(text),
   })
-  .meta({ id: "Inbound" }) as unknown as z.ZodType<WireInbound>;
+  .meta({ id: "Inbound" }) as unknown as z.ZodType<WireReply>;
 
 export const maintenance: z.ZodType<WireMaintenance> = z
   .object({

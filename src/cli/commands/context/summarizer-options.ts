@@ -8,6 +8,7 @@ export const SUMMARIZER_OPTIONS: {
   readonly summarizer: StringOption;
   readonly model: StringOption;
   readonly fallback: BooleanOption;
+  readonly instructions: StringOption;
   readonly profile: StringOption;
 } = {
   summarizer: {
@@ -19,6 +20,11 @@ export const SUMMARIZER_OPTIONS: {
   fallback: {
     type: "boolean",
     help: "Take the mechanical summary if the model's cannot be used. Otherwise nothing changes.",
+  },
+  instructions: {
+    type: "string",
+    value: "TEXT",
+    help: "What a model is to heed in the summary; a mechanical one cannot.",
   },
   profile: {
     type: "string",
@@ -34,17 +40,19 @@ interface Values {
   readonly summarizer?: string;
   readonly model?: string;
   readonly fallback?: boolean;
+  readonly instructions?: string;
   readonly profile?: string;
 }
 
 export function toSummarizerInput(
   options: Values,
-): Pick<CompactInput, "summarizer" | "model" | "fallback" | "profile"> {
-  const { summarizer, model, profile, fallback } = options;
+): Pick<CompactInput, "summarizer" | "model" | "fallback" | "instructions" | "profile"> {
+  const { summarizer, model, instructions, profile, fallback } = options;
   return given({
     summarizer: toChoice(summarizer, ["mechanical", "model"] as const, "--summarizer"),
     profile: toChoice(profile, ["rich", "seed"] as const, "--profile"),
     model,
+    instructions,
     fallback: fallback ? ("mechanical" as const) : undefined,
   });
 }

@@ -10,6 +10,7 @@ const SQL = statements("leases", {
     ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
     WHERE held.owner = excluded.owner OR held.expires_at <= ${NOW} RETURNING name`,
   drop: `DELETE FROM leases WHERE name = $1 AND owner = $2`,
+  forget: `DELETE FROM leases WHERE expires_at <= ${NOW}`,
 });
 
 export async function takeLease(
@@ -25,5 +26,11 @@ export async function takeLease(
 
 export async function dropLease(tx: Transaction, name: string, owner: string): Promise<void> {
   tx.defer(SQL.drop, name, owner);
+  await tx.commit();
+}
+
+/** What holders that have died left behind: names of work that nobody may ever ask for again. */
+export async function forgetLeases(tx: Transaction): Promise<void> {
+  tx.defer(SQL.forget);
   await tx.commit();
 }

@@ -8,11 +8,13 @@
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
 import type { SweepRequest, SweepResult } from "../../records.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
+import { WRITE_START } from "../postgres-schema.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { collectGarbage } from "./blobs.ts";
 import { deleteExpired } from "./delete-session.ts";
 import { listTenants } from "./feed.ts";
+import { forgetLeases } from "./leases.ts";
 import { abortExpired, listExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {
@@ -32,6 +34,7 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
   const abortedMessages: { tenant: string; entryId: string }[] = [];
   let forgottenKeys = 0;
   let collectedBlobs = 0;
+  if (request.tenant === undefined) await db.across(WRITE_START, { again: true }, forgetLeases);
   for (const tenant of names) {
     // Aborts come first: a message that is still open keeps nothing alive.
     const room = limit - abortedMessages.length;

@@ -10,6 +10,7 @@ const SQL = statements("leases", {
     ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
     WHERE leases.owner = excluded.owner OR leases.expires_at <= ${NOW}`,
   drop: `DELETE FROM leases WHERE name = ? AND owner = ?`,
+  forget: `DELETE FROM leases WHERE expires_at <= ${NOW}`,
 });
 
 export function takeLease(
@@ -23,4 +24,9 @@ export function takeLease(
 
 export function dropLease(db: SqliteConnection, name: string, owner: string): void {
   db.run(SQL.drop, name, owner);
+}
+
+/** What holders that have died left behind: names of work that nobody may ever ask for again. */
+export function forgetLeases(db: SqliteConnection): void {
+  db.run(SQL.forget);
 }

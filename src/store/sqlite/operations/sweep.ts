@@ -7,6 +7,7 @@ import { statements } from "../sqlite-statements.ts";
 import { collectGarbage } from "./blobs.ts";
 import { deleteSession } from "./delete-session.ts";
 import { findTenant, listTenants } from "./feed.ts";
+import { forgetLeases } from "./leases.ts";
 import { abortExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {
@@ -24,6 +25,7 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
   const abortedMessages: { tenant: string; entryId: string }[] = [];
   let forgottenKeys = 0;
   let collectedBlobs = 0;
+  if (request.tenant === undefined) forgetLeases(db);
   for (const name of names) {
     const tenant = findTenant(db, name);
     if (tenant === undefined) continue;

@@ -1,0 +1,32 @@
+/** From what a host asks for to a claim: checked, and with an owner of its own. */
+
+import { checkInput, invalid } from "../check.ts";
+import type { Scope } from "../scope.ts";
+import { type HoldLeaseOptions, holdLease, type LeasedWork } from "./hold-lease.ts";
+
+/** Every call is an owner of its own: two of one process exclude each other as two processes do. */
+export async function claimLease(
+  scope: Scope,
+  name: string,
+  options: HoldLeaseOptions,
+  work: LeasedWork,
+): Promise<void> {
+  const { durationMs, patienceMs, signal } = checkInput(options, "options");
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw invalid("signal", "signal must be an AbortSignal");
+  }
+  if (typeof work !== "function") throw invalid("work", "work must be a function");
+  const claim = {
+    ...{ store: scope.store, name, owner: scope.newId() },
+    durationMs: Math.ceil(checkDuration(durationMs, "durationMs", 100)),
+    ...(patienceMs === undefined ? {} : { patienceMs: checkDuration(patienceMs, "patienceMs", 0) }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  await holdLease(claim, work);
+}
+
+/** In milliseconds. */
+export function checkDuration(value: unknown, field: string, leastMs: number): number {
+  if (typeof value === "number" && value >= leastMs && value < 2 ** 31) return value;
+  throw invalid(field, `${field} must be a number of milliseconds of at least ${leastMs}`);
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import type { Entry } from "../../model/entry.ts";
+import { isOn, readThinking, shownThoughts } from "./levels.ts";
+
+describe("a thinking level", () => {
+  test.each([
+    ["off", "none"],
+    ["none", "none"],
+    ["on", "low"],
+    ["minimal", "minimal"],
+    ["low", "low"],
+    [" Medium ", "medium"],
+    ["HIGH", "high"],
+    ["xhigh", "xhigh"],
+    ["max", "max"],
+  ])("%j asks for %s", (thinkingLevel, reasoning) => {
+    expect(readThinking({ thinkingLevel })).toEqual({ reasoning });
+  });
+
+  test.each([undefined, "", "default", "provider-default"])("%j asks for nothing", (level) => {
+    expect(readThinking(level === undefined ? {} : { thinkingLevel: level })).toEqual({});
+  });
+
+  test.each(["ultra", "toString", "__proto__", "9"])("%j is told, with what is known", (level) => {
+    const { reasoning, problem } = readThinking({ thinkingLevel: level });
+    expect(reasoning).toBeUndefined();
+    expect(problem).toContain(JSON.stringify(level));
+    expect(problem).toMatch(/known are off, on, default, provider-default, none, minimal, .*max$/);
+  });
+});
+
+test("thoughts are shown where the level is on, and only those that say something", () => {
+  const blocks = [
+    { type: "thinking", text: "Hm." },
+    { type: "thinking", text: " " },
+    { type: "text", text: "Yes." },
+  ];
+  const entry = { blocks } as unknown as Entry;
+  expect(shownThoughts({ reasoningLevel: "stream" }, entry)).toEqual(["Hm."]);
+  expect(shownThoughts({ reasoningLevel: "off" }, entry)).toEqual([]);
+  expect(shownThoughts({}, entry)).toEqual([]);
+});
+
+test("a level is on by any word but one", () => {
+  const words = ["on", "full", "Off", " off ", "", undefined];
+  expect(words.map(isOn)).toEqual([true, true, false, false, false, false]);
+});

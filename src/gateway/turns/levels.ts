@@ -1,0 +1,47 @@
+/** What the levels of a route come to: words that people set, as a model and a channel take them. */
+
+import { REASONING_EFFORTS, type ReasoningEffort } from "../../context/chat-model.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { RouteFields } from "../../model/route.ts";
+
+export interface ReadThinking {
+  /** Undefined: the provider's own default. */
+  readonly reasoning?: ReasoningEffort;
+  /** Why the level is not followed. */
+  readonly problem?: string;
+}
+
+/** Words that say the same as one of the SDK's; null: as the provider does by default. */
+const MEANINGS: Readonly<Record<string, ReasoningEffort | null>> = {
+  ...{ off: "none", on: "low", default: null, "provider-default": null },
+};
+
+/**
+ * `thinkingLevel` as the effort that a model is asked for, whatever its case. A word that means nothing
+ * is told and changes nothing: it may be another gateway's, and nobody should go without an answer.
+ */
+export function readThinking({ thinkingLevel = "" }: RouteFields): ReadThinking {
+  const word = thinkingLevel.trim().toLowerCase();
+  const meant = Object.hasOwn(MEANINGS, word)
+    ? MEANINGS[word]
+    : REASONING_EFFORTS.find((effort) => effort === word);
+  if (word === "" || meant === null) return {};
+  if (meant !== undefined) return { reasoning: meant };
+  const known = [...Object.keys(MEANINGS), ...REASONING_EFFORTS].join(", ");
+  const shown = JSON.stringify(thinkingLevel.slice(0, 40));
+  return { problem: `the route's thinkingLevel ${shown} means nothing here; known are ${known}` };
+}
+
+/** What the model thought before its answer, where `reasoningLevel` says that people may read it. */
+export function shownThoughts({ reasoningLevel }: RouteFields, { blocks }: Entry): string[] {
+  if (!isOn(reasoningLevel)) return [];
+  return blocks.flatMap((block) =>
+    block.type === "thinking" && block.text.trim() !== "" ? [block.text] : [],
+  );
+}
+
+/** Any word but `off` is one of several ways to be on. */
+export function isOn(level: string | undefined): boolean {
+  const word = level?.trim().toLowerCase() ?? "";
+  return word !== "" && word !== "off";
+}

@@ -1,0 +1,122 @@
+/** Several processes run turns of one session: memories are written down once from summary to summary. */
+
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { autoCompaction, type GatewayEvent, piPolicy } from "../../src/gateway/index.ts";
+import { compatibleModel, type Entry, open, type SessionHandle } from "../../src/index.ts";
+import { Child } from "../support/child.ts";
+import type { FlushTask, TurnReport } from "../support/flush-runner.ts";
+import { createFolder } from "../support/folder.ts";
+import { type ModelServer, startModelServer } from "../support/model-server.ts";
+import { createDatabase } from "../support/postgres.ts";
+import { streams } from "../support/streamed-answer.ts";
+
+const BACKENDS: readonly [string, () => Promise<string>][] = [
+  ["SQLite", async () => join(createFolder(), "flush.db")],
+  ["PostgreSQL", createDatabase],
+];
+
+/** Long, so that a machine with much to do loses none; short, where a test has to wait for it. */
+const LONG_MS = 30_000;
+const SHORT_MS = 4_000;
+const PROCESSES = ["ana", "ben", "eve"];
+/** Over the soft threshold, over the hard one, and below both: cycles of five turns. */
+const USED = [9_000, 16_500, 17_000, 21_000, 21_000];
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+
+async function started(address: string) {
+  const engine = await open(address);
+  onTestFinished(() => engine.close());
+  return { address, session: await engine.createSession({ agent: "coder", createdBy: "ana" }) };
+}
+
+/** All of them: there are fewer than a page takes. */
+async function entriesOf(session: SessionHandle): Promise<Entry[]> {
+  return (await session.listEntries({ tree: true, limit: 500 })).entries;
+}
+
+/** How often memories were flushed, from one compaction to the next. */
+function flushesByCycle(entries: readonly Entry[]): number[] {
+  const counts = [0];
+  for (const { kind, data } of entries) {
+    if (kind === "compaction") counts.push(0);
+    const isFlush = kind === "custom" && (data as { type?: string }).type === "memory_flush";
+    if (isFlush) counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe.each(BACKENDS)("on %s", (_, newAddress) => {
+  test("at most one flush in a cycle, and one that fails is made up for", async () => {
+    const { address, session } = await started(await newAddress());
+    let asked = 0;
+    let refused = 0;
+    server.answer(async (request, response) => {
+      // Long enough for the others to come to the same conclusion.
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      if (++asked % 4 === 0) {
+        refused++;
+        response.writeHead(400, { "content-type": "application/json" }).end("{}");
+      } else await streams({ text: ["NO_REPLY"] })(request, response);
+    });
+    const runners = PROCESSES.map((name) => {
+      const child = new Child("./flush-runner.ts");
+      const used = [...USED, ...USED];
+      const task = { address, sessionId: session.id, modelUrl: server.url, name, used };
+      child.tell({ ...task, leaseMs: LONG_MS } satisfies FlushTask);
+      return child;
+    });
+    await Promise.all(runners.map((child) => child.succeed()));
+    const events = runners
+      .flatMap((child) => child.said<TurnReport>())
+      .flatMap((turn) => turn.events);
+    const count = (type: GatewayEvent["type"]) => events.filter((e) => e.type === type).length;
+    const cycles = flushesByCycle(await entriesOf(session));
+    expect(cycles.length).toBeGreaterThan(2);
+    expect(Math.max(...cycles)).toBe(1);
+    // Whatever a model was asked was marked or has failed: nobody else was asked for the same.
+    expect(count("flushed")).toBe(cycles.reduce((sum, each) => sum + each, 0));
+    expect([count("flush_failed"), asked]).toEqual([refused, count("flushed") + refused]);
+    expect(refused).toBeGreaterThan(0);
+  });
+
+  test("a process that is killed in a flush is followed by another, and only then", async () => {
+    const { address, session } = await started(await newAddress());
+    let isAsked = () => {};
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve;
+    });
+    server.answer(
+      () => isAsked(),
+      (request, response) => streams({ text: ["NO_REPLY"] })(request, response),
+    );
+    const victim = new Child("./flush-runner.ts");
+    const used = [...new Array<number>(8).fill(9_000), 17_000];
+    const task = { address, sessionId: session.id, modelUrl: server.url, name: "ana", used };
+    victim.tell({ ...task, leaseMs: SHORT_MS } satisfies FlushTask);
+    await Promise.race([asked, victim.exited]);
+    expect(victim.errors).toBe("");
+    const model = compatibleModel({ baseUrl: server.url, model: "noter", maxRetries: 0 });
+    const { afterTurn } = autoCompaction({
+      ...{ policy: piPolicy({ minGainTokens: 0 }), contextWindow: 40_000 },
+      flush: { model, leaseMs: SHORT_MS },
+    });
+    const meanwhile = await afterTurn(session);
+    expect(meanwhile.events.at(-1)).toMatchObject({
+      ...{ type: "flush_decided", flush: false, reason: "claimed_elsewhere" },
+    });
+    expect(await victim.kill()).toMatchObject({ signal: "SIGKILL" });
+    // A compaction waits for the dead one's time to pass, and writes the memories down itself.
+    const { events, flush, compaction } = await afterTurn(session, { contextTokens: 21_000 });
+    expect(events.map(({ type }) => type)).toEqual([
+      ...["compaction_decided", "flush_decided", "flushed", "compacted"],
+    ]);
+    expect([flush?.memories, compaction === null, server.requests.length]).toEqual([[], false, 2]);
+    expect(flushesByCycle(await entriesOf(session))).toEqual([1, 0]);
+  });
+});
