@@ -86,7 +86,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "store/sqlite": {
     folders: ["model", "transcript", "search", "store"],
     packages: [
-      ...["node:sqlite", "node:worker_threads", "node:fs", "node:path"],
+      ...["node:sqlite", "node:worker_threads", "node:fs", "node:os", "node:path"],
       ...["node:crypto", "node:zlib"],
     ],
   },
