@@ -11,6 +11,7 @@ import { DROPPED, type Renumbering } from "./renumbering.ts";
 import type { SegmentReader } from "./segment-reader.ts";
 import { SegmentTerm } from "./segment-term.ts";
 import type { TermList } from "./term-list.ts";
+import { TermBytes } from "./terms/term-bytes.ts";
 
 /** Terms between two moments at which memory is let go and others may run. */
 const STRIDE = 256;
@@ -25,6 +26,7 @@ export function* mergeField(
 ): Asking<void> {
   const cursors = readers.map((reader) => new Cursor(field, reader));
   const joiner = new Joiner();
+  const name = new TermBytes();
   for (let terms = 0; ; terms++) {
     if (terms % STRIDE === 0) {
       yield* pause();
@@ -46,7 +48,9 @@ export function* mergeField(
       ),
     );
     if (joined !== undefined && joined.count > 0) {
-      writer.add(term, joined.count, joined.documents, joined.counts, joined.bytes);
+      name.set(term);
+      const { count, documents, counts, bytes, byteLength } = joined;
+      writer.add(name, count, documents, counts, bytes, byteLength);
     }
     for (const cursor of having) cursor.advance();
   }
@@ -101,6 +105,7 @@ class Postings {
   starts = new Uint32Array(64);
   ends = new Uint32Array(64);
   bytes: Uint8Array = new Uint8Array(0);
+  byteLength = 0;
 
   reserve(count: number): void {
     if (count <= this.documents.length) return;
@@ -173,7 +178,8 @@ class Joiner {
       next[from] = at;
     }
     joined.count = total;
-    joined.bytes = this.#positions.view();
+    joined.bytes = this.#positions.room;
+    joined.byteLength = this.#positions.length;
   }
 
   /** Reads all postings of a term and renumbers them; dropped ones are left out. */
@@ -185,6 +191,7 @@ class Joiner {
       if (list === undefined || bytes === undefined) return false;
       into.count = renumber(list, 0, numbers, bytes, 0, into, 0);
       into.bytes = bytes;
+      into.byteLength = bytes.length;
       return true;
     }
     const table = term.table();
@@ -208,6 +215,7 @@ class Joiner {
       into.bytes = bytes;
     }
     if (positions !== undefined) into.bytes = positions.take();
+    into.byteLength = into.bytes.length;
     return true;
   }
 }
