@@ -42,7 +42,7 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
     }
     if (length === 0) return 0;
     if (entry.actor !== null) {
-      analyze(entry.actor, 0, options.language, (term) => into.term(actorTerm(term), 0));
+      for (const term of actorTerms(entry.actor, options.language)) into.term(term, 0);
     }
     for (const block of entry.blocks) {
       const name = block.type === "tool_use" ? block.name : toolNameOf(block);
@@ -50,6 +50,21 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
     }
     return length;
   });
+}
+
+/** By language and name: most messages are of the same few. */
+const knownActors = new Map<string, readonly string[]>();
+const MAX_ACTORS = 1_024;
+
+function actorTerms(actor: string, language: Language): readonly string[] {
+  const key = `${language}/${actor}`;
+  const known = knownActors.get(key);
+  if (known !== undefined) return known;
+  const terms: string[] = [];
+  analyze(actor, 0, language, (term) => terms.push(actorTerm(term)));
+  if (knownActors.size >= MAX_ACTORS) knownActors.clear();
+  knownActors.set(key, terms);
+  return terms;
 }
 
 export function addSession(

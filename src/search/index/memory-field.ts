@@ -25,7 +25,9 @@ export interface MemoryTerm {
  */
 export class MemoryField implements WordSink {
   readonly #vocabulary: Vocabulary;
-  /** By term, side by side: its last word, and how many it has. Of a shared vocabulary: maybe none. */
+  /** The terms that occur here: a shared vocabulary has others. */
+  readonly #present: number[] = [];
+  /** By term, side by side: its last word, and how many it has. */
   #ofTerms = new Uint32Array(2 * 1024);
   #document = 0;
   #words = 0;
@@ -59,9 +61,7 @@ export class MemoryField implements WordSink {
   }
 
   *terms(): Iterable<string> {
-    for (let id = 0; id < this.#vocabulary.size; id++) {
-      if (this.#countOf(id) > 0) yield this.#vocabulary.term(id);
-    }
+    for (const id of this.#present) yield this.#vocabulary.term(id);
   }
 
   find(term: string): MemoryTerm | undefined {
@@ -84,7 +84,7 @@ export class MemoryField implements WordSink {
   }
 
   *writeTo(writer: FieldWriter): Asking<void> {
-    const order = this.#vocabulary.sorted().filter((id) => this.#countOf(id) > 0);
+    const order = this.#vocabulary.sort(this.#present);
     const { ends, documents, positions } = this.#sorted(order);
     const into = new Postings(order.reduce((most, id) => Math.max(most, this.#countOf(id)), 0));
     const bytes = new ByteWriter();
@@ -136,7 +136,9 @@ export class MemoryField implements WordSink {
     this.#positions[word] = position;
     this.#previous[word] = this.#ofTerms[2 * id] as number;
     this.#ofTerms[2 * id] = word;
-    this.#ofTerms[2 * id + 1] = (this.#ofTerms[2 * id + 1] as number) + 1;
+    const count = this.#ofTerms[2 * id + 1] as number;
+    if (count === 0) this.#present.push(id);
+    this.#ofTerms[2 * id + 1] = count + 1;
   }
 
   #countOf(id: number): number {

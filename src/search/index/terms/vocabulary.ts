@@ -2,10 +2,10 @@
  * The terms that a field has met, numbered in the order in which they came.
  *
  * Several fields may share one, one after another: segments that are built in a row have most of
- * their words in common, and then no word has to be cut out, stemmed and sorted again for each.
+ * their words in common, and then no word has to be cut out and stemmed again for each.
  */
 
-import { TermOrder } from "./term-order.ts";
+import { sortKey, sortTerms } from "./sort-terms.ts";
 import { UNKNOWN_WORD, WordTable } from "./word-table.ts";
 
 export class Vocabulary {
@@ -13,7 +13,8 @@ export class Vocabulary {
   readonly #terms: string[] = [];
   /** The terms of words as they are written. */
   readonly #words = new WordTable();
-  readonly #order = new TermOrder();
+  /** What each term is sorted by. */
+  #keys = new Float64Array(1_024);
 
   get size(): number {
     return this.#terms.length;
@@ -28,6 +29,12 @@ export class Vocabulary {
     if (known !== undefined) return known;
     const id = this.#terms.push(term) - 1;
     this.#ids.set(term, id);
+    if (id === this.#keys.length) {
+      const larger = new Float64Array(2 * id);
+      larger.set(this.#keys);
+      this.#keys = larger;
+    }
+    this.#keys[id] = sortKey(term);
     return id;
   }
 
@@ -44,8 +51,8 @@ export class Vocabulary {
     return this.#terms[id] as string;
   }
 
-  /** All numbers, in the order of a dictionary. */
-  sorted(): Uint32Array {
-    return this.#order.sort(this.#terms);
+  /** Some numbers, in the order in which a dictionary has their terms. */
+  sort(ids: readonly number[]): Uint32Array {
+    return sortTerms(ids, this.#terms, this.#keys);
   }
 }
