@@ -40,8 +40,8 @@ export function* mergeField(
     const having = withFirstTerm(sources);
     const [first] = having;
     if (first === undefined) return;
-    const isLong = having.some(({ cursor }) => cursor.isLong);
-    const joined = isLong ? yield* blobs.complete(() => joiner.join(having)) : joiner.join(having);
+    // What most terms need is in the blocks that the cursors hold.
+    const joined = joiner.join(having) ?? (yield* blobs.complete(() => joiner.join(having)));
     if (joined !== undefined && joined.count > 0) {
       const { count, documents, counts, bytes, byteLength } = joined;
       writer.add(first.cursor.term, count, documents, counts, bytes, byteLength);
@@ -114,7 +114,7 @@ class Joiner {
   readonly #positions = new ByteWriter();
   readonly #long = new ByteWriter();
 
-  /** Undefined if a blob is missing, which can only be one of a long list. */
+  /** Undefined if a blob is missing. */
   join(sources: readonly Source[]): Postings | undefined {
     let total = 0;
     for (const { cursor } of sources) total += cursor.documents;
@@ -168,7 +168,7 @@ class Joiner {
     return true;
   }
 
-  /** All blobs that it needs are at hand. */
+  /** Undefined if a blob is missing: one that a cursor has read may have been let go of since. */
   #joinParts(sources: readonly Source[]): Postings | undefined {
     let total = 0;
     for (const [i, { cursor, numbers }] of sources.entries()) {
