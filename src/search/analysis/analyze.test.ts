@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { analyze, analyzerVersion, type Language } from "./analyze.ts";
+import { analyze, analyzerVersion, analyzeWords, type Language } from "./analyze.ts";
 
 function termsOf(text: string, language: Language = "english"): string[] {
   const terms: string[] = [];
@@ -191,6 +192,31 @@ describe("numbers and dates", () => {
     check("2023-13-40", "2023-13-40");
     check("1234-05-06", "1234-05-06");
   });
+});
+
+test("words that are taken from the text give the terms that they give as strings", () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      ..."Locks URLs IDs fooBar a.b c++ don't 2023-05-08 deadbeef1 日本 ÉCOLE v1.2".split(" "),
+    ),
+    fc.constantFrom("x".repeat(70), "running/tests", "1,000", "HTTPServer", "utf8", "’s", "-"),
+    fc.string({ unit: "grapheme", maxLength: 6 }),
+  );
+  const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(" "));
+  fc.assert(
+    fc.property(text, fc.constantFrom<Language>("english", "simple"), (each, language) => {
+      const expected: unknown[] = [];
+      const end = analyze(each, 3, language, (term, position) => expected.push([term, position]));
+      const taken: unknown[] = [];
+      const after = analyzeWords(each, 3, language, {
+        term: (term, position) => taken.push([term, position]),
+        word: (folded, from, to, position, stem) =>
+          taken.push([stem(folded.slice(from, to)), position]),
+      });
+      expect(taken).toEqual(expected);
+      expect(after).toBe(end);
+    }),
+  );
 });
 
 test("the version names the analysis, the Unicode data and the language", () => {

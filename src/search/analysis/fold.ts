@@ -29,8 +29,13 @@ export interface Folded {
   readonly ends: Int32Array | undefined;
 }
 
+/** Room for the classes of a text. An array for each would cost more than to fill it. */
+const room = new Uint8Array(64 * 1024);
+
+/** The classes are valid until the next call. */
 export function fold(text: string): Folded {
-  const classes = new Uint8Array(text.length);
+  const isShort = text.length <= room.length;
+  const classes = isShort ? room.subarray(0, text.length) : new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code >= 128) return foldUnicode(text);

@@ -52,14 +52,32 @@ export type TokenSink = (
   kind: TermKind,
 ) => void;
 
-/** Feeds every term of `text` to `sink`, and gives the position after the last word. */
+/**
+ * Takes a word as letters of the folded text, from `from` to `end`, with the function that makes its
+ * term. Who has met the word before needs neither a string of it nor the function.
+ */
+export interface PlainWords {
+  word(
+    text: string,
+    from: number,
+    end: number,
+    position: number,
+    stem: (word: string) => string,
+  ): void;
+}
+
+/**
+ * Feeds every term of `text` to `sink`, and gives the position after the last word. With `words`,
+ * terms that are nothing but the stem of a word go there instead.
+ */
 export function tokenize(
   text: string,
   from: number,
   morphology: Morphology,
   sink: TokenSink,
+  words?: PlainWords,
 ): number {
-  return new Scanner(fold(text), from, morphology, sink).scan();
+  return new Scanner(fold(text), from, morphology, sink, words).scan();
 }
 
 class Scanner {
@@ -69,15 +87,23 @@ class Scanner {
   readonly #ends: Int32Array | undefined;
   readonly #morphology: Morphology;
   readonly #sink: TokenSink;
+  readonly #words: PlainWords | undefined;
   #position: number;
 
-  constructor(folded: Folded, from: number, morphology: Morphology, sink: TokenSink) {
+  constructor(
+    folded: Folded,
+    from: number,
+    morphology: Morphology,
+    sink: TokenSink,
+    words: PlainWords | undefined,
+  ) {
     this.#text = folded.text;
     this.#classes = folded.classes;
     this.#starts = folded.starts;
     this.#ends = folded.ends;
     this.#morphology = morphology;
     this.#sink = sink;
+    this.#words = words;
     this.#position = from;
   }
 
@@ -105,7 +131,7 @@ class Scanner {
       return this.#name(from);
     }
     if (next === APOSTROPHE) return this.#contraction(from, end);
-    this.#emit(this.#morphology.stem(this.#text.slice(from, end)), from, end, "word");
+    this.#stemmed(from, end, "word");
     if (end === from + 1) this.#signedLetter(from);
     this.#position++;
     return end;
@@ -206,18 +232,37 @@ class Scanner {
   }
 
   #part(from: number, end: number, kind: TermKind): void {
-    const text = this.#text.slice(from, end);
-    this.#emit(this.#formOf(text, from, end), from, end, kind);
+    if (this.#isStemmed(from, end)) this.#stemmed(from, end, kind);
+    else this.#emit(this.#formOf(this.#text.slice(from, end), from, end), from, end, kind);
   }
 
   /** Hashes and words with digits are never stemmed. */
-  #formOf(text: string, from: number, end: number): string {
+  #isStemmed(from: number, end: number): boolean {
     const classes = this.#classes;
-    if (classes[from] === DIGIT) return this.#morphology.number(text);
-    if (classes[end - 1] === DIGIT || isHash(text, 0, text.length)) return text;
-    // `IDs`, `URLs`; the parts of a name begin with one capital.
-    const plural = text.endsWith("s") && classes[end - 2] === UPPER && classes[end - 1] === LOWER;
-    return plural && end - from > 2 ? this.#morphology.acronyms(text) : this.#morphology.stem(text);
+    if (classes[from] === DIGIT || classes[end - 1] === DIGIT) return false;
+    return !this.#isPlural(from, end) && !isHash(this.#text, from, end);
+  }
+
+  /** `IDs`, `URLs`; the parts of a name begin with one capital. */
+  #isPlural(from: number, end: number): boolean {
+    const classes = this.#classes;
+    if (end - from <= 2 || classes[end - 2] !== UPPER || classes[end - 1] !== LOWER) return false;
+    return this.#text[end - 1] === "s";
+  }
+
+  #formOf(text: string, from: number, end: number): string {
+    if (this.#classes[from] === DIGIT) return this.#morphology.number(text);
+    if (this.#classes[end - 1] === DIGIT || isHash(text, 0, text.length)) return text;
+    return this.#morphology.acronyms(text);
+  }
+
+  #stemmed(from: number, end: number, kind: TermKind): void {
+    const { stem } = this.#morphology;
+    if (this.#words === undefined || end - from > MAX_TERM_LENGTH) {
+      this.#emit(stem(this.#text.slice(from, end)), from, end, kind);
+    } else {
+      this.#words.word(this.#text, from, end, this.#position, stem);
+    }
   }
 
   #whole(from: number, end: number, parts: number): void {

@@ -1,7 +1,7 @@
 /** From what the feed names to documents: which words a message, a session or a note is found by. */
 
 import type { JsonObject } from "../../model/json.ts";
-import { analyze, analyzerVersion, type Language } from "../analysis/analyze.ts";
+import { analyze, analyzerVersion, analyzeWords, type Language } from "../analysis/analyze.ts";
 import { indexableText, type ToolIndexing } from "../document/indexable-text.ts";
 import { INJECTED_METADATA } from "../document/injected.ts";
 import { redact } from "../document/redact.ts";
@@ -32,24 +32,39 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
   if (parts.length === 0) return false;
   const { session, sequence, chain, depth, createdAt: time } = entry;
   const place = { session, sequence, chain, depth, time, role: ROLES.indexOf(roleClass) };
-  return index.addMessage(place, (add) => {
+  return index.addMessage(place, (into) => {
     let length = 0;
     let position = 0;
     for (const part of parts) {
-      const end = analyze(part, position, options.language, add);
+      const end = analyzeWords(part, position, options.language, into);
       length += end - position;
       position = end + GAP;
     }
     if (length === 0) return 0;
     if (entry.actor !== null) {
-      analyze(entry.actor, 0, options.language, (term) => add(actorTerm(term), 0));
+      for (const term of actorTerms(entry.actor, options.language)) into.term(term, 0);
     }
     for (const block of entry.blocks) {
       const name = block.type === "tool_use" ? block.name : toolNameOf(block);
-      if (name !== undefined) add(toolTerm(name), 0);
+      if (name !== undefined) into.term(toolTerm(name), 0);
     }
     return length;
   });
+}
+
+/** By language and name: most messages are of the same few. */
+const knownActors = new Map<string, readonly string[]>();
+const MAX_ACTORS = 1_024;
+
+function actorTerms(actor: string, language: Language): readonly string[] {
+  const key = `${language}/${actor}`;
+  const known = knownActors.get(key);
+  if (known !== undefined) return known;
+  const terms: string[] = [];
+  analyze(actor, 0, language, (term) => terms.push(actorTerm(term)));
+  if (knownActors.size >= MAX_ACTORS) knownActors.clear();
+  knownActors.set(key, terms);
+  return terms;
 }
 
 export function addSession(
@@ -92,7 +107,7 @@ const MONTHS = [
 ];
 
 function wordsOf(text: string, options: IndexingOptions): Words {
-  return (add) => analyze(redact(text).text, 0, options.language, add);
+  return (into) => analyzeWords(redact(text).text, 0, options.language, into);
 }
 
 /** Metadata as far as it decides what is indexed: most has nothing of the kind, and is not read. */

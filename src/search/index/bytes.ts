@@ -17,18 +17,26 @@ export class ByteWriter {
   }
 
   u16(value: number): void {
-    this.u8(value & 0xff);
-    this.u8(value >>> 8);
+    this.#reserve(2);
+    this.#bytes[this.#length++] = value;
+    this.#bytes[this.#length++] = value >>> 8;
   }
 
   u32(value: number): void {
-    this.u16(value & 0xffff);
-    this.u16(value >>> 16);
+    this.#reserve(4);
+    this.#bytes[this.#length++] = value;
+    this.#bytes[this.#length++] = value >>> 8;
+    this.#bytes[this.#length++] = value >>> 16;
+    this.#bytes[this.#length++] = value >>> 24;
   }
 
   /** A natural number below 2^53, seven bits a byte, the low ones first. */
   varint(value: number): void {
     this.#reserve(8);
+    if (value < 0x80) {
+      this.#bytes[this.#length++] = value;
+      return;
+    }
     let rest = value;
     while (rest >= 0x8000_0000) {
       this.#bytes[this.#length++] = (rest % 128) | 0x80;
@@ -81,9 +89,9 @@ export class ByteWriter {
     while (this.#length % unit !== 0) this.u8(0);
   }
 
-  /** What was written since the last time. Valid until the next write. */
-  view(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
+  /** Begins with what was written since the last time, and goes on. Valid until the next write. */
+  get room(): Uint8Array {
+    return this.#bytes;
   }
 
   clear(): void {

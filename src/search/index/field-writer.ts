@@ -13,6 +13,7 @@ import {
 } from "./layout.ts";
 import { packCounts } from "./packed-counts.ts";
 import { Competitive } from "./term-list.ts";
+import { sharedBytes, TermBytes, unitsOf } from "./terms/term-bytes.ts";
 
 /** What the bounds of a list need to know of a document. */
 export interface Norms {
@@ -38,8 +39,8 @@ export class FieldWriter {
   /** What the positions take, of all that was written. */
   positionBytes = 0;
   #inBlock = 0;
-  #first = "";
-  #previous = "";
+  readonly #first = new TermBytes();
+  readonly #previous = new TermBytes();
 
   constructor(packers: SegmentPackers, norms: Norms) {
     this.#packers = packers;
@@ -48,19 +49,20 @@ export class FieldWriter {
 
   /**
    * `term` is greater than the one before it. Of `documents` (ascending) and `counts` the first
-   * `count` are meant. `positions` holds, for each document, as many varints as its count says: the
-   * first position, then the differences.
+   * `count` are meant. The first `positionBytes` of `positions` hold, for each document, as many
+   * varints as its count says: the first position, then the differences.
    */
   add(
-    term: string,
+    term: TermBytes,
     count: number,
     documents: Uint32Array,
     counts: Uint8Array,
     positions: Uint8Array,
+    positionBytes: number,
   ): void {
     if (this.#inBlock === DICTIONARY_BLOCK) this.#closeBlock();
-    if (this.#inBlock === 0) this.#first = term;
-    const shared = this.#inBlock === 0 ? 0 : sharedPrefix(this.#previous, term);
+    if (this.#inBlock === 0) this.#first.copy(term);
+    const shared = this.#inBlock === 0 ? 0 : sharedBytes(this.#previous, term);
     const postingsBefore = this.#postings.length;
     const positionsBefore = this.#positions.length;
     const isLong = count >= LONG_LIST;
@@ -68,15 +70,16 @@ export class FieldWriter {
       this.#addLong(count, documents, counts, positions);
     } else {
       this.#addShort(count, documents, counts);
-      this.#positions.bytes(positions);
+      this.#positions.copy(positions, 0, positionBytes);
     }
 
-    this.#entries.varint(shared);
-    this.#entries.text(term.slice(shared));
+    this.#entries.varint(unitsOf(term, shared));
+    this.#entries.varint(term.length - shared);
+    this.#entries.copy(term.bytes, shared, term.length);
     this.#entries.varint(count * 2 + (isLong ? 1 : 0));
     this.#entries.varint(this.#postings.length - postingsBefore);
     this.#entries.varint(this.#positions.length - positionsBefore);
-    this.#previous = term;
+    this.#previous.copy(term);
     this.#inBlock++;
   }
 
@@ -156,11 +159,13 @@ export class FieldWriter {
     while (isWindowed && tripleStarts.length <= CHUNK_WINDOWS) tripleStarts.push(triples.length);
 
     const packed = packCounts(counts, from, to);
+    const places = new Uint16Array(to - from);
+    for (let i = from; i < to; i++) places[i - from] = (documents[i] as number) - base;
     record.u32(tripleStarts.length | (packed.large.size << 8));
     for (const start of windows) record.u32(start);
     for (const triple of triples) record.u32(triple);
     for (const start of tripleStarts) record.u16(start);
-    for (let i = from; i < to; i++) record.u16((documents[i] as number) - base);
+    record.array(places);
     record.bytes(packed.counts);
     for (const [place, count] of packed.large) {
       record.u16(place);
@@ -185,7 +190,8 @@ export class FieldWriter {
   }
 
   #closeBlock(): void {
-    this.#index.text(this.#first);
+    this.#index.varint(this.#first.length);
+    this.#index.copy(this.#first.bytes, 0, this.#first.length);
     writeAddress(this.#index, this.#packers.dictionary.add(this.#entries.take()));
     writeAddress(this.#index, this.#packers.postings.add(this.#postings.take()));
     writeAddress(this.#index, this.#addPositions(this.#positions.take()));
@@ -210,13 +216,4 @@ export function readAddress(reader: ByteReader): Address {
 
 function chunkOf(document: number): number {
   return Math.floor(document / CHUNK_DOCUMENTS);
-}
-
-function sharedPrefix(a: string, b: string): number {
-  const limit = Math.min(a.length, b.length);
-  let i = 0;
-  while (i < limit && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  // A surrogate pair is not split: the rest must be text by itself.
-  const last = i > 0 ? b.charCodeAt(i - 1) : 0;
-  return last >= 0xd800 && last <= 0xdbff ? i - 1 : i;
 }

@@ -1,5 +1,6 @@
 /** Documents that are in no segment yet: those of the tail, or of a segment that is being built. */
 
+import type { WordSink } from "../analysis/analyze.ts";
 import {
   CHUNK_DOCUMENTS,
   type Field,
@@ -13,6 +14,7 @@ import { type ChunkColumns, emptyColumns, type MessageColumns } from "./message-
 import { chunkOfShort } from "./read-list.ts";
 import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
 import { lowerBound, type TermList } from "./term-list.ts";
+import type { Vocabulary } from "./terms/vocabulary.ts";
 
 export interface MessagePlace {
   readonly session: number;
@@ -25,21 +27,14 @@ export interface MessagePlace {
 }
 
 /** Feeds the words of a text; gives its length. */
-export type Words = (add: (term: string, position: number) => void) => number;
+export type Words = (into: WordSink) => number;
 
 interface MemoryMessage extends MessagePlace {
   readonly length: number;
 }
 
 export class MemoryIndex implements Source {
-  readonly fields: Readonly<Record<Field, MemoryField>> = {
-    message: new MemoryField(),
-    title: new MemoryField(),
-    summary: new MemoryField(),
-    about: new MemoryField(),
-    memory: new MemoryField(),
-    fact: new MemoryField(),
-  };
+  readonly fields: Readonly<Record<Field, MemoryField>>;
   readonly #messages: MemoryMessage[] = [];
   readonly #slots = new Map<number, number[]>();
   readonly #sessions: number[] = [];
@@ -54,6 +49,18 @@ export class MemoryIndex implements Source {
   };
   #columns: MessageColumns | undefined;
 
+  /** `vocabulary` is what messages that were indexed before had, if anything: that saves time. */
+  constructor(vocabulary?: Vocabulary) {
+    this.fields = {
+      message: new MemoryField(vocabulary),
+      title: new MemoryField(),
+      summary: new MemoryField(),
+      about: new MemoryField(),
+      memory: new MemoryField(),
+      fact: new MemoryField(),
+    };
+  }
+
   get slots(): number {
     return this.#messages.length;
   }
@@ -66,7 +73,8 @@ export class MemoryIndex implements Source {
   addMessage(place: MessagePlace, words: Words): boolean {
     const document = this.#messages.length;
     const field = this.fields.message;
-    const length = words((term, position) => field.add(document, term, position));
+    field.begin(document);
+    const length = words(field);
     if (length === 0) return false;
     const { session, sequence, chain, depth, time, role } = place;
     const kept = Math.min(length, MAX_LENGTH);
@@ -117,7 +125,7 @@ export class MemoryIndex implements Source {
 
   termsWithPrefix(field: Field, prefix: string, limit: number): readonly string[] {
     const found: string[] = [];
-    for (const term of this.fields[field].terms) if (term.startsWith(prefix)) found.push(term);
+    for (const term of this.fields[field].terms()) if (term.startsWith(prefix)) found.push(term);
     return found.sort().slice(0, limit);
   }
 
@@ -167,7 +175,8 @@ export class MemoryIndex implements Source {
   }
 
   #addKeyed(field: Exclude<Field, "message">, document: number, words: Words): void {
-    const length = words((term, position) => this.fields[field].add(document, term, position));
+    this.fields[field].begin(document);
+    const length = words(this.fields[field]);
     this.#lengths[field].push(Math.min(length, MAX_LENGTH));
   }
 }

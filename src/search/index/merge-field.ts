@@ -2,18 +2,19 @@
 
 import type { Asking } from "../port.ts";
 import type { Blobs } from "./blobs.ts";
-import { ByteWriter } from "./bytes.ts";
-import type { TermEntry } from "./dictionary.ts";
+import { ByteReader, ByteWriter } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { CHUNK_DOCUMENTS, type Field } from "./layout.ts";
 import { countAt } from "./packed-counts.ts";
 import { DROPPED, type Renumbering } from "./renumbering.ts";
 import type { SegmentReader } from "./segment-reader.ts";
-import { SegmentTerm } from "./segment-term.ts";
+import type { SegmentTerm } from "./segment-term.ts";
 import type { TermList } from "./term-list.ts";
+import { compareTerms } from "./terms/term-bytes.ts";
+import { TermCursor } from "./terms/term-cursor.ts";
 
 /** Terms between two moments at which memory is let go and others may run. */
-const STRIDE = 256;
+const STRIDE = 1_024;
 
 export function* mergeField(
   field: Field,
@@ -23,68 +24,51 @@ export function* mergeField(
   blobs: Blobs,
   pause: () => Asking<void>,
 ): Asking<void> {
-  const cursors = readers.map((reader) => new Cursor(field, reader));
+  const sources = readers.map((reader, i) => ({
+    cursor: new TermCursor(field, reader, blobs),
+    numbers: renumbering[i] as Uint32Array,
+  }));
+  yield* blobs.complete(() => {
+    for (const { cursor } of sources) if (cursor.documents === 0) cursor.load();
+  });
   const joiner = new Joiner();
   for (let terms = 0; ; terms++) {
     if (terms % STRIDE === 0) {
       yield* pause();
       blobs.release();
     }
-    yield* blobs.complete(() => cursors.map((cursor) => cursor.load()));
-    let term: string | undefined;
-    for (const { current } of cursors) {
-      if (current !== undefined && (term === undefined || current.term < term)) term = current.term;
-    }
-    if (term === undefined) return;
-    const having = cursors.filter(({ current }) => current?.term === term);
-    const joined = yield* blobs.complete(() =>
-      joiner.join(
-        having.map((cursor) => ({
-          term: new SegmentTerm(cursor.segment, cursor.current as TermEntry, blobs),
-          numbers: renumbering[cursors.indexOf(cursor)] as Uint32Array,
-        })),
-      ),
-    );
+    const having = withFirstTerm(sources);
+    const [first] = having;
+    if (first === undefined) return;
+    // What most terms need is in the blocks that the cursors hold.
+    const joined = joiner.join(having) ?? (yield* blobs.complete(() => joiner.join(having)));
     if (joined !== undefined && joined.count > 0) {
-      writer.add(term, joined.count, joined.documents, joined.counts, joined.bytes);
+      const { count, documents, counts, bytes, byteLength } = joined;
+      writer.add(first.cursor.term, count, documents, counts, bytes, byteLength);
     }
-    for (const cursor of having) cursor.advance();
+    for (const { cursor } of having) {
+      if (!cursor.next()) yield* blobs.complete(() => cursor.load());
+    }
   }
 }
 
-/** The terms of one segment, in order. */
-class Cursor {
-  readonly segment: number;
-  current: TermEntry | undefined;
-  readonly #field: Field;
-  readonly #reader: SegmentReader;
-  #block = -1;
-  #entries: readonly TermEntry[] = [];
-  #at = 0;
+interface Source {
+  readonly cursor: TermCursor;
+  readonly numbers: Uint32Array;
+}
 
-  constructor(field: Field, reader: SegmentReader) {
-    this.segment = reader.segment;
-    this.#field = field;
-    this.#reader = reader;
+/** Those that stand at the least of all terms, the oldest first. None: all are over. */
+function withFirstTerm(sources: readonly Source[]): Source[] {
+  const having: Source[] = [];
+  for (const source of sources) {
+    if (source.cursor.isOver) continue;
+    const [first] = having;
+    const order = first === undefined ? 0 : compareTerms(source.cursor.term, first.cursor.term);
+    if (order > 0) continue;
+    if (order < 0) having.length = 0;
+    having.push(source);
   }
-
-  /** Makes `current` the next term, if its block is at hand. Undefined `current`: the end. */
-  load(): void {
-    if (this.#at < this.#entries.length) return;
-    const index = this.#reader.dictionary(this.#field);
-    if (index === undefined || this.#block + 1 >= index.blocks.length) return;
-    const entries = this.#reader.block(this.#field, index, this.#block + 1);
-    if (entries === undefined) return;
-    this.#block++;
-    this.#entries = [...entries.values()];
-    this.#at = 0;
-    this.current = this.#entries[0];
-  }
-
-  advance(): void {
-    this.#at++;
-    this.current = this.#entries[this.#at];
-  }
+  return having;
 }
 
 interface Part {
@@ -101,6 +85,17 @@ class Postings {
   starts = new Uint32Array(64);
   ends = new Uint32Array(64);
   bytes: Uint8Array = new Uint8Array(0);
+  byteLength = 0;
+
+  /** False for one that was dropped, or that does not come after the last. */
+  push(document: number, count: number): boolean {
+    const { documents, count: at } = this;
+    if (document === DROPPED || (at > 0 && (documents[at - 1] as number) >= document)) return false;
+    documents[at] = document;
+    this.counts[at] = count;
+    this.count = at + 1;
+    return true;
+  }
 
   reserve(count: number): void {
     if (count <= this.documents.length) return;
@@ -120,18 +115,69 @@ class Joiner {
   readonly #long = new ByteWriter();
 
   /** Undefined if a blob is missing. */
-  join(parts: readonly Part[]): Postings | undefined {
+  join(sources: readonly Source[]): Postings | undefined {
     let total = 0;
-    for (const [i, part] of parts.entries()) {
+    for (const { cursor } of sources) total += cursor.documents;
+    this.#joined.reserve(total);
+    this.#joined.count = 0;
+    this.#positions.clear();
+    for (const source of sources) {
+      const isAdded = source.cursor.isLong ? this.#addLong(source) : this.#addShort(source);
+      if (isAdded === undefined) return undefined;
+      // Something was dropped, or comes before what another source has: posting by posting, then.
+      if (!isAdded) return this.#joinParts(sources);
+    }
+    this.#joined.bytes = this.#positions.room;
+    this.#joined.byteLength = this.#positions.length;
+    return this.#joined;
+  }
+
+  /** Adds a list as it is, with all of its positions at once. False if that cannot be. */
+  #addShort({ cursor, numbers }: Source): boolean {
+    const postings = new ByteReader(cursor.postings, cursor.postingsFrom);
+    let document = 0;
+    for (let i = 0; i < cursor.documents; i++) {
+      const delta = postings.varint();
+      document += delta >>> 1;
+      const count = delta % 2 === 0 ? 1 : postings.varint();
+      if (!this.#joined.push(numbers[document] as number, count)) return false;
+    }
+    this.#positions.copy(cursor.positions, cursor.positionsFrom, cursor.positionsTo);
+    return true;
+  }
+
+  /** Undefined if a blob is missing. */
+  #addLong({ cursor, numbers }: Source): boolean | undefined {
+    const term = cursor.segmentTerm();
+    const table = term.table();
+    if (table === undefined) return undefined;
+    // All are asked for, so that what is missing is fetched at once.
+    const chunks = table.map((part) => ({
+      base: part.chunk * CHUNK_DOCUMENTS,
+      list: term.part(part),
+      bytes: term.positionBytes(part),
+    }));
+    for (const { base, list, bytes } of chunks) {
+      if (list === undefined || bytes === undefined) return undefined;
+      for (let i = 0; i < list.count; i++) {
+        const document = numbers[base + (list.documents[i] as number)] as number;
+        if (!this.#joined.push(document, countAt(list, i))) return false;
+      }
+      this.#positions.bytes(bytes);
+    }
+    return true;
+  }
+
+  /** Undefined if a blob is missing: one that a cursor has read may have been let go of since. */
+  #joinParts(sources: readonly Source[]): Postings | undefined {
+    let total = 0;
+    for (const [i, { cursor, numbers }] of sources.entries()) {
       this.#lists[i] ??= new Postings();
       const list = this.#lists[i] as Postings;
-      if (!this.#read(part, list)) return undefined;
+      if (!this.#read({ term: cursor.segmentTerm(), numbers }, list)) return undefined;
       total += list.count;
     }
-    const [only] = this.#lists;
-    // Nothing was dropped: then even the positions can go as they are.
-    if (only !== undefined && parts.length === 1 && total === parts[0]?.term.documents) return only;
-    this.#merge(parts.length, total);
+    this.#merge(sources.length, total);
     return this.#joined;
   }
 
@@ -173,7 +219,8 @@ class Joiner {
       next[from] = at;
     }
     joined.count = total;
-    joined.bytes = this.#positions.view();
+    joined.bytes = this.#positions.room;
+    joined.byteLength = this.#positions.length;
   }
 
   /** Reads all postings of a term and renumbers them; dropped ones are left out. */
@@ -185,6 +232,7 @@ class Joiner {
       if (list === undefined || bytes === undefined) return false;
       into.count = renumber(list, 0, numbers, bytes, 0, into, 0);
       into.bytes = bytes;
+      into.byteLength = bytes.length;
       return true;
     }
     const table = term.table();
@@ -208,6 +256,7 @@ class Joiner {
       into.bytes = bytes;
     }
     if (positions !== undefined) into.bytes = positions.take();
+    into.byteLength = into.bytes.length;
     return true;
   }
 }

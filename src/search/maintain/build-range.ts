@@ -1,5 +1,6 @@
 /** Builds a segment from a range of the feed. */
 
+import type { Language } from "../analysis/analyze.ts";
 import { indexedTypes } from "../document/indexable-text.ts";
 import {
   addEntry,
@@ -13,6 +14,7 @@ import {
 import { type BuiltSegment, buildSegment } from "../index/build-segment.ts";
 import { MemoryIndex } from "../index/memory-index.ts";
 import { byCodeUnit } from "../index/renumbering.ts";
+import { Vocabulary } from "../index/terms/vocabulary.ts";
 import {
   type Asking,
   ask,
@@ -79,7 +81,7 @@ export function* buildRange(
 }
 
 function* collect(slices: readonly FeedSlice[], options: IndexingOptions): Asking<BuiltSegment> {
-  const index = new MemoryIndex();
+  const index = new MemoryIndex(vocabularyOf(options.language));
   const entries = slices.flatMap((slice) => slice.entries).sort(bySessionAndSequence);
   for (const [i, entry] of entries.entries()) {
     if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });
@@ -104,6 +106,21 @@ function* collect(slices: readonly FeedSlice[], options: IndexingOptions): Askin
   );
   for (const fact of facts.sort((a, b) => byCodeUnit(a.id, b.id))) addFact(index, fact, options);
   return yield* buildSegment(index);
+}
+
+/**
+ * What was met in the segments that were built before, by language. Some megabytes: beyond that
+ * many terms it begins anew.
+ */
+const vocabularies = new Map<Language, Vocabulary>();
+const MAX_VOCABULARY = 131_072;
+
+function vocabularyOf(language: Language): Vocabulary {
+  const known = vocabularies.get(language);
+  if (known !== undefined && known.size < MAX_VOCABULARY) return known;
+  const vocabulary = new Vocabulary();
+  vocabularies.set(language, vocabulary);
+  return vocabulary;
 }
 
 function bySessionAndSequence(a: FeedEntry, b: FeedEntry): number {

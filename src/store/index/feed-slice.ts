@@ -107,7 +107,9 @@ export function nameFeed(
     touched.add(session);
     // A compaction carries the session's summary.
     if (row["kind"] === "compaction") sessions.set(session, Number(row["position"]));
-    if (row["content"] !== null) kept.push(row);
+    // Decoded once: it is looked into for payloads, and then read.
+    const content = textOrNull(row["content"]);
+    if (content !== null) kept.push(Object.assign(row, { content }));
   }
   const names = { memories: new Map(), facts: new Map(), deletions: [], sessions, touched };
   for (const row of changes) {

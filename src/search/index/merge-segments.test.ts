@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type AnswerNow, runNow } from "../drive.ts";
+import type { PackedBlob } from "./blob-packer.ts";
+import { buildSegment } from "./build-segment.ts";
+import { IndexCache } from "./index-cache.ts";
+import { MemoryIndex } from "./memory-index.ts";
+import { mergeSegments } from "./merge-segments.ts";
+
+interface Message {
+  readonly session: number;
+  readonly source: number;
+  readonly words: readonly string[];
+}
+
+/** Letters whose order in UTF-8 is not that of code units are among them. */
+const word = fc.oneof(
+  fc.constantFrom("a", "ab", "abc", "the", "é", "éa", "日本", "\uE000x", "😀", "😁a", "\uFF21"),
+  fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }),
+);
+const message: fc.Arbitrary<Message> = fc.record({
+  session: fc.integer({ min: 1, max: 6 }),
+  source: fc.nat(3),
+  words: fc.array(word, { minLength: 1, maxLength: 8 }),
+});
+
+/** The blobs of a segment with these messages, whose sequence is their place among all. */
+function build(messages: readonly (readonly [number, Message])[]): Map<number, Uint8Array> {
+  const index = new MemoryIndex();
+  const sorted = [...messages].sort(([a, one], [b, other]) => one.session - other.session || a - b);
+  for (const [sequence, { session, words }] of sorted) {
+    const place = { session, sequence, chain: 1, depth: sequence, time: sequence, role: 0 };
+    index.addMessage(place, (into) => {
+      for (const [position, each] of words.entries()) into.term(each, position);
+      return words.length;
+    });
+  }
+  return byNumber(runNow(buildSegment(index), () => undefined).blobs);
+}
+
+function byNumber(blobs: readonly PackedBlob[]): Map<number, Uint8Array> {
+  return new Map(blobs.map(({ blob, bytes }) => [blob, bytes]));
+}
+
+function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<number>) {
+  const written = new Map<number, Uint8Array>();
+  const answer: AnswerNow = (need) => {
+    if (need.need === "blobs") {
+      return need.keys.map(({ segment, blob }) => segments[segment]?.get(blob) ?? "missing");
+    }
+    if (need.need === "write") {
+      for (const [blob, bytes] of byNumber(need.blobs)) written.set(blob, bytes);
+    }
+    return undefined;
+  };
+  const gone = { sessions: dead, erased: [] };
+  const numbers = [...segments.keys()];
+  runNow(
+    mergeSegments(numbers, 99, gone, new IndexCache(1_024), function* () {}),
+    answer,
+  );
+  return written;
+}
+
+function check(messages: readonly Message[], dead: ReadonlySet<number>): void {
+  // A later source has the later messages, as the feed has them.
+  const inOrder = [...messages].sort((a, b) => a.source - b.source);
+  const numbered = [...inOrder.entries()];
+  const segments = [0, 1, 2, 3].map((source) =>
+    build(numbered.filter(([, each]) => each.source === source)),
+  );
+  const alive = numbered.filter(([, { session }]) => !dead.has(session));
+  expect(merge(segments, dead)).toEqual(build(alive));
+}
+
+test("joined segments are what one segment of all their messages would be", () => {
+  const messages = fc.array(message, { maxLength: 40 });
+  const dead = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 2 });
+  fc.assert(fc.property(messages, dead, (each, gone) => check(each, new Set(gone))));
+});
+
+test("also where a word is in so many that its list is long", () => {
+  const many = (session: number, source: number): Message[] =>
+    Array.from({ length: 600 }, (_, i) => ({
+      ...{ session, source },
+      words: ["often", `rare${source}x${i % 97}`, "often", "é"],
+    }));
+  check([...many(1, 0), ...many(2, 1), ...many(3, 3)], new Set());
+  check([...many(1, 0), ...many(2, 0), ...many(1, 2), ...many(4, 3)], new Set([2]));
+});

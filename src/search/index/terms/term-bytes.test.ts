@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { bytesOf, compareTerms, sharedBytes, TermBytes, unitsOf } from "./term-bytes.ts";
+
+function bytes(term: string): TermBytes {
+  const result = new TermBytes();
+  result.set(term);
+  return result;
+}
+
+const part = fc.constantFrom("a", "b", "é", "ü", "日", "本", "\uE000", "\uFFFD", "😀", "😁");
+const term = fc.oneof(
+  fc.array(part, { maxLength: 6 }).map((parts) => parts.join("")),
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+);
+
+test("terms as bytes have the order of terms as strings", () => {
+  fc.assert(
+    fc.property(term, term, (a, b) => {
+      expect(Math.sign(compareTerms(bytes(a), bytes(b)))).toBe(a < b ? -1 : a > b ? 1 : 0);
+    }),
+  );
+});
+
+test("what two terms share ends between characters, and is as long as their texts say", () => {
+  fc.assert(
+    fc.property(term, term, (a, b) => {
+      const shared = sharedBytes(bytes(a), bytes(b));
+      const units = unitsOf(bytes(b), shared);
+      expect(a.slice(0, units)).toBe(b.slice(0, units));
+      expect(b.slice(0, units).isWellFormed()).toBe(true);
+      expect(Buffer.byteLength(b.slice(0, units))).toBe(shared);
+      expect(bytesOf(bytes(b), units)).toBe(shared);
+      const [next, other] = [b.slice(units), a.slice(units)].map((rest) => [...rest][0]);
+      expect(next === undefined || next !== other).toBe(true);
+    }),
+  );
+});
+
+test("the room of a term grows with it", () => {
+  const long = bytes("ä".repeat(5_000));
+  const copy = new TermBytes();
+  copy.copy(long);
+  expect(copy.length).toBe(10_000);
+  expect(compareTerms(copy, long)).toBe(0);
+});

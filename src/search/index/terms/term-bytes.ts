@@ -1,0 +1,90 @@
+/**
+ * A term as a segment stores it, in UTF-8, and in room that the next term uses again. A dictionary is
+ * written and joined term by term: a string of each would be made, compared and thrown away.
+ */
+
+const ENCODER = new TextEncoder();
+
+export class TermBytes {
+  bytes: Uint8Array = new Uint8Array(256);
+  length = 0;
+
+  set(term: string): void {
+    this.reserve(3 * term.length);
+    const { bytes } = this;
+    for (let i = 0; i < term.length; i++) {
+      const code = term.charCodeAt(i);
+      if (code >= 0x80) {
+        this.length = ENCODER.encodeInto(term, bytes).written;
+        return;
+      }
+      bytes[i] = code;
+    }
+    this.length = term.length;
+  }
+
+  copy(from: TermBytes): void {
+    this.reserve(from.length);
+    for (let i = 0; i < from.length; i++) this.bytes[i] = from.bytes[i] as number;
+    this.length = from.length;
+  }
+
+  /** Makes room for `length` bytes, and keeps what is there. */
+  reserve(length: number): void {
+    if (length <= this.bytes.length) return;
+    const larger = new Uint8Array(2 * length);
+    larger.set(this.bytes);
+    this.bytes = larger;
+  }
+}
+
+/** Less than 0 if `a` comes before `b`. The order is that of code units, as strings have it. */
+export function compareTerms(a: TermBytes, b: TermBytes): number {
+  const limit = Math.min(a.length, b.length);
+  for (let i = 0; i < limit; i++) {
+    const left = a.bytes[i] as number;
+    const right = b.bytes[i] as number;
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+/** The units of a surrogate pair (from byte F0 on) are less than U+E000 and above (EE and EF). */
+function rank(byte: number): number {
+  return byte === 0xee || byte === 0xef ? byte + 0x100 : byte;
+}
+
+/** How many bytes `a` and `b` begin with alike, up to the end of a character. */
+export function sharedBytes(a: TermBytes, b: TermBytes): number {
+  const limit = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < limit && a.bytes[at] === b.bytes[at]) at++;
+  while (at > 0 && (isContinuation(a, at) || isContinuation(b, at))) at--;
+  return at;
+}
+
+function isContinuation(term: TermBytes, at: number): boolean {
+  return at < term.length && ((term.bytes[at] as number) & 0xc0) === 0x80;
+}
+
+/** How many code units the first `length` bytes of a term stand for. */
+export function unitsOf({ bytes }: TermBytes, length: number): number {
+  let units = 0;
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[i] as number;
+    if ((byte & 0xc0) !== 0x80) units += byte < 0xf0 ? 1 : 2;
+  }
+  return units;
+}
+
+/** How many bytes the first `units` code units of a term take. */
+export function bytesOf({ bytes, length }: TermBytes, units: number): number {
+  let left = units;
+  let at = 0;
+  while (at < length && left > 0) {
+    const byte = bytes[at] as number;
+    at += byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    left -= byte < 0xf0 ? 1 : 2;
+  }
+  return at;
+}

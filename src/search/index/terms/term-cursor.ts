@@ -1,0 +1,116 @@
+/**
+ * The terms of one field of a stored segment, one after another, as they lie in its blobs.
+ *
+ * A merge goes through every term of every segment it joins, and most have a posting or two. So a
+ * term is read here without an object for it; `SegmentReader` is for those who look for a few.
+ */
+
+import type { Address } from "../blob-packer.ts";
+import type { Blobs } from "../blobs.ts";
+import { ByteReader } from "../bytes.ts";
+import { readAddress } from "../field-writer.ts";
+import type { Field } from "../layout.ts";
+import type { SegmentReader } from "../segment-reader.ts";
+import { SegmentTerm } from "../segment-term.ts";
+import { bytesOf, TermBytes } from "./term-bytes.ts";
+
+const NOTHING = new Uint8Array(0);
+
+export class TermCursor {
+  /** The term that it stands at. */
+  readonly term: TermBytes = new TermBytes();
+  /** Documents that have the term, deleted ones included. */
+  documents = 0;
+  isLong = false;
+  /** The postings of a short list, between the two offsets; and its positions. */
+  postings: Uint8Array = NOTHING;
+  postingsFrom = 0;
+  postingsTo = 0;
+  positions: Uint8Array = NOTHING;
+  positionsFrom = 0;
+  positionsTo = 0;
+  /** Whether it is past the last term. */
+  isOver = false;
+  readonly #segment: number;
+  readonly #dictionary: Address;
+  readonly #blobs: Blobs;
+  /** What is left of the list of blocks; undefined before the first. */
+  #blocks: ByteReader | undefined;
+  #entries = new ByteReader(NOTHING);
+  #postingsAddress: Address = [0, 0, 0];
+  #positionsAddress: Address = [0, 0, 0];
+
+  constructor(field: Field, reader: SegmentReader, blobs: Blobs) {
+    this.#segment = reader.segment;
+    this.#dictionary = reader.field(field).dictionary;
+    this.#blobs = blobs;
+  }
+
+  /** Goes to the next term of the block at hand. False if there is none: see `load`. */
+  next(): boolean {
+    const entries = this.#entries;
+    if (entries.done) return false;
+    const shared = bytesOf(this.term, entries.varint());
+    const length = entries.varint();
+    this.term.reserve(shared + length);
+    const { bytes } = this.term;
+    for (let i = 0; i < length; i++) bytes[shared + i] = entries.u8();
+    this.term.length = shared + length;
+    const count = entries.varint();
+    this.documents = Math.floor(count / 2);
+    this.isLong = count % 2 === 1;
+    this.postingsFrom = this.postingsTo;
+    this.postingsTo += entries.varint();
+    this.positionsFrom = this.positionsTo;
+    this.positionsTo += entries.varint();
+    return true;
+  }
+
+  /**
+   * Goes to the first term of the next block, or past the end. An attempt: if a blob is missing,
+   * it stays where it is.
+   */
+  load(): void {
+    if (this.#blocks === undefined) {
+      const index = this.#blobs.record(this.#segment, this.#dictionary);
+      if (index === undefined) return;
+      this.#blocks = new ByteReader(index);
+    }
+    const blocks = this.#blocks;
+    const start = blocks.at;
+    if (blocks.done) {
+      this.isOver = true;
+      return;
+    }
+    const firstTerm = blocks.varint();
+    blocks.at += firstTerm;
+    const addresses = [readAddress(blocks), readAddress(blocks), readAddress(blocks)] as const;
+    const [entries, postings, positions] = addresses.map((address) =>
+      this.#blobs.record(this.#segment, address),
+    );
+    if (entries === undefined || postings === undefined || positions === undefined) {
+      blocks.at = start;
+      return;
+    }
+    this.#entries = new ByteReader(entries);
+    [, this.#postingsAddress, this.#positionsAddress] = addresses;
+    this.postings = postings;
+    this.positions = positions;
+    this.postingsTo = 0;
+    this.positionsTo = 0;
+    this.next();
+  }
+
+  /** The term that it stands at, for who reads more of it than its bytes. */
+  segmentTerm(): SegmentTerm {
+    const postings = partOf(this.#postingsAddress, this.postingsFrom, this.postingsTo);
+    const positions = partOf(this.#positionsAddress, this.positionsFrom, this.positionsTo);
+    const { documents, isLong } = this;
+    const entry = { term: "", documents, isLong, postings, positions };
+    return new SegmentTerm(this.#segment, entry, this.#blobs);
+  }
+}
+
+function partOf([blob, offset]: Address, from: number, to: number): Address {
+  return [blob, offset + from, to - from];
+}
