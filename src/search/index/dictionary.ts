@@ -4,10 +4,37 @@ import type { Address } from "./blob-packer.ts";
 import { ByteReader } from "./bytes.ts";
 import { readAddress } from "./field-writer.ts";
 
-/** The blocks of a field's dictionary, in order. */
-export interface DictionaryIndex {
+/**
+ * The blocks of a field's dictionary, in order. A large segment has thousands, which stay in memory
+ * for as long as it is searched: where they lie is kept as numbers, not as objects.
+ */
+export class DictionaryIndex {
   readonly firstTerms: readonly string[];
-  readonly blocks: readonly DictionaryBlock[];
+  /** Nine numbers for each block: three addresses. */
+  readonly #places: Float64Array;
+
+  constructor(firstTerms: readonly string[], places: Float64Array) {
+    this.firstTerms = firstTerms;
+    this.#places = places;
+  }
+
+  get length(): number {
+    return this.firstTerms.length;
+  }
+
+  block(number: number): DictionaryBlock | undefined {
+    if (number < 0 || number >= this.length) return undefined;
+    return {
+      entries: this.#address(9 * number),
+      postings: this.#address(9 * number + 3),
+      positions: this.#address(9 * number + 6),
+    };
+  }
+
+  #address(at: number): Address {
+    const places = this.#places;
+    return [places[at] as number, places[at + 1] as number, places[at + 2] as number];
+  }
 }
 
 export interface DictionaryBlock {
@@ -31,16 +58,12 @@ export interface TermEntry {
 export function readDictionaryIndex(bytes: Uint8Array): DictionaryIndex {
   const reader = new ByteReader(bytes);
   const firstTerms: string[] = [];
-  const blocks: DictionaryBlock[] = [];
+  const places: number[] = [];
   while (!reader.done) {
     firstTerms.push(reader.text());
-    blocks.push({
-      entries: readAddress(reader),
-      postings: readAddress(reader),
-      positions: readAddress(reader),
-    });
+    for (let i = 0; i < 3; i++) places.push(...readAddress(reader));
   }
-  return { firstTerms, blocks };
+  return new DictionaryIndex(firstTerms, Float64Array.from(places));
 }
 
 /** The block that holds `term` if any does: the last one that does not begin after it. */

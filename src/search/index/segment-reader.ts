@@ -110,7 +110,7 @@ export class SegmentReader implements Source {
   findTerm(field: Field, term: string): FoundTerm | null | undefined {
     const index = this.dictionary(field);
     if (index === undefined) return undefined;
-    const block = index.blocks[blockOf(index, term)];
+    const block = index.block(blockOf(index, term));
     if (block === undefined) return null;
     const bytes = this.#blobs.record(this.segment, block.entries);
     if (bytes === undefined) return undefined;
@@ -122,7 +122,7 @@ export class SegmentReader implements Source {
     const index = this.dictionary(field);
     if (index === undefined) return undefined;
     const found: string[] = [];
-    for (let block = Math.max(0, blockOf(index, prefix)); block < index.blocks.length; block++) {
+    for (let block = Math.max(0, blockOf(index, prefix)); block < index.length; block++) {
       const first = index.firstTerms[block] as string;
       if (found.length >= limit || (first > prefix && !first.startsWith(prefix))) break;
       const entries = this.block(field, index, block);
@@ -146,7 +146,7 @@ export class SegmentReader implements Source {
     index: DictionaryIndex,
     number: number,
   ): ReadonlyMap<string, TermEntry> | undefined {
-    const block = index.blocks[number];
+    const block = index.block(number);
     if (block === undefined) return undefined;
     return this.#record(
       slotAt(FIELD_SLOTS[field].block, number),
