@@ -151,7 +151,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["gateway/compaction", "gateway/flush", "gateway/after-turn", "gateway/generate"],
       "gateway/with-memory",
     ],
-    packages: ["node:fs", "node:path"],
+    packages: ["node:crypto", "node:fs", "node:path"],
   },
 
   // Conversions to wire types; what they convert from is named, never used. Secrets are masked here

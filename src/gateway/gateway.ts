@@ -35,7 +35,7 @@ import {
   type CompactOnRequest,
   matchCommand,
 } from "./routes/commands.ts";
-import { findRepeated, inboundMark } from "./routes/find-repeated.ts";
+import { deliveryOf, findRepeated, inboundMark } from "./routes/find-repeated.ts";
 import { findSession, forkParent, startSession } from "./routes/start-session.ts";
 import {
   answerTurn,
@@ -184,11 +184,11 @@ export class Gateway {
       : undefined;
     const text = trigger?.rest ?? message.text;
     const wanted = this.#decide(message, key, route, session, trigger !== undefined);
-    const { id } = message;
+    const delivery = deliveryOf(message);
     const isEnding = wanted.action === "reset";
     const known =
-      id !== undefined && session !== undefined && wanted.reason !== "repeated"
-        ? await findRepeated(this.tenant, session, id, isEnding)
+      delivery !== undefined && session !== undefined && wanted.reason !== "repeated"
+        ? await findRepeated(this.tenant, session, delivery, isEnding)
         : undefined;
     const decided =
       known === undefined ? wanted : ({ action: "continued", reason: "repeated" } as const);
@@ -222,8 +222,8 @@ export class Gateway {
   ): { readonly action: InboundAction; readonly reason: InboundReason } {
     if (route === undefined) return { action: "created", reason: "first" };
     if (session === undefined) return { action: "created", reason: "missing" };
-    const { id } = message;
-    if (id !== undefined && route.fields["startedBy"] === id) {
+    const delivery = deliveryOf(message);
+    if (delivery !== undefined && route.fields["startedBy"] === delivery) {
       return { action: "continued", reason: "repeated" };
     }
     if (isAsked) return { action: "reset", reason: "command" };
@@ -244,12 +244,13 @@ export class Gateway {
   ): Promise<{ readonly action: InboundAction; readonly route: Route }> {
     const { reason } = decided;
     const how = reason === "command" ? "explicit" : "stale";
+    const delivery = deliveryOf(message);
     const start = {
       ...{ key, actor, reason, agent: this.#agentOf(message, key) },
       fields: {
         ...carryOver(route?.fields ?? {}, how),
         ...labelsOf(message),
-        ...(message.id === undefined ? {} : { startedBy: message.id }),
+        ...(delivery === undefined ? {} : { startedBy: delivery }),
       },
       ...{ previousSessionId: route?.sessionId ?? null, previous },
       version: route?.version ?? 0,
@@ -321,17 +322,13 @@ function isDelivered(route: Route | undefined): boolean {
   return route?.fields.sendPolicy !== "deny";
 }
 
-async function store(
-  session: SessionHandle,
-  { id, kind }: CheckedInbound,
-  actor: string,
-  text: string,
-) {
+async function store(session: SessionHandle, message: CheckedInbound, actor: string, text: string) {
+  const { id, kind } = message;
+  const delivery = deliveryOf(message);
+  const said = { role: "user", actor, content: text, interaction: kind === "message" } as const;
+  if (id === undefined || delivery === undefined) return session.append(said);
   return session.append(
-    {
-      ...{ role: "user", actor, content: text, interaction: kind === "message" },
-      ...(id === undefined ? {} : { metadata: inboundMark(id) }),
-    },
-    id === undefined ? {} : { idempotencyKey: `inbound:${id}` },
+    { ...said, metadata: inboundMark(delivery, id) },
+    { idempotencyKey: `inbound:${delivery}` },
   );
 }

@@ -40,7 +40,10 @@ export interface CompactInput {
   readonly summarizer?: "mechanical" | "model" | Summarizer;
   /** The name of the model; `default` if left out. */
   readonly model?: string;
-  /** `mechanical`: used if the model's answer is of no use. Otherwise the call fails. */
+  /**
+   * `mechanical`: used if the model's answer is of no use, or if none was named and the store has none.
+   * Otherwise the call fails.
+   */
   readonly fallback?: "mechanical" | "none";
   /** What a model is to heed in the summary, in words, at most 4 KiB; a mechanical one cannot. */
   readonly instructions?: string;
@@ -114,7 +117,7 @@ function checkInstructions(given: string | undefined): string | undefined {
 export function toSummarizer(
   scope: Scope,
   session: Session,
-  input: Pick<CompactInput, "summarizer" | "model">,
+  input: Pick<CompactInput, "summarizer" | "model" | "fallback">,
   profile: SummaryProfile,
 ): Summarizer {
   const { summarizer, model } = input;
@@ -126,7 +129,9 @@ export function toSummarizer(
     (typeof compaction?.summarizerModel === "string" ? compaction.summarizerModel : undefined);
   const kind = summarizer ?? (named === undefined ? "mechanical" : "model");
   checkOneOf(kind, ["mechanical", "model"], "summarizer");
-  if (kind === "mechanical") return mechanicalSummarizer(profile);
+  const isMissing = named === undefined && !Object.hasOwn(scope.models, "default");
+  const isLeft = isMissing && input.fallback === "mechanical";
+  if (kind === "mechanical" || isLeft) return mechanicalSummarizer(profile);
   return modelSummarizer(findModel(scope, named ?? "default"));
 }
 

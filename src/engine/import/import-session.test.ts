@@ -36,6 +36,12 @@ function talk(texts: readonly string[], over: Partial<ImportedEntry> = {}): Impo
 }
 
 const PI = fixture("pi/version-3.jsonl");
+/** What pi adds to it. */
+const NEXT = JSON.stringify({
+  ...{ type: "message", id: "00000018", parentId: "00000017" },
+  timestamp: "2025-12-03T14:00:15.000Z",
+  message: { role: "user", content: "Thanks." },
+});
 const CLAW = fixture("claw-code/compacted.jsonl");
 
 describe("importing a tree", () => {
@@ -206,6 +212,25 @@ describe("importing on behalf of who reads files", () => {
     expect(await engine.getSessionMeta(sessionId ?? "")).toMatchObject({
       ...{ title: "asked 1", metadata: { titleFrom: "request", git: { remote: "x" } } },
     });
+  });
+});
+
+describe("importing under a key", () => {
+  test("a file that has grown leaves a title alone that somebody has given since", async () => {
+    await using engine = await open(":memory:");
+    const { handle } = await importText(engine, PI, { idempotencyKey: "first" });
+    await handle.update({ title: "My own title" });
+    const grown = `${PI.trimEnd()}\n${NEXT}\n`;
+    const { result } = await importText(engine, grown, { idempotencyKey: "second" });
+    expect(result).toMatchObject({ entries: 1, skipped: 16 });
+    expect((await handle.meta()).title).toBe("My own title");
+  });
+
+  test("of any length that a key may have", async () => {
+    await using engine = await open(":memory:");
+    const options = { idempotencyKey: "k".repeat(512) };
+    expect(await engine.importSession(talk(["a", "b"]), options)).toMatchObject({ entries: 2 });
+    expect((await engine.listSessions()).sessions).toMatchObject([{ messageCount: 2 }]);
   });
 });
 

@@ -8,6 +8,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { MAX_BATCH_ENTRIES, MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { AppendRequest, NewEntry } from "../../store/records.ts";
+import { sha256, toHex } from "../../transcript/hash.ts";
 import { idempotency } from "../idempotency.ts";
 import type { Scope } from "../scope.ts";
 import { AnswerUsage } from "./answer-usage.ts";
@@ -66,6 +67,10 @@ export class ImportWriter {
   #title: string | undefined;
   /** What stands for the past of each entry; absent where nothing is summarised. */
   readonly #summaries = new Map<string, string>();
+  /** What the batch at hand says of both; it counts once the batch is stored. */
+  #read: { title: string | undefined; readonly summaries: Map<string, string> } = {
+    ...{ title: undefined, summaries: new Map() },
+  };
   /** The session's summary, as far as we know. */
   #summary: string | null = null;
   /** Some of it is stored, or on its way. */
@@ -131,7 +136,9 @@ export class ImportWriter {
   async #makeDescribed(): Promise<void> {
     const { session, described } = this.#subject;
     if (session !== null || described === undefined) return;
-    for (const entry of this.#batch) if (entry.kind === "session_info") this.#noteTitle(entry);
+    for (const entry of this.#batch) {
+      if (entry.kind === "session_info") this.#title = titleOf(entry) ?? this.#title;
+    }
     this.#isDescribed = await this.#make(this.#describe(described));
   }
 
@@ -183,6 +190,7 @@ export class ImportWriter {
       const known = isAsked ? NOTHING : await this.#findStored(batch);
       const answers = new AnswerUsage(this.#answers);
       const problems = new ProblemLog();
+      this.#read = { title: undefined, summaries: new Map() };
       const drafts = this.#draft(batch, known, answers, problems);
       const stored = drafts.length === 0 ? 0 : await this.#append(drafts, batch, tries, key);
       if (stored === undefined) continue;
@@ -190,6 +198,8 @@ export class ImportWriter {
       this.stored += stored;
       this.skipped += batch.length - stored;
       this.#answers = answers;
+      this.#title = this.#read.title ?? this.#title;
+      for (const [id, summary] of this.#read.summaries) this.#summaries.set(id, summary);
       for (const { entry, id } of batch) {
         if (!kindRules(entry.kind).movesLeaf) continue;
         this.#lastNode = id;
@@ -234,7 +244,9 @@ export class ImportWriter {
         const place = parentId === leaf ? {} : { parentId };
         drafts.push(draftImported(entry, { id, ...place, createdAt, idOf, problems }));
       }
-      if (isNew && entry.kind === "session_info") this.#noteTitle(entry);
+      if (isNew && entry.kind === "session_info") {
+        this.#read.title = titleOf(entry) ?? this.#read.title;
+      }
       if (!kindRules(entry.kind).movesLeaf) continue;
       if (isNew) leaf = id;
       lastNode = id;
@@ -284,7 +296,9 @@ export class ImportWriter {
   #keyOf(batch: readonly Waiting[], number: number): Pick<AppendRequest, "idempotency"> {
     const { idempotencyKey, dryRun } = this.#setting;
     if (idempotencyKey === undefined || dryRun) return {};
-    return idempotency(`${idempotencyKey}:${number}`, () => ["import", batch.map(({ id }) => id)]);
+    // As short as any key may be, however long the one that was given.
+    const key = toHex(sha256(Buffer.from(`${idempotencyKey}:${number}`)));
+    return idempotency(`import:${key}`, () => ["import", batch.map(({ id }) => id)]);
   }
 
   /** What a compaction changes beside adding its entry. It is the first of its batch. */
@@ -298,7 +312,7 @@ export class ImportWriter {
     // One without a parent follows the leaf.
     const parent = draft.parentId === undefined ? this.#leaf : draft.parentId;
     const through = typeof kept === "string" ? await this.#parentOf(this.#ids.of(kept)) : parent;
-    const text = this.#summaries.get(draft.id);
+    const text = this.#summaryAt(draft.id);
     return typeof through === "string" && text !== undefined ? { summary: { text, through } } : {};
   }
 
@@ -311,14 +325,18 @@ export class ImportWriter {
     const summary =
       entry.kind === "compaction"
         ? toText(textOf(entry.blocks), MAX_SUMMARY_BYTES)
-        : this.#summaries.get(parentId ?? "");
-    if (summary !== undefined) this.#summaries.set(id, summary);
+        : this.#summaryAt(parentId ?? "");
+    if (summary !== undefined) this.#read.summaries.set(id, summary);
   }
 
-  #noteTitle(entry: ImportedEntry): void {
-    const name = entry.data?.["name"];
-    if (typeof name === "string") this.#title = toText(name, MAX_TITLE_BYTES);
+  #summaryAt(id: string): string | undefined {
+    return this.#read.summaries.get(id) ?? this.#summaries.get(id);
   }
+}
+
+function titleOf({ data }: ImportedEntry): string | undefined {
+  const name = data?.["name"];
+  return typeof name === "string" ? toText(name, MAX_TITLE_BYTES) : undefined;
 }
 
 function withOwnUsage(entry: ImportedEntry, answers: AnswerUsage): ImportedEntry {

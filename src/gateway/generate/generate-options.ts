@@ -28,7 +28,7 @@ export interface GenerateOptions {
   readonly compaction: AutoCompaction;
 }
 
-const DEFAULT_STEPS = 10;
+export const DEFAULT_STEPS = 10;
 const DEFAULT_TOOL_TIMEOUT_MS = 120_000;
 /** For the answer, and for what an estimate gets wrong. */
 const RESERVE = { reserveTokens: 16_384, reserveTokensFloor: 0 };

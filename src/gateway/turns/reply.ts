@@ -1,16 +1,16 @@
 /**
  * From a message of a channel to what is to be sent back: taken in, stored, answered.
  *
- * A channel that hears nothing delivers again. So the answer to a message that has an id is looked for
- * before a model is asked, and of two deliveries at once one asks and the other waits for it, in
- * whichever process they are.
+ * A channel that hears nothing delivers again. So the answer to a message is looked for before a model
+ * is asked. A session answers one message after another, in whichever process they arrive: two answers
+ * at once would each see half of what the other does.
  */
 
-import type { SessionHandle } from "../../engine/session-handle.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { FailureKind } from "../../providers/model-failure.ts";
+import { DEFAULT_STEPS } from "../generate/generate-options.ts";
 import type { InboundMessage } from "../inbound-message.ts";
 import type { InboundResult, InboundTurn } from "../inbound-result.ts";
 import type { GatewayAnswer, GatewayGenerateInput } from "./answer-turn.ts";
@@ -32,7 +32,7 @@ export type ReplyReason =
   | "command"
   /** There is nothing to answer. */
   | "empty"
-  /** Delivered again after another session had begun, and never answered. */
+  /** Delivered again after another session had begun: it is not answered there. */
   | "repeated"
   /** Nobody said which model answers. */
   | "no_model";
@@ -73,9 +73,7 @@ export async function replyTo(
   if (!parts.isAnswering && options.model === undefined) return nothing(inbound, "no_model");
   const { entry } = inbound;
   try {
-    return message.id === undefined
-      ? await answer(parts, message, inbound, entry, options)
-      : await answerOnce(parts, message, inbound, entry, options);
+    return await answerInTurn(parts, message, inbound, entry, options);
   } catch (error) {
     throw locate(error, entry);
   }
@@ -83,10 +81,10 @@ export async function replyTo(
 
 /** How long others wait for a process that died while it answered. */
 const LEASE_MS = 15_000;
-/** How long a delivery waits for the answer to an earlier one: no channel waits for longer. */
+/** How long a message waits for the answers to earlier ones: no channel waits for longer. */
 const PATIENCE_MS = 300_000;
 
-async function answerOnce(
+async function answerInTurn(
   parts: ReplyParts,
   message: InboundMessage,
   inbound: InboundTurn,
@@ -100,12 +98,14 @@ async function answerOnce(
     ...{ durationMs: LEASE_MS, patienceMs: PATIENCE_MS },
     ...(signal === undefined ? {} : { signal }),
   };
-  await session.holdLease(`reply ${entry.id}`, claim, async (working) => {
+  await session.holdLease("reply", claim, async (working) => {
     failure = undefined;
     try {
+      const before = await readReply(inbound, entry);
+      const more = { ...options, signal: working };
       outcome =
-        (await findReply(inbound, entry)) ??
-        (await answer(parts, message, inbound, entry, { ...options, signal: working }));
+        replyOf(inbound, entry, before, options.maxSteps ?? DEFAULT_STEPS) ??
+        (await answer(parts, message, inbound, replyMark(entry, before), more));
     } catch (error) {
       failure = error;
     }
@@ -114,14 +114,14 @@ async function answerOnce(
   if (outcome !== undefined) return outcome;
   throw signal?.aborted === true
     ? notAnswered("aborted", "the answer was stopped before it began")
-    : notAnswered("timeout", "the answer to an earlier delivery takes too long");
+    : notAnswered("timeout", "the answers to earlier messages take too long");
 }
 
 async function answer(
   parts: ReplyParts,
   { kind = "message" }: InboundMessage,
   inbound: InboundTurn,
-  entry: Entry,
+  metadata: ReplyMark,
   options: ReplyOptions,
 ): Promise<GatewayReply> {
   const { instructions = parts.instructions } = options;
@@ -129,7 +129,7 @@ async function answer(
     ...options,
     ...(instructions === null ? {} : { instructions }),
     ...{ conversationId: inbound.session.id, heartbeat: kind !== "message" },
-    metadata: replyMark(entry),
+    metadata: { ...metadata },
   });
   const { notices, thoughts, silent } = made;
   const more = { notices, thoughts, entry: made.entry };
@@ -137,30 +137,57 @@ async function answer(
   return { ...said(inbound, "answered", made.text), ...more };
 }
 
-/** What an answer keeps: which message it is the answer to. */
-function replyMark({ id }: Entry): { readonly replyTo: string } {
-  return { replyTo: id };
+/** What each step of an answer keeps: which message it answers, and at which attempt. */
+interface ReplyMark {
+  readonly replyTo: string;
+  readonly attempt: number;
 }
 
-/** A channel that delivers twice does so soon: no more is looked at. */
-const NEWEST = 50;
+function replyMark({ id }: Entry, before: readonly Entry[]): ReplyMark {
+  return { replyTo: id, attempt: attemptOf(before.at(-1)) + 1 };
+}
 
-/** The reply that was made before; one that stopped at a tool is none. */
-async function findReply(inbound: InboundTurn, entry: Entry): Promise<GatewayReply | undefined> {
-  const isElsewhere = entry.sessionId !== inbound.session.id;
-  const found = isElsewhere ? [] : await readReply(inbound.session, entry);
-  const last = found.at(-1);
-  if (last === undefined) return isElsewhere ? nothing(inbound, "repeated") : undefined;
-  if (last.blocks.some(({ type }) => type === "tool_use")) return undefined;
-  const heard = found.filter(({ metadata }) => metadata["silent"] !== true);
-  if (heard.length === 0) return { ...nothing(inbound, "silent"), entry: last };
+function attemptOf(step: Entry | undefined): number {
+  return Number(step?.metadata["attempt"] ?? 0);
+}
+
+/** Messages behind a message that are looked through for its answer. */
+const FAR = 2_000;
+const PAGE = 200;
+
+/** The steps of all attempts at an answer, in order: they stand behind the message. */
+async function readReply({ session }: InboundTurn, entry: Entry): Promise<readonly Entry[]> {
+  if (entry.sessionId !== session.id || entry.index === null) return [];
+  const found: Entry[] = [];
+  const first = entry.index + 1;
+  for (let offset = first; offset < first + FAR; offset += PAGE) {
+    const { messages } = await session.listMessages({ offset, limit: PAGE });
+    const own = messages.filter(({ metadata }) => metadata["replyTo"] === entry.id);
+    found.push(...own.filter(({ role }) => role === "assistant"));
+    if (messages.length < PAGE) break;
+  }
+  return found;
+}
+
+/** The reply that was made before. An attempt that was not brought to its end is none. */
+function replyOf(
+  inbound: InboundTurn,
+  entry: Entry,
+  before: readonly Entry[],
+  maxSteps: number,
+): GatewayReply | undefined {
+  const last = before.at(-1);
+  if (last === undefined) {
+    return entry.sessionId === inbound.session.id ? undefined : nothing(inbound, "repeated");
+  }
+  const steps = before.filter((step) => attemptOf(step) === attemptOf(last));
+  const isEnd = !last.blocks.some(({ type }) => type === "tool_use") || steps.length >= maxSteps;
+  if (!isEnd) return undefined;
+  const heard = steps.filter(({ metadata }) => metadata["silent"] !== true);
   const text = heard.map(({ blocks }) => textOf(blocks)).join("");
-  return { ...said(inbound, "answered", text), entry: last };
-}
-
-async function readReply(session: SessionHandle, { id }: Entry): Promise<Entry[]> {
-  const newest = await session.history({ limit: NEWEST });
-  return newest.filter(({ role, metadata }) => role === "assistant" && metadata["replyTo"] === id);
+  const isSilent = last.metadata["silent"] === true && text === "";
+  const reply = isSilent ? nothing(inbound, "silent") : said(inbound, "answered", text);
+  return { ...reply, entry: last };
 }
 
 function said(inbound: InboundResult, reason: ReplyReason, text: string): GatewayReply {

@@ -48,6 +48,12 @@ test("a large segment is not written again for the sake of a few small ones", ()
   expect(segmentsToMerge(segments)).toEqual([]);
 });
 
+test("what is very large is left as it is", () => {
+  segments = Array.from({ length: 5 }, () => segment(5_000_000));
+  expect(segmentsToMerge(segments)).toEqual([]);
+  expect(segmentsToMergeAtLeisure(segments)).toEqual([]);
+});
+
 test("at leisure all become one, up to four million messages", () => {
   segments = [50_000, 300_000, 1_000, 2_000, 90_000].map(segment);
   join(segmentsToMergeAtLeisure);

@@ -4,7 +4,7 @@ import type { SegmentInfo } from "../port.ts";
 
 /** More at a time would hold too many lists. */
 const MAX_JOINED = 32;
-/** A segment of more is not joined with others, however few there would be. */
+/** A segment of more is left as it is: joining it would take minutes. */
 const MAX_DOCUMENTS = 4 * 1024 * 1024;
 /** Small segments are cheap to search and come often: many are joined at a time. */
 const SMALL_FAN = 16;
@@ -64,7 +64,7 @@ function level({ documents }: SegmentInfo): number {
 function runs(segments: readonly SegmentInfo[], limit: number): SegmentInfo[][] {
   const found: SegmentInfo[][] = [[]];
   for (const segment of segments) {
-    if (level(segment) > limit) found.push([]);
+    if (level(segment) > limit || segment.documents > MAX_DOCUMENTS) found.push([]);
     else found.at(-1)?.push(segment);
   }
   return found.toSorted((a, b) => b.length - a.length);

@@ -14,6 +14,8 @@ export const UNKNOWN_WORD = -1;
  */
 const PLACE = 4;
 const FIRST_PLACES = 2_048;
+/** Another one in each process: nobody can write words that all fall on one place. */
+const SEED = Math.floor(Math.random() * 2 ** 31);
 
 export class WordTable {
   #places = new Int32Array(PLACE * FIRST_PLACES);
@@ -25,7 +27,7 @@ export class WordTable {
 
   /** The number of the word from `from` to `end`, or `UNKNOWN_WORD`. */
   find(text: string, from: number, end: number): number {
-    let hash = end - from;
+    let hash = SEED ^ (end - from);
     for (let i = from; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
     hash ^= hash >>> 15;
     this.#hash = hash;
