@@ -181,7 +181,11 @@ describe("the commands in the documents", () => {
         );
         // These have no end: they are followed until they have shown something.
         const endless = ["changes", "watch", "serve"].includes(name);
-        const run = endless ? `& ${KILL_ONCE_SHOWN}` : name === "resume" ? NONE_IS_FINE : "";
+        const run = endless
+          ? `2> notes & ${KILL_ONCE_SHOWN}`
+          : name === "resume"
+            ? NONE_IS_FINE
+            : "";
         // Each example meets the same small world, whatever the one before has done to it.
         return `cp world.db "$BACKSCROLL_DB"; : > output; backscroll ${words} > output ${run} || { echo "${name}: $?"; exit 1; }`;
       }),

@@ -117,7 +117,7 @@ test.each([["SQLite"], ["PostgreSQL"]])("no answer of %s holds another's byte", 
         }
       }
     }),
-    { numRuns: 30 },
+    { numRuns: 20 },
   );
   // Calls that were all refused would prove nothing.
   expect(answered).toBeGreaterThan(100);
