@@ -47,7 +47,7 @@ export interface BuiltContext {
 }
 
 /** What of the ranking pays for itself here: docs/decisions has the figures. */
-const RECALL_RANKING = { misspelt: 0, about: 0, candidates: 32 };
+const RECALL_RANKING = { misspelt: 0, about: 0, title: 0, summary: 0, candidates: 32 };
 /** A turn that is so many times as long as the budget is not read to its beginning. */
 const ENDLESS_TURN = 50;
 /** What is used of a message to search by: a pasted log would drown the question in it. */

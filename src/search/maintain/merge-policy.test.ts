@@ -37,14 +37,14 @@ test("of a store that grows by small segments few stay, and each message is writ
     rewritten += join(segmentsToMerge);
     most = Math.max(most, segments.length);
   }
-  // 15 and 15 small ones, three large ones for each of four levels.
-  expect(most).toBeLessThanOrEqual(15 + 15 + 12);
-  expect(segments.filter((each) => each.documents > 16_384).length).toBeLessThanOrEqual(12);
-  expect(rewritten / documents).toBeLessThan(6);
+  // Seven and seven small ones, three large ones for each of five levels.
+  expect(most).toBeLessThanOrEqual(7 + 7 + 15);
+  expect(segments.filter((each) => each.documents > 8_192).length).toBeLessThanOrEqual(15);
+  expect(rewritten / documents).toBeLessThan(7);
 });
 
 test("a large segment is not written again for the sake of a few small ones", () => {
-  segments = [segment(200_000), ...Array.from({ length: 15 }, () => segment(1_000))];
+  segments = [segment(200_000), ...Array.from({ length: 7 }, () => segment(1_000))];
   expect(segmentsToMerge(segments)).toEqual([]);
 });
 

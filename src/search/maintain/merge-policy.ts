@@ -7,8 +7,8 @@ const MAX_JOINED = 32;
 /** A segment of more is left as it is: joining it would take minutes. */
 const MAX_DOCUMENTS = 4 * 1024 * 1024;
 /** Small segments are cheap to search and come often: many are joined at a time. */
-const SMALL_FAN = 16;
-const SMALL_SIZES = [1_024, 16_384] as const;
+const SMALL_FAN = 8;
+const SMALL_SIZES = [1_024, 8_192] as const;
 /**
  * Every segment costs a search a look into its dictionary for each word, so of the large ones there
  * should be few. Joining them costs a tenth of what indexing them did.
