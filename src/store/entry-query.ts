@@ -11,6 +11,8 @@ export interface EntryPage {
   readonly total: number;
   /** For pages of a tree: the hash that the session's roots build upon. */
   readonly rootHash?: Uint8Array;
+  /** For pages of history: what of these marks the session has, on whichever path. */
+  readonly marks?: { readonly summary: boolean; readonly pinned: boolean };
 }
 
 /** Which entries to read. Payloads are read only when `payloads` is true. */

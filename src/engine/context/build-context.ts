@@ -34,8 +34,8 @@ import {
   checkContextOptions,
 } from "./context-options.ts";
 import { keepParticipants } from "./participants.ts";
-import { type ContextEntries, idsOf, readContext, readIsSummarised } from "./read-context.ts";
-import { readPinned, readStanding } from "./standing.ts";
+import { type ContextEntries, idsOf, readContext } from "./read-context.ts";
+import { readStanding } from "./standing.ts";
 
 export interface BuiltContext {
   readonly messages: readonly ContextMessage[];
@@ -61,24 +61,17 @@ export async function buildContext(
   const options = checkContextOptions(input);
   const { counter } = scope;
   const { leaf, recentTurns, tokenBudget } = options;
-  // All at once: each would otherwise cost a way to the store and back.
-  const isSummarised = readIsSummarised(scope, sessionId);
-  const [read, pinnedHere] = await Promise.all([
-    readContext(scope, sessionId, {
-      counter,
-      ...(leaf === undefined ? {} : { leaf }),
-      isEnough: enough(recentTurns, tokenBudget, scope),
-      // A question and an answer a turn, and a little more; tools take another page.
-      firstPage: Math.min(256, 2 * recentTurns + 8),
-      isSummarised,
-    }),
-    readPinned(scope, sessionId, leaf),
-    isSummarised,
-  ]);
+  const read = await readContext(scope, sessionId, {
+    counter,
+    ...(leaf === undefined ? {} : { leaf }),
+    isEnough: enough(recentTurns, tokenBudget, scope),
+    // A question and an answer a turn, and a little more; tools take another page.
+    firstPage: Math.min(256, 2 * recentTurns + 8),
+  });
   const kept = keepParticipants(read.entries, options.participants);
   // Asked for at once: none of them needs another.
   const [standing, facts, found] = await Promise.all([
-    readStanding(scope, sessionId, read.compaction, idsOf(read.entries), leaf, pinnedHere),
+    readStanding(scope, sessionId, read.compaction, idsOf(read.entries), leaf, read.hasPins),
     options.includeFacts ? readFacts(scope, sessionId) : [],
     recallEvicted(scope, sessionId, { ...read, entries: kept }, options),
   ]);

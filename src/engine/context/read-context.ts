@@ -10,6 +10,7 @@ import type { TokenCounter } from "../../context/tokens.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
+import type { EntryPage } from "../../store/entry-query.ts";
 import { toEntry } from "../entry-view.ts";
 import type { Scope } from "../scope.ts";
 import { type CompactionView, viewCompaction } from "./compaction-entry.ts";
@@ -21,6 +22,8 @@ export interface ContextEntries<Item = Entry> {
   readonly entries: readonly Item[];
   /** Messages between the first kept entry and `entries[0]` that were not read. */
   readonly unread: number;
+  /** Whether anything is pinned in the session, on whichever path. */
+  readonly hasPins: boolean;
 }
 
 export interface ReadContextOptions {
@@ -35,8 +38,6 @@ export interface ReadContextOptions {
   readonly firstPage?: number;
   /** False: the compaction is not looked for if what was read does not reach it. */
   readonly summary?: boolean;
-  /** Whether anything was ever summarised here, asked beforehand; if not, nothing is looked for. */
-  readonly isSummarised?: Promise<boolean>;
 }
 
 /** The first page is small: most callers need little, and a message may be large. */
@@ -62,12 +63,15 @@ export async function readContextAs<Item>(
   let compaction: CompactionView | null = null;
   let boundary: Boundary | undefined;
   let limit = options.firstPage ?? FIRST_PAGE;
-  const done = (unread: number) => {
-    return { compaction, entries: newestFirst.reverse(), unread: Math.max(0, unread) };
-  };
+  let marks: NonNullable<EntryPage["marks"]> = { summary: true, pinned: true };
+  const done = (unread: number) => ({
+    ...{ compaction, entries: newestFirst.reverse(), unread: Math.max(0, unread) },
+    hasPins: marks.pinned,
+  });
   for await (const page of pagesBackwards(scope, sessionId, options.leaf, () => limit)) {
     limit = NEXT_PAGE;
-    for (const entry of page) {
+    marks = page.marks ?? marks;
+    for (const entry of page.entries) {
       // Sequences grow along a path, so this also ends where the first kept entry is on another one.
       if (boundary !== undefined && entry.sequence < boundary.sequence) return done(0);
       if (entry.erased) {
@@ -86,8 +90,7 @@ export async function readContextAs<Item>(
       }
       newestFirst.push(toItem(asShown(entry, compaction, options.counter)));
       if (!options.isEnough?.(entry, compaction !== null)) continue;
-      const isSummarised = options.summary !== false && ((await options.isSummarised) ?? true);
-      if (compaction === null && isSummarised) {
+      if (compaction === null && options.summary !== false && marks.summary) {
         compaction =
           (await findCompaction(scope, sessionId, options.leaf)) ??
           (await findForgotten(scope, sessionId, options.leaf));
@@ -120,7 +123,7 @@ export async function* pagesBackwards(
   sessionId: string,
   leaf: string | undefined,
   limit: () => number,
-): AsyncGenerator<Entry[]> {
+): AsyncGenerator<{ readonly entries: Entry[]; readonly marks: EntryPage["marks"] }> {
   let before: string | undefined;
   for (;;) {
     const wanted = limit();
@@ -134,18 +137,10 @@ export async function* pagesBackwards(
       payloads: true,
     });
     const entries = page.entries.map((record) => toEntry(record, page.payloads));
-    yield entries.toReversed();
+    yield { entries: entries.toReversed(), marks: page.marks };
     before = entries[0]?.id;
     if (entries.length < wanted || before === undefined) return;
   }
-}
-
-/** Whether the session has a summary of any of its branches. */
-export async function readIsSummarised(scope: Scope, sessionId: string): Promise<boolean> {
-  const { entries } = await scope.store.readEntries(scope.tenant, {
-    ...{ select: "marked", sessionId, mark: "summary", limit: 1, payloads: false },
-  });
-  return entries.length > 0;
 }
 
 /** The newest compaction on the path, found without reading the path. */

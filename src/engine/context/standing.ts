@@ -10,12 +10,10 @@ import type { Scope } from "../scope.ts";
 import type { CompactionView } from "./compaction-entry.ts";
 import { asShown } from "./read-context.ts";
 
+const NOTHING: EntryPage = { entries: [], payloads: new Map(), total: 0 };
+
 /** What is pinned on the path, the newest 500. */
-export function readPinned(
-  scope: Scope,
-  sessionId: string,
-  leaf: string | undefined,
-): Promise<EntryPage> {
+function readPinned(scope: Scope, sessionId: string, leaf: string | undefined): Promise<EntryPage> {
   return scope.store.readEntries(scope.tenant, {
     select: "marked",
     sessionId,
@@ -28,8 +26,8 @@ export function readPinned(
 
 /**
  * What is pinned on the path, or was when the newest compaction was made (until the next one decides
- * anew), in order; what is `present` in the context anyway is left out. `known`: what is pinned, if
- * that was read already.
+ * anew), in order; what is `present` in the context anyway is left out. `hasPins` false: nothing is
+ * pinned anywhere in the session.
  */
 export async function readStanding(
   scope: Scope,
@@ -37,9 +35,9 @@ export async function readStanding(
   compaction: CompactionView | null,
   present: ReadonlySet<string>,
   leaf: string | undefined,
-  known?: EntryPage,
+  hasPins = true,
 ): Promise<readonly Entry[]> {
-  const marked = known ?? (await readPinned(scope, sessionId, leaf));
+  const marked = hasPins ? await readPinned(scope, sessionId, leaf) : NOTHING;
   const pinned = marked.entries.map((record) => toEntry(record, marked.payloads));
   const found = new Map(pinned.map((entry) => [entry.id, entry]));
   const missing = (compaction?.pinned ?? []).filter((id) => !found.has(id));

@@ -65,6 +65,11 @@ const SQL = statements("read_entries", {
   summary: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.kind IN ('compaction', 'summary')
     ORDER BY e.sequence DESC LIMIT $3`,
+  marks: `SELECT (EXISTS (SELECT 1 FROM entries e WHERE e.tenant = $1 AND e.session = s.session
+      AND e.kind IN ('compaction', 'summary')))::int AS summary,
+    (EXISTS (SELECT 1 FROM entries e WHERE e.tenant = $1 AND e.session = s.session
+      AND e.pinned = 1))::int AS pinned
+    FROM sessions s WHERE s.tenant = $1 AND s.id = $2`,
 });
 
 export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<EntryPage> {
@@ -73,10 +78,11 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
   const anywhere =
     wanted.select === "tree" || (wanted.select === "marked" && wanted.leaf === undefined);
   const named = [leaf, boundOf(wanted)].filter((id) => id !== undefined);
-  const [stateRows, pointRows, chainRows] = await tx.together([
+  const [stateRows, pointRows, chainRows, markRows] = await tx.together([
     stateQuestion(tx, sessionId),
     pointsQuestion(tx, sessionId, named),
     anywhere ? undefined : chainsQuestion(tx, sessionId, leaf),
+    wanted.select === "history" ? query(SQL.marks, tx.tenant, sessionId) : undefined,
   ]);
   const { number, state } = toState(stateRows, sessionId);
   if (wanted.select === "tree") {
@@ -100,7 +106,13 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
   }
   const bound = pathPoint(boundOf(wanted), points, ranges, sessionId);
   const rows = await readRanges(tx, number, wanted, ranges, bound);
-  return toPage(tx, rows, sessionId, end?.ordinal ?? 0, wanted.payloads);
+  const page = await toPage(tx, rows, sessionId, end?.ordinal ?? 0, wanted.payloads);
+  const [marks] = markRows ?? [];
+  if (marks === undefined) return page;
+  return {
+    ...page,
+    marks: { summary: marks["summary"] === 1, pinned: marks["pinned"] === 1 },
+  };
 }
 
 export async function findEntries(

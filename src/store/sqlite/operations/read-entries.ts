@@ -62,6 +62,10 @@ const SQL = statements("read_entries", {
   summary: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_summaries
     WHERE e.tenant = ? AND e.session = ? AND e.kind IN ('compaction', 'summary')
     ORDER BY e.sequence DESC LIMIT ?`,
+  marks: `SELECT EXISTS (SELECT 1 FROM entries INDEXED BY entries_summaries
+      WHERE tenant = ? AND session = ? AND kind IN ('compaction', 'summary')) AS summary,
+    EXISTS (SELECT 1 FROM entries INDEXED BY entries_pinned
+      WHERE tenant = ? AND session = ? AND pinned = 1) AS pinned`,
 });
 
 /** Who reads the tree may want to check its hashes. */
@@ -100,7 +104,10 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
       : query.select === "history"
         ? readHistory(scope, ranges, query.before, query.include, query.limit)
         : readPath(scope, ranges, query.after, query.limit);
-  return toPage(scope, rows, end?.ordinal ?? 0, query.payloads);
+  const page = toPage(scope, rows, end?.ordinal ?? 0, query.payloads);
+  if (query.select !== "history") return page;
+  const marks = db.get(SQL.marks, tenant, number, tenant, number);
+  return { ...page, marks: { summary: marks?.["summary"] === 1, pinned: marks?.["pinned"] === 1 } };
 }
 
 export function findEntries(
