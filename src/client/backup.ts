@@ -37,6 +37,8 @@ export async function backup(
   const own = signal ?? new AbortController().signal;
   const { headers, body } = await connection.open({
     ...{ method: "GET", path: "/v1/backup", signal: own, headers: { accept: "*/*" } },
+    // Nothing is said before the copy is made.
+    slow: true,
   });
   const digest = /^sha-256=:([A-Za-z0-9+/=]+):$/.exec(headers.get("content-digest") ?? "")?.[1];
   const bytes = Number(headers.get("content-length"));

@@ -5,6 +5,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { describe } from "../model/json.ts";
 import { Connection } from "./connection.ts";
 import { notOurs } from "./failure.ts";
+import { patientFetch } from "./patient-fetch.ts";
 import { type RemoteAccess, RemoteEngine } from "./remote-engine.ts";
 
 export interface ConnectOptions {
@@ -32,6 +33,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const connection = new Connection({
     ...{ address, token, timeoutMs, retries },
     fetch: options.fetch ?? ((...request) => fetch(...request)),
+    patientFetch: options.fetch ?? patientFetch,
   });
   const access = await connection.call<Partial<RemoteAccess> | undefined>({
     ...{ method: "GET", path: "/v1/access" },

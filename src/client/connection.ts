@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   readonly address: string;
   readonly token: string | undefined;
   readonly fetch: typeof fetch;
+  /** For what is slow. */
+  readonly patientFetch: typeof fetch;
   readonly timeoutMs: number;
   readonly retries: number;
 }
@@ -151,9 +153,10 @@ export class Connection {
   }
 
   async #send(call: Call, signal: AbortSignal): Promise<Response> {
-    const { fetch, token } = this.#options;
+    const { fetch, patientFetch, token } = this.#options;
     const { method, body } = call;
-    const response = await fetch(this.address + call.path + search(call.query ?? {}), {
+    const send = call.slow ? patientFetch : fetch;
+    const response = await send(this.address + call.path + search(call.query ?? {}), {
       method,
       signal,
       redirect: "error",

@@ -54,6 +54,7 @@ describe("session keys over the network", () => {
       await local.history(KEY, { limit: 1, before: 3 }),
     );
     expect(await routes.ofSession(session.id)).toStrictEqual(await local.ofSession(session.id));
+    expect(await routes.ofSession("nobody")).toStrictEqual(await local.ofSession("nobody"));
     await routes.delete(KEY);
     expect(await local.find(KEY)).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boundedStream } from "./bounded-stream.ts";
+import { boundedStream, type StreamBounds } from "./bounded-stream.ts";
 
 function source(): {
   readonly body: ReadableStream<Uint8Array>;
@@ -25,12 +25,15 @@ function source(): {
   };
 }
 
+/** Whose patience is over at once. */
+const BOUNDS: StreamBounds = { unreadBytes: 10, patienceMs: 0, mostBytes: 1_000 };
+
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 test("who reads gets everything, however much it is", async () => {
   const { body, send, end } = source();
   let drops = 0;
-  const bounded = boundedStream(body, 10, () => drops++);
+  const bounded = boundedStream(body, BOUNDS, () => drops++);
   const text = new Response(bounded).text();
   for (let i = 0; i < 50; i++) {
     send("12345");
@@ -43,7 +46,7 @@ test("who reads gets everything, however much it is", async () => {
 test("who does not read is dropped once more waits than is allowed", async () => {
   const { body, send, isCancelled } = source();
   let drops = 0;
-  const reader = boundedStream(body, 10, () => drops++).getReader();
+  const reader = boundedStream(body, BOUNDS, () => drops++).getReader();
   send("12345");
   await settled();
   expect(new TextDecoder().decode((await reader.read()).value)).toBe("12345");
@@ -56,10 +59,43 @@ test("who does not read is dropped once more waits than is allowed", async () =>
   await expect(reader.read()).rejects.toThrow("takes nothing");
 });
 
+test("who is behind and goes on reading is not dropped, but for who is hopelessly behind", async () => {
+  const { body, send, isCancelled } = source();
+  let drops = 0;
+  const bounds = { ...BOUNDS, patienceMs: 600_000, mostBytes: 50 };
+  const reader = boundedStream(body, bounds, () => drops++).getReader();
+  for (let i = 0; i < 10; i++) send("12345");
+  await settled();
+  for (let i = 0; i < 10; i++) {
+    await reader.read();
+    send("12345");
+    await settled();
+  }
+  expect([drops, isCancelled()]).toEqual([0, false]);
+  send("6");
+  await settled();
+  expect([drops, isCancelled()]).toEqual([1, true]);
+  await expect(reader.read()).rejects.toThrow("takes nothing");
+});
+
+test("a large piece is handed out in parts, so that reading it is seen", async () => {
+  const { body, send, end } = source();
+  const reader = boundedStream(body, BOUNDS, () => undefined).getReader();
+  send("x".repeat(40_000));
+  end();
+  const sizes: number[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    sizes.push(value.length);
+  }
+  expect(sizes).toEqual([16_384, 16_384, 7_232]);
+});
+
 test("a single piece may be larger than the limit", async () => {
   const { body, send, end } = source();
   let drops = 0;
-  const bounded = boundedStream(body, 10, () => drops++);
+  const bounded = boundedStream(body, BOUNDS, () => drops++);
   send("x".repeat(1_000));
   end();
   await settled();
@@ -68,11 +104,11 @@ test("a single piece may be larger than the limit", async () => {
 
 test("who goes is told to the source, and what fails to the reader", async () => {
   const gone = source();
-  await boundedStream(gone.body, 10, () => undefined).cancel();
+  await boundedStream(gone.body, BOUNDS, () => undefined).cancel();
   expect(gone.isCancelled()).toBe(true);
   const failing = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(new Error("the store is gone")),
   });
-  const text = new Response(boundedStream(failing, 10, () => undefined)).text();
+  const text = new Response(boundedStream(failing, BOUNDS, () => undefined)).text();
   await expect(text).rejects.toThrow("the store is gone");
 });

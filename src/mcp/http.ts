@@ -15,7 +15,7 @@ import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Access } from "../model/access.ts";
 import { MAX_MCP_REQUEST_BYTES } from "../model/limits.ts";
-import { boundedStream, UNREAD_BYTES } from "./bounded-stream.ts";
+import { boundedStream, STREAM_BOUNDS } from "./bounded-stream.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
 
@@ -88,7 +88,7 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
       const { body, headers } = response;
       const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
       if (body === null || !isStream) return response;
-      return new Response(boundedStream(body, UNREAD_BYTES, cutOff), response);
+      return new Response(boundedStream(body, STREAM_BOUNDS, cutOff), response);
     },
     close: async () => {
       closed = true;

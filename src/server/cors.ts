@@ -5,6 +5,13 @@ const HEADERS = [
   ...["last-event-id", "x-request-id", "mcp-session-id", "mcp-protocol-version"],
 ].join(", ");
 
+/** What a page may read of an answer beside what any page may. */
+const EXPOSED = [
+  ...["etag", "x-request-id", "retry-after", "mcp-session-id"],
+  // Of a backup: a page that saves one should be able to check it.
+  ...["content-digest", "backscroll-rows"],
+].join(", ");
+
 export function corsHeaders(
   request: Request,
   origins: ReadonlySet<string>,
@@ -14,7 +21,7 @@ export function corsHeaders(
   if (origin === null || !origins.has(origin)) return [["vary", "origin"]];
   return [
     ["access-control-allow-origin", origin],
-    ["access-control-expose-headers", "etag, x-request-id, retry-after, mcp-session-id"],
+    ["access-control-expose-headers", EXPOSED],
     ["vary", "origin"],
   ];
 }

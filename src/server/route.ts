@@ -66,7 +66,10 @@ export interface Route {
   readonly scope: AccessScope;
   /** Acts on the whole store: the access must be an operator's. */
   readonly operator: boolean;
-  /** What the audit log calls it, for what leaves no other row there. It is told before it is done. */
+  /**
+   * What the audit log calls it, for what leaves no other row there. It is told before it is done. A route
+   * that does not always do it tells it itself.
+   */
   readonly act: string | undefined;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;

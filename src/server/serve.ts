@@ -11,6 +11,7 @@ import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { hostName } from "./admission.ts";
 import { type AppOptions, createApp } from "./app.ts";
+import { removeLeftOverCopies } from "./copies/left-over-copies.ts";
 import { listen } from "./listen.ts";
 import { Subscribers } from "./live/subscribers.ts";
 import type { LogRequest } from "./log.ts";
@@ -87,6 +88,8 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     ...(options.copyStore === undefined ? {} : { copyStore: options.copyStore }),
   });
   const listening = await listen(app, { host, port });
+  // Nobody waits for it: it may be gigabytes.
+  void removeLeftOverCopies();
   return {
     url: listening.url,
     port: listening.port,

@@ -56,7 +56,7 @@ test("rows of tokens, quotas, routes and deletions name the token and whom it sp
     ["route_deleted", by],
     ["session_deleted", by],
   ]);
-  const secret = world.tokens.operator.split("_").at(-1) ?? "";
+  const secret = world.tokens.operator.split("_").slice(2).join("_");
   expect(secret.length).toBeGreaterThan(20);
   expect(JSON.stringify(rows)).not.toContain(secret);
 });
@@ -66,7 +66,9 @@ test("what leaves no other row has one of its own, before it is done", async () 
     await send("POST", "/v1/admin/index", { task: "flush" });
     await send("POST", "/v1/admin/sweep");
     await send("POST", "/v1/admin/store/sweep");
+    // Only says what would be done.
     await send("POST", "/v1/admin/maintain", { dry_run: true });
+    await send("POST", "/v1/admin/maintain", {});
     expect(await send("GET", "/v1/backup")).toContain("administered");
   });
   const by = { token: idOf(world.tokens.operator), actor: "ana" };

@@ -1,22 +1,38 @@
 /** A copy of the whole store over HTTP: whole, of one moment, and nobody's but an operator's. */
 
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { open } from "../../src/index.ts";
+import type { LogRequest, RequestEvent } from "../../src/server/log.ts";
+import type { CopyStore } from "../../src/server/route.ts";
+import { copyHere } from "../../src/server/routes/backup.ts";
+import { openServer } from "../../src/server/serve.ts";
 import { createWorld, MARKER, type World } from "./world.ts";
 
 let world: World;
 let folder: string;
+const shared = process.env["TMPDIR"];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
+  // Copies of this process only: others make theirs beside it.
+  setTemporaryFolder(folder);
   world = await createWorld(join(folder, "store.db"));
 });
 afterAll(async () => {
   await world.close();
+  setTemporaryFolder(shared);
   rmSync(folder, { recursive: true });
 });
 
@@ -25,10 +41,46 @@ const ask = (token = world.tokens.operator, headers: Record<string, string> = {}
     headers: { authorization: `Bearer ${token}`, ...headers },
   });
 
-/** Copies that were made since the tests began and are not yet gone. */
-const copies = () => readdirSync(tmpdir()).filter((name) => /^backscroll-backup-/.test(name));
-const before = copies();
-const leftovers = () => copies().filter((name) => !before.includes(name));
+/** Another server over the same store, for callers of this machine. */
+const serve = (copyStore: CopyStore, log: LogRequest = () => undefined) =>
+  openServer(world.engine, { version: "0.0.0", port: 0, tenant: "acme", copyStore, log });
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+/** What the audit log of the tenant tells that `run` has done. */
+async function actsDuring(run: () => Promise<void>): Promise<unknown[]> {
+  const acme = world.engine.forTenant("acme");
+  const { next } = await acme.listChanges({ after: "end" });
+  await run();
+  const { changes } = await acme.listChanges({ after: next, limit: 500 });
+  return changes.filter(({ kind }) => kind === "administered").map(({ details }) => details["act"]);
+}
+
+/** Files of copies that this process has open, where the system tells. */
+function descriptors(): string[] {
+  const folder = "/proc/self/fd";
+  const open = existsSync(folder) ? readdirSync(folder) : [];
+  return open
+    .map((name) => {
+      try {
+        return readlinkSync(join(folder, name));
+      } catch {
+        return "";
+      }
+    })
+    .filter((path) => path.includes("backscroll-backup-"));
+}
+
+const leftovers = () => readdirSync(tmpdir()).filter((name) => /^backscroll-backup-/.test(name));
+
+function setTemporaryFolder(path: string | undefined): void {
+  if (path === undefined) delete process.env["TMPDIR"];
+  else process.env["TMPDIR"] = path;
+}
 
 describe("a backup", () => {
   test("is a store of its own, with every tenant, and comes with its hash", async () => {
@@ -91,28 +143,118 @@ describe("a backup", () => {
     await copy.close();
   });
 
-  test("is made one at a time, and one that nobody reads makes room for the next", async () => {
-    const stopped = new AbortController();
-    const first = await fetch(`${world.url}/v1/backup`, {
-      headers: { authorization: `Bearer ${world.tokens.operator}` },
-      signal: stopped.signal,
+  test("is made one at a time, and the next as soon as one was read", async () => {
+    const gate = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
+    const slow = await serve(async (file, signal) => {
+      started.resolve();
+      await gate.promise;
+      return copyHere(world.engine)(file, signal);
     });
-    // So small a copy may be on its way as a whole; then the next one is free to be made.
-    const second = await ask();
-    if (second.status !== 200) {
+    const acts = await actsDuring(async () => {
+      const first = fetch(`${slow.url}/v1/backup`);
+      await started.promise;
+      const second = await fetch(`${slow.url}/v1/backup`);
       expect([second.status, await second.json()]).toMatchObject([503, { code: "store_busy" }]);
       expect(second.headers.get("retry-after")).toBe("10");
-    } else await second.arrayBuffer();
-    stopped.abort();
-    await first.arrayBuffer().catch(() => undefined);
-    const again = async () => {
-      const { status, body } = await ask();
-      // Not to stand in the way of the next one.
-      await body?.cancel();
-      return status;
+      // Of one store, whichever server is asked.
+      expect((await ask()).status).toBe(503);
+      gate.resolve();
+      expect((await (await first).arrayBuffer()).byteLength).toBeGreaterThan(0);
+      const third = await fetch(`${slow.url}/v1/backup`);
+      expect(third.status).toBe(200);
+      await third.arrayBuffer();
+    });
+    // What was refused was not done.
+    expect(acts).toEqual(["backup", "backup"]);
+    await slow.stop();
+    expect([leftovers(), descriptors()]).toEqual([[], []]);
+  });
+
+  test("is not made for who asks for its headers only", async () => {
+    const acts = await actsDuring(async () => {
+      const { status, headers } = await fetch(`${world.url}/v1/backup`, {
+        method: "HEAD",
+        headers: { authorization: `Bearer ${world.tokens.operator}` },
+      });
+      expect([status, headers.get("content-type")]).toEqual([200, "application/vnd.sqlite3"]);
+      expect(headers.has("content-digest")).toBe(false);
+    });
+    expect([acts, leftovers(), descriptors()]).toEqual([[], [], []]);
+  });
+});
+
+describe("a backup that comes to nothing", () => {
+  test("stands in nobody's way where there is no temporary folder", async () => {
+    setTemporaryFolder(join(folder, "nowhere"));
+    const failed = await ask();
+    setTemporaryFolder(folder);
+    expect(failed.status).toBe(500);
+    const again = await ask();
+    expect(again.status).toBe(200);
+    await again.arrayBuffer();
+  });
+
+  test("is gone with who asked for it, and is no fault of the server's", async () => {
+    const started = Promise.withResolvers<void>();
+    const events: RequestEvent[] = [];
+    const slow = await serve(
+      async (file, signal) => {
+        started.resolve();
+        await aborted(signal);
+        // Done in spite of it: then nobody may begin to read it.
+        return copyHere(world.engine)(file, new AbortController().signal);
+      },
+      (event) => events.push(event),
+    );
+    const left = new AbortController();
+    const asked = fetch(`${slow.url}/v1/backup`, { signal: left.signal });
+    await started.promise;
+    left.abort();
+    await expect(asked).rejects.toThrow();
+    await expect.poll(() => events.length, { timeout: 20_000 }).toBe(1);
+    expect(events).toMatchObject([{ status: 499, failure: undefined }]);
+    await slow.stop();
+    expect([leftovers(), descriptors()]).toEqual([[], []]);
+  });
+
+  test("of a server that stops is store_closed", async () => {
+    const started = Promise.withResolvers<void>();
+    const slow = await serve(async (_file, signal) => {
+      started.resolve();
+      await aborted(signal);
+      throw signal.reason;
+    });
+    const asked = fetch(`${slow.url}/v1/backup`);
+    await started.promise;
+    const stopped = slow.stop();
+    const answer = await asked;
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: "store_closed" }]);
+    await stopped;
+    expect(leftovers()).toEqual([]);
+  });
+
+  test("while it is sent leaves nothing behind, not even a descriptor", async () => {
+    const body = (await ask()).body?.getReader();
+    await body?.read();
+    await body?.cancel();
+    await expect.poll(() => [leftovers(), descriptors()], { timeout: 20_000 }).toEqual([[], []]);
+  });
+
+  test("and was left by a server that was killed is removed a day later, by the next one", async () => {
+    const make = (name: string, hours: number) => {
+      const copy = mkdtempSync(join(tmpdir(), name));
+      writeFileSync(join(copy, "store.db"), "");
+      const time = Date.now() / 1000 - hours * 3600;
+      for (const path of [join(copy, "store.db"), copy]) utimesSync(path, time, time);
+      return copy;
     };
-    await expect.poll(again, { timeout: 20_000 }).toBe(200);
-    await expect.poll(leftovers, { timeout: 20_000 }).toEqual([]);
+    const [old, young] = [make("backscroll-backup-", 25), make("backscroll-backup-", 23)];
+    const other = make("backscroll-test-", 25);
+    await (await serve(copyHere(world.engine))).stop();
+    await expect.poll(() => existsSync(old), { timeout: 20_000 }).toBe(false);
+    expect([young, other].map((path) => existsSync(path))).toEqual([true, true]);
+    for (const path of [young, other]) rmSync(path, { recursive: true });
   });
 });
 

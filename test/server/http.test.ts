@@ -302,6 +302,10 @@ describe("a server of other settings", () => {
       const headers = { origin: "https://app.example" };
       const answer = await fetch(`${url}/v1/sessions`, { headers });
       expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example");
+      const exposed = answer.headers.get("access-control-expose-headers")?.split(", ");
+      expect(exposed).toEqual(
+        expect.arrayContaining(["etag", "content-digest", "backscroll-rows"]),
+      );
       const asked = await fetch(`${url}/v1/sessions`, { method: "OPTIONS", headers });
       expect(asked.headers.get("access-control-allow-headers")).toContain("authorization");
       const foreign = await fetch(`${url}/v1/sessions`, {

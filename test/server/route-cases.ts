@@ -220,7 +220,7 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     stranger: "session_key_not_found",
   }),
   routeHistory: ({ key }) => ({ path: `/v1/routes/${key}/sessions?limit=5`, stranger: "empty" }),
-  routesOfSession: ({ session }) => ({ path: `/v1/sessions/${session}/routes`, stranger: none }),
+  routesOfSession: ({ session }) => ({ path: `/v1/sessions/${session}/routes`, stranger: "empty" }),
   sessionStatus: ({ session }) => ({ path: `/v1/sessions/${session}/status`, stranger: none }),
   generateTitle: ({ session }) => ({
     path: `/v1/sessions/${session}/title`,

@@ -3,27 +3,44 @@
  * for as long as it lasts.
  */
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { fromWireError, type WireError } from "../../api/error.ts";
 import type { CopyStore } from "../../server/route.ts";
 
 /** `address` is no store in memory: that would be another one there. */
 export function copyInProcess(address: string): CopyStore {
   return async (file, signal) => {
+    signal.throwIfAborted();
     const child = spawn(process.execPath, [process.argv[1] ?? "", "backup", file, "--json"], {
       // By the environment: a password in the address is not for everybody's list of processes.
       env: { ...process.env, BACKSCROLL_DB: address },
       stdio: ["ignore", "pipe", "pipe"],
       signal,
     });
-    const [out, err] = [collect(child.stdout), collect(child.stderr)];
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.on("error", reject).on("close", resolve);
-    });
-    if (code !== 0) throw toError(await err, code);
-    const { rows } = JSON.parse(await out) as { readonly rows: number };
+    // One that could not be started has neither an end nor, for want of descriptors, any pipes.
+    await started(child);
+    const [code, out, err] = await Promise.all([
+      ...([ended(child), collect(child.stdout), collect(child.stderr)] as const),
+    ]);
+    signal.throwIfAborted();
+    if (code !== 0) throw toError(err, code);
+    const { rows } = JSON.parse(out) as { readonly rows: number };
     return { rows };
   };
+}
+
+function started(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", resolve).once("error", reject);
+  });
+}
+
+/** Its exit code, also of one that was stopped: until it is gone it may go on writing. */
+function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    // Told when it is stopped by the signal, which is not yet its end.
+    child.on("error", () => undefined).once("close", resolve);
+  });
 }
 
 async function collect(stream: AsyncIterable<Buffer>): Promise<string> {

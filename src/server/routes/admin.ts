@@ -71,14 +71,17 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/admin/maintain", operation: "maintainSessions" },
-    ...{ tag: "admin", scope: "admin", act: "maintain_sessions" },
+    ...{ tag: "admin", scope: "admin" },
     summary: "Delete sessions that are too old, too many or too large, as the settings say.",
     body: z.strictObject({
       dry_run: z.boolean().optional().meta({ description: "Only say what would be deleted." }),
     }),
     answer: { status: 200, description: "What is to go, and why.", schema: maintenance },
-    handle: async ({ tenant, gateway }, { body }) =>
-      toWireMaintenance(await maintainSessions(tenant, gateway, fromWireFields(body))),
+    handle: async ({ tenant, gateway }, { body }) => {
+      // To say what would be deleted is a reading, and leaves no row.
+      if (!body.dry_run) await tenant.noteAct("maintain_sessions");
+      return toWireMaintenance(await maintainSessions(tenant, gateway, fromWireFields(body)));
+    },
   }),
   defineRoute({
     ...{ method: "put", path: "/v1/admin/quota", operation: "setQuota", tag: "admin" },

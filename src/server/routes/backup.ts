@@ -5,13 +5,9 @@
  * transaction open. One is made at a time, because each takes as much room as the store.
  */
 
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Engine } from "../../engine/engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { StoreCopy } from "../copies/store-copy.ts";
 import { type Caller, type CopyStore, defineRoute, type Route } from "../route.ts";
 
 /** Of SQLite, and no type that is packed: the hash is of what is sent. */
@@ -26,7 +22,6 @@ export const BACKUP_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "get", path: "/v1/backup", operation: "backup", tag: "admin" },
     ...{ summary: "A copy of the whole store, as of one moment.", scope: "admin", operator: true },
-    act: "backup",
     answer: {
       status: 200,
       description:
@@ -46,74 +41,53 @@ export function copyHere(engine: Engine): CopyStore {
   };
 }
 
+const HEADERS = {
+  ...{ "content-type": TYPE, "cache-control": "no-store" },
+  "content-disposition": 'attachment; filename="backscroll.db"',
+} as const;
+
+/** What the log calls a request whose caller has left, as proxies do. Nobody gets to see it. */
+const GONE = 499;
+
 /** Stores of which a copy is being made or sent. */
 const copied = new WeakSet<Engine>();
 
-async function sendBackup({ engine, copyStore, signal, cutOff }: Caller): Promise<Response> {
+async function sendBackup(caller: Caller): Promise<Response> {
+  const { engine, request, signal, cutOff } = caller;
+  // Nothing is made for whoever reads nothing: what its size and hash would be is not known.
+  if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
   if (copied.has(engine)) {
     throw new BackscrollError("store_busy", "another backup is being made; ask again later", {
       details: { retryAfterMs: RETRY_MS },
     });
   }
   copied.add(engine);
-  const folder = await mkdtemp(join(tmpdir(), "backscroll-backup-"));
   let stalled: NodeJS.Timeout | undefined;
-  const end = async () => {
+  const copy = new StoreCopy(() => {
     clearTimeout(stalled);
     copied.delete(engine);
-    await rm(folder, { recursive: true, force: true });
+  });
+  const waited = () => {
+    clearTimeout(stalled);
+    stalled = setTimeout(() => void copy.end().finally(cutOff), STALL_MS).unref();
   };
   try {
-    const file = join(folder, "store.db");
-    const { rows } = await copyStore(file, signal);
-    const { size } = await stat(file);
-    const digest = await hashOf(file, signal);
-    const waited = () => {
-      clearTimeout(stalled);
-      stalled = setTimeout(() => void end().finally(cutOff), STALL_MS).unref();
-    };
-    return new Response(toStream(file, waited, end), {
+    // Only now: one that is refused was not made. Before it is made, so that the copy tells of itself.
+    await caller.tenant.noteAct("backup");
+    const { rows, bytes, digest } = await copy.make(caller.copyStore, signal);
+    waited();
+    return new Response(copy.toStream(waited), {
       headers: {
-        ...{ "content-type": TYPE, "content-length": String(size) },
-        "content-digest": `sha-256=:${digest}:`,
-        "content-disposition": 'attachment; filename="backscroll.db"',
-        ...{ "cache-control": "no-store", "backscroll-rows": String(rows) },
+        ...{ ...HEADERS, "content-length": String(bytes) },
+        ...{ "content-digest": `sha-256=:${digest}:`, "backscroll-rows": String(rows) },
       },
     });
   } catch (error) {
-    await end();
-    throw error;
+    await copy.end();
+    if (request.signal.aborted) return new Response(null, { status: GONE });
+    if (!signal.aborted) throw error;
+    throw new BackscrollError("store_closed", "the server is stopping; ask again", {
+      cause: error,
+    });
   }
-}
-
-async function hashOf(file: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const piece of createReadStream(file, { signal })) hash.update(piece as Buffer);
-  return hash.digest("base64");
-}
-
-/** Read when there is room for it. `end` is called when it is sent, or nobody wants it any more. */
-function toStream(
-  file: string,
-  waited: () => void,
-  end: () => Promise<void>,
-): ReadableStream<Uint8Array> {
-  const pieces = createReadStream(file)[Symbol.asyncIterator]();
-  waited();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        waited();
-        const next = await pieces.next();
-        if (!next.done) return controller.enqueue(next.value as Uint8Array);
-        controller.close();
-        await end();
-      },
-      async cancel() {
-        await pieces.return?.();
-        await end();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

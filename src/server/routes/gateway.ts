@@ -155,7 +155,6 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     params: sessionParams,
     answer: { status: 200, description: "The newest first.", schema: routeSessions },
     handle: async ({ tenant }, { params }) => {
-      await tenant.getSessionMeta(params.session_id);
       const sessions = await tenant.routes.ofSession(params.session_id);
       return { sessions: sessions.map(toWireRouteSession) };
     },

@@ -1,0 +1,32 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { copyInProcess } from "./backup-process.ts";
+
+/** In a process of its own: it takes all descriptors that there are. */
+const WITHOUT_DESCRIPTORS = `
+import { openSync } from "node:fs";
+const { copyInProcess } = await import(${JSON.stringify(`${import.meta.dirname}/backup-process.ts`)});
+try { for (;;) openSync("/dev/null", "r"); } catch {}
+const copying = copyInProcess("x.db")("y.db", new AbortController().signal);
+process.exitCode = await copying.then(() => 1, ({ code }) => (code === "EMFILE" ? 42 : 2));
+// What nobody waits for would end it here.
+await new Promise((resolve) => setImmediate(resolve));
+`;
+
+test("a process that cannot be started for want of descriptors is an error like others", () => {
+  const program = [process.execPath, "--input-type=module", "-e", WITHOUT_DESCRIPTORS];
+  const ran = spawnSync("sh", ["-c", 'ulimit -n 256; exec "$@"', "sh", ...program]);
+  expect([ran.status, ran.stderr.toString()]).toEqual([42, ""]);
+});
+
+test("one that nobody waits for any more is not started", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
+  const file = join(folder, "copy.db");
+  const copying = copyInProcess(join(folder, "store.db"))(file, AbortSignal.abort());
+  await expect(copying).rejects.toMatchObject({ name: "AbortError" });
+  expect(existsSync(file)).toBe(false);
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,29 @@
+/**
+ * `fetch` for answers that take long to begin.
+ *
+ * Node's gives up when no headers have come for 300 seconds, which a copy or a check of a large store
+ * may well take. How long to wait can be said for each request to what carries it out there (its
+ * dispatcher), under a documented global name. Where there is none, as in browsers, nothing is changed.
+ */
+
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean;
+}
+
+/** Later versions of what Node's `fetch` is made of keep it beside their own. */
+const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
+
+export const patientFetch: typeof fetch = (input, init) =>
+  fetch(input, { ...init, ...withPatience() } as RequestInit);
+
+/** Connections are those of everybody else, also where the host has chosen how they are made. */
+function withPatience(): { readonly dispatcher?: Dispatcher } {
+  // Read when it is needed: the host may choose another at any time.
+  const usual = (globalThis as { [DISPATCHER]?: Dispatcher })[DISPATCHER];
+  if (usual === undefined) return {};
+  return {
+    dispatcher: {
+      dispatch: (options, handler) => usual.dispatch({ ...options, headersTimeout: 0 }, handler),
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * A copy of a whole store in a folder of its own, for as long as somebody reads it.
+ *
+ * One handle serves for the hash and for sending: it is closed, and its folder removed, by `end`, whoever
+ * calls it first and however far the copy has come.
+ */
+
+import { createHash } from "node:crypto";
+import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CopyStore } from "../route.ts";
+
+/** What the folders of copies are called by, in the temporary folder. */
+export const COPY_PREFIX = "backscroll-backup-";
+
+const PIECE_BYTES = 256 * 1024;
+
+export interface CopyFigures {
+  readonly rows: number;
+  readonly bytes: number;
+  /** SHA-256, in base64. */
+  readonly digest: string;
+}
+
+export class StoreCopy {
+  readonly #onEnd: () => void;
+  #folder: string | undefined;
+  #handle: FileHandle | undefined;
+  #bytes = 0;
+  #ended: Promise<void> | undefined;
+
+  /** `onEnd` is called once, when nothing of the copy is left. */
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  /** May be called once. Whatever becomes of it, `end` must be called. */
+  async make(copyStore: CopyStore, signal: AbortSignal): Promise<CopyFigures> {
+    signal.throwIfAborted();
+    this.#folder = await mkdtemp(join(tmpdir(), COPY_PREFIX));
+    const file = join(this.#folder, "store.db");
+    const { rows } = await copyStore(file, signal);
+    signal.throwIfAborted();
+    this.#handle = await open(file, "r");
+    this.#bytes = (await this.#handle.stat()).size;
+    const hash = createHash("sha256");
+    for (let at = 0; at < this.#bytes; ) {
+      signal.throwIfAborted();
+      const piece = await this.#read(at);
+      hash.update(piece);
+      at += piece.length;
+    }
+    return { rows, bytes: this.#bytes, digest: hash.digest("base64") };
+  }
+
+  /**
+   * Read when there is room for it. The copy has ended before its last piece is handed out: whoever has
+   * it all may ask for the next. `onAsked` is told that somebody still reads.
+   */
+  toStream(onAsked: () => void): ReadableStream<Uint8Array> {
+    let at = 0;
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          onAsked();
+          try {
+            const piece = await this.#read(at);
+            at += piece.length;
+            const isLast = at >= this.#bytes;
+            if (isLast) await this.end();
+            controller.enqueue(piece);
+            if (isLast) controller.close();
+          } catch (error) {
+            await this.end();
+            throw error;
+          }
+        },
+        cancel: () => this.end(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  end(): Promise<void> {
+    this.#ended ??= this.#remove();
+    return this.#ended;
+  }
+
+  async #read(at: number): Promise<Uint8Array> {
+    const { bytesRead = 0, buffer } =
+      (await this.#handle?.read(new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, at)) ?? {};
+    if (buffer === undefined || bytesRead === 0) throw new Error("the copy is shorter than it was");
+    return buffer.subarray(0, bytesRead);
+  }
+
+  /** Never fails. What cannot be removed now is left over, and goes when a server starts. */
+  async #remove(): Promise<void> {
+    // A read that is under way is waited for.
+    await this.#handle?.close().catch(() => undefined);
+    if (this.#folder !== undefined) {
+      await rm(this.#folder, { recursive: true, force: true }).catch(() => undefined);
+    }
+    this.#onEnd();
+  }
+}
