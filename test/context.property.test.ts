@@ -109,7 +109,7 @@ test("any conversation, however often it is compacted, gives a valid and complet
       fc.integer({ min: 400, max: 6_000 }),
       (first, steps, budget) => live(engine, first, steps, budget),
     ),
-    { numRuns: 28 },
+    { numRuns: 20 },
   );
 }, 120_000);
 

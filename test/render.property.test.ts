@@ -6,7 +6,7 @@ import { VIOLATIONS } from "./support/provider-rules/index.ts";
 import { stringsIn } from "./support/provider-rules/wire.ts";
 import { randomContext } from "./support/random-context.ts";
 
-const RUNS = { numRuns: 1_000 };
+const RUNS = { numRuns: 700 };
 
 describe.each(PROVIDERS)("any context, rendered for %s", (provider) => {
   test("breaks none of its rules", () => {
