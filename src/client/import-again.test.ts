@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Description } from "../engine/import/import-session.ts";
-import { ProblemLog } from "../ingest/problems.ts";
-import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
+import type { ImportedEntry } from "../ingest/source.ts";
 import { type ServedStore, serveStore } from "./client.cases.ts";
+import { numbered, sessionOf } from "./import.cases.ts";
 
 /** Imports whose answers are lost, or whose way is cut: stored once, counted once, described. */
 
@@ -97,30 +97,3 @@ describe("an import that is sent again", () => {
     await expect(other).rejects.toMatchObject({ code: "idempotency_conflict" });
   });
 });
-
-function sessionOf(id: string, entries: AsyncIterable<ImportedEntry>): ImportedSession {
-  return {
-    ...{ source: "test", agent: "coder", id, title: null, cwd: null, gitBranch: null },
-    ...{ startedAt: 1_000, parentSession: null, metadata: {}, entries },
-    problems: new ProblemLog(),
-  };
-}
-
-async function* numbered(count: number): AsyncGenerator<ImportedEntry> {
-  for (let i = 0; i < count; i++) {
-    yield {
-      ...{ sourceId: `e${i}`, kind: "message", role: "user", actor: null, data: null },
-      ...{ usage: null, model: null, createdAt: 1_000 + i, metadata: {} },
-      // Little of it can be packed: pieces must go out before all is read.
-      blocks: [{ type: "text", text: `message ${i} ${noise(i)}` }],
-    };
-  }
-}
-
-function noise(seed: number): string {
-  let state = seed + 1;
-  return Array.from({ length: 40 }, () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state.toString(36);
-  }).join("");
-}

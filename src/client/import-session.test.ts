@@ -2,12 +2,12 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { ProblemLog } from "../ingest/problems.ts";
-import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
+import type { ImportedEntry } from "../ingest/source.ts";
 import { readTranscript } from "../ingest/sources.ts";
 import type { Entry } from "../model/entry.ts";
 import { open } from "../open.ts";
 import { type ServedStore, serveStore } from "./client.cases.ts";
+import { numbered, sessionOf } from "./import.cases.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../test/fixtures");
 const FILES = globSync("{claude-code,codex,pi,claw-code,gemini-cli}/*.{jsonl,json}", {
@@ -118,21 +118,3 @@ describe("a session that is read here and stored at a server", () => {
     expect(session.problems.first).toMatchObject([{ code: "duplicate_id" }]);
   });
 });
-
-function sessionOf(id: string, entries: AsyncIterable<ImportedEntry>): ImportedSession {
-  return {
-    ...{ source: "test", agent: "coder", id, title: null, cwd: null, gitBranch: null },
-    ...{ startedAt: 1_000, parentSession: null, metadata: {}, entries },
-    problems: new ProblemLog(),
-  };
-}
-
-async function* numbered(count: number): AsyncGenerator<ImportedEntry> {
-  for (let i = 0; i < count; i++) {
-    yield {
-      ...{ sourceId: `e${i}`, kind: "message", role: "user", actor: null, data: null },
-      ...{ usage: null, model: null, createdAt: 1_000 + i, metadata: {} },
-      blocks: [{ type: "text", text: `message ${i} ${"x".repeat(200)}` }],
-    };
-  }
-}

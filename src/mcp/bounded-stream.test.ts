@@ -44,26 +44,19 @@ test("who reads gets everything, however much it is", async () => {
 });
 
 test("who does not read is dropped once more waits than is allowed", async () => {
-  const { body, send, isCancelled } = source();
-  let drops = 0;
-  const reader = boundedStream(body, BOUNDS, () => drops++).getReader();
+  const watched = watch(BOUNDS);
+  const { reader, send } = watched;
   send("12345");
   await settled();
   expect(new TextDecoder().decode((await reader.read()).value)).toBe("12345");
   for (const text of ["12345", "12345"]) send(text);
   await settled();
-  expect([drops, isCancelled()]).toEqual([0, false]);
-  send("6");
-  await settled();
-  expect([drops, isCancelled()]).toEqual([1, true]);
-  await expect(reader.read()).rejects.toThrow("takes nothing");
+  await expectLastDrop(watched);
 });
 
 test("who is behind and goes on reading is not dropped, but for who is hopelessly behind", async () => {
-  const { body, send, isCancelled } = source();
-  let drops = 0;
-  const bounds = { ...BOUNDS, patienceMs: 600_000, mostBytes: 50 };
-  const reader = boundedStream(body, bounds, () => drops++).getReader();
+  const watched = watch({ ...BOUNDS, patienceMs: 600_000, mostBytes: 50 });
+  const { reader, send } = watched;
   for (let i = 0; i < 10; i++) send("12345");
   await settled();
   for (let i = 0; i < 10; i++) {
@@ -71,11 +64,7 @@ test("who is behind and goes on reading is not dropped, but for who is hopelessl
     send("12345");
     await settled();
   }
-  expect([drops, isCancelled()]).toEqual([0, false]);
-  send("6");
-  await settled();
-  expect([drops, isCancelled()]).toEqual([1, true]);
-  await expect(reader.read()).rejects.toThrow("takes nothing");
+  await expectLastDrop(watched);
 });
 
 test("a large piece is handed out in parts, so that reading it is seen", async () => {
@@ -112,3 +101,20 @@ test("who goes is told to the source, and what fails to the reader", async () =>
   const text = new Response(boundedStream(failing, BOUNDS, () => undefined)).text();
   await expect(text).rejects.toThrow("the store is gone");
 });
+
+/** A bounded stream, and what becomes of its reader. */
+function watch(bounds: StreamBounds) {
+  const { body, send, isCancelled } = source();
+  let drops = 0;
+  const reader = boundedStream(body, bounds, () => drops++).getReader();
+  return { reader, send, outcome: () => [drops, isCancelled()] };
+}
+
+/** So far nobody is given up; one byte more, and the reader is. */
+async function expectLastDrop({ reader, send, outcome }: ReturnType<typeof watch>): Promise<void> {
+  expect(outcome()).toEqual([0, false]);
+  send("6");
+  await settled();
+  expect(outcome()).toEqual([1, true]);
+  await expect(reader.read()).rejects.toThrow("takes nothing");
+}

@@ -48,6 +48,12 @@ export function overflows(windowTokens?: number): AsyncIterable<ChatPart> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
 }
 
+/** As a provider that cannot be reached. */
+export function fails(): AsyncIterable<never> {
+  const error = new Error("away");
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
+}
+
 /** Each message as `role: text`. */
 export function spoken(messages: readonly ContextMessage[] | undefined): string[] {
   return (messages ?? []).map(({ role, blocks }) => `${role}: ${textOf(blocks)}`);

@@ -5,6 +5,7 @@ import { BACKENDS } from "../gateway.cases.ts";
 import {
   call,
   end,
+  fails,
   failureOf,
   type Scripted,
   say,
@@ -21,11 +22,6 @@ const tools = {
 function looks(...said: readonly string[]): ChatPart[] {
   const texts = said.map((text) => ({ type: "text" as const, text }));
   return [...texts, call("c1", "look"), end(1, 1, "tool-calls")];
-}
-
-function fails(): AsyncIterable<never> {
-  const error = new Error("away");
-  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
 }
 
 describe.each(BACKENDS)("on %s", (_, testGateway) => {

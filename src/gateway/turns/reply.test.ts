@@ -3,6 +3,7 @@ import { textOf } from "../../model/block.ts";
 import type { GatewayConfigInput } from "../config/gateway-config.ts";
 import { BACKENDS, type TestOptions } from "../gateway.cases.ts";
 import {
+  fails,
   failureOf,
   type Scripted,
   say,
@@ -26,11 +27,6 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   }
 
   const generate = async () => ({ text: "a title", finishReason: "stop" });
-
-  function fails(): AsyncIterable<never> {
-    const error = new Error("away");
-    return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
-  }
 
   describe("a reply", () => {
     test("is what the configured model says to what was stored before", async () => {

@@ -92,13 +92,9 @@ export function readBlock(block: DictionaryBlock, bytes: Uint8Array): TermEntry[
     const count = reader.varint();
     const postingsLength = reader.varint();
     const positionsLength = reader.varint();
-    entries.push({
-      term,
-      documents: Math.floor(count / 2),
-      isLong: count % 2 === 1,
-      postings: [postingsBlob, postingsAt, postingsLength],
-      positions: [positionsBlob, positionsAt, positionsLength],
-    });
+    const postings: Address = [postingsBlob, postingsAt, postingsLength];
+    const positions: Address = [positionsBlob, positionsAt, positionsLength];
+    entries.push(toEntry(term, count, postings, positions));
     postingsAt += postingsLength;
     positionsAt += positionsLength;
   }
@@ -142,18 +138,19 @@ export function findEntry(
     const postingsLength = reader.varint();
     const positionsLength = reader.varint();
     if (isFound) {
-      return {
-        term,
-        documents: Math.floor(count / 2),
-        isLong: count % 2 === 1,
-        postings: [postingsBlob, postingsAt, postingsLength],
-        positions: [positionsBlob, positionsAt, positionsLength],
-      };
+      const postings: Address = [postingsBlob, postingsAt, postingsLength];
+      return toEntry(term, count, postings, [positionsBlob, positionsAt, positionsLength]);
     }
     postingsAt += postingsLength;
     positionsAt += positionsLength;
   }
   return undefined;
+}
+
+/** `count` is twice the documents, and one more for a long list. */
+function toEntry(term: string, count: number, postings: Address, positions: Address): TermEntry {
+  const isLong = count % 2 === 1;
+  return { term, documents: Math.floor(count / 2), isLong, postings, positions };
 }
 
 function isAscii(text: string): boolean {
