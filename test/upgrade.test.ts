@@ -108,8 +108,17 @@ describe("a newer schema", () => {
   );
 });
 
-/** What version 8 added. */
+/** What versions 8 and 9 added, and what the latter left to entries to tell. */
 const WITHOUT_REPOSITORY = [
+  `UPDATE tenants SET (feed_position, feed_hash, entry_count, message_count, content_bytes) =
+    (SELECT feed_position, feed_hash, entry_count, message_count, content_bytes
+      FROM tenants_now n WHERE n.tenant = tenants.tenant)`,
+  "INSERT INTO changes SELECT * FROM feed f WHERE f.position NOT IN (SELECT position FROM changes)",
+  "DROP VIEW feed",
+  "DROP VIEW tenants_now",
+  "ALTER TABLE entries DROP COLUMN fed_at",
+  "ALTER TABLE entries DROP COLUMN fed_hash",
+  "ALTER TABLE tenants DROP COLUMN first_entry",
   "DROP INDEX sessions_by_repo",
   "ALTER TABLE sessions DROP COLUMN repo",
   "ALTER TABLE sessions DROP COLUMN cost_usd",

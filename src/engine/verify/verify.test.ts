@@ -76,8 +76,10 @@ describe("verify finds", () => {
 
   test("a change that took the trouble to forge the hash", async () => {
     const problems = await problemsAfter(`UPDATE entries SET hash = randomblob(32) WHERE ${FIRST}`);
-    expect(problems).toContain("does not match its hash");
-    expect(problems).toContain("is not the one in the feed");
+    expect(problems).toContain("change 2 does not match its hash");
+    expect(problems).toContain("the entry does not match its hash");
+    const label = "UPDATE entries SET hash = randomblob(32) WHERE kind = 'label'";
+    expect(await problemsAfter(label)).toContain("is not the one in the feed");
   });
 
   test("an entry that is gone, and the last one of a session, too", async () => {
@@ -99,12 +101,16 @@ describe("verify finds", () => {
   });
 
   test("a feed that was rewritten, shortened or stripped", async () => {
-    expect(await problemsAfter("UPDATE changes SET at = at + 1 WHERE position = 3")).toContain(
-      "change 3 does not match its hash",
+    expect(await problemsAfter("UPDATE changes SET at = at + 1 WHERE position = 1")).toContain(
+      "change 1 does not match its hash",
     );
-    expect(await problemsAfter("DELETE FROM changes WHERE position = 3")).toContain(
-      "change 3 is missing",
+    expect(await problemsAfter("DELETE FROM changes WHERE position = 1")).toContain(
+      "change 1 is missing",
     );
+    const moved = `UPDATE entries SET fed_at = created_at + 1 WHERE ${FIRST}`;
+    expect(await problemsAfter(moved)).toContain("change 2 does not match its hash");
+    const untold = `UPDATE entries SET fed_hash = NULL WHERE ${FIRST}`;
+    expect(await problemsAfter(untold)).toContain("change 2 is missing");
     const last = "DELETE FROM changes WHERE position = (SELECT max(position) FROM changes)";
     expect(await problemsAfter(last)).toContain("the feed ends at");
   });

@@ -25,14 +25,14 @@ const MAX_SLICE_BYTES = 16 * 1024 * 1024;
 /** And after so many entries that were erased, each of which has to be looked for. */
 const MAX_SLICE_ERASED = 10_000;
 
-/** The appended entries (e) of changes (c). Content only of what is indexed. */
+/** The appended entries (e) of a stretch of the feed. Content only of what is indexed. */
 export const FEED_ENTRY_NAMES: readonly string[] = [
   ...["position", "session", "sequence", "chain", "depth", "kind", "role", "actor", "status"],
   ...["created_at", "metadata", "content_bytes", "content"],
 ];
 /** `asText` says how the backend gives bytes as text. */
-export function feedEntryColumns(asText: (column: string) => string): string {
-  return `c.position, e.session, e.sequence, e.chain, e.depth, e.kind, e.role, e.actor, e.status,
+export function feedEntryColumns(position: string, asText: (column: string) => string): string {
+  return `${position} AS position, e.session, e.sequence, e.chain, e.depth, e.kind, e.role, e.actor, e.status,
     e.created_at, ${asText("e.metadata")} AS metadata, e.content_bytes,
     CASE WHEN e.kind = 'message' AND e.status = 'committed'
       THEN ${asText("e.content")} END AS content`;

@@ -29,6 +29,7 @@ describe("opening", () => {
       { version: 6, name: "access" },
       { version: 7, name: "routes" },
       { version: 8, name: "repository" },
+      { version: 9, name: "feed-in-entries" },
     ]);
   });
 

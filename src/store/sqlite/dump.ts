@@ -16,8 +16,15 @@ const BATCH_ROWS = 500;
 /** A payload may have megabytes. */
 const BATCH_BLOBS = 16;
 
-/** SQLite's own row number means nothing elsewhere. */
-const PRIVATE_COLUMNS: readonly string[] = ["entry"];
+/** SQLite's own row numbers mean nothing elsewhere, nor what entries tell of the feed by them. */
+const PRIVATE_COLUMNS: readonly string[] = ["entry", "first_entry", "fed_at", "fed_hash"];
+
+/** Views that have what a table leaves to be told by entries. */
+const WHOLE: Partial<Record<TableName, string>> = { tenants: "tenants_now", changes: "feed" };
+
+/** The new entries' row numbers are in no relation to the feed: the next ones come behind them. */
+const AFTER_ALL_ENTRIES = `UPDATE tenants SET first_entry =
+  (SELECT coalesce(max(entry), 0) FROM entries)`;
 
 /** `source` is a path, or the connection of a store that lives in memory. */
 export async function* dumpRows(source: string | SqliteConnection): AsyncGenerator<RowBatch> {
@@ -55,6 +62,7 @@ export async function loadRows(
     await whenFree(() => db.begin());
     refuseFilled(db);
     for await (const batch of source) insertBatch(db, batch);
+    db.run(AFTER_ALL_ENTRIES);
     renewEpoch(db);
     db.commit();
   } catch (error) {
@@ -70,6 +78,7 @@ function fill(db: SqliteConnection, each: (insert: (batch: RowBatch) => void) =>
   try {
     refuseFilled(db);
     each((batch) => insertBatch(db, batch));
+    db.run(AFTER_ALL_ENTRIES);
     renewEpoch(db);
     db.commit();
     db.memory.forget();
@@ -100,7 +109,7 @@ function insertBatch(db: SqliteConnection, batch: RowBatch): void {
 
 /** Table and column names come from our own list and from the database's, never from a caller. */
 function selectAll(db: SqliteConnection, table: TableName): string {
-  return `SELECT ${columnsOf(db, table).join(", ")} FROM ${table}`;
+  return `SELECT ${columnsOf(db, table).join(", ")} FROM ${WHOLE[table] ?? table}`;
 }
 
 function columnsOf(db: SqliteConnection, table: TableName): string[] {

@@ -14,8 +14,13 @@ export interface TenantState {
   readonly position: number;
   readonly hash: Uint8Array;
   readonly lastSession: number;
+  /** The row number that position 0 would have among the entries. */
+  readonly rowBeforeFeed: number;
+  /** How far the tenant's row in the database is: what it does not have yet, entries tell. */
+  readonly writtenPosition: number;
   readonly sessions: number;
   readonly entries: number;
+  readonly messages: number;
   readonly contentBytes: number;
   readonly maxSessions: number | null;
   readonly maxEntries: number | null;

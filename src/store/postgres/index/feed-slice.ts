@@ -22,7 +22,7 @@ import type { Transaction } from "../transaction.ts";
 
 const SQL = statements("feed_slice", {
   head: `SELECT feed_position FROM tenants WHERE tenant = $1`,
-  entries: `SELECT ${feedEntryColumns((column) => column)} FROM changes c
+  entries: `SELECT ${feedEntryColumns("c.position", (column) => column)} FROM changes c
     JOIN entries e ON e.tenant = $1 AND e.id = c.entry_id
     WHERE c.tenant = $1 AND c.position > $2 AND c.position <= $3 AND c.kind = 'entry_appended'
     ORDER BY c.position`,

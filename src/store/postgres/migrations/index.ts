@@ -7,6 +7,7 @@ import { INGEST } from "./0005-ingest.ts";
 import { ACCESS } from "./0006-access.ts";
 import { ROUTES } from "./0007-routes.ts";
 import { REPOSITORY } from "./0008-repository.ts";
+import { FEED_IN_ENTRIES } from "./0009-feed-in-entries.ts";
 
 /** In the order in which they run. Append only. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   ACCESS,
   ROUTES,
   REPOSITORY,
+  FEED_IN_ENTRIES,
 ];

@@ -18,12 +18,16 @@ import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
-import type { SqliteConnection } from "../sqlite-driver.ts";
+import { rowBeforeFeed } from "../operations/feed-rows.ts";
+import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
 const SQL = statements("feed_slice", {
-  head: `SELECT feed_position FROM tenants WHERE tenant = ?`,
-  entries: `SELECT ${feedEntryColumns(asText)} FROM changes c
+  head: `SELECT feed_position, first_entry FROM tenants_now WHERE tenant = ?`,
+  fedEntries: `SELECT ${feedEntryColumns("e.entry - ?", asText)} FROM entries e NOT INDEXED
+    WHERE e.tenant = ? AND e.entry > ? AND e.entry <= ? AND e.fed_hash IS NOT NULL
+    ORDER BY e.entry`,
+  entries: `SELECT ${feedEntryColumns("c.position", asText)} FROM changes c
     CROSS JOIN entries e ON e.tenant = c.tenant AND e.id = c.entry_id
     WHERE c.tenant = ? AND c.position > ? AND c.position <= ? AND c.kind = 'entry_appended'
     ORDER BY c.position`,
@@ -48,11 +52,16 @@ export function readFeedSlice(
   limit: number,
   types?: readonly Block["type"][],
 ): FeedSlice {
-  const head = Number(db.get(SQL.head, tenant)?.["feed_position"] ?? 0);
+  const row = db.get(SQL.head, tenant);
+  const head = Number(row?.["feed_position"] ?? 0);
   // Positions have no gaps.
   const last = Math.max(after, Math.min(head, after + limit));
+  const before = rowBeforeFeed(tenant, Number(row?.["first_entry"] ?? 0));
   const names = nameFeed(
-    db.records(SQL.entries, FEED_ENTRY_NAMES, tenant, after, last),
+    byPosition(
+      db.records(SQL.fedEntries, FEED_ENTRY_NAMES, before, tenant, before + after, before + last),
+      db.records(SQL.entries, FEED_ENTRY_NAMES, tenant, after, last),
+    ),
     db.all(SQL.changes, tenant, after, last),
     last,
   );
@@ -72,4 +81,11 @@ export function readFeedSlice(
       erasure.ids.flatMap((id) => db.all(SQL.erased, tenant, id)),
     ),
   });
+}
+
+/** Usually one of them is empty. */
+function byPosition(fed: SqlRow[], others: SqlRow[]): SqlRow[] {
+  if (others.length === 0) return fed;
+  if (fed.length === 0) return others;
+  return [...fed, ...others].sort((a, b) => Number(a["position"]) - Number(b["position"]));
 }

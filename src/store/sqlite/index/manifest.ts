@@ -23,9 +23,9 @@ const SQL = statements("manifest", {
     WHERE tenant = ? AND holder = ? AND epoch = ?`,
   status: `SELECT n.feed_position, m.version, m.through, m.body,
       CASE WHEN m.expires_at > ${NOW} THEN m.holder END AS holder
-    FROM tenants n LEFT JOIN index_manifest m ON m.tenant = n.tenant WHERE n.tenant = ?`,
+    FROM tenants_now n LEFT JOIN index_manifest m ON m.tenant = n.tenant WHERE n.tenant = ?`,
   lag: `SELECT n.feed_position - coalesce(m.through, 0) AS lag
-    FROM tenants n LEFT JOIN index_manifest m ON m.tenant = n.tenant WHERE n.tenant = ?`,
+    FROM tenants_now n LEFT JOIN index_manifest m ON m.tenant = n.tenant WHERE n.tenant = ?`,
 });
 
 export function readManifest(db: SqliteConnection, tenant: number): Manifest {

@@ -33,20 +33,22 @@ import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
 import { readChains } from "./chains.ts";
-import { findTenant, writeFeed } from "./feed.ts";
+import { type FeedPlan, findTenant, planFeed, writeFeed, writePlannedFeed } from "./feed.ts";
+import { type FeedRow, feedRows } from "./feed-rows.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./sessions.ts";
 
-const ENTRY_INSERT = `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth,
-    ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
+const ENTRY_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
+    depth, ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
     cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
-    content_bytes, nonce, hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    content_bytes, nonce, hash, fed_at, fed_hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** For what most entries are: committed messages without the columns that are left out here. */
-const PLAIN_INSERT = `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth,
-    ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce, hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?)`;
+const PLAIN_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
+    depth, ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce,
+    hash, fed_at, fed_hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const MOVED = `leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?, leaf_ordinal = ?,
   leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?, last_chain = ?,
@@ -98,10 +100,12 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   if (request.summary !== undefined) {
     keepSummary(db, tenant, session, request.summary);
   }
-  carryOut(db, tenant, session.number, plan, request.now);
+  const feed = planFeed(db, tenant, plan.changes);
+  carryOut(db, tenant, session.number, plan, feed, request.now);
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
-  finish(db, tenant, plan);
+  // Last: the tenant's row is the one that all of its writers meet at.
+  writePlannedFeed(db, tenant, feed, planDelta(plan));
   const { leaf, lastSequence, lastChain, updatedAt, lastInteractionAt } = plan;
   db.memory.keepSession(tenant, {
     number: session.number,
@@ -132,19 +136,20 @@ function keepSummary(
   db.run(SQL.setSummarized, summary.through, tenant, number);
 }
 
-/** Writes all that a plan says, the feed aside. */
+/** Writes all that a plan says, but of the feed only what entries tell. */
 export function carryOut(
   db: SqliteConnection,
   tenant: number,
   session: number,
   plan: AppendPlan,
+  feed: FeedPlan,
   now: number,
 ): void {
   for (const chain of plan.chains) {
     const { parentChain, forkDepth, forkOrdinal } = chain;
     db.run(SQL.insertChain, tenant, session, chain.chain, parentChain, forkDepth, forkOrdinal);
   }
-  insertEntries(db, tenant, session, plan.rows);
+  insertEntries(db, tenant, session, plan.rows, feed);
   for (const { entry, place } of plan.rows) {
     if (entry.payloads.length === 0) continue;
     storePayloads(db, tenant, session, place.sequence, entry.payloads);
@@ -176,11 +181,6 @@ export function carryOut(
   // A column that is set is taken out of its index and put in again, even if its value is the same.
   if (plan.interacted) db.run(SQL.moveStateAndInteraction, plan.lastInteractionAt, ...moved);
   else db.run(SQL.moveState, ...moved);
-}
-
-/** The feed comes last: its row is the one that all writers of a tenant meet at. */
-export function finish(db: SqliteConnection, tenant: number, plan: AppendPlan): void {
-  writeFeed(db, tenant, plan.changes, planDelta(plan));
 }
 
 export function moveLeaf(db: SqliteConnection, name: string, request: MoveLeafRequest): void {
@@ -277,14 +277,18 @@ function insertEntries(
   tenant: number,
   session: number,
   rows: readonly EntryRow[],
+  feed: FeedPlan,
 ): void {
+  const told = feedRows(rows, feed.changes, feed.tenant.rowBeforeFeed);
+  let next = 0;
+  const fed = () => told[next++] as FeedRow;
   if (rows.every(isPlain)) {
     runInTens(db, SQL.insertPlain, SQL.insertTenPlain, rows, (row) =>
-      plainValues(tenant, session, row),
+      plainValues(tenant, session, row, fed()),
     );
   } else {
     runInTens(db, SQL.insertEntry, SQL.insertTenEntries, rows, (row) =>
-      entryValues(tenant, session, row),
+      entryValues(tenant, session, row, fed()),
     );
   }
 }
@@ -300,10 +304,11 @@ function isPlain({ entry, status }: EntryRow): boolean {
   );
 }
 
-function plainValues(tenant: number, session: number, row: EntryRow): SqlValue[] {
+function plainValues(tenant: number, session: number, row: EntryRow, fed: FeedRow): SqlValue[] {
   const { entry, place } = row;
   return [
     tenant,
+    fed.number,
     session,
     place.sequence,
     entry.id,
@@ -319,13 +324,16 @@ function plainValues(tenant: number, session: number, row: EntryRow): SqlValue[]
     entry.contentBytes,
     row.nonce,
     row.hash,
+    fed.at,
+    fed.hash,
   ];
 }
 
-function entryValues(tenant: number, session: number, row: EntryRow): SqlValue[] {
+function entryValues(tenant: number, session: number, row: EntryRow, fed: FeedRow): SqlValue[] {
   const { entry, place } = row;
   return [
     tenant,
+    fed.number,
     session,
     place.sequence,
     entry.id,
@@ -350,5 +358,7 @@ function entryValues(tenant: number, session: number, row: EntryRow): SqlValue[]
     entry.contentBytes,
     row.nonce,
     row.hash,
+    fed.at,
+    fed.hash,
   ];
 }

@@ -9,7 +9,8 @@ import { sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { releasePayloads } from "./blobs.ts";
-import { findTenant, writeFeed } from "./feed.ts";
+import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
+import { keepFeedRows } from "./feed-rows.ts";
 import { sessionNumber } from "./sessions.ts";
 import { dropStreams } from "./streams.ts";
 
@@ -62,6 +63,8 @@ export function deleteSession(
   releasePayloads(db, tenant, session);
   dropStreams(db, tenant, session);
   db.run(SQL.forgetFile, tenant, session);
+  const feed = planFeed(db, tenant, [sessionDeleted(tombstone, by)]);
+  keepFeedRows(db, tenant, { number: session, id }, feed.tenant.rowBeforeFeed);
   db.run(SQL.deleteEntries, tenant, session);
   db.run(SQL.deleteChains, tenant, session);
   db.run(SQL.deleteParticipants, tenant, session);
@@ -72,7 +75,7 @@ export function deleteSession(
   const { originKey, entryCount, digest } = tombstone;
   db.run(SQL.insertTombstone, tenant, session, id, originKey, entryCount, digest, reason, now);
 
-  writeFeed(db, tenant, [sessionDeleted(tombstone, by)], {
+  writePlannedFeed(db, tenant, feed, {
     sessions: -1,
     entries: -entryCount,
     messages: -Number(known["message_count"]),

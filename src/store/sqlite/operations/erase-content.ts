@@ -11,7 +11,7 @@ import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
 import { ENTRY_COLUMNS } from "./entry-columns.ts";
-import { findTenant, writeFeed } from "./feed.ts";
+import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
 import { sessionNumber } from "./sessions.ts";
 
 const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
@@ -61,16 +61,18 @@ export function eraseContent(
   if (appliedThrough !== undefined) db.run(SQL.setApplied, appliedThrough, tenant, session);
   if (plan === undefined) return { erased: 0 };
 
-  eraseRows(db, tenant, session, plan.rows);
-  for (const { sequence } of plan.rows) releaseEntryPayloads(db, tenant, session, sequence);
   const facts = plan.ids.flatMap((id) => db.all(SQL.factsOf, tenant, id));
   const changes = facts.map((row) => {
     const [fact, sessionId] = [String(row["id"]), String(row["session_id"])];
     db.run(SQL.deleteFact, tenant, fact);
     return noteChange("fact_deleted", sessionId, now, { fact });
   });
+  // Before the entries lose anything: they tell the tenant's counters.
+  const feed = planFeed(db, tenant, [plan.change, ...changes]);
+  eraseRows(db, tenant, session, plan.rows);
+  for (const { sequence } of plan.rows) releaseEntryPayloads(db, tenant, session, sequence);
   db.run(SQL.shrink, plan.contentBytes, now, tenant, session);
-  writeFeed(db, tenant, [plan.change, ...changes], { contentBytes: -plan.contentBytes });
+  writePlannedFeed(db, tenant, feed, { contentBytes: -plan.contentBytes });
   return { erased: plan.rows.length };
 }
 

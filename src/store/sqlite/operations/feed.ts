@@ -13,34 +13,49 @@ import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
 import type { TenantState } from "../write-memory.ts";
+import { isToldByEntry, type PlacedChange, rowBeforeFeed } from "./feed-rows.ts";
 
 /** How many rows one page of the feed looks at, however few of them a filter keeps. */
 const SCANNED_ROWS = 10_000;
+
+/**
+ * How many messages the tenant's row may be behind what the entries tell. Writing it is a seventh of
+ * an append; whoever reads it looks at the messages since.
+ */
+const UNWRITTEN_POSITIONS = 64;
 
 const CHANGE_INSERT = `INSERT INTO changes
     (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
+/** Takes the tenant, from after and to which position, the row before the feed twice between them. */
+const FEED_STRETCH = `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
+    FROM changes WHERE tenant = ? AND position > ? AND position <= ?
+    UNION ALL
+    SELECT e.entry - ?, coalesce(e.fed_at, e.created_at), 'entry_appended', s.id, e.id, e.hash,
+      NULL, e.fed_hash
+    FROM entries e NOT INDEXED
+    CROSS JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
+    WHERE e.tenant = ? AND e.entry > ? AND e.entry <= ? AND e.fed_hash IS NOT NULL`;
+
 const SQL = statements("feed", {
   tenantByName: `SELECT tenant FROM tenants WHERE name = ?`,
   insertTenant: `INSERT INTO tenants (name, created_at, feed_hash) VALUES (?, ?, ?) RETURNING tenant`,
   readTenant: `SELECT feed_position, feed_hash, last_session, session_count, entry_count,
-      content_bytes, max_sessions, max_entries, max_content_bytes
-    FROM tenants WHERE tenant = ?`,
+      message_count, content_bytes, max_sessions, max_entries, max_content_bytes, first_entry,
+      written_position
+    FROM tenants_now WHERE tenant = ?`,
   insertChange: insertRows(1, CHANGE_INSERT),
   insertTenChanges: insertRows(10, CHANGE_INSERT),
   moveFeed: `UPDATE tenants SET feed_position = ?, feed_hash = ?, last_session = ?,
-      session_count = session_count + ?, entry_count = entry_count + ?,
-      message_count = message_count + ?, content_bytes = content_bytes + ?
+      session_count = ?, entry_count = ?, message_count = ?, content_bytes = ?
     WHERE tenant = ?`,
   setQuota: `UPDATE tenants SET max_sessions = ?, max_entries = ?, max_content_bytes = ?
     WHERE tenant = ?`,
-  listChanges: `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
-    FROM changes WHERE tenant = ? AND position > ? ORDER BY position LIMIT ?`,
+  listChanges: `${FEED_STRETCH} ORDER BY position`,
   listSessionChanges: `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
-    FROM changes WHERE tenant = ? AND position > ? AND position <= ? AND session_id = ?
-    ORDER BY position LIMIT ?`,
-  readHead: `SELECT feed_position, feed_hash FROM tenants WHERE tenant = ?`,
+    FROM (${FEED_STRETCH}) WHERE session_id = ? ORDER BY position LIMIT ?`,
+  readHead: `SELECT feed_position, feed_hash, first_entry FROM tenants_now WHERE tenant = ?`,
   listTenants: `SELECT name FROM tenants ORDER BY name`,
 });
 
@@ -70,9 +85,31 @@ export function nextSessionNumber(db: SqliteConnection, tenant: number): number 
 }
 
 /**
- * Ends a write: checks the quota, moves the counters, and gives each change its position and hash.
- * `sessionNumber` is the greatest session number that the write gave out, if it gave one.
+ * Where changes will stand in the feed, for as long as nothing else is written to it. To be made before
+ * entries are changed or taken away: the newest of them tell the tenant's counters.
  */
+export interface FeedPlan {
+  readonly changes: readonly PlacedChange[];
+  /** The tenant's row before them. */
+  readonly tenant: TenantState;
+}
+
+export function planFeed(
+  db: SqliteConnection,
+  number: number,
+  changes: readonly NewChange[],
+): FeedPlan {
+  const tenant = db.memory.tenant(number) ?? readTenant(db, number);
+  let { position, hash } = tenant;
+  const placed = changes.map((change) => {
+    position++;
+    hash = changeHash(hash, position, changeBody(change));
+    return { change, position, hash };
+  });
+  return { changes: placed, tenant };
+}
+
+/** Ends a write that no entry is part of: see `writePlannedFeed`. */
 export function writeFeed(
   db: SqliteConnection,
   tenant: number,
@@ -80,43 +117,50 @@ export function writeFeed(
   delta: TenantDelta = {},
   sessionNumber = 0,
 ): void {
-  const state = db.memory.tenant(tenant) ?? readTenant(db, tenant);
-  const { maxSessions, maxEntries, maxContentBytes } = state;
+  writePlannedFeed(db, tenant, planFeed(db, tenant, changes), delta, sessionNumber);
+}
+
+/**
+ * Ends a write: checks the quota, writes the changes that no entry tells, and moves the counters.
+ * `sessionNumber` is the greatest session number that the write gave out, if it gave one.
+ */
+export function writePlannedFeed(
+  db: SqliteConnection,
+  tenant: number,
+  plan: FeedPlan,
+  delta: TenantDelta,
+  sessionNumber = 0,
+): void {
+  const before = plan.tenant;
   const { sessions = 0, entries = 0, messages = 0, contentBytes = 0 } = delta;
-  checkQuota("sessions", maxSessions, state.sessions, sessions);
-  checkQuota("entries", maxEntries, state.entries, entries);
-  checkQuota("content bytes", maxContentBytes, state.contentBytes, contentBytes);
-  const lastSession = Math.max(sessionNumber, state.lastSession);
-  let { position, hash } = state;
-  runInTens(db, SQL.insertChange, SQL.insertTenChanges, changes, (change) => {
-    position++;
-    hash = changeHash(hash, position, changeBody(change));
+  checkQuota("sessions", before.maxSessions, before.sessions, sessions);
+  checkQuota("entries", before.maxEntries, before.entries, entries);
+  checkQuota("content bytes", before.maxContentBytes, before.contentBytes, contentBytes);
+  const own = plan.changes.filter(({ change }) => !isToldByEntry(change));
+  runInTens(db, SQL.insertChange, SQL.insertTenChanges, own, ({ change, position, hash }) => {
     const { at, kind, sessionId, entryId, entryHash, details } = change;
     const detailBytes = details === null ? null : Buffer.from(details);
     return [tenant, position, at, kind, sessionId, entryId, entryHash, detailBytes, hash];
   });
-  db.run(
-    SQL.moveFeed,
+  const { position, hash } = plan.changes.at(-1) ?? before;
+  const isTold = own.length === 0 && position - before.writtenPosition <= UNWRITTEN_POSITIONS;
+  const after: TenantState = {
+    ...before,
     position,
     hash,
-    lastSession,
-    sessions,
-    entries,
-    messages,
-    contentBytes,
-    tenant,
-  );
-  db.memory.keepTenant(tenant, {
-    position,
-    hash,
-    lastSession,
-    sessions: state.sessions + sessions,
-    entries: state.entries + entries,
-    contentBytes: state.contentBytes + contentBytes,
-    maxSessions,
-    maxEntries,
-    maxContentBytes,
-  });
+    writtenPosition: isTold ? before.writtenPosition : position,
+    lastSession: Math.max(sessionNumber, before.lastSession),
+    sessions: before.sessions + sessions,
+    entries: before.entries + entries,
+    messages: before.messages + messages,
+    contentBytes: before.contentBytes + contentBytes,
+  };
+  db.memory.keepTenant(tenant, after);
+  if (!isTold) {
+    const { lastSession } = after;
+    const counts = [after.sessions, after.entries, after.messages, after.contentBytes];
+    db.run(SQL.moveFeed, position, hash, lastSession, ...counts, tenant);
+  }
 }
 
 function readTenant(db: SqliteConnection, tenant: number): TenantState {
@@ -125,8 +169,11 @@ function readTenant(db: SqliteConnection, tenant: number): TenantState {
     position: Number(row["feed_position"]),
     hash: row["feed_hash"] as Uint8Array,
     lastSession: Number(row["last_session"]),
+    rowBeforeFeed: rowBeforeFeed(tenant, Number(row["first_entry"])),
+    writtenPosition: Number(row["written_position"]),
     sessions: Number(row["session_count"]),
     entries: Number(row["entry_count"]),
+    messages: Number(row["message_count"]),
     contentBytes: Number(row["content_bytes"]),
     maxSessions: row["max_sessions"] as number | null,
     maxEntries: row["max_entries"] as number | null,
@@ -177,17 +224,17 @@ export function listChanges(
 ): ChangePage {
   const tenant = findTenant(db, name);
   if (tenant === undefined) return { changes: [], through: after };
+  const head = db.get(SQL.readHead, tenant);
+  const looked = sessionId === undefined ? limit : SCANNED_ROWS;
+  // Positions have no gaps.
+  const last = Math.max(after, Math.min(after + looked, Number(head?.["feed_position"] ?? 0)));
+  const before = rowBeforeFeed(tenant, Number(head?.["first_entry"] ?? 0));
+  const stretch = [tenant, after, last, before, tenant, before + after, before + last];
   if (sessionId === undefined) {
-    const changes = db.all(SQL.listChanges, tenant, after, limit).map(toChange);
-    return { changes, through: changes.at(-1)?.position ?? after };
+    return { changes: db.all(SQL.listChanges, ...stretch).map(toChange), through: last };
   }
-  const head = Number(db.get(SQL.readHead, tenant)?.["feed_position"] ?? 0);
-  const last = Math.min(after + SCANNED_ROWS, head);
-  const changes = db
-    .all(SQL.listSessionChanges, tenant, after, last, sessionId, limit)
-    .map(toChange);
-  const through = changes.length === limit ? (changes.at(-1)?.position ?? after) : last;
-  return { changes, through: Math.max(through, after) };
+  const changes = db.all(SQL.listSessionChanges, ...stretch, sessionId, limit).map(toChange);
+  return { changes, through: changes.length === limit ? (changes.at(-1)?.position ?? last) : last };
 }
 
 export function listTenants(db: SqliteConnection): string[] {

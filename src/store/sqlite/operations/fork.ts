@@ -14,7 +14,7 @@ import { statements } from "../sqlite-statements.ts";
 import { carryOut, findPoint, readState } from "./append.ts";
 import { holdPayloadsOf } from "./blobs.ts";
 import { eraseRows } from "./erase-content.ts";
-import { findTenant, writeFeed } from "./feed.ts";
+import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { findEntries, readEntries } from "./read-entries.ts";
 import { getSession, insertSession } from "./sessions.ts";
@@ -46,7 +46,8 @@ export function forkSession(db: SqliteConnection, name: string, request: ForkReq
   const { state } = readState(db, tenant, session.id);
   const { entries, pinned } = copyPath(db, name, sessionId, point.id, session.now);
   const plan = planAppend(state, { sessionId: session.id, entries, now: session.now }, new Map());
-  carryOut(db, tenant, number, plan, session.now);
+  const feed = planFeed(db, tenant, [created, ...plan.changes]);
+  carryOut(db, tenant, number, plan, feed, session.now);
   eraseRows(db, tenant, number, erasedCopies(plan));
   for (const { entry, place } of plan.rows) {
     if (entry.copiedFrom !== undefined && entry.payloads.length === 0) {
@@ -56,7 +57,7 @@ export function forkSession(db: SqliteConnection, name: string, request: ForkReq
   for (const id of pinned) db.run(SQL.pin, tenant, number, id);
   storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
   const delta = { sessions: 1, ...planDelta(plan) };
-  writeFeed(db, tenant, [created, ...plan.changes], delta, number);
+  writePlannedFeed(db, tenant, feed, delta, number);
   return getSession(db, name, session.id);
 }
 

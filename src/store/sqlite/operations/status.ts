@@ -15,7 +15,7 @@ const SQL = statements("status", {
       (SELECT count(*) FROM streams r WHERE r.tenant = t.tenant) AS pending,
       (SELECT count(*) FROM memories m WHERE m.tenant = t.tenant) AS memories,
       (SELECT count(*) FROM facts f WHERE f.tenant = t.tenant) AS facts
-    FROM tenants t LEFT JOIN index_manifest i ON i.tenant = t.tenant ORDER BY t.name`,
+    FROM tenants_now t LEFT JOIN index_manifest i ON i.tenant = t.tenant ORDER BY t.name`,
 });
 
 export function status(db: SqliteConnection): StoreStatus {

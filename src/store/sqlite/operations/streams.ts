@@ -19,10 +19,11 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "../../stream-records.ts";
+import { planDelta } from "../../tenant-delta.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
-import { carryOut, findPoints, finish, readState, replayedResult } from "./append.ts";
-import { findTenant, writeFeed } from "./feed.ts";
+import { carryOut, findPoints, readState, replayedResult } from "./append.ts";
+import { findTenant, planFeed, writeFeed, writePlannedFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 
 const SQL = statements("streams", {
@@ -181,8 +182,9 @@ function place(
     points,
   );
   remove(db, tenant, entry.id);
-  carryOut(db, tenant, number, plan, now);
-  finish(db, tenant, plan);
+  const feed = planFeed(db, tenant, plan.changes);
+  carryOut(db, tenant, number, plan, feed, now);
+  writePlannedFeed(db, tenant, feed, planDelta(plan));
   return { entries: plan.rows.map(placedEntry), leaf: plan.leaf?.id ?? null, replayed: false };
 }
 
