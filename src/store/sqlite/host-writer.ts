@@ -4,9 +4,10 @@
  * Handing a write to another thread and its answer back costs more than the write itself. So one that
  * finds the store idle is done at once; whatever comes while it is not yet durable goes to the
  * writer's thread, and shares a commit there. The host's event loop pays for the statements, about a
- * tenth of a millisecond, and for nothing that usually takes long: the sync that makes the write
- * survive power loss runs in the background unless the device is quick (`log-sync.ts`), a lock that
- * somebody else holds sends the write to the thread, and so does its size.
+ * tenth of a millisecond for one message and two for a hundred, and for nothing that usually takes
+ * long: the sync that makes the write survive power loss runs in the background unless the device is
+ * quick (`log-sync.ts`), a lock that somebody else holds sends the write to the thread, and so does
+ * its size.
  */
 
 import { closeSync, openSync } from "node:fs";
@@ -20,8 +21,10 @@ import type { WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
-/** More than this is not worth a stall of the host: about a millisecond. */
-const MAX_ENTRIES = 16;
+/** More than this is not worth a stall of the host. */
+const MAX_ENTRIES = 128;
+/** Where many callers wait for the same event loop: at most about a third of a millisecond. */
+const MAX_ENTRIES_SHARED = 16;
 const MAX_BYTES = 64 * 1024;
 
 export class HostWriter {
@@ -91,8 +94,12 @@ export class HostWriter {
   }
 }
 
-/** Whether a write is quick enough for the host's thread. */
-export function isSmallWrite(name: WriteName, args: readonly unknown[]): boolean {
+/** Whether a write is quick enough for the host's thread, which many callers may share. */
+export function isSmallWrite(
+  name: WriteName,
+  args: readonly unknown[],
+  manyCallers: boolean,
+): boolean {
   if (name === "writeStream") {
     return ((args[1] as WriteStreamRequest).chunks?.length ?? 0) <= MAX_BYTES;
   }
@@ -102,7 +109,8 @@ export function isSmallWrite(name: WriteName, args: readonly unknown[]): boolean
   if (isHistory) return false;
   let bytes = 0;
   for (const entry of entries) bytes += entry.contentBytes;
-  return entries.length <= MAX_ENTRIES && bytes <= MAX_BYTES;
+  const most = manyCallers ? MAX_ENTRIES_SHARED : MAX_ENTRIES;
+  return entries.length <= most && bytes <= MAX_BYTES;
 }
 
 function notDurable(cause: unknown): BackscrollError {

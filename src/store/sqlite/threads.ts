@@ -50,9 +50,11 @@ export class Threads implements Executor {
   }
 
   write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
+    const { maxQueue, searchThread } = this.#options;
     const waiting = this.#writer.waiting;
-    if (waiting >= this.#options.maxQueue) return Promise.reject(queueFull(waiting));
-    if (waiting === 0 && this.#hostWrite === undefined && isSmallWrite(name, args)) {
+    if (waiting >= maxQueue) return Promise.reject(queueFull(waiting));
+    const idle = waiting === 0 && this.#hostWrite === undefined;
+    if (idle && isSmallWrite(name, args, searchThread)) {
       const written = this.#writeHere(name, args);
       if (written !== undefined) return written;
     }
