@@ -285,7 +285,7 @@ function newSession(engine: Engine, id?: string) {
  * Messages whose texts were made beforehand: making one takes as long as drafting it, and what it
  * leaves behind is collected while an append is being timed.
  */
-function messageSource(): () => MessageInput {
+export function messageSource(): () => MessageInput {
   const words = new Words(1);
   const texts = Array.from({ length: 5_000 }, () => words.text(WORDS));
   let count = 0;

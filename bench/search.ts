@@ -6,6 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { coldStart } from "./cold-start.ts";
+import { writeCorpus } from "./ingest-corpus.ts";
 import {
   type BenchOptions,
   type Figures,
@@ -18,6 +19,7 @@ import { startBenchServer } from "./postgres.ts";
 import type { QueryTask } from "./search-scenarios.ts";
 
 const SCENARIOS = new URL("./search-scenarios.ts", import.meta.url);
+const BESIDE = new URL("./search-beside.ts", import.meta.url);
 const FTS5 = new URL("./search-fts5.ts", import.meta.url);
 const CACHE_MB = 64;
 
@@ -100,6 +102,7 @@ async function benchSqlite(options: BenchOptions, folder: string, report: Report
   report.bar("bulk messages/s on two cores", filled["messagesPerSecond"], 15_000, true);
   await benchOneCore(options, folder, report);
   await benchOverhead(options, folder, address, report);
+  await benchBeside(options, folder, address, report);
   await benchColdStart(options, address, report);
 }
 
@@ -135,6 +138,31 @@ async function benchOverhead(
     report.measurement("sqlite", "append", 1, figures);
     report.bar("indexing adds to an append, p50 ms", figures["addedP50Ms"], 0.3);
     report.bar("indexing adds to an append, p99 ms", figures["addedP99Ms"], 1);
+  });
+}
+
+async function benchBeside(
+  options: BenchOptions,
+  folder: string,
+  address: string,
+  report: Report,
+): Promise<void> {
+  const name = "append beside ingest and merge";
+  if (!name.includes(options.only)) return;
+  await withFolder(folder, async (own) => {
+    const transcripts = join(own, "transcripts");
+    await writeCorpus(transcripts, "claude-code", 30, 4_000_000);
+    const runs: Figures[] = [];
+    for (let i = 0; i < options.runs; i++) {
+      const copy = join(own, `beside-${i}.db`);
+      copyFileSync(address, copy);
+      copyFileSync(`${address}-index`, `${copy}-index`);
+      const task = { address: copy, transcripts, seconds: 20 };
+      runs.push(await inFreshProcess(BESIDE, "appendBeside", task));
+    }
+    const figures = medians(runs);
+    report.measurement("sqlite", name, options.runs, figures);
+    report.bar("append beside ingest and merge, p99 ms", figures["p99Ms"], 15);
   });
 }
 

@@ -5,7 +5,7 @@ import type { ImportedEntry } from "../../ingest/source.ts";
 import { lengthOfBlocks, textOf } from "../../model/block.ts";
 import { kindRules, type Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { MAX_BATCH_ENTRIES, MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
+import { MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { AppendRequest, NewEntry } from "../../store/records.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
@@ -33,8 +33,12 @@ interface Waiting {
   readonly id: string;
 }
 
-/** A batch is held in memory: this bounds it, whatever the entries hold. */
-const BATCH_BYTES = 1024 * 1024;
+/**
+ * A batch is held in memory, and stored in one transaction, for which others wait: this bounds both,
+ * whatever the entries hold.
+ */
+const BATCH_BYTES = 48 * 1024;
+const BATCH_ENTRIES = 50;
 
 const NOTHING: ReadonlyMap<string, Usage | null> = new Map();
 
@@ -99,7 +103,7 @@ export class ImportWriter {
     this.#inBatch.add(entry.sourceId);
     this.#batch.push(entry);
     this.#bytes += sizeOf(entry);
-    if (this.#batch.length === MAX_BATCH_ENTRIES || this.#bytes >= BATCH_BYTES) await this.#flush();
+    if (this.#batch.length === BATCH_ENTRIES || this.#bytes >= BATCH_BYTES) await this.#flush();
   }
 
   /** `leaf` is given where the source says that another entry than the last is the leaf. */

@@ -8,6 +8,8 @@
  */
 
 import { BackscrollError } from "../../model/errors.ts";
+import type { AppendRequest } from "../records.ts";
+import { compressAhead } from "./operations/blobs.ts";
 import { callOperation, WRITES, type WriteName } from "./operations/index.ts";
 import type { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy, isForeignKeyFailure } from "./sqlite-errors.ts";
@@ -15,6 +17,15 @@ import { checkVersion } from "./sqlite-schema.ts";
 
 /** Operations in one transaction: more would make the first wait for the last. */
 const MAX_GROUP = 256;
+
+/** And entries of a history: others, in other processes, wait for the lock meanwhile. */
+const MAX_GROUP_HISTORY = 50;
+
+/**
+ * Who waits for the lock looks for it every one or two milliseconds. After a piece of a history the
+ * lock is left alone for as long, else nobody else would get it while one is being read.
+ */
+const PAUSE_MS = 2;
 
 export interface QueuedWrite {
   readonly name: WriteName;
@@ -49,8 +60,14 @@ export class WriteQueue {
   drain(): void {
     if (this.#retry !== undefined) return;
     while (this.#waiting.length > 0) {
+      const { count, history } = nextGroup(this.#waiting);
+      if (history > 0) this.#compressAhead(count);
       if (!this.#begin()) return;
-      this.#commitGroup(this.#waiting.splice(0, MAX_GROUP));
+      this.#commitGroup(this.#waiting.splice(0, count));
+      if (history > 0) {
+        this.#drainIn(PAUSE_MS);
+        return;
+      }
     }
   }
 
@@ -79,10 +96,7 @@ export class WriteQueue {
       this.#waitingSince ??= Date.now();
       const waitedMs = Date.now() - this.#waitingSince;
       if (isBusy(error) && waitedMs < this.#busyTimeoutMs) {
-        this.#retry = setTimeout(() => {
-          this.#retry = undefined;
-          this.drain();
-        }, 1 + Math.random());
+        this.#drainIn(1 + Math.random());
       } else {
         this.#waitingSince = undefined;
         const failure = isBusy(error) ? lockedTooLong(waitedMs, error) : error;
@@ -90,6 +104,22 @@ export class WriteQueue {
       }
       return false;
     }
+  }
+
+  /** What is done before the lock is taken is not waited for. */
+  #compressAhead(count: number): void {
+    for (const { name, args } of this.#waiting.slice(0, count)) {
+      if (name !== "append") continue;
+      const [tenant, request] = args as [string, AppendRequest];
+      compressAhead(this.#db, tenant, request);
+    }
+  }
+
+  #drainIn(ms: number): void {
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.drain();
+    }, ms);
   }
 
   #commitGroup(group: readonly QueuedWrite[]): void {
@@ -162,6 +192,19 @@ export class WriteQueue {
     if (write.name !== "append") memory.forget();
     return value;
   }
+}
+
+/** How many of the writes that wait share a transaction, and how many entries of a history they have. */
+function nextGroup(waiting: readonly QueuedWrite[]): { count: number; history: number } {
+  let count = 0;
+  let history = 0;
+  for (const { name, args } of waiting) {
+    if (count === MAX_GROUP || history >= MAX_GROUP_HISTORY) break;
+    const request = name === "append" ? (args[1] as AppendRequest) : undefined;
+    if (request?.isHistory) history += request.entries.length;
+    count++;
+  }
+  return { count, history };
 }
 
 function lockedTooLong(waitedMs: number, cause: unknown): BackscrollError {

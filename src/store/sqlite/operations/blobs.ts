@@ -3,10 +3,12 @@
 import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf, type Payload } from "../../../transcript/content.ts";
 import { fromHex } from "../../../transcript/hash.ts";
-import { compressPayload, decompressPayload } from "../../payload-codec.ts";
+import { compressPayload, decompressPayload, type StoredPayload } from "../../payload-codec.ts";
+import type { AppendRequest } from "../../records.ts";
 import { payloadMissing } from "../../store-errors.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
+import { findTenant } from "./feed.ts";
 
 const SQL = statements("blobs", {
   exists: `SELECT 1 AS found FROM blobs WHERE tenant = ? AND hash = ?`,
@@ -29,6 +31,22 @@ const SQL = statements("blobs", {
     LIMIT ?`,
 });
 
+/** Payloads that were compressed before somebody else had to wait for it. */
+const compressed = new WeakMap<Uint8Array, StoredPayload>();
+
+/** Outside of a transaction: compresses what an append will store, as far as can be known by now. */
+export function compressAhead(db: SqliteConnection, name: string, request: AppendRequest): void {
+  const tenant = findTenant(db, name);
+  for (const { payloads } of request.entries) {
+    for (const { hash, bytes } of payloads) {
+      if (compressed.has(bytes)) continue;
+      const isThere =
+        tenant !== undefined && db.get(SQL.exists, tenant, fromHex(hash)) !== undefined;
+      if (!isThere) compressed.set(bytes, compressPayload(bytes));
+    }
+  }
+}
+
 /** Stores payloads that are not there yet, and makes the entry hold all of them. */
 export function storePayloads(
   db: SqliteConnection,
@@ -40,7 +58,7 @@ export function storePayloads(
   for (const { hash, bytes } of payloads) {
     const address = fromHex(hash);
     if (db.get(SQL.exists, tenant, address) === undefined) {
-      const stored = compressPayload(bytes);
+      const stored = compressed.get(bytes) ?? compressPayload(bytes);
       db.run(SQL.insert, tenant, address, stored.codec, bytes.length, stored.bytes);
       db.pagesWritten += stored.bytes.length / 2_048;
     }
