@@ -17,6 +17,7 @@ import { liftPinned } from "../../context/lift-pinned.ts";
 import type { ContextMessage } from "../../context/message.ts";
 import { pruneToolResults } from "../../context/prune.ts";
 import { type Provider, type RenderedContext, renderContext } from "../../context/render/render.ts";
+import { orderForReply, waitingBehind } from "../../context/reply-order.ts";
 import { countBlocks } from "../../context/tokens.ts";
 import { startsTurn, turnStarts } from "../../context/turns.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -24,6 +25,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
 import type { Scope } from "../scope.ts";
+import { findAnswered } from "./build/find-answered.ts";
 import { recallEvicted, type ShownPast } from "./build/recall-evicted.ts";
 import type { CompactionView } from "./compaction-entry.ts";
 import {
@@ -44,6 +46,7 @@ export interface BuiltContext {
   readonly shortened: number;
 }
 
+const NONE: ReadonlySet<string> = new Set();
 /** The longest excerpt takes 256 tokens, and the words round it about a hundred. */
 const RECALL_TOKENS = 400;
 /** A turn that is so many times as long as the budget is not read to its beginning. */
@@ -64,10 +67,14 @@ export async function buildContext(
     // A question and an answer a turn, and a little more; tools take another page.
     firstPage: Math.min(256, 2 * recentTurns + 8),
   });
-  const kept = keepParticipants(read.entries, options.participants);
+  const message = await findAnswered(scope, sessionId, read.entries, options.replyTo);
+  const visible = keepParticipants(read.entries, options.participants);
+  const kept = message === undefined ? visible : orderForReply(visible, message);
   const { compaction, unread } = read;
-  const present = idsOf(read.entries);
-  const standing = await readStanding(scope, sessionId, compaction, present, leaf, read.hasPins);
+  const present = idsOf(message === undefined ? read.entries : [...read.entries, message]);
+  const stood = await readStanding(scope, sessionId, compaction, present, leaf, read.hasPins);
+  const waits = message === undefined ? NONE : waitingBehind([...stood, ...read.entries], message);
+  const standing = stood.filter(({ id }) => !waits.has(id));
   const lifted = liftPinned(kept, turnStarts(kept).at(-1) ?? 0);
   const pinned = [...keepParticipants(standing, options.participants), ...lifted.pinned];
   const summary = compaction === null ? null : toSummary(compaction, kept.length > 0);
@@ -136,9 +143,11 @@ function shownPast(
   const newest = entries[newestAt];
   const isWhole = from === 0 && unread === 0 && summary === null;
   if (newest === undefined || isWhole) return undefined;
-  const [oldest = newest] = entries.slice(from, older.length);
   const shown = idsOf([...pinned, ...entries.slice(from)]);
-  return { newest, shown, beforeSequence: oldest.sequence };
+  const oldest = entries.slice(from, older.length)[0]?.sequence;
+  // What is answered may have been said before all that is left out.
+  const afterLast = Math.max(newest.sequence, (entries[newestAt - 1]?.sequence ?? -1) + 1);
+  return { newest, shown, beforeSequence: oldest ?? afterLast };
 }
 
 /** In the order in which they were learned: at most 500, the newest. */
