@@ -56,17 +56,21 @@ export async function restore(
   return { file: source, rows: await copyStore(source, address, options) };
 }
 
+/** Where a backup goes. Throws `store_not_empty` if something is there: no backup overwrites. */
+export function resolveNew(file: string): string {
+  const path = resolve(file);
+  if (!existsSync(path)) return path;
+  throw new BackscrollError("store_not_empty", `${path} exists already; name a new file`, {
+    details: { path },
+  });
+}
+
 /** Under another name until it is whole, so that half a backup never looks like one. */
 async function whenWhole(
   file: string,
   copy: (partial: string) => Promise<number>,
 ): Promise<CopyReport> {
-  const target = resolve(file);
-  if (existsSync(target)) {
-    throw new BackscrollError("store_not_empty", `${target} exists already; name a new file`, {
-      details: { path: target },
-    });
-  }
+  const target = resolveNew(file);
   const partial = `${target}.partial`;
   removeStore(partial);
   try {

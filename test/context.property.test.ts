@@ -16,7 +16,7 @@ import {
   open,
   type SessionHandle,
 } from "../src/index.ts";
-import { VIOLATIONS } from "./support/provider-rules/index.ts";
+import { requestViolations, VIOLATIONS } from "./support/provider-rules/index.ts";
 
 /** One thing that happens in a session. */
 type Step =
@@ -112,6 +112,74 @@ test("any conversation, however often it is compacted, gives a valid and complet
     { numRuns: 20 },
   );
 }, 120_000);
+
+test("after each of twenty compactions in a row, a waiting message can be put to any model", async () => {
+  await using engine = await open(":memory:");
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({
+          said: fc.array(turn, { minLength: 1, maxLength: 3 }),
+          given: input,
+          waits: fc.nat(3),
+        }),
+        {
+          ...{ minLength: 20, maxLength: 20 },
+        },
+      ),
+      (cycles) => compactOften(engine, cycles),
+    ),
+    { numRuns: 5 },
+  );
+}, 120_000);
+
+interface Cycle {
+  readonly said: readonly MessageInput[][];
+  readonly given: CompactInput;
+  /** How many messages wait behind the one that is answered before the compaction. */
+  readonly waits: number;
+}
+
+async function compactOften(engine: Engine, cycles: readonly Cycle[]): Promise<void> {
+  const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+  for (const [i, { said, given, waits }] of cycles.entries()) {
+    const asked = Array.from({ length: waits + 1 }, (_, n) => `question ${i}.${n}`);
+    await session.append(said.flat());
+    const questions: MessageInput[] = asked.map((content) => ({ role: "user", content }));
+    const stored = await session.append(questions);
+    const [first, ...waiting] = stored;
+    const metadata = { replyTo: first?.id ?? "" };
+    await session.append({ role: "assistant", actor: "coder", content: "This.", metadata });
+    // Nothing of it may be kept, so that there always is something to cover.
+    await session.compact({ ...given, keep: "none" });
+    expect((await session.listEntries({ limit: 500 })).entries.at(-1)?.kind).toBe("compaction");
+    await checkComplete(session);
+    for (const { id } of waiting) await checkRequest(session, id, "user");
+    for (const { id } of waiting) {
+      const calling = { toolCalls: [{ id: `call_${++calls}`, name: "Read", arguments: {} }] };
+      const step: MessageInput = { role: "assistant", actor: "coder", ...calling };
+      const results = [{ id: `call_${calls}`, name: "Read", output: "ok" }];
+      await session.append({ ...step, toolResults: results, metadata: { replyTo: id } });
+      await checkRequest(session, id, "tool");
+      await session.append({ role: "assistant", content: "That.", metadata: { replyTo: id } });
+    }
+  }
+  await session.delete();
+}
+
+/** What is asked ends with the message, and perhaps its step, and nobody would refuse it. */
+async function checkRequest(
+  session: SessionHandle,
+  replyTo: string,
+  end: "user" | "tool",
+): Promise<void> {
+  const { messages } = await session.buildContext({ tokenBudget: 10 ** 6, replyTo });
+  const behind = messages.slice(messages.findIndex(({ entryIds }) => entryIds.includes(replyTo)));
+  expect(behind.map(({ role }) => role)).toEqual(
+    end === "user" ? ["user"] : ["user", "assistant", "tool"],
+  );
+  expect(requestViolations(messages)).toEqual([]);
+}
 
 async function live(
   engine: Engine,

@@ -155,6 +155,18 @@ describe("a session over the network", () => {
     expect(built).not.toStrictEqual(await local.buildContext(plain));
   });
 
+  test("builds a context for a message that is not the newest", async () => {
+    const { session, local } = await createSession();
+    await session.append([
+      ...["price?", "colour?"].map((content) => ({ role: "user" as const, content })),
+    ]);
+    const { messages } = await session.listMessages();
+    const input: BuildContextInput = { tokenBudget: 8_000, replyTo: messages[0]?.id ?? "" };
+    const built = await session.buildContext(input);
+    expect(built.messages).toHaveLength(1);
+    expect(built).toStrictEqual(await local.buildContext(input));
+  });
+
   test("gives pages of the largest size, whatever is in them", async () => {
     const { session, local } = await createSession();
     const messages = Array.from({ length: 500 }, (_, i) => ({

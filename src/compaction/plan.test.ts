@@ -5,12 +5,12 @@ import { HALF_KEEP, NONE_KEEP, SEED_KEEP, TOKENS_KEEP } from "./presets.ts";
 /**
  * A transcript in one line. `u`, `a` and `s` are messages of user, assistant and system, `n` is an
  * injected note, `c1,2` calls tools with these ids, `r1,2` is one message with their results. `!`
- * pins, `:500` is the size in tokens (100 if not said); of a result, all of it can be shortened.
+ * pins, `@3` says that an answer is to message 3 alone, `:500` is the size in tokens (100 if not said); of a result, all of it can be shortened.
  */
 function items(line: string): PlanItem[] {
   return line.split(" ").map((word, i) => {
-    const [, letter = "", ids = "", pin = "", size = "100"] =
-      /^([uasncr])([\d,]*)(!?)(?::(\d+))?$/.exec(word) ?? [];
+    const [, letter = "", ids = "", to, pin = "", size = "100"] =
+      /^([uasncr])([\d,]*)(?:@(\d+))?(!?)(?::(\d+))?$/.exec(word) ?? [];
     const list = ids === "" ? [] : ids.split(",");
     const results = letter === "r" ? list : [];
     return {
@@ -22,6 +22,7 @@ function items(line: string): PlanItem[] {
       pinned: pin === "!",
       calls: letter === "c" ? list : [],
       results,
+      ...(to === undefined ? {} : { replyTo: to }),
       resultTokens: new Map(results.map((id) => [id, Number(size) / results.length])),
     };
   });
@@ -159,6 +160,23 @@ describe("a pending turn", () => {
     check("u a u c1", NONE, "0 1 2 |~ 3");
     check("u c1,2 r2", NONE, "0 |~ 1 2");
     check("u c1,2,3 r2 r1", HALF, "0 |~ 1 2 3");
+  });
+
+  test("is every message that nobody has answered, if there is anything else", () => {
+    check("u a u u", NONE, "0 1 | 2 3");
+    check("u u u", NONE, "0 1 | 2");
+  });
+
+  test("stays behind somebody else's answer, which can be covered without it", () => {
+    check("u a u u a@2", NONE, "0 1 2 4 [3] |");
+    check("u u c1@0 r1 c2@0 r2 a@0 u", NONE, "0 2 3 4 5 6 [1] | 7");
+    check("u a@9", NONE, "1 [0] |");
+    check("u u a@0 a@1", NONE, "0 1 2 3 |");
+    check("u u a@0 a", NONE, "0 1 2 3 |");
+  });
+
+  test("is over where a later message has been answered", () => {
+    check("u u a@1 u", NONE, "0 1 2 | 3");
   });
 
   test("is over once it is answered, or the user went on", () => {

@@ -23,6 +23,8 @@ export interface PlanItem extends ToolTraffic {
   readonly role: Role | null;
   readonly tokens: number;
   readonly pinned: boolean;
+  /** Of an answer: the one message that it answers; left out: all that stands before it. */
+  readonly replyTo?: string;
   /** The part of `tokens` that lies in tool results which may be shortened, by call id. */
   readonly resultTokens: ReadonlyMap<string, number>;
 }
@@ -59,7 +61,10 @@ export interface CompactionPlan {
    * The entries that the new summary covers, in order, pinned ones left out: they stay as they are.
    */
   readonly covered: readonly string[];
-  /** What lies before the cut and stays all the same: pinned entries and their tool groups. */
+  /**
+   * What lies before the cut and stays all the same: pinned entries and their tool groups, and user
+   * messages that wait for their answer behind somebody else's.
+   */
   readonly pinned: readonly string[];
   readonly from: string;
   /** The last covered entry: the summary covers up to its sequence, pinned entries aside. */
@@ -93,7 +98,7 @@ export type NoPlan = "empty" | "below_threshold" | "nothing_before_cut";
  * not from the compaction itself: what it kept would be lost. Compactions are left out.
  *
  * No call is parted from its result, nothing pinned is covered, and neither is a pending turn: a
- * user message that nobody has answered, or a call that still waits for results. Linear in `items`
+ * user message that nobody has answered, wherever it stands, or a call that still waits for results. Linear in `items`
  * but for the sorting of results that have to be shortened.
  */
 export function planCompaction(

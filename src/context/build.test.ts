@@ -1,21 +1,30 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../model/entry.ts";
-import { type AssembledContext, assembleContext, type ContextSources } from "./build.ts";
+import { type AssembledContext, assembleContext, type ContextExtras } from "./build.ts";
+import { type ContextLimits, chooseWindow, type WindowSources } from "./choose-window.ts";
 import { calls, pathOf, results, says } from "./entries.cases.ts";
 import { countBlocks, TOKEN_ESTIMATE } from "./tokens.ts";
 
-const NO_SOURCES: ContextSources = {
+type Sources = WindowSources & ContextExtras;
+
+const NO_SOURCES: Sources = {
   ...{ pinned: [], summary: null, facts: [], recalled: [], entries: [], unread: 0 },
 };
 
+/** The window, and what is put into it; or what would be needed. */
+function build(sources: Sources, limits: ContextLimits): AssembledContext | { needed: number } {
+  const window = chooseWindow(sources, limits);
+  return "needed" in window ? window : assembleContext(window, sources);
+}
+
 function assemble(
-  sources: Partial<ContextSources>,
+  sources: Partial<Sources>,
   tokenBudget: number,
   recentTurns = 20,
 ): AssembledContext {
   const limits = { tokenBudget, recentTurns, counter: TOKEN_ESTIMATE };
-  const assembled = assembleContext({ ...NO_SOURCES, ...sources }, limits);
+  const assembled = build({ ...NO_SOURCES, ...sources }, limits);
   if ("needed" in assembled) throw new Error(`needs ${assembled.needed}`);
   return assembled;
 }
@@ -72,7 +81,7 @@ describe("over budget", () => {
     const seen: string[] = [];
     for (let budget = whole; ; budget--) {
       const limits = { tokenBudget: budget, recentTurns: 20, counter: TOKEN_ESTIMATE };
-      const context = assembleContext({ ...NO_SOURCES, ...all }, limits);
+      const context = build({ ...NO_SOURCES, ...all }, limits);
       if ("needed" in context) {
         expect(context.needed).toBe(200);
         break;
@@ -181,7 +190,7 @@ test("any budget is kept to, and the newest turn is always whole", () => {
           recalled: RECALLED,
         };
         const limits = { tokenBudget: budget, recentTurns, counter: TOKEN_ESTIMATE };
-        const context = assembleContext(sources, limits);
+        const context = build(sources, limits);
         const newest = entries.slice(-2);
         const least = newest.reduce((sum, e) => sum + countBlocks(e.blocks, TOKEN_ESTIMATE), 0);
         if ("needed" in context) {

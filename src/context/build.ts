@@ -7,47 +7,19 @@
  * pinned entries and the newest turn never do.
  */
 
-import type { Entry } from "../model/entry.ts";
 import type { Fact } from "../model/note.ts";
-import { fitNewest } from "./fit-newest.ts";
+import type { ContextWindow } from "./choose-window.ts";
 import type { ContextMessage, ContextPart } from "./message.ts";
-import {
-  type Excerpt,
-  quoteExcerpt,
-  quoteFact,
-  quoteFacts,
-  quoteRecalled,
-  quoteSummary,
-} from "./quote.ts";
-import { fromEntry, fromText, type Sized, sumTokens } from "./sized.ts";
+import { type Excerpt, quoteExcerpt, quoteFact, quoteFacts, quoteRecalled } from "./quote.ts";
+import { fromText, type Sized, sumTokens } from "./sized.ts";
 import type { TokenCounter } from "./tokens.ts";
-import { hopStarts, turnStarts } from "./turns.ts";
 
-export interface ContextSources {
-  /** Entries that stay whatever is summarised, in order, none of them among `entries`. */
-  readonly pinned: readonly Entry[];
-  readonly summary: ContextSummary | null;
+/** What is put between the turns of a window if there is room. */
+export interface ContextExtras {
   /** In the order in which they were learned: the oldest yields first. */
   readonly facts: readonly Fact[];
   /** The best first. */
   readonly recalled: readonly Excerpt[];
-  /** The newest part of the conversation, in order: at least the newest turn. */
-  readonly entries: readonly Entry[];
-  /** Messages of the context before `entries` that were not even read. */
-  readonly unread: number;
-}
-
-export interface ContextSummary {
-  readonly entryId: string;
-  readonly text: string;
-  /** The text of a system message, where the host wants the summary so; else a user message. */
-  readonly system?: string;
-}
-
-export interface ContextLimits {
-  readonly tokenBudget: number;
-  readonly recentTurns: number;
-  readonly counter: TokenCounter;
 }
 
 /** Something that could have been in the context and is not. */
@@ -69,38 +41,15 @@ export interface AssembledContext {
   readonly shortened: number;
 }
 
-/** Gives the tokens that would be needed if even the newest turn does not fit. */
-export function assembleContext(
-  sources: ContextSources,
-  { tokenBudget, recentTurns, counter }: ContextLimits,
-): AssembledContext | { readonly needed: number } {
-  const { entries } = sources;
-  const starts = turnStarts(entries);
-  const newestAt = starts.at(-1) ?? 0;
-  const pinned = sources.pinned.map((entry) => fromEntry(entry, "pinned", counter));
-  const fixed = sumTokens(pinned);
-  const newest = fitNewest(entries.slice(newestAt), tokenBudget - fixed, counter);
-  if ("needed" in newest) return { needed: newest.needed + fixed };
-  let room = tokenBudget - fixed - newest.tokens;
-
-  // What yields last is given room first.
-  const summary = summaryMessage(sources.summary, counter);
-  const hasSummary = summary !== null && summary.tokens <= room;
-  if (hasSummary) room -= summary.tokens;
-
-  const older = entries.slice(0, newestAt).map((entry) => fromEntry(entry, "recent", counter));
-  const wanted = windowStart(entries, starts, recentTurns, sources.unread);
-  const from = startWithin(entries, starts, wanted, older, room);
-  room -= sumTokens(older.slice(from));
-
+export function assembleContext(window: ContextWindow, extras: ContextExtras): AssembledContext {
+  const { pinned, summary, hasSummary, older, newest, counter, wanted, from } = window;
   // What is left belongs to the parts that have yielded: turns go whole, and leave room behind.
-  const facts = takeFacts(sources.facts, room, counter);
-  room -= facts.tokens;
-  const recalled = takeRecalled(sources.recalled, room, counter);
+  const facts = takeFacts(extras.facts, window.room, counter);
+  const recalled = takeRecalled(extras.recalled, window.room - facts.tokens, counter);
 
   const parts: Sized[] = [
     ...pinned,
-    ...(hasSummary ? [summary] : []),
+    ...(summary !== null && hasSummary ? [summary] : []),
     ...facts.messages,
     ...older.slice(from),
     ...recalled.messages,
@@ -110,55 +59,18 @@ export function assembleContext(
     messages: parts.map(({ message }) => message),
     omitted: [
       ...(summary === null || hasSummary ? [] : [omission("summary", "budget", [summary])]),
-      ...omitIds("facts", sources.facts.slice(0, sources.facts.length - facts.count)),
-      ...(sources.unread === 0 ? [] : [unread(sources.unread, starts.length >= recentTurns)]),
+      ...omitIds("facts", extras.facts.slice(0, extras.facts.length - facts.count)),
+      ...(window.unread === 0 ? [] : [unread(window.unread, window.hasTurns)]),
       ...(wanted === 0 ? [] : [omission("recent", "recent_turns", older.slice(0, wanted))]),
       ...(from === wanted ? [] : [omission("recent", "budget", older.slice(wanted, from))]),
       ...omitIds(
         "recalled",
-        sources.recalled.slice(recalled.count).map(({ entryId }) => ({ id: entryId })),
+        extras.recalled.slice(recalled.count).map(({ entryId }) => ({ id: entryId })),
       ),
     ],
     tokens: sumTokens(parts),
     shortened: newest.shortened,
   };
-}
-
-/** Where the window over the past begins if there is room for all of it. */
-function windowStart(
-  entries: readonly Entry[],
-  starts: readonly number[],
-  recentTurns: number,
-  unreadMessages: number,
-): number {
-  if (starts.length <= recentTurns && unreadMessages === 0) return 0;
-  const earliest = starts.at(-Math.max(1, recentTurns)) ?? starts[0] ?? 0;
-  return nextHop(entries, starts, earliest);
-}
-
-/** The first place to begin at, from `wanted` on, at which what follows fits. */
-function startWithin(
-  entries: readonly Entry[],
-  starts: readonly number[],
-  wanted: number,
-  older: readonly Sized[],
-  room: number,
-): number {
-  let tokens = sumTokens(older.slice(wanted));
-  if (tokens <= room) return wanted;
-  let at = wanted;
-  for (const start of [...starts, older.length]) {
-    if (start <= at) continue;
-    tokens -= sumTokens(older.slice(at, start));
-    at = start;
-    if (tokens <= room) break;
-  }
-  return nextHop(entries, starts, at);
-}
-
-/** The next place where a window may begin and stay for a while; `at` itself if none is left. */
-function nextHop(entries: readonly Entry[], starts: readonly number[], at: number): number {
-  return hopStarts(entries, starts).find((hop) => hop >= at) ?? at;
 }
 
 interface Taken {
@@ -203,15 +115,6 @@ function most(total: number, room: number, message: (count: number) => Sized): T
     }
   }
   return taken;
-}
-
-function summaryMessage(summary: ContextSummary | null, counter: TokenCounter): Sized | null {
-  if (summary === null) return null;
-  const ids = [summary.entryId];
-  if (summary.system !== undefined) {
-    return fromText(summary.system, "summary", ids, counter, "system");
-  }
-  return fromText(quoteSummary(summary.text), "summary", ids, counter);
 }
 
 const MAX_IDS = 100;

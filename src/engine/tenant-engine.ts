@@ -36,8 +36,7 @@ import {
 } from "./access/tokens.ts";
 import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
-import type { CompactInput } from "./context/compact-options.ts";
-import { findModel } from "./context/compact-options.ts";
+import { type CompactInput, findModel } from "./context/compact-options.ts";
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boundedStream, type StreamBounds } from "./bounded-stream.ts";
+import { boundedStream, STREAM_BOUNDS, type StreamBounds } from "./bounded-stream.ts";
 
 function source(): {
   readonly body: ReadableStream<Uint8Array>;
@@ -65,6 +65,19 @@ test("who is behind and goes on reading is not dropped, but for who is hopelessl
     await settled();
   }
   await expectLastDrop(watched);
+});
+
+test("nobody lets more than 2 MiB wait, however fast it goes on reading", async () => {
+  const { reader, send, outcome } = watch(STREAM_BOUNDS);
+  const piece = "x".repeat(128 * 1024);
+  let sent = 0;
+  for (; sent < 20 * 1024 * 1024 && outcome()[0] === 0; sent += piece.length) {
+    send(piece);
+    await settled();
+    if (outcome()[0] === 0) await reader.read();
+  }
+  // What was read comes to an eighth of it.
+  expect(sent).toBeLessThan(2.6 * 1024 * 1024);
 });
 
 test("a large piece is handed out in parts, so that reading it is seen", async () => {

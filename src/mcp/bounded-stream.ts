@@ -20,7 +20,8 @@ export const STREAM_BOUNDS: StreamBounds = {
   // About a thousand notifications.
   unreadBytes: 256 * 1024,
   patienceMs: 10_000,
-  mostBytes: 16 * 1024 * 1024,
+  // Sixteen of the largest answers: what a thousand listeners could hold is a bound, too.
+  mostBytes: 2 * 1024 * 1024,
 };
 
 /** What is handed out at once: a large answer is then seen to be read, and not only to be waited for. */

@@ -166,3 +166,9 @@ export interface Entry {
   /** Its content was erased, as the session's retention says: `blocks` is empty, `data` is null. */
   readonly erased: boolean;
 }
+
+/** The message that an answer says it answers (`metadata.replyTo`); null if it does not say. */
+export function replyToOf({ metadata }: Pick<Entry, "metadata">): string | null {
+  const { replyTo } = metadata;
+  return typeof replyTo === "string" ? replyTo : null;
+}

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { open } from "../../src/index.ts";
+import { COPY_PREFIX } from "../../src/server/copies/store-copy.ts";
 import type { LogRequest, RequestEvent } from "../../src/server/log.ts";
 import type { CopyStore } from "../../src/server/route.ts";
 import { copyHere } from "../../src/server/routes/backup.ts";
@@ -72,10 +73,10 @@ function descriptors(): string[] {
         return "";
       }
     })
-    .filter((path) => path.includes("backscroll-backup-"));
+    .filter((path) => path.includes(COPY_PREFIX));
 }
 
-const leftovers = () => readdirSync(tmpdir()).filter((name) => /^backscroll-backup-/.test(name));
+const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith(COPY_PREFIX));
 
 function setTemporaryFolder(path: string | undefined): void {
   if (path === undefined) delete process.env["TMPDIR"];
@@ -242,19 +243,30 @@ describe("a backup that comes to nothing", () => {
   });
 
   test("and was left by a server that was killed is removed a day later, by the next one", async () => {
-    const make = (name: string, hours: number) => {
+    const make = (name: string, hours: number, files = ["store.db"]) => {
       const copy = mkdtempSync(join(tmpdir(), name));
-      writeFileSync(join(copy, "store.db"), "");
       const time = Date.now() / 1000 - hours * 3600;
-      for (const path of [join(copy, "store.db"), copy]) utimesSync(path, time, time);
+      const paths = files.map((file) => join(copy, file));
+      for (const path of paths) writeFileSync(path, "");
+      for (const path of [...paths, copy]) utimesSync(path, time, time);
       return copy;
     };
-    const [old, young] = [make("backscroll-backup-", 25), make("backscroll-backup-", 23)];
-    const other = make("backscroll-test-", 25);
+    const young = make(COPY_PREFIX, 23);
+    const old = [
+      make(COPY_PREFIX, 25),
+      make(COPY_PREFIX, 25, ["store.db.partial", "store.db.partial-wal"]),
+    ];
+    const others = [
+      make("backscroll-test-", 25),
+      make("backscroll-backup-", 25),
+      make(`${COPY_PREFIX}of-ana-`, 25),
+      make(COPY_PREFIX, 25, ["store.db", "letters.txt"]),
+    ];
     await (await serve(copyHere(world.engine))).stop();
-    await expect.poll(() => existsSync(old), { timeout: 20_000 }).toBe(false);
-    expect([young, other].map((path) => existsSync(path))).toEqual([true, true]);
-    for (const path of [young, other]) rmSync(path, { recursive: true });
+    await expect.poll(() => old.some((path) => existsSync(path)), { timeout: 20_000 }).toBe(false);
+    const stay = [young, ...others];
+    expect(stay.filter((path) => !existsSync(path))).toEqual([]);
+    for (const path of stay) rmSync(path, { recursive: true });
   });
 });
 

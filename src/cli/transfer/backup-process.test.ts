@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { copyInProcess } from "./backup-process.ts";
+import { copyInProcess, outcomeOf } from "./backup-process.ts";
 
 /** In a process of its own: it takes all descriptors that there are. */
 const WITHOUT_DESCRIPTORS = `
@@ -32,5 +32,22 @@ test("one that nobody waits for any more is not started", async () => {
   const copying = copyInProcess(join(folder, "store.db"))(file, AbortSignal.abort());
   await expect(copying).rejects.toMatchObject({ name: "AbortError" });
   expect(existsSync(file)).toBe(false);
+  rmSync(folder, { recursive: true });
+});
+
+test("one whose words cannot be read is gone before that is told", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
+  // It goes on for a while after it was told to stop, and writes.
+  const program = `process.on("SIGTERM", () => setTimeout(() => {
+    require("node:fs").writeFileSync(${JSON.stringify(join(folder, "late"))}, "");
+    process.exit();
+  }, 200));
+  setInterval(() => undefined, 1000);
+  process.stderr.write("ready");`;
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "pipe"] });
+  const outcome = outcomeOf(child);
+  child.stderr.once("data", () => child.stdout.destroy(new Error("the pipe is broken")));
+  await expect(outcome).rejects.toThrow("the pipe is broken");
+  expect([child.exitCode, existsSync(join(folder, "late"))]).toEqual([0, true]);
   rmSync(folder, { recursive: true });
 });

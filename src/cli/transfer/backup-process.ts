@@ -19,14 +19,28 @@ export function copyInProcess(address: string): CopyStore {
     });
     // One that could not be started has neither an end nor, for want of descriptors, any pipes.
     await started(child);
-    const [code, out, err] = await Promise.all([
-      ...([ended(child), collect(child.stdout), collect(child.stderr)] as const),
-    ]);
+    const { code, out, err } = await outcomeOf(child);
     signal.throwIfAborted();
     if (code !== 0) throw toError(err, code);
     const { rows } = JSON.parse(out) as { readonly rows: number };
     return { rows };
   };
+}
+
+/** Resolves and rejects when the child is gone, not before: until then it may go on writing. */
+export async function outcomeOf(
+  child: ChildProcess & Record<"stdout" | "stderr", AsyncIterable<Buffer>>,
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const end = ended(child);
+  try {
+    const [out, err] = await Promise.all([collect(child.stdout), collect(child.stderr)]);
+    return { code: await end, out, err };
+  } catch (error) {
+    // Nobody would hear what becomes of it.
+    child.kill();
+    await end;
+    throw error;
+  }
 }
 
 function started(child: ChildProcess): Promise<void> {
@@ -35,7 +49,7 @@ function started(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Its exit code, also of one that was stopped: until it is gone it may go on writing. */
+/** Its exit code, also of one that was stopped. */
 function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {
     // Told when it is stopped by the signal, which is not yet its end.

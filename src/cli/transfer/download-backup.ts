@@ -1,11 +1,9 @@
 /** A backup of a server's store: a new file that appears when it is whole and is what was sent. */
 
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { resolveNew } from "../../backup.ts";
 import type { RemoteEngine } from "../../client/index.ts";
-import { BackscrollError } from "../../model/errors.ts";
 
 export interface DownloadedBackup {
   readonly file: string;
@@ -18,12 +16,7 @@ export async function downloadBackup(
   path: string,
   onProgress: (bytes: number, of: number) => void,
 ): Promise<DownloadedBackup> {
-  const file = resolve(path);
-  if (existsSync(file)) {
-    throw new BackscrollError("store_not_empty", `${file} exists already; name a new file`, {
-      details: { path: file },
-    });
-  }
+  const file = resolveNew(path);
   const partial = `${file}.partial`;
   // For its owner only: it holds what people said. Before the server begins: what is wrong with the
   // name should not cost a copy.

@@ -6,13 +6,13 @@
 import { legalCuts } from "../../transcript/tool-pairs.ts";
 import type { PlanItem } from "../plan.ts";
 import { toolGroups } from "./tool-groups.ts";
-import { pendingFrom } from "./turns.ts";
+import { newestPendingFrom, overtaken, pendingFrom } from "./turns.ts";
 
 /** A cut is a number from 0 to `items.length`: it lies before the item of that index. */
 export interface Ground {
   readonly items: readonly PlanItem[];
   readonly legal: readonly boolean[];
-  /** Pinned itself, or of the tool group of something pinned. */
+  /** Pinned itself, of the tool group of something pinned, or a message that waits for its answer. */
   readonly pinned: readonly boolean[];
   /** The last cut that leaves the pending turn whole; always legal. */
   readonly lastCut: number;
@@ -26,8 +26,10 @@ export interface Ground {
 export function survey(items: readonly PlanItem[]): Ground {
   const legal = legalCuts(items);
   const pinned = pinnedGroups(items);
-  let lastCut = pendingFrom(items);
-  while (legal[lastCut] !== true) lastCut--;
+  const lastLegal = (cut: number) => {
+    while (legal[cut] !== true) cut--;
+    return cut;
+  };
 
   const covered = new Int32Array(items.length + 1);
   const coveredTokens = new Float64Array(items.length + 1);
@@ -38,6 +40,9 @@ export function survey(items: readonly PlanItem[]): Ground {
     coveredTokens[i + 1] = (coveredTokens[i] ?? 0) + (free ? item.tokens : 0);
     totalTokens += item.tokens;
   });
+  // Where there is nothing else, as when nobody ever answers, only the newest message stays.
+  const whole = lastLegal(pendingFrom(items));
+  const lastCut = (covered[whole] ?? 0) > 0 ? whole : lastLegal(newestPendingFrom(items));
   return { items, legal, pinned, lastCut, covered, coveredTokens, totalTokens };
 }
 
@@ -52,11 +57,12 @@ export function isUsable(ground: Ground, cut: number): boolean {
 }
 
 function pinnedGroups(items: readonly PlanItem[]): boolean[] {
-  if (!items.some((item) => item.pinned)) return items.map(() => false);
+  const waiting = overtaken(items);
+  if (!items.some((item) => item.pinned)) return items.map((_, i) => waiting.has(i));
   const groups = toolGroups(items);
   const pinned = new Set<number>();
   items.forEach((item, i) => {
     if (item.pinned) pinned.add(groups[i] as number);
   });
-  return items.map((_, i) => pinned.has(groups[i] as number));
+  return items.map((_, i) => waiting.has(i) || pinned.has(groups[i] as number));
 }

@@ -5,6 +5,8 @@ import { type ToolTraffic, unansweredCalls } from "../../transcript/tool-pairs.t
 
 /** What of an entry says which part of a turn it is. */
 export interface TurnItem extends ToolTraffic {
+  readonly id: string;
+  readonly replyTo?: string;
   readonly kind: EntryKind;
   readonly role: Role | null;
 }
@@ -18,23 +20,51 @@ export function startsTurn(item: TurnItem): boolean {
 }
 
 /**
- * Where the pending turn begins; `items.length` if there is none. Pending is the newest user
- * message if no assistant message follows it, or the last assistant message if some of its calls
- * wait for results and nothing but results follows.
+ * Where what is pending begins; `items.length` if nothing is. Pending are the user messages that no
+ * assistant message follows, or the last assistant message if some of its calls wait for results and
+ * nothing but results follows.
  */
 export function pendingFrom(items: readonly TurnItem[]): number {
   let last = items.length - 1;
   while (last >= 0 && isAnswerOfTool(items[last] as TurnItem)) last--;
   const open = (items[last]?.calls.length ?? 0) > 0 && unansweredCalls(items).has(last);
   if (open) return last;
-
-  for (let i = items.length - 1; i >= 0; i--) {
-    const item = items[i] as TurnItem;
-    if (item.kind === "message" && item.role === "assistant") break;
-    if (startsTurn(item)) return i;
-  }
-  return items.length;
+  const behind = items.findLastIndex(isAnswer) + 1;
+  const first = items.slice(behind).findIndex(startsTurn);
+  return first < 0 ? items.length : behind + first;
 }
+
+/** The newest user message if nobody has answered it: the least of what is pending. */
+export function newestPendingFrom(items: readonly TurnItem[]): number {
+  const from = pendingFrom(items);
+  const newest = items.findLastIndex(startsTurn);
+  return Math.max(from, newest);
+}
+
+/**
+ * The user messages that wait behind somebody else's answer: answers stand behind them, and all of those
+ * say that they are to earlier messages. One that was passed over is none: a later message has been
+ * answered, so it has had its turn.
+ */
+export function overtaken(items: readonly TurnItem[]): ReadonlySet<number> {
+  if (!items.some(({ replyTo }) => replyTo !== undefined)) return NONE;
+  const places = new Map(items.map(({ id }, i) => [id, i]));
+  let answered = -1;
+  let lastAnswer = -1;
+  items.forEach((item, i) => {
+    if (!isAnswer(item)) return;
+    lastAnswer = i;
+    // A message that is not here any more stood before all of these.
+    const place = item.replyTo === undefined ? i : (places.get(item.replyTo) ?? -1);
+    answered = Math.max(answered, place);
+  });
+  const waiting = items.flatMap((item, i) =>
+    i > answered && i < lastAnswer && startsTurn(item) ? [i] : [],
+  );
+  return new Set(waiting);
+}
+
+const NONE: ReadonlySet<number> = new Set();
 
 /**
  * Whether a cut before `cut` parts a turn: what follows up to the next user message began earlier.
@@ -46,6 +76,10 @@ export function splitsTurn(items: readonly TurnItem[], cut: number): boolean {
     if (item.kind === "message" && item.role !== "system") return cut > 0;
   }
   return false;
+}
+
+function isAnswer({ kind, role }: TurnItem): boolean {
+  return kind === "message" && role === "assistant";
 }
 
 function isAnswerOfTool({ calls, results }: TurnItem): boolean {

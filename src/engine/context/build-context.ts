@@ -7,26 +7,26 @@
  */
 
 import { continuationMessage } from "../../compaction/render/continuation.ts";
+import { assembleContext, type Omission } from "../../context/build.ts";
 import {
-  type AssembledContext,
-  assembleContext,
   type ContextSummary,
-  type Omission,
-} from "../../context/build.ts";
+  type ContextWindow,
+  chooseWindow,
+} from "../../context/choose-window.ts";
 import { liftPinned } from "../../context/lift-pinned.ts";
 import type { ContextMessage } from "../../context/message.ts";
 import { pruneToolResults } from "../../context/prune.ts";
-import type { Excerpt } from "../../context/quote.ts";
 import { type Provider, type RenderedContext, renderContext } from "../../context/render/render.ts";
+import { orderForReply, waitingBehind } from "../../context/reply-order.ts";
 import { countBlocks } from "../../context/tokens.ts";
 import { startsTurn, turnStarts } from "../../context/turns.ts";
-import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
 import type { Scope } from "../scope.ts";
-import { searchSessions } from "../search.ts";
+import { findAnswered } from "./build/find-answered.ts";
+import { recallEvicted, type ShownPast } from "./build/recall-evicted.ts";
 import type { CompactionView } from "./compaction-entry.ts";
 import {
   type BuildContextInput,
@@ -34,7 +34,7 @@ import {
   checkContextOptions,
 } from "./context-options.ts";
 import { keepParticipants } from "./participants.ts";
-import { type ContextEntries, idsOf, readContext } from "./read-context.ts";
+import { idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
 
 export interface BuiltContext {
@@ -46,12 +46,11 @@ export interface BuiltContext {
   readonly shortened: number;
 }
 
-/** What of the ranking pays for itself here: docs/decisions has the figures. */
-const RECALL_RANKING = { misspelt: 0, about: 0, title: 0, summary: 0, candidates: 32 };
+const NONE: ReadonlySet<string> = new Set();
+/** The longest excerpt takes 256 tokens, and the words round it about a hundred. */
+const RECALL_TOKENS = 400;
 /** A turn that is so many times as long as the budget is not read to its beginning. */
 const ENDLESS_TURN = 50;
-/** What is used of a message to search by: a pasted log would drown the question in it. */
-const QUERY_LENGTH = 2_000;
 
 export async function buildContext(
   scope: Scope,
@@ -68,28 +67,31 @@ export async function buildContext(
     // A question and an answer a turn, and a little more; tools take another page.
     firstPage: Math.min(256, 2 * recentTurns + 8),
   });
-  const kept = keepParticipants(read.entries, options.participants);
-  // Asked for at once: none of them needs another.
-  const [standing, facts, found] = await Promise.all([
-    readStanding(scope, sessionId, read.compaction, idsOf(read.entries), leaf, read.hasPins),
+  const message = await findAnswered(scope, sessionId, read.entries, options.replyTo);
+  const visible = keepParticipants(read.entries, options.participants);
+  const kept = message === undefined ? visible : orderForReply(visible, message);
+  const { compaction, unread } = read;
+  const present = idsOf(message === undefined ? read.entries : [...read.entries, message]);
+  const stood = await readStanding(scope, sessionId, compaction, present, leaf, read.hasPins);
+  const waits = message === undefined ? NONE : waitingBehind([...stood, ...read.entries], message);
+  const standing = stood.filter(({ id }) => !waits.has(id));
+  const lifted = liftPinned(kept, turnStarts(kept).at(-1) ?? 0);
+  const pinned = [...keepParticipants(standing, options.participants), ...lifted.pinned];
+  const summary = compaction === null ? null : toSummary(compaction, kept.length > 0);
+  const recallTokens = options.recall === null || leaf !== undefined ? 0 : RECALL_TOKENS;
+  const window = checkFits(
+    chooseWindow(
+      { pinned, summary, entries: lifted.entries, unread },
+      { tokenBudget, recentTurns, recallTokens, counter },
+    ),
+    tokenBudget,
+  );
+  const past = leaf === undefined ? shownPast(window, lifted.entries, pinned) : undefined;
+  const [facts, recalled] = await Promise.all([
     options.includeFacts ? readFacts(scope, sessionId) : [],
-    recallEvicted(scope, sessionId, { ...read, entries: kept }, options),
+    past === undefined ? [] : recallEvicted(scope, sessionId, past, options),
   ]);
-  const pinned = keepParticipants(standing, options.participants);
-  const pinnedIds = idsOf(pinned);
-  const newestAt = turnStarts(kept).at(-1) ?? 0;
-  const lifted = liftPinned(kept, newestAt);
-  const { compaction } = read;
-  const sources = {
-    pinned: [...pinned, ...lifted.pinned],
-    entries: lifted.entries,
-    unread: read.unread,
-    summary: compaction === null ? null : toSummary(compaction, kept.length > 0),
-    facts,
-    recalled: found.filter(({ entryId }) => !pinnedIds.has(entryId)),
-  };
-  const assembled = assembleContext(sources, { tokenBudget, recentTurns, counter });
-  const context = pruned(checkFits(assembled, tokenBudget), options, scope);
+  const context = pruned(assembleContext(window, { facts, recalled }), options, scope);
   const { provider, model } = options;
   if (provider === undefined) return context;
   const rendered = renderContext(context.messages, provider, model === undefined ? {} : { model });
@@ -132,43 +134,20 @@ function enough(
   };
 }
 
-/** Messages of the path that are in the context no more and bear on the newest user message. */
-async function recallEvicted(
-  scope: Scope,
-  sessionId: string,
-  context: ContextEntries,
-  { recall, query, leaf, recentTurns, participants }: CheckedContext,
-): Promise<readonly Excerpt[]> {
-  const { entries } = context;
-  const starts = turnStarts(entries);
-  const newest = entries[starts.at(-1) ?? 0];
-  const evicted = context.compaction !== null || context.unread > 0 || starts.length > recentTurns;
-  if (recall === null || newest === undefined || !evicted || leaf !== undefined) return [];
-  const words = query ?? textOf(newest.blocks).slice(0, QUERY_LENGTH);
-  if (words.trim() === "") return [];
-  const window = entries.slice(starts.at(-recentTurns) ?? 0);
-  const [oldest] = window;
-  const present = idsOf(window);
-  const search = {
-    match: "words" as const,
-    ranking: RECALL_RANKING,
-    session: sessionId,
-    ...(oldest === undefined ? {} : { beforeSequence: oldest.sequence }),
-    limit: recall.k,
-    perSession: recall.k,
-    contextBefore: 0,
-    contextAfter: 0,
-  };
-  // The best messages of a session of any length, without reading all of it.
-  const { hits } = await searchSessions(scope, words, search, "messages");
-  return hits
-    .filter(({ score }) => score >= recall.threshold)
-    .flatMap(({ window }) => window.filter(({ entryId }) => !present.has(entryId)))
-    .filter(({ actor }) => actor === null || participants === null || participants.has(actor))
-    .map(({ entryId, role, actor, createdAt, snippet, truncated }) => {
-      const text = truncated ? `${snippet}…` : snippet;
-      return { sessionId, entryId, role, actor, createdAt, text, own: true };
-    });
+/** Undefined where nothing is left out of the past, or there is no newest turn. */
+function shownPast(
+  { older, from, newestAt, unread, summary }: ContextWindow,
+  entries: readonly Entry[],
+  pinned: readonly Entry[],
+): ShownPast | undefined {
+  const newest = entries[newestAt];
+  const isWhole = from === 0 && unread === 0 && summary === null;
+  if (newest === undefined || isWhole) return undefined;
+  const shown = idsOf([...pinned, ...entries.slice(from)]);
+  const oldest = entries.slice(from, older.length)[0]?.sequence;
+  // What is answered may have been said before all that is left out.
+  const afterLast = Math.max(newest.sequence, (entries[newestAt - 1]?.sequence ?? -1) + 1);
+  return { newest, shown, beforeSequence: oldest ?? afterLast };
 }
 
 /** In the order in which they were learned: at most 500, the newest. */
@@ -184,11 +163,11 @@ async function readFacts(scope: Scope, sessionId: string): Promise<readonly Fact
 }
 
 function checkFits(
-  assembled: AssembledContext | { readonly needed: number },
+  window: ContextWindow | { readonly needed: number },
   tokenBudget: number,
-): BuiltContext {
-  if (!("needed" in assembled)) return assembled;
-  const { needed } = assembled;
+): ContextWindow {
+  if (!("needed" in window)) return window;
+  const { needed } = window;
   throw new BackscrollError(
     "budget_too_small",
     `tokenBudget is ${tokenBudget}, but the pinned entries and the newest turn alone take ${needed} tokens; raise it to ${needed} at least, or unpin entries`,

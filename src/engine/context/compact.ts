@@ -24,7 +24,7 @@ import {
   surveyContext,
 } from "./compaction-ground.ts";
 import { writeHierarchy } from "./hierarchy.ts";
-import { compactionKey, figuresOf, findRepeated } from "./repeat-compaction.ts";
+import { type CompactionKey, compactionKey, figuresOf, findRepeated } from "./repeat-compaction.ts";
 import { storeCompaction } from "./store-compaction.ts";
 import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
@@ -51,8 +51,31 @@ export async function compactSession(
   input: CompactInput,
 ): Promise<CompactionResult> {
   const key = compactionKey(sessionId, input);
-  const repeated = key === undefined ? undefined : await findRepeated(scope, sessionId, key);
-  if (repeated !== undefined) return { entry: repeated, ...figuresOf(repeated), erased: 0 };
+  if (key === undefined) return compactOnce(scope, sessionId, input, key);
+  const before = await findRepeated(scope, sessionId, key);
+  if (before !== undefined) return repeated(before);
+  try {
+    return await compactOnce(scope, sessionId, input, key);
+  } catch (error) {
+    // The same request may have come first since, and left nothing to do.
+    const first = BackscrollError.is(error, "nothing_to_compact")
+      ? await findRepeated(scope, sessionId, key)
+      : undefined;
+    if (first === undefined) throw error;
+    return repeated(first);
+  }
+}
+
+function repeated(entry: Entry): CompactionResult {
+  return { entry, ...figuresOf(entry), erased: 0 };
+}
+
+async function compactOnce(
+  scope: Scope,
+  sessionId: string,
+  input: CompactInput,
+  key: CompactionKey | undefined,
+): Promise<CompactionResult> {
   const { options, ground, planned } = await survey(scope, sessionId, input);
   if (planned === null) return unchanged(ground);
   const answer = await options.before?.(planned);

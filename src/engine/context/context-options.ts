@@ -29,6 +29,11 @@ export interface BuildContextInput {
   readonly query?: string;
   /** Another leaf than the active one. Nothing is recalled for it. */
   readonly leaf?: string;
+  /**
+   * The user's message that is to be answered, where it is not the newest: it stands at the end, with
+   * the answers that name it in `metadata.replyTo` behind it. What waits behind it is left out.
+   */
+  readonly replyTo?: string;
   /** Also gives the context in the shape that this provider is sent: see `rendered`. */
   readonly provider?: Provider;
   /** The model that will read it: what was signed for another one is left out of `rendered`. */
@@ -48,6 +53,7 @@ export interface CheckedContext {
   readonly participants: ReadonlySet<string> | null;
   readonly query: string | undefined;
   readonly leaf: string | undefined;
+  readonly replyTo: string | undefined;
   readonly provider: Provider | undefined;
   readonly model: string | undefined;
   readonly prune: PruneOptions | undefined;
@@ -60,6 +66,7 @@ export function checkContextOptions(input: BuildContextInput): CheckedContext {
     filterParticipants,
     query,
     leaf,
+    replyTo,
   } = checkInput(input, "options");
   return {
     tokenBudget: checkPositive(tokenBudget, "tokenBudget"),
@@ -89,6 +96,7 @@ export function checkContextOptions(input: BuildContextInput): CheckedContext {
           ),
     query: query === undefined ? undefined : checkKey(query, "query"),
     leaf: leaf === undefined ? undefined : checkKey(leaf, "leaf"),
+    replyTo: replyTo === undefined ? undefined : checkKey(replyTo, "replyTo"),
     provider:
       input.provider === undefined ? undefined : checkOneOf(input.provider, PROVIDERS, "provider"),
     model: input.model === undefined ? undefined : checkKey(input.model, "model"),

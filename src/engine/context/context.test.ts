@@ -8,6 +8,7 @@ import { buildContextCases } from "./cases/build-context.cases.ts";
 import { compactCases } from "./cases/compact.cases.ts";
 import { extractFactsCases } from "./cases/extract-facts.cases.ts";
 import { oddSessionCases } from "./cases/odd-sessions.cases.ts";
+import { recallEvictedCases } from "./cases/recall-evicted.cases.ts";
 import { summarizeCases } from "./cases/summarize.cases.ts";
 
 let tenants = 0;
@@ -21,6 +22,7 @@ function contextCases(name: string, address: () => Promise<string>): void {
     afterAll(() => engine.close());
     const cases = { tenant: () => engine.forTenant(`tenant-${++tenants}`) };
     buildContextCases(cases);
+    recallEvictedCases(cases);
     compactCases(cases);
     summarizeCases(cases);
     oddSessionCases(cases);

@@ -55,7 +55,8 @@ export async function readStanding(
     .map((entry) => asShown(entry, compaction, scope.counter));
 }
 
-async function findAll(scope: Scope, ids: readonly string[]): Promise<Entry[]> {
+/** Those of them that are there, with their content. */
+export async function findAll(scope: Scope, ids: readonly string[]): Promise<Entry[]> {
   if (ids.length === 0) return [];
   const page = await scope.store.findEntries(scope.tenant, ids, true);
   return page.entries.map((record) => toEntry(record, page.payloads));
@@ -70,7 +71,7 @@ function isAlone({ blocks }: Entry): boolean {
 const GROUP_REACH = 32;
 
 /** The messages of the path that tool calls tie the entry to: calls before it, results after it. */
-async function readGroup(
+export async function readGroup(
   scope: Scope,
   sessionId: string,
   entry: Entry,

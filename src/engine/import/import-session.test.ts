@@ -226,6 +226,42 @@ describe("importing under a key", () => {
     expect((await handle.meta()).title).toBe("My own title");
   });
 
+  test("a file that is sent again leaves alone what somebody has changed since", async () => {
+    await using engine = await open(":memory:");
+    const options = { idempotencyKey: "k" };
+    const { handle, result } = await importText(engine, PI, options);
+    await handle.update({ title: "My own title" });
+    const next = await handle.append({ role: "user", content: "and here it goes on" });
+    const again = await importText(engine, PI, options);
+    expect(again.result).toEqual(result);
+    expect(await handle.meta()).toMatchObject({ title: "My own title", leaf: next.id });
+    const chosen = () => ({ ...talk(["a", "b", "c"]), leaf: () => "m1" });
+    const under = { idempotencyKey: "another" };
+    const { sessionId } = await engine.importSession(chosen(), under);
+    const other = await engine.getSession(sessionId ?? "");
+    expect(await said(other)).toEqual(["a", "b"]);
+    await other.append({ role: "user", content: "d" });
+    await engine.importSession(chosen(), under);
+    expect(await said(other)).toEqual(["a", "b", "d"]);
+  });
+
+  test("one that was cut off before its end is brought to it", async () => {
+    await using engine = await open(":memory:");
+    const options = { idempotencyKey: "k" };
+    const broken = {
+      ...talk(["a", "b", "c"]),
+      leaf: () => {
+        throw new Error("cut off");
+      },
+    };
+    await expect(engine.importSession(broken, options)).rejects.toThrow("cut off");
+    const { sessionId } = await engine.importSession(
+      { ...talk(["a", "b", "c"]), leaf: () => "m1" },
+      options,
+    );
+    expect(await said(await engine.getSession(sessionId ?? ""))).toEqual(["a", "b"]);
+  });
+
   test("of any length that a key may have", async () => {
     await using engine = await open(":memory:");
     const options = { idempotencyKey: "k".repeat(512) };

@@ -107,7 +107,7 @@ export async function importSession(
     subject.isNew = await isMadeBy(scope, found, draft());
   }
   const writer = new ImportWriter(scope, subject, {
-    startedAt: imported.startedAt,
+    ...{ startedAt: imported.startedAt, title: titleOf(imported) },
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
     ...{ after: options.after ?? null, describe: options.describe },
     idempotencyKey: options.idempotencyKey,
@@ -147,7 +147,7 @@ function toDraft(
   const input: CreateSessionInput = {
     agent: imported.agent,
     createdBy: imported.agent,
-    title: toText(imported.title ?? "", MAX_TITLE_BYTES),
+    title: titleOf(imported),
     metadata: { ...sessionMetadata(imported), ...options.metadata },
     origin: toOrigin(imported, key, options),
     ...(options.owner === undefined ? {} : { owner: options.owner }),
@@ -157,6 +157,10 @@ function toDraft(
       : { idempotencyKey: options.idempotencyKey }),
   };
   return toNewSession(input, () => scope.newId(), scope.now());
+}
+
+function titleOf({ title }: ImportedSession): string {
+  return toText(title ?? "", MAX_TITLE_BYTES);
 }
 
 /** Whether a session that is there was made under the key of this import. */

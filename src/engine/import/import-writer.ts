@@ -19,6 +19,8 @@ import { ImportedIds } from "./imported-id.ts";
 
 export interface ImportSetting {
   readonly startedAt: number | null;
+  /** What the session is called until its entries are read. */
+  readonly title: string;
   readonly problems: ProblemLog;
   readonly dryRun: boolean;
   /** The entry that the first one follows, in a format without a tree. */
@@ -40,6 +42,13 @@ interface Waiting {
 const BATCH_BYTES = 48 * 1024;
 const BATCH_ENTRIES = 50;
 
+interface Appended {
+  readonly stored: number;
+  /** An import under the same key has stored it before. */
+  readonly isRepeated: boolean;
+}
+
+const NO_APPEND: Appended = { stored: 0, isRepeated: false };
 const NOTHING: ReadonlyMap<string, Usage | null> = new Map();
 
 /** How often somebody else may write to the session at the same moment. */
@@ -68,6 +77,8 @@ export class ImportWriter {
   #lastNode: string | null;
   /** The file is a tree, and ends with an entry that was there: what is new stands aside of it. */
   #endsAsBefore = false;
+  /** Its end was stored by the same import before: what is different by now was changed since. */
+  #endsRepeated = false;
   #title: string | undefined;
   /** What stands for the past of each entry; absent where nothing is summarised. */
   readonly #summaries = new Map<string, string>();
@@ -119,7 +130,9 @@ export class ImportWriter {
     const now = this.#scope.now();
     const before = this.#endsAsBefore ? (session.leaf ?? undefined) : undefined;
     const target = typeof leaf === "string" ? this.#ids.of(leaf) : leaf === null ? null : before;
-    if (target !== undefined && target !== this.#leaf) {
+    // Sent again: the leaf is moved only if it still is where storing has left it.
+    const isMoved = this.#endsRepeated && session.leaf !== this.#lastNode;
+    if (target !== undefined && target !== this.#leaf && !isMoved) {
       await store.moveLeaf(tenant, { sessionId, leaf: target, now });
       this.#leaf = target;
     }
@@ -196,18 +209,20 @@ export class ImportWriter {
       const problems = new ProblemLog();
       this.#read = { title: undefined, summaries: new Map() };
       const drafts = this.#draft(batch, known, answers, problems);
-      const stored = drafts.length === 0 ? 0 : await this.#append(drafts, batch, tries, key);
-      if (stored === undefined) continue;
+      const done = drafts.length === 0 ? NO_APPEND : await this.#append(drafts, batch, tries, key);
+      if (done === undefined) continue;
+      const { stored, isRepeated } = done;
       this.#setting.problems.take(problems);
       this.stored += stored;
       this.skipped += batch.length - stored;
       this.#answers = answers;
-      this.#title = this.#read.title ?? this.#title;
+      if (!isRepeated || !this.#isNamed()) this.#title = this.#read.title ?? this.#title;
       for (const [id, summary] of this.#read.summaries) this.#summaries.set(id, summary);
       for (const { entry, id } of batch) {
         if (!kindRules(entry.kind).movesLeaf) continue;
         this.#lastNode = id;
         this.#endsAsBefore = known.has(id) && entry.parentSourceId !== undefined;
+        this.#endsRepeated = isRepeated;
       }
       return;
     }
@@ -259,18 +274,21 @@ export class ImportWriter {
     return drafts;
   }
 
-  /**
-   * How many were stored; undefined if somebody else has written at the same time: then the batch is to
-   * be looked at again.
-   */
+  /** Somebody, or this import before it was sent again, has given the session a title. */
+  #isNamed(): boolean {
+    const title = this.#subject.session?.title ?? "";
+    return title !== "" && title !== this.#setting.title;
+  }
+
+  /** Undefined if somebody else has written at the same time: then the batch is to be looked at again. */
   async #append(
     drafts: readonly NewEntry[],
     batch: readonly Waiting[],
     tries: number,
     key: Pick<AppendRequest, "idempotency">,
-  ): Promise<number | undefined> {
+  ): Promise<Appended | undefined> {
     const { store, tenant } = this.#scope;
-    if (this.#setting.dryRun) return drafts.length;
+    if (this.#setting.dryRun) return { stored: drafts.length, isRepeated: false };
     if (this.#subject.session === null && !(await this.#make())) return undefined;
     const sessionId = this.#subject.session?.id ?? "";
     const summary = await this.#summaryOf(drafts[0], batch);
@@ -281,7 +299,8 @@ export class ImportWriter {
       });
       this.#leaf = result.leaf;
       this.#summary = summary.summary?.text ?? this.#summary;
-      return result.replayed ? result.entries.length : drafts.length;
+      const { replayed: isRepeated, entries } = result;
+      return { stored: isRepeated ? entries.length : drafts.length, isRepeated };
     } catch (error) {
       if (tries === TRIES) throw error;
       this.#looksUp = true;

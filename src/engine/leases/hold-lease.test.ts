@@ -90,6 +90,44 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(done).toEqual(["another name", "another session", "another tenant", "afterwards"]);
   });
 
+  test("is given in the order in which an engine was asked, and only the first asks", async () => {
+    const address = await newAddress();
+    const store = await openStore(address);
+    onTestFinished(() => store.close());
+    const asking: string[] = [];
+    const watched = {
+      takeLease: async (...args: Parameters<Store["takeLease"]>) => {
+        asking.push(args[1]);
+        return store.takeLease(...args);
+      },
+      dropLease: store.dropLease.bind(store),
+    };
+    const done: string[] = [];
+    const stop = new AbortController();
+    const claim = (owner: string, more = {}) =>
+      holdLease(
+        {
+          ...{ store: watched, name: "job", durationMs: 30_000, patienceMs: 60_000 },
+          owner,
+          ...more,
+        },
+        async () => {
+          done.push(owner);
+          if (owner === "first") await impatient;
+        },
+      );
+    expect(await store.takeLease("job", "elsewhere", 300)).toBe(true);
+    const waiting = ["first", "second", "third"].map((owner) => claim(owner));
+    const stopped = claim("stopped", { signal: stop.signal });
+    const impatient = claim("impatient", { patienceMs: 100 });
+    waiting.push(claim("last"));
+    stop.abort();
+    await Promise.all([...waiting, stopped, impatient]);
+    expect(done).toEqual(["first", "second", "third", "last"]);
+    expect([...new Set(asking.slice(0, asking.indexOf("second")))]).toEqual(["first"]);
+    expect(asking.filter((owner) => owner !== "first")).toEqual(["second", "third", "last"]);
+  });
+
   test("whose holder has died is forgotten by a sweep, and one that is held is not", async () => {
     const address = await newAddress();
     const engine = await opened(address);

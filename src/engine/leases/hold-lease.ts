@@ -9,6 +9,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { pause } from "../pause.ts";
+import { standInLine } from "./lease-line.ts";
 
 export interface HoldLeaseOptions {
   /** How long others wait for a holder that has died. A third of it lies between two renewals. */
@@ -30,17 +31,29 @@ export interface LeaseClaim extends HoldLeaseOptions {
 }
 
 /**
- * Waits for the lease, and does `work` while it holds it. When the lease is lost, the work's signal is
- * aborted, and once the work has ended it begins anew.
+ * Waits for the lease, and does `work` while it holds it. Of one process, those who ask for the same
+ * lease get it in the order in which they asked. When the lease is lost, the work's signal is aborted,
+ * and once the work has ended it begins anew.
  *
  * Resolves when the work has ended by itself, when `signal` was aborted, or when the patience was at an
  * end: then nothing was done. Rejects with what the work throws, or when the store cannot be used any
  * more; a store that is busy or away for a while is waited for.
  */
 export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
+  const { store, name, patienceMs, signal } = claim;
+  const until = performance.now() + (patienceMs ?? Number.POSITIVE_INFINITY);
+  const leave = await standInLine(store, name, until, signal);
+  if (leave === undefined) return;
+  try {
+    await workWhenHeld(claim, until, work);
+  } finally {
+    leave();
+  }
+}
+
+async function workWhenHeld(claim: LeaseClaim, until: number, work: LeasedWork): Promise<void> {
   const { durationMs, patienceMs, signal } = claim;
   const isStopped = () => signal?.aborted === true;
-  const until = performance.now() + (patienceMs ?? Number.POSITIVE_INFINITY);
   // Who does not wait for ever waits for something short, and asks more often.
   const roundMs = patienceMs === undefined ? durationMs / 3 : Math.min(durationMs / 3, ROUND_MS);
   while (!isStopped()) {

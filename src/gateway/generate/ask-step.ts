@@ -56,10 +56,11 @@ async function tryOnce(
   supersedes: string | undefined,
   tell: (part: GeneratePart) => void,
 ): Promise<{ readonly answer: WrittenAnswer } | Overflowed> {
-  const { input, session, model, tools, contextWindow, silence, as } = options;
+  const { input, session, model, tools, contextWindow, silence, as, replyTo } = options;
   const { filterParticipants } = input;
   const view = filterParticipants === undefined ? {} : { filterParticipants };
-  const wanted = { ...input.context, ...view };
+  const answered = replyTo === undefined ? {} : { replyTo };
+  const wanted = { ...input.context, ...view, ...answered };
   const context = await readContext(session, wanted, tokenBudget, options.tokenBudget);
   const parts = model.stream({
     messages: seenBy(context.messages, as),
@@ -70,7 +71,7 @@ async function tryOnce(
   let aborted: string | undefined;
   const settings = {
     ...{ session, actor: as, model: model.name, contextWindow, silence, tell, supersedes },
-    metadata: input.metadata,
+    metadata: { ...input.metadata, ...answered },
   };
   try {
     const answer = await writeAnswer(parts, settings, (id) => {

@@ -33,6 +33,11 @@ export interface GenerateInput extends EveryCall {
   readonly model: ChatModel | AiSdkModel;
   /** What is said now; stored before the model is asked. Left out: what stands there is answered. */
   readonly message?: ContentInput;
+  /**
+   * In place of `message`: one that is stored already, and is answered wherever it stands. Answers name
+   * the message that they are to in `metadata.replyTo`.
+   */
+  readonly replyTo?: string;
   /** Who says it; whoever created the session if left out. */
   readonly from?: string;
   /** Who answers; the session's agent if left out. */
@@ -41,7 +46,7 @@ export interface GenerateInput extends EveryCall {
   /** How often the model may be asked for one answer: 10 if left out. */
   readonly maxSteps?: number;
   /** What of the conversation the model is given: see `buildContext`. */
-  readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf">>;
+  readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf" | "replyTo">>;
   /** Only what these actors wrote: a view of a shared conversation. */
   readonly filterParticipants?: readonly string[];
   /** What the model takes, where its name does not tell. */

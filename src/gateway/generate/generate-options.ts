@@ -26,6 +26,8 @@ export interface GenerateOptions {
   /** What the messages of a context may take together. */
   readonly tokenBudget: number;
   readonly compaction: AutoCompaction;
+  /** The message that is answered; undefined: what stands there is. */
+  readonly replyTo: string | undefined;
 }
 
 export const DEFAULT_STEPS = 10;
@@ -46,6 +48,9 @@ export async function checkGenerate(
     throw invalid("contextWindow", "contextWindow must be a whole number of at least 1");
   }
   if (input.reasoning !== undefined) checkOneOf(input.reasoning, REASONING_EFFORTS, "reasoning");
+  if (input.message !== undefined && input.replyTo !== undefined) {
+    throw invalid("replyTo", "give either message or replyTo");
+  }
   const maxSteps = checkCount(input.maxSteps ?? DEFAULT_STEPS, "maxSteps");
   if (maxSteps < 1) throw invalid("maxSteps", "maxSteps must be a whole number of at least 1");
   return {
@@ -60,6 +65,7 @@ export async function checkGenerate(
     silence: silence === false ? false : checkOneOf(silence, SILENCE_MODES, "silence"),
     contextWindow: window,
     tokenBudget: input.context?.tokenBudget ?? budgetOf(input, tools, instructions, window),
+    replyTo: input.replyTo,
     compaction: toAutoCompaction(input.compaction, model.name, window, tell),
   };
 }

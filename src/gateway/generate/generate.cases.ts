@@ -1,5 +1,6 @@
 /** What the tests of answers are written with: a store, and a model that says what a test tells it to. */
 
+import { requestViolations } from "../../../test/support/provider-rules/index.ts";
 import type { ChatModel, ChatPart, ChatRequest } from "../../context/chat-model.ts";
 import type { ContextMessage } from "../../context/message.ts";
 import { textOf } from "../../model/block.ts";
@@ -12,7 +13,7 @@ export interface ScriptedModel extends ChatModel {
   readonly requests: ChatRequest[];
 }
 
-/** Answers in order; the last one is repeated. */
+/** Answers in order; the last one is repeated. Refuses what a provider would refuse. */
 export function scriptedModel(...answers: readonly Scripted[]): ScriptedModel {
   const requests: ChatRequest[] = [];
   return {
@@ -21,6 +22,8 @@ export function scriptedModel(...answers: readonly Scripted[]): ScriptedModel {
     async *stream(request) {
       const answer = answers[Math.min(requests.length, answers.length - 1)] ?? [];
       requests.push(request);
+      const refused = requestViolations(request.messages);
+      if (refused.length > 0) throw new Error(`refused: ${refused.join("; ")}`);
       if (typeof answer === "function") yield* answer(request);
       else yield* answer;
     },

@@ -130,8 +130,9 @@ describe("silence", () => {
     const model = scriptedModel(say("NO", "_REP", "LY"));
     const stream = generateStream(memory, { conversationId: session.id, model, message: "tick" });
     expect(await partsOf(stream)).toEqual([]);
-    const { silent, text, entry } = await stream.result;
-    expect([silent, text, entry.metadata]).toEqual([true, "", { silent: true }]);
+    const { silent, text, entry, message } = await stream.result;
+    const marks = { silent: true, replyTo: message?.id };
+    expect([silent, text, entry.metadata]).toEqual([true, "", marks]);
     const { changes } = await memory.listChanges({ limit: 500 });
     const opened = changes.filter(
       ({ kind, sessionId }) => sessionId === session.id && /^message_(opened|chunk)$/.test(kind),

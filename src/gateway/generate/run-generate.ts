@@ -33,7 +33,11 @@ export async function runGenerate(
   const options = await checkGenerate(session, input, tellEvent);
   const message = await appendMessage(options);
   if (input.signal?.aborted === true) throw stopped("before it began; the message is stored");
-  const said = await converse(options, tell, tellEvent);
+  const said = await converse(
+    { ...options, replyTo: message?.id ?? input.replyTo },
+    tell,
+    tellEvent,
+  );
   const { heartbeat = false, signal } = input;
   const turn = { heartbeat, ...(signal === undefined ? {} : { signal }) };
   const after = await options.compaction.afterTurn(session, undefined, turn);

@@ -21,7 +21,7 @@ export interface AnswerSettings {
   readonly model: string;
   readonly contextWindow: number;
   readonly silence: SilenceMode | false;
-  readonly metadata: JsonObject | undefined;
+  readonly metadata: JsonObject;
   /** The aborted message that this one takes the place of. */
   readonly supersedes: string | undefined;
   readonly tell: (part: GeneratePart) => void;
@@ -149,15 +149,14 @@ class Answer {
     if (this.#stream !== undefined) {
       return this.#stream.commit({
         ...figures,
-        ...(metadata === undefined ? {} : { metadata }),
+        metadata,
         ...(supersedes === undefined ? {} : { supersedes }),
       });
     }
     const { session, actor, model } = this.#settings;
-    const marked = silent ? { ...metadata, silent: true } : metadata;
     return session.append({
       ...{ role: "assistant", actor, model, ...figures, content: toBlocks(this.#held) },
-      ...(marked === undefined ? {} : { metadata: marked }),
+      metadata: silent ? { ...metadata, silent: true } : metadata,
     });
   }
 }

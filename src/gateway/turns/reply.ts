@@ -7,7 +7,7 @@
  */
 
 import { textOf } from "../../model/block.ts";
-import type { Entry } from "../../model/entry.ts";
+import { type Entry, replyToOf } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { FailureKind } from "../../providers/model-failure.ts";
 import { DEFAULT_STEPS } from "../generate/generate-options.ts";
@@ -18,7 +18,7 @@ import type { GatewayAnswer, GatewayGenerateInput } from "./answer-turn.ts";
 /** As for `generate`; what the message says is not asked for again. */
 export type ReplyOptions = Omit<
   GatewayGenerateInput,
-  "conversationId" | "message" | "from" | "heartbeat" | "idempotencyKey" | "metadata"
+  "conversationId" | "message" | "replyTo" | "from" | "heartbeat" | "idempotencyKey" | "metadata"
 >;
 
 export type ReplyReason =
@@ -32,7 +32,7 @@ export type ReplyReason =
   | "command"
   /** There is nothing to answer. */
   | "empty"
-  /** Delivered again after another session had begun: it is not answered there. */
+  /** Delivered again after another session had begun, or after it or its answer was erased. */
   | "repeated"
   /** Nobody said which model answers. */
   | "no_model";
@@ -105,7 +105,7 @@ async function answerInTurn(
       const more = { ...options, signal: working };
       outcome =
         replyOf(inbound, entry, before, options.maxSteps ?? DEFAULT_STEPS) ??
-        (await answer(parts, message, inbound, replyMark(entry, before), more));
+        (await answer(parts, message, inbound, { entry, attempt: attemptAfter(before) }, more));
     } catch (error) {
       failure = error;
     }
@@ -121,7 +121,7 @@ async function answer(
   parts: ReplyParts,
   { kind = "message" }: InboundMessage,
   inbound: InboundTurn,
-  metadata: ReplyMark,
+  { entry, attempt }: { readonly entry: Entry; readonly attempt: number },
   options: ReplyOptions,
 ): Promise<GatewayReply> {
   const { instructions = parts.instructions } = options;
@@ -129,7 +129,7 @@ async function answer(
     ...options,
     ...(instructions === null ? {} : { instructions }),
     ...{ conversationId: inbound.session.id, heartbeat: kind !== "message" },
-    metadata: { ...metadata },
+    ...{ replyTo: entry.id, metadata: { attempt } },
   });
   const { notices, thoughts, silent } = made;
   const more = { notices, thoughts, entry: made.entry };
@@ -137,14 +137,9 @@ async function answer(
   return { ...said(inbound, "answered", made.text), ...more };
 }
 
-/** What each step of an answer keeps: which message it answers, and at which attempt. */
-interface ReplyMark {
-  readonly replyTo: string;
-  readonly attempt: number;
-}
-
-function replyMark({ id }: Entry, before: readonly Entry[]): ReplyMark {
-  return { replyTo: id, attempt: attemptOf(before.at(-1)) + 1 };
+/** Each step of an answer keeps at which attempt it was made. */
+function attemptAfter(before: readonly Entry[]): number {
+  return attemptOf(before.at(-1)) + 1;
 }
 
 function attemptOf(step: Entry | undefined): number {
@@ -162,7 +157,7 @@ async function readReply({ session }: InboundTurn, entry: Entry): Promise<readon
   const first = entry.index + 1;
   for (let offset = first; offset < first + FAR; offset += PAGE) {
     const { messages } = await session.listMessages({ offset, limit: PAGE });
-    const own = messages.filter(({ metadata }) => metadata["replyTo"] === entry.id);
+    const own = messages.filter((each) => replyToOf(each) === entry.id);
     found.push(...own.filter(({ role }) => role === "assistant"));
     if (messages.length < PAGE) break;
   }
@@ -177,12 +172,15 @@ function replyOf(
   maxSteps: number,
 ): GatewayReply | undefined {
   const last = before.at(-1);
+  // What a session has forgotten is neither asked nor said again.
+  if (entry.erased) return nothing(inbound, "repeated");
   if (last === undefined) {
     return entry.sessionId === inbound.session.id ? undefined : nothing(inbound, "repeated");
   }
   const steps = before.filter((step) => attemptOf(step) === attemptOf(last));
   const isEnd = !last.blocks.some(({ type }) => type === "tool_use") || steps.length >= maxSteps;
   if (!isEnd) return undefined;
+  if (steps.some(({ erased }) => erased)) return nothing(inbound, "repeated");
   const heard = steps.filter(({ metadata }) => metadata["silent"] !== true);
   const text = heard.map(({ blocks }) => textOf(blocks)).join("");
   const isSilent = last.metadata["silent"] === true && text === "";

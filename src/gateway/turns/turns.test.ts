@@ -142,7 +142,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
               : small,
         },
       );
-      const input = { conversationId: session.id };
+      const input = { conversationId: session.id, message: "Well?" };
       expect((await gateway.generate(input)).text).toBe("small");
       await engine.routes.patch(key, { modelOverride: "large", thinkingLevel: "high" });
       expect((await gateway.generate(input)).text).toBe("large");
@@ -155,7 +155,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       const conversationId = session.id;
       const ask = async (thinkingLevel: string | null, more = {}) => {
         await engine.routes.patch(key, { thinkingLevel });
-        const { events } = await gateway.generate({ conversationId, ...more });
+        const { events } = await gateway.generate({ conversationId, message: "Hm?", ...more });
         const told = events.filter(({ type }) => type === "setting_ignored");
         return [model.requests.at(-1)?.reasoning, told.length];
       };
@@ -193,7 +193,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
         "~standard": { version: 1, vendor: "test", validate: () => ({ value: 1 }) },
       };
       const input = {
-        conversationId: session.id,
+        ...{ conversationId: session.id, message: "Tea?" },
         tools: ({ elevatedLevel }: { readonly elevatedLevel?: string }) =>
           elevatedLevel === "full" ? { shell: { inputSchema: schema } } : {},
       };

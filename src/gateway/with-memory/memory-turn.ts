@@ -27,7 +27,7 @@ export interface WithMemoryOptions {
   /** Who the model is; the session's agent if left out. */
   readonly as?: string;
   /** What of the conversation the model is given: see `buildContext`. */
-  readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf">>;
+  readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf" | "replyTo">>;
   /** What the model takes, where its name does not tell. */
   readonly contextWindow?: number;
   /** When to compact; the policy `turns` if left out, false: never. */

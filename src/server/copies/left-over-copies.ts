@@ -1,28 +1,46 @@
 /** Copies of stores that a server has left behind because it was killed: each is as large as its store. */
 
-import { lstat, readdir, rm } from "node:fs/promises";
+import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { COPY_PREFIX } from "./store-copy.ts";
+import { COPY_FILE, COPY_PREFIX } from "./store-copy.ts";
 
 /** No copy is made for so long; one that is still being sent is open, and can be read to its end. */
 const LEFT_OVER_MS = 24 * 60 * 60 * 1000;
 
-/** Removes those of this user. What cannot be removed stays: it is in nobody's way but the disk's. */
+/** As `mkdtemp` names a folder. */
+const FOLDER = new RegExp(`^${COPY_PREFIX}[A-Za-z0-9]{6}$`);
+/** The copy, also while it is being made, and what SQLite and the index put beside it. */
+const OWN_FILE = new RegExp(
+  `^${COPY_FILE.replace(".", "\\.")}(?:\\.partial)?(?:-(?:wal|shm|journal|index|index-wal|index-shm))?$`,
+);
+
+/**
+ * Removes those of this user. A folder that holds anything but a copy is somebody else's, whatever it is
+ * called. What cannot be removed stays: it is in nobody's way but the disk's.
+ */
 export async function removeLeftOverCopies(now: number = Date.now()): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
-  for (const name of names.filter((each) => each.startsWith(COPY_PREFIX))) {
+  for (const name of names.filter((each) => FOLDER.test(each))) {
     const folder = join(tmpdir(), name);
-    const isOld = await isLeftOver(folder, now).catch(() => false);
-    if (isOld) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    const files = await filesLeftOver(folder, now).catch(() => undefined);
+    if (files !== undefined) await remove(folder, files).catch(() => undefined);
   }
 }
 
-/** Anybody may put something into the temporary folder: a link is followed by nobody here. */
-async function isLeftOver(folder: string, now: number): Promise<boolean> {
+/** Undefined unless all of it is old and ours. Anybody may put a link there: none is followed. */
+async function filesLeftOver(folder: string, now: number): Promise<string[] | undefined> {
   const own = await lstat(folder);
-  if (!own.isDirectory() || own.uid !== (process.getuid?.() ?? own.uid)) return false;
+  if (!own.isDirectory() || own.uid !== (process.getuid?.() ?? own.uid)) return undefined;
   const files = await readdir(folder);
   const within = await Promise.all(files.map((file) => lstat(join(folder, file))));
-  return [own, ...within].every(({ mtimeMs }) => now - mtimeMs > LEFT_OVER_MS);
+  const isCopy = files.every((file, i) => OWN_FILE.test(file) && within[i]?.isFile() === true);
+  const isOld = [own, ...within].every(({ mtimeMs }) => now - mtimeMs > LEFT_OVER_MS);
+  return isCopy && isOld ? files : undefined;
+}
+
+/** One by one: what has come into the folder meanwhile keeps it there. */
+async function remove(folder: string, files: readonly string[]): Promise<void> {
+  for (const file of files) await unlink(join(folder, file));
+  await rmdir(folder);
 }

@@ -11,8 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CopyStore } from "../route.ts";
 
-/** What the folders of copies are called by, in the temporary folder. */
-export const COPY_PREFIX = "backscroll-backup-";
+/** What the folders of copies are called by, in the temporary folder: no name that people would choose. */
+export const COPY_PREFIX = "backscroll-served-copy-";
+/** What the copy is called in its folder. */
+export const COPY_FILE = "store.db";
 
 const PIECE_BYTES = 256 * 1024;
 
@@ -39,7 +41,7 @@ export class StoreCopy {
   async make(copyStore: CopyStore, signal: AbortSignal): Promise<CopyFigures> {
     signal.throwIfAborted();
     this.#folder = await mkdtemp(join(tmpdir(), COPY_PREFIX));
-    const file = join(this.#folder, "store.db");
+    const file = join(this.#folder, COPY_FILE);
     const { rows } = await copyStore(file, signal);
     signal.throwIfAborted();
     this.#handle = await open(file, "r");

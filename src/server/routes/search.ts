@@ -134,6 +134,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       filter_participants: z.array(key).optional(),
       query: z.string().optional(),
       leaf: key.optional(),
+      reply_to: key.optional(),
       provider: z.enum(PROVIDERS).optional(),
       model: key.optional(),
       prune: prune.optional(),

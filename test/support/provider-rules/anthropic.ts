@@ -43,6 +43,14 @@ export function anthropicViolations(rendered: unknown): string[] {
   });
 }
 
+/** "This model does not support assistant message prefill. The conversation must end with a user message." */
+export function anthropicEndViolations(rendered: unknown): string[] {
+  return violations(rendered, (context, expect) => {
+    const role = objects(context["messages"]).at(-1)?.["role"];
+    expect(role === "user", `the conversation ends with ${string(role) || "nothing"}`);
+  });
+}
+
 function ids(content: readonly Wire[], type: string, field: string): unknown[] {
   return content.filter((block) => block["type"] === type).map((block) => block[field]);
 }

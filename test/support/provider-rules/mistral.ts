@@ -56,6 +56,14 @@ export function mistralViolations(rendered: unknown): string[] {
   });
 }
 
+/** "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant." */
+export function mistralEndViolations(rendered: unknown): string[] {
+  return violations(rendered, (context, expect) => {
+    const role = string(objects(context["messages"]).at(-1)?.["role"]);
+    expect(role === "user" || role === "tool", `the last role is '${role}'`);
+  });
+}
+
 function checkContent(content: unknown, expect: Expect): void {
   if (typeof content === "string") {
     expect(!isBlank(content), "a message is blank");

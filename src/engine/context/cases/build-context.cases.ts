@@ -163,6 +163,32 @@ export function buildContextCases({ tenant }: ContextCases): void {
       expect(stable).toBeGreaterThanOrEqual(15);
     });
 
+    test("ends with the message that is to be answered, wherever it stands", async () => {
+      const handle = await talk([ask("price?"), ask("colour?")]);
+      const { messages } = await handle.listMessages();
+      const [price = "", colour = ""] = messages.map(({ id }) => id);
+      await handle.append({ ...answer("It is 5."), metadata: { replyTo: price } });
+      const shown = async (replyTo: string) =>
+        outline((await handle.buildContext({ tokenBudget: 5_000, replyTo })).messages);
+      expect(await shown(price)).toEqual(["price?", "It is"]);
+      expect(await shown(colour)).toEqual(["price?", "It is", "colour?"]);
+      // Covered, but for what waits; and then covered all the same.
+      await handle.compact({ keep: "none", summarizer: saying("They talked.") });
+      expect(await shown(colour)).toEqual(["summary", "colour?"]);
+      expect(await shown(price)).toEqual(["summary", "price?"]);
+      await handle.append({ ...answer("Red."), metadata: { replyTo: colour } });
+      await handle.compact({ keep: "none", summarizer: saying("They went on.") });
+      expect(await shown(colour)).toEqual(["summary", "colour?"]);
+      const other = await talk([ask("hello"), answer("hi")]);
+      const said = (await other.listMessages()).messages.map(({ id }) => id);
+      const fails = async (session: SessionHandle, replyTo: string, code: string) => {
+        const built = session.buildContext({ tokenBudget: 5_000, replyTo });
+        await expect(built).rejects.toMatchObject({ code });
+      };
+      await fails(handle, said[0] ?? "", "entry_not_found");
+      await fails(other, said[1] ?? "", "invalid_input");
+    });
+
     test("costs the same whatever lies before: it reads from the end", async () => {
       const handle = await talk(turns(200, 20));
       const { messages } = await handle.buildContext({ tokenBudget: 2_000, recentTurns: 4 });

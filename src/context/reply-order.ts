@@ -1,0 +1,68 @@
+/**
+ * A conversation as it is seen by whoever answers one of its messages.
+ *
+ * Messages are stored when they come and answered one after another. So behind the message that is being
+ * answered there may stand others, and the answers to others. A model answers what comes last, and some
+ * refuse a conversation that ends with an answer: what is answered comes last here, wherever it stands.
+ */
+
+import { type Entry, replyToOf } from "../model/entry.ts";
+import { toolTraffic } from "../transcript/tool-pairs.ts";
+import { startsTurn } from "./turns.ts";
+
+/**
+ * `entries` with `message` at the end, whether or not it is one of them, followed by its own steps: the
+ * answers that say that they are to it, the results of their calls, and notes of the host's. What others
+ * have said since stands before it; what of that waits for its own turn is left out. A message that has
+ * lost its content is not put there.
+ */
+export function orderForReply(entries: readonly Entry[], message: Entry): readonly Entry[] {
+  const own = stepsOf(entries, message.id);
+  const waiting = waitingBehind(entries, message);
+  const others: Entry[] = [];
+  const behind: Entry[] = [];
+  for (const entry of entries) {
+    if (entry.id === message.id || waiting.has(entry.id)) continue;
+    const follows = entry.sequence > message.sequence && (own.has(entry.id) || !isSpoken(entry));
+    (follows ? behind : others).push(entry);
+  }
+  return [...others, ...(message.erased ? [] : [message]), ...behind];
+}
+
+/** Messages of users behind `message` that nobody has answered: each has a turn of its own. */
+export function waitingBehind(
+  entries: readonly Entry[],
+  { id, sequence }: Entry,
+): ReadonlySet<string> {
+  const own = stepsOf(entries, id);
+  const places = new Map(entries.map((entry) => [entry.id, entry.sequence]));
+  let answered = sequence;
+  for (const entry of entries) {
+    if (entry.role !== "assistant" || own.has(entry.id)) continue;
+    // One that does not say which answers all before it. One that is not here stood before all of these.
+    const to = replyToOf(entry);
+    answered = Math.max(answered, to === null ? entry.sequence : (places.get(to) ?? 0));
+  }
+  const waiting = entries.filter(
+    (entry) => startsTurn(entry) && !entry.pinned && entry.sequence > answered,
+  );
+  return new Set(waiting.map((entry) => entry.id));
+}
+
+/** The ids of what belongs to the answer to `messageId`. */
+function stepsOf(entries: readonly Entry[], messageId: string): ReadonlySet<string> {
+  const steps = new Set<string>();
+  /** Whether the newest call with an id is of the answer: agents may use an id twice. */
+  const isOwnCall = new Map<string, boolean>();
+  for (const entry of entries) {
+    const { calls, results } = toolTraffic(entry.blocks);
+    const isStep = entry.role === "assistant" && replyToOf(entry) === messageId;
+    if (isStep || results.some((call) => isOwnCall.get(call))) steps.add(entry.id);
+    for (const call of calls) isOwnCall.set(call, isStep);
+  }
+  return steps;
+}
+
+function isSpoken({ kind, role }: Entry): boolean {
+  return kind === "message" && role !== "system";
+}

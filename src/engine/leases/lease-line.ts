@@ -1,0 +1,49 @@
+/**
+ * Those of one process who want the same lease stand in a line.
+ *
+ * If each asked for itself, everybody would write in every round, and whoever asked at the right moment
+ * would come first. So only the first asks, and the others follow in the order of their arrival.
+ */
+
+import type { Store } from "../../store/store.ts";
+import { pause } from "../pause.ts";
+
+/** Each is told when it has become the first. */
+type Line = AbortController[];
+
+/** By store and lease. */
+const lines = new WeakMap<Pick<Store, "takeLease">, Map<string, Line>>();
+
+/** What a timer can wait for. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * Waits to be the first, up to `until` (of `performance.now()`) or until `signal` says to stop. Gives the
+ * way out of the line, which must be taken; undefined if the waiting has ended before.
+ */
+export async function standInLine(
+  store: Pick<Store, "takeLease">,
+  name: string,
+  until: number,
+  signal: AbortSignal | undefined,
+): Promise<(() => void) | undefined> {
+  const ofStore = lines.get(store) ?? new Map<string, Line>();
+  lines.set(store, ofStore);
+  const line = ofStore.get(name) ?? [];
+  ofStore.set(name, line);
+  const place = new AbortController();
+  line.push(place);
+  const leave = () => {
+    line.splice(line.indexOf(place), 1);
+    line[0]?.abort();
+    if (line.length === 0) ofStore.delete(name);
+  };
+  const woken = signal === undefined ? place.signal : AbortSignal.any([signal, place.signal]);
+  const isStopped = () => signal?.aborted === true || performance.now() >= until;
+  while (line[0] !== place && !isStopped()) {
+    await pause(Math.min(until - performance.now(), LONGEST_MS), woken);
+  }
+  if (line[0] === place && signal?.aborted !== true) return leave;
+  leave();
+  return undefined;
+}
