@@ -262,20 +262,17 @@ describe("figures", () => {
     });
   });
 
-  test("ten thousand items are planned in well under 20 ms", () => {
+  test("of ten thousand items say where the kept part begins", () => {
     const line = items(Array.from({ length: 2_500 }, () => "u c1,2 r1:900 r2").join(" "));
-    const options = {
+    const made = planCompaction(line, {
       strategy: tokens(20_000),
       limitTokens: 9_000,
       summaryTokens: 500,
       previousSummaryTokens: 0,
-    };
-    const times = Array.from({ length: 7 }, () => {
-      const start = performance.now();
-      planCompaction(line, options);
-      return performance.now() - start;
     });
-    // The best of a few: the machine may be busy with other tests.
-    expect(Math.min(...times)).toBeLessThan(20);
+    const kept = "plan" in made ? made.plan.firstKeptEntryId : null;
+    const first = line.findIndex(({ id }) => id === kept);
+    expect(first).toBeGreaterThan(9_900);
+    expect(line[first]?.role).toBe("user");
   });
 });

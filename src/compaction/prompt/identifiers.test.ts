@@ -57,6 +57,6 @@ test("no text takes long", () => {
   for (const unit of [".", "-", "_", "a_", "a-", "a.", "/", "aB", "@", "A1-", "http://"]) {
     const start = performance.now();
     identifiersOfText(`x${unit.repeat(20_000)}`);
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(5_000);
   }
 });
