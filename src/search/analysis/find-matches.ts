@@ -1,8 +1,9 @@
 /** Where the words of a query stand in a text: for highlighting, and to centre a snippet. */
 
 import { type Language, MORPHOLOGIES } from "./analyze.ts";
+import { type Folded, fold } from "./fold.ts";
 import type { Morphology } from "./morphology.ts";
-import { tokenize } from "./tokenize.ts";
+import { type PlainWords, type TokenSink, tokenizeFolded } from "./tokenize.ts";
 
 /** UTF-16 offsets into the original text. */
 export interface MatchRange {
@@ -21,7 +22,10 @@ export function findMatches(
   language: Language,
 ): MatchRange[] {
   const found: MatchRange[] = [];
-  tokenize(text, 0, onlyFor(terms, MORPHOLOGIES[language]), (term, _position, start, end, kind) => {
+  const morphology = onlyFor(terms, MORPHOLOGIES[language]);
+  const folded = fold(text);
+  const words = prefixes.length === 0 ? plainWords(folded, terms, found) : undefined;
+  const take: TokenSink = (term, _position, start, end, kind) => {
     if (terms.has(term)) {
       found.push({ start, end });
       return;
@@ -31,13 +35,33 @@ export function findMatches(
     // Of a pair, only the letter that was asked for; unless folding has changed its length.
     const exact = kind === "pair" && end - start === term.length;
     found.push({ start, end: exact ? start + prefix.length : end });
-  });
+  };
+  tokenizeFolded(folded, 0, morphology, take, words);
   return merged(found.sort((a, b) => a.start - b.start || b.end - a.end));
 }
 
+/** Most words begin as no term does: of these not even a string is made. */
+function plainWords(
+  { starts, ends }: Folded,
+  terms: ReadonlySet<string>,
+  found: MatchRange[],
+): PlainWords {
+  const letters = firstLetters(terms);
+  return {
+    word(text, from, end, _position, stem) {
+      if (!letters.has(text.charCodeAt(from)) || !terms.has(stem(text.slice(from, end)))) return;
+      found.push({ start: starts?.[from] ?? from, end: ends?.[end - 1] ?? end });
+    },
+  };
+}
+
 /** Stemming keeps the first letter, so only words that begin as a term does can give it. */
+function firstLetters(terms: ReadonlySet<string>): ReadonlySet<number> {
+  return new Set(Array.from(terms, (term) => term.charCodeAt(0)));
+}
+
 function onlyFor(terms: ReadonlySet<string>, morphology: Morphology): Morphology {
-  const letters = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
+  const letters = firstLetters(terms);
   const stem = (word: string) => (letters.has(word.charCodeAt(0)) ? morphology.stem(word) : word);
   return { ...morphology, stem };
 }

@@ -20,6 +20,9 @@ export class SegmentTerm implements FoundTerm {
   readonly entry: TermEntry;
   readonly #segment: number;
   readonly #blobs: Blobs;
+  /** Asked for with every chunk. */
+  #short: ShortList | undefined;
+  #table: readonly LongListChunk[] | undefined;
 
   constructor(segment: number, entry: TermEntry, blobs: Blobs) {
     this.#segment = segment;
@@ -73,14 +76,18 @@ export class SegmentTerm implements FoundTerm {
 
   /** All postings of a short list. */
   short(): ShortList | undefined {
+    if (this.#short !== undefined) return this.#short;
     const bytes = this.#blobs.record(this.#segment, this.entry.postings);
-    return bytes && readShortList(bytes, this.entry.documents);
+    this.#short = bytes && readShortList(bytes, this.entry.documents);
+    return this.#short;
   }
 
   /** The chunks of a long list. */
   table(): readonly LongListChunk[] | undefined {
+    if (this.#table !== undefined) return this.#table;
     const bytes = this.#blobs.record(this.#segment, this.entry.postings);
-    return bytes && readLongTable(bytes);
+    this.#table = bytes && readLongTable(bytes);
+    return this.#table;
   }
 
   part(part: LongListChunk): TermList | undefined {
