@@ -11,9 +11,8 @@ import {
   WINDOW_DOCUMENTS,
   WINDOWED_LIST,
 } from "./layout.ts";
-import { isDense, packDense } from "./lists/dense-documents.ts";
+import { DENSE_LIST, isDense, packDense } from "./lists/dense-documents.ts";
 import { packCounts } from "./lists/packed-counts.ts";
-import { DENSE_LIST } from "./lists/read-list.ts";
 import { Competitive } from "./lists/term-list.ts";
 import { sharedBytes, TermBytes, unitsOf } from "./terms/term-bytes.ts";
 

@@ -116,7 +116,7 @@ function bestPlaces(
   limit: number,
 ): readonly number[] {
   const { count, scores, roles } = scored;
-  const valueOf = (place: number) =>
+  const weighted = (place: number) =>
     (points[place] as number) * (roleWeights[roles[place] as number] as number);
   const places: number[] = [];
   let first = -1;
@@ -124,7 +124,7 @@ function bestPlaces(
   for (let place = 0; place < count; place++) {
     if (scores[place] === 0) continue;
     places.push(place);
-    const value = valueOf(place);
+    const value = weighted(place);
     // Of equal ones the later: it is the newer one.
     if (value < highest) continue;
     highest = value;
@@ -133,7 +133,7 @@ function bestPlaces(
   if (first < 0) return [];
   if (limit === 1 && scored.accepts(first)) return [first];
   const best: number[] = [];
-  for (const place of places.sort((a, b) => valueOf(b) - valueOf(a) || b - a)) {
+  for (const place of places.sort((a, b) => weighted(b) - weighted(a) || b - a)) {
     if (best.length === limit) break;
     if (scored.accepts(place)) best.push(place);
   }

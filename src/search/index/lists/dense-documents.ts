@@ -17,6 +17,9 @@ export const DENSE_WORDS: number = CHUNK_DOCUMENTS / 32;
 const RANK_WORDS = 16;
 export const DENSE_RANKS: number = DENSE_WORDS / RANK_WORDS;
 
+/** In the first word of a stored list: its documents are bits. */
+export const DENSE_LIST = 0x8000_0000;
+
 /** Whether so many of a chunk's documents take less room as bits. */
 export function isDense(count: number): boolean {
   return 2 * count > 4 * DENSE_WORDS + 2 * DENSE_RANKS;

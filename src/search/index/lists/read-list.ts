@@ -4,7 +4,7 @@ import type { Address } from "../blob-packer.ts";
 import { ByteReader, u16View, u32View } from "../bytes.ts";
 import { readAddress } from "../field-writer.ts";
 import { CHUNK_WINDOWS } from "../layout.ts";
-import { DENSE_RANKS, DENSE_WORDS, type DenseDocuments } from "./dense-documents.ts";
+import { DENSE_LIST, DENSE_RANKS, DENSE_WORDS, type DenseDocuments } from "./dense-documents.ts";
 import { NONE, packCounts } from "./packed-counts.ts";
 import { type TermList, windowStarts } from "./term-list.ts";
 
@@ -61,9 +61,6 @@ export function readLongTable(bytes: Uint8Array): LongListChunk[] {
   }
   return chunks;
 }
-
-/** In the first word of a record: its documents are bits. */
-export const DENSE_LIST = 0x8000_0000;
 
 /** A view of the record: hardly anything is decoded. */
 export function readLongChunk(bytes: Uint8Array, count: number): TermList {
