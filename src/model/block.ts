@@ -77,6 +77,8 @@ export type BlockInput =
 
 /** The text that a person would read in `blocks`, tool traffic left out. */
 export function textOf(blocks: readonly Block[]): string {
+  const [only] = blocks;
+  if (blocks.length === 1) return only?.type === "text" ? only.text : "";
   return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 

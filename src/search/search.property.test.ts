@@ -349,6 +349,7 @@ describe("the index ranks as the plain formula does", () => {
       expectSame(fixture, brute, query, { limit: 5 });
       expectSame(fixture, brute, `${query} +w1`, { limit: 5 });
       expectSame(fixture, brute, `${query} -w2`, { limit: 5 });
+      expectSame(fixture, brute, `${query} "w0 w1"`, { limit: 5 });
     }
     fixture.maintain("purge");
     for (let i = 0; i < 6; i++) expectSame(fixture, brute, words(1 + next(10)), { limit: 5 });

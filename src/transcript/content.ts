@@ -86,6 +86,10 @@ export function decodeContent(
   text: string,
   blob: (hash: string) => Uint8Array | undefined,
 ): Content & { readonly truncated: boolean } {
+  const plain = plainTextOf(text);
+  if (plain !== undefined) {
+    return { blocks: [{ type: "text", text: plain }], data: null, truncated: false };
+  }
   let parsed: unknown = JSON.parse(text);
   let truncated = false;
   if (isReference(parsed)) {
@@ -103,6 +107,20 @@ export function decodeContent(
   );
   const data = Array.isArray(parsed) ? null : ((parsed as { data?: JsonValue }).data ?? null);
   return { blocks, data, truncated };
+}
+
+const PLAIN_START = '[{"type":"text","text":"';
+const PLAIN_END = '"}]';
+
+/**
+ * The text of content that is one block of text in which nothing is escaped, as short messages often
+ * are: cutting it out takes a tenth of the time of parsing. Undefined for any other.
+ */
+function plainTextOf(content: string): string | undefined {
+  if (!content.startsWith(PLAIN_START)) return undefined;
+  const end = content.indexOf('"', PLAIN_START.length);
+  if (end !== content.length - PLAIN_END.length || !content.endsWith(PLAIN_END)) return undefined;
+  return content.includes("\\") ? undefined : content.slice(PLAIN_START.length, end);
 }
 
 /** The references inside a text that was itself a payload. */

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { analyze, type Language } from "./analyze.ts";
-import { findMatches } from "./find-matches.ts";
+import { matchFinder } from "./find-matches.ts";
 
 /** `«»` mark in `expected` what `terms` are found at. */
 function check(expected: string, terms: string[], prefixes: string[] = []): void {
   const text = expected.replace(/[«»]/g, "");
-  const ranges = findMatches(text, new Set(terms), prefixes, "english");
+  const ranges = matchFinder(new Set(terms), prefixes, "english")(text);
   let marked = text;
   for (const { start, end } of ranges.reverse()) {
     marked = `${marked.slice(0, start)}«${marked.slice(start, end)}»${marked.slice(end)}`;
@@ -14,7 +14,7 @@ function check(expected: string, terms: string[], prefixes: string[] = []): void
   expect(marked).toBe(expected);
 }
 
-describe("findMatches", () => {
+describe("what finds matches", () => {
   test("finds words in the form that they are written in", () => {
     check("The «locks» were «Locked».", ["lock"]);
     check("a «Café», a «cafe\u0301»", ["cafe"]);
@@ -67,7 +67,7 @@ describe("findMatches", () => {
       fc.property(texts, languages, (text, language) => {
         const terms = termsOf(text, language);
         for (const term of terms) {
-          const ranges = findMatches(text, new Set([term]), [], language);
+          const ranges = matchFinder(new Set([term]), [], language)(text);
           const found = ranges.some(({ start, end }) =>
             termsOf(text.slice(start, end), language).has(term),
           );

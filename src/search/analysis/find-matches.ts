@@ -1,8 +1,9 @@
 /** Where the words of a query stand in a text: for highlighting, and to centre a snippet. */
 
 import { type Language, MORPHOLOGIES } from "./analyze.ts";
+import { type Folded, fold } from "./fold.ts";
 import type { Morphology } from "./morphology.ts";
-import { tokenize } from "./tokenize.ts";
+import { type PlainWords, type TokenSink, tokenizeFolded } from "./tokenize.ts";
 
 /** UTF-16 offsets into the original text. */
 export interface MatchRange {
@@ -11,34 +12,60 @@ export interface MatchRange {
 }
 
 /**
- * The ranges of `text` that gave one of `terms`, or a term that begins with one of `prefixes`.
+ * Finds the ranges of a text that gave one of `terms`, or a term that begins with one of `prefixes`.
  * In order, and apart: ranges that overlap, such as an identifier and its part, are one.
  */
-export function findMatches(
-  text: string,
+export function matchFinder(
   terms: ReadonlySet<string>,
   prefixes: readonly string[],
   language: Language,
-): MatchRange[] {
-  const found: MatchRange[] = [];
-  tokenize(text, 0, onlyFor(terms, MORPHOLOGIES[language]), (term, _position, start, end, kind) => {
-    if (terms.has(term)) {
-      found.push({ start, end });
-      return;
-    }
-    const prefix = prefixes.find((one) => term.startsWith(one));
-    if (prefix === undefined) return;
-    // Of a pair, only the letter that was asked for; unless folding has changed its length.
-    const exact = kind === "pair" && end - start === term.length;
-    found.push({ start, end: exact ? start + prefix.length : end });
-  });
-  return merged(found.sort((a, b) => a.start - b.start || b.end - a.end));
+): (text: string) => MatchRange[] {
+  const starts = new Set(Array.from(terms, (term) => startOf(term, 0, term.length)));
+  const morphology = onlyFor(starts, MORPHOLOGIES[language]);
+  return (text) => {
+    const found: MatchRange[] = [];
+    const folded = fold(text);
+    const take: TokenSink = (term, _position, start, end, kind) => {
+      if (terms.has(term)) {
+        found.push({ start, end });
+        return;
+      }
+      const prefix = prefixes.find((one) => term.startsWith(one));
+      if (prefix === undefined) return;
+      // Of a pair, only the letter that was asked for; unless folding has changed its length.
+      const exact = kind === "pair" && end - start === term.length;
+      found.push({ start, end: exact ? start + prefix.length : end });
+    };
+    const words = prefixes.length === 0 ? plainWords(folded, terms, starts, found) : undefined;
+    tokenizeFolded(folded, 0, morphology, take, words);
+    return merged(found.sort((a, b) => a.start - b.start || b.end - a.end));
+  };
 }
 
-/** Stemming keeps the first letter, so only words that begin as a term does can give it. */
-function onlyFor(terms: ReadonlySet<string>, morphology: Morphology): Morphology {
-  const letters = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
-  const stem = (word: string) => (letters.has(word.charCodeAt(0)) ? morphology.stem(word) : word);
+/** Most words begin as no term does: of these not even a string is made. */
+function plainWords(
+  folded: Folded,
+  terms: ReadonlySet<string>,
+  starts: ReadonlySet<number>,
+  found: MatchRange[],
+): PlainWords {
+  return {
+    word(text, from, end, _position, stem) {
+      if (!starts.has(startOf(text, from, end)) || !terms.has(stem(text.slice(from, end)))) return;
+      const start = folded.starts?.[from] ?? from;
+      found.push({ start, end: folded.ends?.[end - 1] ?? end });
+    },
+  };
+}
+
+/** Stemming keeps the first two letters, so only words that begin as a term does can give it. */
+function startOf(text: string, from: number, end: number): number {
+  return (text.charCodeAt(from) << 16) | (end - from > 1 ? text.charCodeAt(from + 1) : 0);
+}
+
+function onlyFor(starts: ReadonlySet<number>, morphology: Morphology): Morphology {
+  const stem = (word: string) =>
+    starts.has(startOf(word, 0, word.length)) ? morphology.stem(word) : word;
   return { ...morphology, stem };
 }
 

@@ -60,3 +60,25 @@ test("a word that ends as none that is stemmed is left alone without a look", ()
     { numRuns: 2_000 },
   );
 });
+
+test("a stem begins with the first two letters of its word", () => {
+  const suffix = fc.constantFrom(
+    "",
+    "s",
+    "ies",
+    "ied",
+    "ing",
+    "ed",
+    "ly",
+    "ation",
+    "ness",
+    "ility",
+  );
+  const word = fc.tuple(fc.stringMatching(/^[a-z]{1,6}$/), suffix).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(word, (each) => {
+      expect(ENGLISH.stem(each).slice(0, 2)).toBe(each.slice(0, 2));
+    }),
+    { numRuns: 5_000 },
+  );
+});

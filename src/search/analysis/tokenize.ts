@@ -77,7 +77,18 @@ export function tokenize(
   sink: TokenSink,
   words?: PlainWords,
 ): number {
-  return new Scanner(fold(text), from, morphology, sink, words).scan();
+  return tokenizeFolded(fold(text), from, morphology, sink, words);
+}
+
+/** The same, of a text that is folded already. */
+export function tokenizeFolded(
+  folded: Folded,
+  from: number,
+  morphology: Morphology,
+  sink: TokenSink,
+  words?: PlainWords,
+): number {
+  return new Scanner(folded, from, morphology, sink, words).scan();
 }
 
 class Scanner {

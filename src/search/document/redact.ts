@@ -34,7 +34,7 @@ export function redact(text: string): Redaction {
       password === REDACTED ? found : `${mask(before)}@`,
     );
   }
-  if (NAMED_CREDENTIAL.test(text)) {
+  if (mayNameCredential(text)) {
     masked = masked
       .replace(CREDENTIALS, (found, before: string, header: string | undefined, value: string) =>
         header !== undefined || isLongWithDigit(value, 16) ? mask(before) : found,
@@ -59,7 +59,15 @@ function isLongWithDigit(value: string, length: number): boolean {
   return value.length >= length && HAS_DIGIT.test(value);
 }
 
-/** The ends of the names below, with what makes them an assignment. */
+function mayNameCredential(text: string): boolean {
+  // Most text assigns nothing, which is seen at once.
+  const assigns = text.includes(":") || text.includes("=");
+  return (assigns ? NAMED_CREDENTIAL : SCHEME).test(text);
+}
+
+const SCHEME = /b(?:earer|asic)\s/i;
+
+/** The ends of the names below, with what makes them an assignment; or a scheme. */
 const NAMED_CREDENTIAL = /(?:key|ret|ord|swd|ase|pwd|ken)["']?\s{0,3}[:=]|(?:bearer|basic)\s/i;
 
 /** Keys that say what they are by how they begin. */

@@ -2,7 +2,7 @@
 
 import { textOf } from "../../model/block.ts";
 import type { Language } from "../analysis/analyze.ts";
-import { findMatches } from "../analysis/find-matches.ts";
+import { matchFinder } from "../analysis/find-matches.ts";
 import { redact } from "../document/redact.ts";
 import { type Asking, ask, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
@@ -65,7 +65,7 @@ function highlighter(
   const strong = scored.filter(({ weight }) => weight >= 0.5);
   const typed = (strong.length > 0 ? strong : scored).map(({ term }) => term);
   const terms = new Set([...typed, ...alike]);
-  return (text) => findMatches(text, terms, prefixes, language);
+  return matchFinder(terms, prefixes, language);
 }
 
 function showHit(

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findMatches, type MatchRange } from "../analysis/find-matches.ts";
+import { type MatchRange, matchFinder } from "../analysis/find-matches.ts";
 import { cutSnippet, MAX_SNIPPET_BYTES } from "./snippet.ts";
 
 function matchesOf(text: string, word: string): MatchRange[] {
-  return findMatches(text, new Set([word]), [], "simple");
+  return matchFinder(new Set([word]), [], "simple")(text);
 }
 
 describe("a snippet", () => {

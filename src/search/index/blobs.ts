@@ -23,6 +23,9 @@ export class UnreadableSegment extends Error {
   }
 }
 
+/** Views of the records of a blob, by their offsets. They go when the blob goes. */
+const views = new WeakMap<Uint8Array, Map<number, unknown>>();
+
 const EMPTY = new Uint8Array(0);
 const BLOB = firstSlot("blob");
 
@@ -41,6 +44,30 @@ export class Blobs {
     // An empty record may lie where no blob was ever needed.
     if (length === 0) return EMPTY;
     return this.blob(segment, blob)?.subarray(offset, offset + length);
+  }
+
+  /**
+   * What `read` makes of a record without copying it: a few typed arrays that look into the blob. The
+   * same record is always read in the same way, so it is read once, for as long as its blob is kept.
+   */
+  view<Value>(
+    segment: number,
+    [blob, offset, length]: Address,
+    read: (bytes: Uint8Array) => Value,
+  ): Value | undefined {
+    const bytes = this.blob(segment, blob);
+    if (bytes === undefined) return undefined;
+    let known = views.get(bytes);
+    if (known === undefined) {
+      known = new Map();
+      views.set(bytes, known);
+    }
+    let value = known.get(offset) as Value | undefined;
+    if (value === undefined) {
+      value = read(bytes.subarray(offset, offset + length));
+      known.set(offset, value);
+    }
+    return value;
   }
 
   blob(segment: number, blob: number): Uint8Array | undefined {

@@ -11,8 +11,9 @@ import {
   WINDOW_DOCUMENTS,
   WINDOWED_LIST,
 } from "./layout.ts";
-import { packCounts } from "./packed-counts.ts";
-import { Competitive } from "./term-list.ts";
+import { DENSE_LIST, isDense, packDense } from "./lists/dense-documents.ts";
+import { packCounts } from "./lists/packed-counts.ts";
+import { Competitive } from "./lists/term-list.ts";
 import { sharedBytes, TermBytes, unitsOf } from "./terms/term-bytes.ts";
 
 /** What the bounds of a list need to know of a document. */
@@ -161,11 +162,17 @@ export class FieldWriter {
     const packed = packCounts(counts, from, to);
     const places = new Uint16Array(to - from);
     for (let i = from; i < to; i++) places[i - from] = (documents[i] as number) - base;
-    record.u32(tripleStarts.length | (packed.large.size << 8));
+    const dense = isDense(to - from) ? packDense(places) : undefined;
+    const kind = dense === undefined ? 0 : DENSE_LIST;
+    record.u32(tripleStarts.length | (packed.large.size << 8) | kind);
     for (const start of windows) record.u32(start);
     for (const triple of triples) record.u32(triple);
+    if (dense !== undefined) {
+      record.array(dense.bits);
+      record.array(dense.ranks);
+    }
     for (const start of tripleStarts) record.u16(start);
-    record.array(places);
+    if (dense === undefined) record.array(places);
     record.bytes(packed.counts);
     for (const [place, count] of packed.large) {
       record.u16(place);

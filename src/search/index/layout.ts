@@ -9,7 +9,7 @@
 
 import type { Address } from "./blob-packer.ts";
 
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 export const FIELDS = ["message", "title", "summary", "about", "memory", "fact"] as const;
 export type Field = (typeof FIELDS)[number];

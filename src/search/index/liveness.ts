@@ -12,8 +12,8 @@ import {
   SESSION_FIELDS,
   type SessionField,
 } from "./layout.ts";
+import { lowerBound } from "./lists/term-list.ts";
 import type { Source } from "./source.ts";
-import { lowerBound } from "./term-list.ts";
 
 /** How many documents count in a field, and how long they are together. */
 export interface FieldSize {

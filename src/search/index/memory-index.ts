@@ -9,11 +9,11 @@ import {
   SESSION_FIELDS,
   type SessionField,
 } from "./layout.ts";
+import { chunkOfShort } from "./lists/read-list.ts";
+import { lowerBound, type TermList } from "./lists/term-list.ts";
 import { MemoryField, type MemoryTerm } from "./memory-field.ts";
 import { type ChunkColumns, emptyColumns, type MessageColumns } from "./message-columns.ts";
-import { chunkOfShort } from "./read-list.ts";
 import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
-import { lowerBound, type TermList } from "./term-list.ts";
 import type { Vocabulary } from "./terms/vocabulary.ts";
 
 export interface MessagePlace {

@@ -5,11 +5,11 @@ import type { Blobs } from "./blobs.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { CHUNK_DOCUMENTS, type Field } from "./layout.ts";
-import { countAt } from "./packed-counts.ts";
+import { countAt } from "./lists/packed-counts.ts";
+import { documentsOf, type TermList } from "./lists/term-list.ts";
 import { DROPPED, type Renumbering } from "./renumbering.ts";
 import type { SegmentReader } from "./segment-reader.ts";
 import type { SegmentTerm } from "./segment-term.ts";
-import type { TermList } from "./term-list.ts";
 import { compareTerms } from "./terms/term-bytes.ts";
 import { TermCursor } from "./terms/term-cursor.ts";
 
@@ -159,8 +159,9 @@ class Joiner {
     }));
     for (const { base, list, bytes } of chunks) {
       if (list === undefined || bytes === undefined) return undefined;
+      const documents = documentsOf(list);
       for (let i = 0; i < list.count; i++) {
-        const document = numbers[base + (list.documents[i] as number)] as number;
+        const document = numbers[base + (documents[i] as number)] as number;
         if (!this.#joined.push(document, countAt(list, i))) return false;
       }
       this.#positions.bytes(bytes);
@@ -265,7 +266,7 @@ function unpacked(list: TermList | undefined): UnpackedList | undefined {
   if (list === undefined) return undefined;
   const counts = new Uint8Array(list.count);
   for (let i = 0; i < list.count; i++) counts[i] = countAt(list, i);
-  return { documents: list.documents, counts };
+  return { documents: documentsOf(list), counts };
 }
 
 interface UnpackedList {

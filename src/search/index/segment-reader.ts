@@ -23,6 +23,7 @@ import {
   type SegmentHeader,
   WINDOW_DOCUMENTS,
 } from "./layout.ts";
+import { lowerBound } from "./lists/term-list.ts";
 import {
   type ChunkColumns,
   type FactsBlock,
@@ -32,7 +33,6 @@ import {
 } from "./message-columns.ts";
 import { SegmentTerm } from "./segment-term.ts";
 import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
-import { lowerBound } from "./term-list.ts";
 
 interface FactsTable {
   readonly blocks: readonly Address[];

@@ -4,7 +4,7 @@ import type { Blobs } from "./blobs.ts";
 import { ByteReader, u32View } from "./bytes.ts";
 import type { TermEntry } from "./dictionary.ts";
 import { CHUNK_DOCUMENTS, POSITIONS_STRIDE } from "./layout.ts";
-import { countAt } from "./packed-counts.ts";
+import { countAt } from "./lists/packed-counts.ts";
 import {
   chunkOfShort,
   type LongListChunk,
@@ -12,14 +12,17 @@ import {
   readLongTable,
   readShortList,
   type ShortList,
-} from "./read-list.ts";
+} from "./lists/read-list.ts";
+import { lowerBound, placeOf, type TermList } from "./lists/term-list.ts";
 import type { FoundTerm } from "./source.ts";
-import { lowerBound, type TermList } from "./term-list.ts";
 
 export class SegmentTerm implements FoundTerm {
   readonly entry: TermEntry;
   readonly #segment: number;
   readonly #blobs: Blobs;
+  /** Asked for with every chunk. */
+  #short: ShortList | undefined;
+  #table: readonly LongListChunk[] | undefined;
 
   constructor(segment: number, entry: TermEntry, blobs: Blobs) {
     this.#segment = segment;
@@ -62,7 +65,7 @@ export class SegmentTerm implements FoundTerm {
     const list = part && this.part(part);
     const bytes = part && this.#blobs.record(this.#segment, part.positions);
     if (list === undefined || bytes === undefined) return undefined;
-    const at = lowerBound(list.documents, document % CHUNK_DOCUMENTS, 0, list.count);
+    const at = placeOf(list, document % CHUNK_DOCUMENTS);
     const strides = Math.ceil(list.count / POSITIONS_STRIDE);
     const stride = Math.floor(at / POSITIONS_STRIDE);
     const entryPoint = u32View(bytes, 0, strides)[stride] as number;
@@ -73,19 +76,21 @@ export class SegmentTerm implements FoundTerm {
 
   /** All postings of a short list. */
   short(): ShortList | undefined {
+    if (this.#short !== undefined) return this.#short;
     const bytes = this.#blobs.record(this.#segment, this.entry.postings);
-    return bytes && readShortList(bytes, this.entry.documents);
+    this.#short = bytes && readShortList(bytes, this.entry.documents);
+    return this.#short;
   }
 
   /** The chunks of a long list. */
   table(): readonly LongListChunk[] | undefined {
-    const bytes = this.#blobs.record(this.#segment, this.entry.postings);
-    return bytes && readLongTable(bytes);
+    if (this.#table !== undefined) return this.#table;
+    this.#table = this.#blobs.view(this.#segment, this.entry.postings, readLongTable);
+    return this.#table;
   }
 
   part(part: LongListChunk): TermList | undefined {
-    const bytes = this.#blobs.record(this.#segment, part.list);
-    return bytes && readLongChunk(bytes, part.count);
+    return this.#blobs.view(this.#segment, part.list, (bytes) => readLongChunk(bytes, part.count));
   }
 
   /** The bytes of all positions of a short list, or of a chunk of a long one, without entry points. */

@@ -6,8 +6,8 @@
  */
 
 import type { Field } from "./layout.ts";
+import type { TermList } from "./lists/term-list.ts";
 import type { ChunkColumns } from "./message-columns.ts";
-import type { TermList } from "./term-list.ts";
 
 /** One term in one source. */
 export interface FoundTerm {

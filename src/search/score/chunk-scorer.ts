@@ -12,9 +12,15 @@
  */
 
 import { CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "../index/layout.ts";
+import { countAt } from "../index/lists/packed-counts.ts";
+import {
+  documentsOf,
+  placeOf,
+  type Stretch,
+  stretchOf,
+  type TermList,
+} from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
-import { countAt } from "../index/packed-counts.ts";
-import { lowerBound, type TermList } from "../index/term-list.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 
 /** A term of the query in this chunk. `weight` is its idf times its weight in the query. */
@@ -59,50 +65,45 @@ const touched = new Uint16Array(WINDOW_DOCUMENTS);
 const candidates = new Uint16Array(WINDOW_DOCUMENTS);
 
 export function scoreChunk(task: ChunkTask): void {
-  const bounds = task.lists.map((scored) => new ListBounds(scored, task));
+  const lists = task.lists.map((scored) => new ActiveList(scored, task));
   const active: ActiveList[] = [];
   for (let window = 0; window < CHUNK_WINDOWS; window++) {
     active.length = 0;
     let total = task.maxBoost;
-    for (const [i, scored] of task.lists.entries()) {
-      const from = scored.list.windows[window] as number;
-      const to = scored.list.windows[window + 1] as number;
-      if (from === to) continue;
-      const bound = (bounds[i] as ListBounds).of(window);
-      total += bound;
-      active.push({ scored, from, to, bound, below: 0 });
+    for (const list of lists) {
+      if (!list.enter(window)) continue;
+      total += list.bound;
+      insert(active, list);
     }
     if (active.length === 0 || total < task.threshold() * CLEARLY) continue;
     if (task.isOpen(window)) scoreWindow(task, active, window * WINDOW_DOCUMENTS);
   }
 }
 
+/** By their bounds, the smallest first. */
+function insert(active: ActiveList[], list: ActiveList): void {
+  let at = active.length;
+  active.push(list);
+  for (; at > 0 && (active[at - 1] as ActiveList).bound > list.bound; at--) {
+    active[at] = active[at - 1] as ActiveList;
+  }
+  active[at] = list;
+}
+
 /** The exact score of a message, without role and boosts: always summed in the same order. */
 export function exactScore(task: ChunkTask, document: number): number {
   const { norm, columns } = task;
   const length = columns.lengths[document] as number;
-  const window = Math.floor(document / WINDOW_DOCUMENTS);
   let score = 0;
   for (const { list, weight } of task.lists) {
-    const to = list.windows[window + 1] as number;
-    const at = lowerBound(list.documents, document, list.windows[window] as number, to);
-    if (at === to || list.documents[at] !== document) continue;
+    const at = placeOf(list, document);
+    if (at < 0) continue;
     score += weight * termGain(norm, countAt(list, at), length);
   }
   return score;
 }
 
-interface ActiveList {
-  readonly scored: ScoredList;
-  readonly from: number;
-  readonly to: number;
-  readonly bound: number;
-  /** The bounds of all lists with smaller bounds, together. */
-  below: number;
-}
-
 function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void {
-  active.sort((a, b) => a.bound - b.bound);
   const needed = task.threshold() * CLEARLY - task.maxBoost;
   let below = 0;
   let essential = 0;
@@ -129,17 +130,24 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
 }
 
+/** The documents of a list in the window that begins with `base`. Valid until the next call. */
+function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
+  const { list } = scored;
+  if (list.documents === undefined) return stretchOf(list, base, base + WINDOW_DOCUMENTS);
+  return { documents: list.documents, from, to, shift: 0 };
+}
+
 /** Adds what each message of the window gains by a term. Gives the number of messages touched. */
 function addList(task: ChunkTask, active: ActiveList, base: number, first: number): number {
   const { list } = active.scored;
-  const { documents } = list;
+  const { documents, from, to, shift } = windowOf(active, base);
   const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   let count = first;
-  for (let i = active.from; i < active.to; i++) {
+  for (let i = from; i < to; i++) {
     const document = documents[i] as number;
-    const times = countAt(list, i);
+    const times = countAt(list, i + shift);
     const slot = document - base;
     const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
     const sum = sums[slot] as number;
@@ -152,15 +160,15 @@ function addList(task: ChunkTask, active: ActiveList, base: number, first: numbe
 /** The same, for messages that are touched already. */
 function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
   const { list } = active.scored;
-  const { documents } = list;
+  const { documents, from, to, shift } = windowOf(active, base);
   const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
-  for (let i = active.from; i < active.to; i++) {
+  for (let i = from; i < to; i++) {
     const document = documents[i] as number;
     const sum = sums[document - base] as number;
     if (sum === 0) continue;
-    const times = countAt(list, i);
+    const times = countAt(list, i + shift);
     const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
     sums[document - base] = sum + gain;
   }
@@ -169,15 +177,14 @@ function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
 /** The same, for the few candidates that are left. */
 function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number): void {
   const { list } = active.scored;
-  const { documents } = list;
   const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   for (let i = 0; i < left; i++) {
     const slot = candidates[i] as number;
     const document = base + slot;
-    const at = lowerBound(documents, document, active.from, active.to);
-    if (at === active.to || documents[at] !== document) continue;
+    const at = placeOf(list, document);
+    if (at < 0) continue;
     const times = countAt(list, at);
     const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
     sums[slot] = (sums[slot] as number) + gain;
@@ -219,23 +226,38 @@ function offerAll(task: ChunkTask, base: number, count: number): void {
   }
 }
 
-/** What the best message of each window could gain by a term. */
-class ListBounds {
+/** A list of the chunk in one window after another. */
+class ActiveList {
+  readonly scored: ScoredList;
   readonly #task: ChunkTask;
-  readonly #scored: ScoredList;
   #ofChunk: number | undefined;
+  /** Its postings in the window. */
+  from = 0;
+  to = 0;
+  /** What the best message of the window could gain by the term. */
+  bound = 0;
+  /** The bounds of all lists with smaller bounds, together. */
+  below = 0;
 
   constructor(scored: ScoredList, task: ChunkTask) {
-    this.#scored = scored;
+    this.scored = scored;
     this.#task = task;
   }
 
-  of(window: number): number {
-    const { bounds, windows } = this.#scored.list;
-    const factor = this.#scored.weight * this.#task.norm.gain;
-    if (bounds === undefined) {
-      return factor * this.#bestOf(windows[window] as number, windows[window + 1] as number);
-    }
+  /** False if it has no posting there. */
+  enter(window: number): boolean {
+    const { windows } = this.scored.list;
+    this.from = windows[window] as number;
+    this.to = windows[window + 1] as number;
+    if (this.from === this.to) return false;
+    this.bound = this.#boundOf(window);
+    return true;
+  }
+
+  #boundOf(window: number): number {
+    const { bounds } = this.scored.list;
+    const factor = this.scored.weight * this.#task.norm.gain;
+    if (bounds === undefined) return factor * this.#bestOf(this.from, this.to);
     if (bounds.starts.length > 2) {
       const { starts } = bounds;
       return factor * this.#bestTriple(starts[window] as number, starts[window + 1] as number);
@@ -246,7 +268,7 @@ class ListBounds {
 
   #bestTriple(from: number, to: number): number {
     const { norm, roleWeights } = this.#task;
-    const triples = this.#scored.list.bounds?.triples as Uint32Array;
+    const triples = this.scored.list.bounds?.triples as Uint32Array;
     let best = 0;
     for (let i = from; i < to; i++) {
       const triple = triples[i] as number;
@@ -260,10 +282,11 @@ class ListBounds {
 
   #bestOf(from: number, to: number): number {
     const { norm, roleWeights, columns } = this.#task;
-    const { list } = this.#scored;
+    const { list } = this.scored;
+    const documents = documentsOf(list);
     let best = 0;
     for (let i = from; i < to; i++) {
-      const document = list.documents[i] as number;
+      const document = documents[i] as number;
       const count = countAt(list, i);
       const role = roleWeights[columns.roles[document] as number] as number;
       const length = columns.lengths[document] as number;

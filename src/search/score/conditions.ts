@@ -1,8 +1,8 @@
 /** What a message must contain, and what it must not. */
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
+import { placeOf, type TermList } from "../index/lists/term-list.ts";
 import type { FoundTerm, Source } from "../index/source.ts";
-import { lowerBound, type TermList } from "../index/term-list.ts";
 import type { Condition } from "../query/query.ts";
 import { joinLists } from "./query-terms.ts";
 
@@ -100,8 +100,7 @@ function listIn(found: FoundTerm | null | undefined, chunk: number): TermList | 
 }
 
 function contains(list: TermList, document: number): boolean {
-  const at = lowerBound(list.documents, document, 0, list.count);
-  return list.documents[at] === document;
+  return placeOf(list, document) >= 0;
 }
 
 function size(lists: readonly TermList[]): number {

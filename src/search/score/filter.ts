@@ -1,9 +1,9 @@
 /** Which messages may be hits, before they are ranked. */
 
 import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
+import { lowerBound } from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
 import type { MessageFacts } from "../index/source.ts";
-import { lowerBound } from "../index/term-list.ts";
 import type { SessionPath } from "../port.ts";
 import type { Condition } from "../query/query.ts";
 import type { View } from "../snapshot.ts";

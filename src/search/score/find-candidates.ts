@@ -2,8 +2,8 @@
 
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
+import { lowerBound } from "../index/lists/term-list.ts";
 import { actorTerm } from "../index/special-terms.ts";
-import { lowerBound } from "../index/term-list.ts";
 import type { TenantMemory } from "../memory.ts";
 import { type Asking, ask, type SessionPath } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
@@ -17,7 +17,7 @@ import { type MessagePass, passMessages, type WeightedTerm } from "./message-pas
 import { findMisspelt } from "./misspelt.ts";
 import { rankNear } from "./near-passages.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
-import { bestMessage, byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
+import { bestMessage, bestOf, byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
 import { type Best, TopSessions } from "./top-sessions.ts";
 
@@ -161,7 +161,7 @@ function* rankAll(
     return (yield* blobs.complete(() => rankNear(best, views, path, ranking))) ?? [];
   }
   if (!pass.isWithinOne && !isPlain(request)) {
-    return yield* rankSessions(top, pass, ranking, blobs);
+    return yield* rankSessions(top, pass, ranking, request.limit + SPARE, blobs);
   }
   return yield* blobs.complete(() => best.map((each) => rankBest(each, pass, views)));
 }
@@ -170,15 +170,19 @@ function* rankSessions(
   top: TopSessions,
   pass: Omit<MessagePass, "maxBoost">,
   ranking: Ranking,
+  limit: number,
   blobs: Blobs,
 ): Asking<Ranked[]> {
   const filter = { ...pass.filter, sessions: undefined };
   const scorer = new SessionScorer({ ...pass, filter, maxBoost: 0 }, ranking.passage);
-  return yield* blobs.complete(() =>
+  const placed = yield* blobs.complete(() =>
     top.list().flatMap(({ session }) => {
       const scored = scorer.score(session, pass.filter.path?.(session));
       return scored === undefined ? [] : rankSession(scored, ranking);
     }),
+  );
+  return yield* blobs.complete(() =>
+    bestOf(placed, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
   );
 }
 

@@ -1,8 +1,8 @@
 /** BM25 of documents that have a key: the title, summary or surroundings of a session, or a note. */
 
 import { CHUNK_DOCUMENTS, type NoteField, type SessionField } from "../index/layout.ts";
-import { countAt } from "../index/packed-counts.ts";
-import type { TermList } from "../index/term-list.ts";
+import { countAt } from "../index/lists/packed-counts.ts";
+import { documentsOf, type TermList } from "../index/lists/term-list.ts";
 import { sum, type View } from "../snapshot.ts";
 import { type Bm25, idf, lengthNorm, termGain } from "./bm25.ts";
 import { findInView, type QueryTerm } from "./query-terms.ts";
@@ -38,6 +38,8 @@ export function scoreKeyed(
   return isComplete ? scores : undefined;
 }
 
+const NONE = new Uint16Array(0);
+
 interface LivePostings {
   readonly documents: number[];
   readonly counts: number[];
@@ -58,8 +60,9 @@ function livePostings(
   for (let base = 0; base < lengths.length; base += CHUNK_DOCUMENTS) {
     const list: TermList | null | undefined = found.list(base / CHUNK_DOCUMENTS);
     if (list === undefined) return undefined;
+    const documents: Uint16Array = list === null ? NONE : documentsOf(list);
     for (let i = 0; list !== null && i < list.count; i++) {
-      const document = base + (list.documents[i] as number);
+      const document = base + (documents[i] as number);
       if (live[document] !== 1) continue;
       result.documents.push(document);
       result.counts.push(countAt(list, i));

@@ -2,8 +2,8 @@
 
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
+import { documentsOf, lowerBound } from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
-import { lowerBound } from "../index/term-list.ts";
 import type { Asking } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { LengthNorm } from "./bm25.ts";
@@ -154,8 +154,7 @@ function score(
   }
   // Something is required: only what has it is looked at.
   for (const driver of drivers) {
-    for (let i = 0; i < driver.count; i++) {
-      const document = driver.documents[i] as number;
+    for (const document of documentsOf(driver)) {
       if (!filter.accepts(document)) continue;
       const role = pass.roleWeights[columns.roles[document] as number] as number;
       task.offer(document, exactScore(task, document) * role);

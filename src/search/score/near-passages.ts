@@ -6,8 +6,8 @@
  */
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
-import { countAt } from "../index/packed-counts.ts";
-import { lowerBound } from "../index/term-list.ts";
+import { countAt } from "../index/lists/packed-counts.ts";
+import { placeOf } from "../index/lists/term-list.ts";
 import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import { isOnPath } from "./filter.ts";
@@ -48,7 +48,8 @@ export function rankNear(
     return [counts(before), each, counts(after)];
   });
   const lengths = Float64Array.from(spots, (spot) => lengthOf(views, spot) ?? 0);
-  const passages = new PassageScores(ranking.passage, lengths);
+  const passages = new PassageScores(ranking.passage);
+  passages.begin(lengths, lengths.length);
   for (const term of ranking.terms) {
     spots.forEach((spot, place) => {
       const count = spot === undefined ? 0 : countOf(term, spot);
@@ -139,7 +140,6 @@ function lengthOf(views: readonly View[], spot: Spot | undefined): number | unde
 function countOf({ inViews }: WeightedTerm, { view, document }: Spot): number {
   const list = inViews[view]?.list(Math.floor(document / CHUNK_DOCUMENTS));
   if (list === null || list === undefined) return 0;
-  const wanted = document % CHUNK_DOCUMENTS;
-  const at = lowerBound(list.documents, wanted, 0, list.count);
-  return at < list.count && list.documents[at] === wanted ? countAt(list, at) : 0;
+  const at = placeOf(list, document % CHUNK_DOCUMENTS);
+  return at < 0 ? 0 : countAt(list, at);
 }

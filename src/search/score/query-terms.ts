@@ -1,9 +1,9 @@
 /** The terms of a query, found in every source of a snapshot. */
 
 import { CHUNK_DOCUMENTS, type Field, MAX_TERM_COUNT } from "../index/layout.ts";
-import { countAt, packCounts } from "../index/packed-counts.ts";
+import { countAt, packCounts } from "../index/lists/packed-counts.ts";
+import { documentsOf, type TermList, windowStarts } from "../index/lists/term-list.ts";
 import type { FoundTerm } from "../index/source.ts";
-import { type TermList, windowStarts } from "../index/term-list.ts";
 import type { View } from "../snapshot.ts";
 
 /** Something that a query scores by: a term, or all terms that begin in the same way. */
@@ -82,8 +82,9 @@ function countLive(
     if (list === undefined) return undefined;
     if (list === null) continue;
     const base = chunk * CHUNK_DOCUMENTS;
+    const documents = documentsOf(list);
     for (let i = 0; i < list.count; i++) {
-      if (mask === null || mask[base + (list.documents[i] as number)] !== 0) count++;
+      if (mask === null || mask[base + (documents[i] as number)] !== 0) count++;
     }
   }
   return count;
@@ -99,8 +100,9 @@ export function joinLists(
   if (only === undefined || present.length === 1) return only ?? null;
   const counts = new Uint16Array(CHUNK_DOCUMENTS);
   for (const list of present) {
+    const documents = documentsOf(list);
     for (let i = 0; i < list.count; i++) {
-      const document = list.documents[i] as number;
+      const document = documents[i] as number;
       counts[document] = (counts[document] as number) + countAt(list, i);
     }
   }
@@ -110,6 +112,7 @@ export function joinLists(
   return {
     count: own.length,
     documents: own,
+    dense: undefined,
     ...packCounts(
       Uint8Array.from(own, (each) => Math.min(counts[each] as number, MAX_TERM_COUNT)),
       0,

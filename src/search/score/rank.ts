@@ -1,5 +1,6 @@
 /** From the best candidates to the final order. */
 
+import type { MessageFacts } from "../index/source.ts";
 import type { LengthNorm } from "./bm25.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { RankingProfile } from "./profile.ts";
@@ -7,6 +8,7 @@ import {
   type Passage,
   type ScoredMessage,
   type ScoredSession,
+  type ScoredSpot,
   sessionScore,
 } from "./session-scores.ts";
 
@@ -17,6 +19,11 @@ export interface Ranked {
   readonly message: ScoredMessage | null;
   readonly score: number;
   readonly parts: ScoreParts;
+}
+
+/** The same before its time and sequence are read: only those that are shown need them. */
+export interface Placed extends Omit<Ranked, "message"> {
+  readonly spot: ScoredSpot | null;
 }
 
 export interface ScoreParts {
@@ -41,41 +48,64 @@ export interface Ranking {
   readonly perSession: number;
 }
 
-/** The best messages of a session, at most `perSession`, the best first. */
-export function rankSession(scored: ScoredSession, ranking: Ranking): Ranked[] {
+/** The best messages of a session, at most `perSession`. */
+export function rankSession(scored: ScoredSession, ranking: Ranking): Placed[] {
   const { profile, roleWeights, terms, sessionNorm, boosts } = ranking;
   const boost = boosts.get(scored.session) ?? 0;
   const whole =
     profile.session * sessionScore(scored, terms, sessionNorm) +
     profile.recurrence * Math.log1p(sumOfPassages(scored, roleWeights));
-  const ranked: Ranked[] = [];
+  const ranked: Placed[] = [];
   for (const place of bestPlaces(scored, scored.passages, roleWeights, ranking.perSession)) {
-    const message = scored.message(place);
-    // A blob is missing: the attempt will run again.
-    if (message === undefined) continue;
-    const role = roleWeights[message.role] as number;
+    const spot = scored.spot(place);
+    const role = roleWeights[spot.role] as number;
     const parts = {
-      message: message.score * role,
-      neighbours: ((scored.passages[place] as number) - message.score) * role,
+      message: spot.score * role,
+      neighbours: ((scored.passages[place] as number) - spot.score) * role,
       session: whole,
       boost,
     };
-    ranked.push({ session: scored.session, message, score: total(parts), parts });
+    ranked.push({ session: scored.session, spot, score: total(parts), parts });
   }
   if (ranked.length === 0 && boost > 0) {
     const parts = { message: 0, neighbours: 0, session: 0, boost };
-    ranked.push({ session: scored.session, message: null, score: boost, parts });
+    ranked.push({ session: scored.session, spot: null, score: boost, parts });
   }
-  return ranked.sort(byRank);
+  return ranked;
+}
+
+/** The best `limit`, in their final order. A blob that is missing makes the attempt run again. */
+export function bestOf(
+  placed: readonly Placed[],
+  limit: number,
+  factsOf: (spot: ScoredSpot) => MessageFacts | undefined,
+): Ranked[] {
+  const byScore = placed.toSorted((a, b) => b.score - a.score);
+  // Those that have the score of the last one may still stand before it.
+  const least = byScore[limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
+  const ranked: Ranked[] = [];
+  for (const { session, spot, score, parts } of byScore) {
+    if (score < least) break;
+    const facts = spot && factsOf(spot);
+    if (facts !== undefined) {
+      ranked.push({
+        session,
+        message: facts && { ...facts, ...(spot as ScoredSpot) },
+        score,
+        parts,
+      });
+    }
+  }
+  return ranked.sort(byRank).slice(0, limit);
 }
 
 /** The best message of a session by itself, if any may be a hit. */
 export function bestMessage(
   scored: ScoredSession,
   roleWeights: Float64Array,
-): ScoredMessage | undefined {
+): ScoredSpot | undefined {
   const [place] = bestPlaces(scored, scored.scores, roleWeights, 1);
-  return place === undefined ? undefined : scored.message(place);
+  return place === undefined ? undefined : scored.spot(place);
 }
 
 /** The places of the messages with the best `points` that may be hits. */
@@ -86,25 +116,24 @@ function bestPlaces(
   limit: number,
 ): readonly number[] {
   const { count, scores, roles } = scored;
-  const values = new Float64Array(count);
+  const weighted = (place: number) =>
+    (points[place] as number) * (roleWeights[roles[place] as number] as number);
   const places: number[] = [];
+  let first = -1;
+  let highest = Number.NEGATIVE_INFINITY;
   for (let place = 0; place < count; place++) {
     if (scores[place] === 0) continue;
-    values[place] = (points[place] as number) * (roleWeights[roles[place] as number] as number);
     places.push(place);
+    const value = weighted(place);
+    // Of equal ones the later: it is the newer one.
+    if (value < highest) continue;
+    highest = value;
+    first = place;
   }
-  // Of equal ones the later: it is the newer one.
-  const isBetter = (a: number, b: number) => (values[a] as number) >= (values[b] as number);
-  const first = places.reduce(
-    (best, place) => (isBetter(place, best) ? place : best),
-    places[0] ?? -1,
-  );
   if (first < 0) return [];
   if (limit === 1 && scored.accepts(first)) return [first];
   const best: number[] = [];
-  for (const place of places.sort(
-    (a, b) => (values[b] as number) - (values[a] as number) || b - a,
-  )) {
+  for (const place of places.sort((a, b) => weighted(b) - weighted(a) || b - a)) {
     if (best.length === limit) break;
     if (scored.accepts(place)) best.push(place);
   }

@@ -37,7 +37,9 @@ export function findMessages(
     if (ranges === undefined) isComplete = false;
     for (const { from, to } of inChunks(ranges ?? [])) {
       const places = new Int32Array(to - from);
-      for (let document = from; document < to; document++) {
+      const isWhole = view.live.messages === null && (path?.isWhole ?? true);
+      for (let i = 0; isWhole && i < places.length; i++) places[i] = count++;
+      for (let document = from; !isWhole && document < to; document++) {
         const counts = countsIn(view, document, path);
         if (counts === undefined) isComplete = false;
         places[document - from] = counts ? count++ : -1;

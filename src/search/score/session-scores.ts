@@ -6,10 +6,10 @@
  */
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
+import { countAt } from "../index/lists/packed-counts.ts";
+import { stretchOf, type TermList } from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
-import { countAt } from "../index/packed-counts.ts";
 import type { MessageFacts } from "../index/source.ts";
-import { lowerBound, type TermList } from "../index/term-list.ts";
 import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
@@ -17,7 +17,8 @@ import { type ChunkFilter, chunkFilter } from "./filter.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import { findMessages, type MessageRun, type SessionMessages } from "./session-messages.ts";
 
-export interface ScoredMessage extends MessageFacts {
+/** A message by where it is, and what it scores. */
+export interface ScoredSpot {
   readonly view: number;
   readonly document: number;
   /** An index into `ROLES`. */
@@ -26,6 +27,8 @@ export interface ScoredMessage extends MessageFacts {
   /** BM25, without role and boosts. */
   readonly score: number;
 }
+
+export interface ScoredMessage extends ScoredSpot, MessageFacts {}
 
 /**
  * A session as the ranking sees it. Messages are known by their place, 0 to `count` - 1 in the order
@@ -45,8 +48,7 @@ export interface ScoredSession {
   readonly length: number;
   /** Whether a message may be a hit. */
   accepts(place: number): boolean;
-  /** Undefined if a blob is missing. */
-  message(place: number): ScoredMessage | undefined;
+  spot(place: number): ScoredSpot;
 }
 
 /** How a message is scored together with the one before and the one after it. */
@@ -64,14 +66,19 @@ interface ReadyChunk {
   readonly lists: readonly (TermList | null)[];
 }
 
+/** More than a source can have. */
+const MAX_CHUNKS = 2 ** 20;
+
+/** What it gives is valid until the next session is scored: arrays are used again. */
 export class SessionScorer {
   readonly #pass: MessagePass;
-  readonly #passage: Passage;
-  readonly #chunks = new Map<string, ReadyChunk>();
+  readonly #passages: PassageScores;
+  readonly #chunks = new Map<number, ReadyChunk>();
+  #columns: PlaceColumns = roomFor(256);
 
   constructor(pass: MessagePass, passage: Passage = { neighbours: 0, norm: pass.norm }) {
     this.#pass = pass;
-    this.#passage = passage;
+    this.#passages = new PassageScores(passage);
   }
 
   /** `path` restricts the session to its active messages. Undefined if a blob is missing. */
@@ -80,11 +87,13 @@ export class SessionScorer {
     const chunks = found?.runs.map((run) => this.#chunk(run.view, run.chunk));
     if (found === undefined || chunks === undefined || chunks.includes(undefined)) return undefined;
     const ready = chunks as ReadyChunk[];
-    const { lengths, roles, documents, runs } = columnsOf(found, ready);
-    const { terms, norm, views } = this.#pass;
+    if (found.count > this.#columns.scores.length) this.#columns = roomFor(2 * found.count);
+    const { lengths, roles, documents, runs, scores } = this.#columns;
+    const length = fillColumns(this.#columns, found, ready);
+    const { terms, norm } = this.#pass;
     const counts = new Float64Array(terms.length);
-    const scores = new Float64Array(found.count);
-    const passages = new PassageScores(this.#passage, lengths);
+    const passages = this.#passages;
+    passages.begin(lengths, found.count);
     for (let index = 0; index < terms.length; index++) {
       const { weight } = terms[index] as WeightedTerm;
       for (let i = 0; i < found.runs.length; i++) {
@@ -93,13 +102,11 @@ export class SessionScorer {
         if (list === null || list === undefined) continue;
         const first = run.from - run.chunk * CHUNK_DOCUMENTS;
         const end = first + run.places.length;
-        let at = lowerBound(list.documents, first, 0, list.count);
-        for (; at < list.count; at++) {
-          const document = list.documents[at] as number;
-          if (document >= end) break;
-          const place = run.places[document - first] as number;
+        const { documents, from, to, shift } = stretchOf(list, first, end);
+        for (let at = from; at < to; at++) {
+          const place = run.places[(documents[at] as number) - first] as number;
           if (place < 0) continue;
-          const count = countAt(list, at);
+          const count = countAt(list, at + shift);
           const gain = weight * termGain(norm, count, lengths[place] as number);
           scores[place] = (scores[place] as number) + gain;
           counts[index] = (counts[index] as number) + count;
@@ -115,25 +122,25 @@ export class SessionScorer {
       passages: passages.scores(scores),
       roles,
       counts,
-      length: lengths.reduce((total, each) => total + each, 0),
+      length,
       accepts: (place) => {
         const run = found.runs[runs[place] as number] as MessageRun;
         const { filter } = ready[runs[place] as number] as ReadyChunk;
         const inChunk = (documents[place] as number) - run.chunk * CHUNK_DOCUMENTS;
         return filter?.accepts(inChunk) ?? false;
       },
-      message: (place) => {
-        const { view } = found.runs[runs[place] as number] as MessageRun;
-        const document = documents[place] as number;
-        const facts = views[view]?.source.facts(document);
-        const [role, length, score] = [roles[place], lengths[place], scores[place]] as number[];
-        return facts && { ...facts, view, document, role, length, score };
-      },
-    } as ScoredSession;
+      spot: (place) => ({
+        view: (found.runs[runs[place] as number] as MessageRun).view,
+        document: documents[place] as number,
+        role: roles[place] as number,
+        length: lengths[place] as number,
+        score: scores[place] as number,
+      }),
+    };
   }
 
   #chunk(number: number, chunk: number): ReadyChunk | undefined {
-    const key = `${number}/${chunk}`;
+    const key = number * MAX_CHUNKS + chunk;
     const known = this.#chunks.get(key);
     if (known !== undefined) return known;
     const view = this.#pass.views[number] as View;
@@ -158,17 +165,25 @@ export class SessionScorer {
  */
 export class PassageScores {
   readonly #passage: Passage;
-  readonly #lengths: Float64Array;
-  readonly #scores: Float64Array;
-  readonly #counts: Float64Array;
+  #lengths: Float64Array = new Float64Array(0);
+  #size = 0;
+  #scores: Float64Array = new Float64Array(256);
+  #counts: Float64Array = new Float64Array(256);
   readonly #touched: number[] = [];
 
-  constructor(passage: Passage, lengths: Float64Array) {
+  constructor(passage: Passage) {
     this.#passage = passage;
+  }
+
+  /** Begins with other messages: of `lengths` the first `size` are meant. */
+  begin(lengths: Float64Array, size: number): void {
     this.#lengths = lengths;
-    const size = passage.neighbours === 0 ? 0 : lengths.length;
-    this.#scores = new Float64Array(size);
-    this.#counts = new Float64Array(size);
+    this.#size = size;
+    if (size > this.#scores.length) {
+      this.#scores = new Float64Array(2 * size);
+      this.#counts = new Float64Array(2 * size);
+    }
+    this.#scores.fill(0, 0, size);
   }
 
   add(place: number, count: number): void {
@@ -176,7 +191,7 @@ export class PassageScores {
     if (neighbours === 0) return;
     this.#count(place, count);
     if (place > 0) this.#count(place - 1, neighbours * count);
-    if (place + 1 < this.#counts.length) this.#count(place + 1, neighbours * count);
+    if (place + 1 < this.#size) this.#count(place + 1, neighbours * count);
   }
 
   endTerm(weight: number): void {
@@ -202,12 +217,16 @@ export class PassageScores {
   /** On the scale of one message, so that messages and passages share an average. */
   #length(place: number): number {
     const { neighbours } = this.#passage;
-    const around = (this.#lengths[place - 1] ?? 0) + (this.#lengths[place + 1] ?? 0);
+    const lengths = this.#lengths;
+    const before = place > 0 ? (lengths[place - 1] as number) : 0;
+    const after = place + 1 < this.#size ? (lengths[place + 1] as number) : 0;
+    const around = before + after;
     return ((this.#lengths[place] as number) + neighbours * around) / (1 + 2 * neighbours);
   }
 }
 
 interface PlaceColumns {
+  readonly scores: Float64Array;
   readonly lengths: Float64Array;
   readonly roles: Uint8Array;
   readonly documents: Uint32Array;
@@ -215,28 +234,40 @@ interface PlaceColumns {
   readonly runs: Uint32Array;
 }
 
-/** What the ranking needs of each message, by place. */
-function columnsOf({ runs, count }: SessionMessages, ready: readonly ReadyChunk[]): PlaceColumns {
-  const result = {
+function roomFor(count: number): PlaceColumns {
+  return {
+    scores: new Float64Array(count),
     lengths: new Float64Array(count),
     roles: new Uint8Array(count),
     documents: new Uint32Array(count),
     runs: new Uint32Array(count),
   };
+}
+
+/** What the ranking needs of each message, by place; no scores yet. Gives the length of them all. */
+function fillColumns(
+  columns: PlaceColumns,
+  { runs, count }: SessionMessages,
+  ready: readonly ReadyChunk[],
+): number {
+  columns.scores.fill(0, 0, count);
+  let total = 0;
   for (let i = 0; i < runs.length; i++) {
     const { from, chunk, places } = runs[i] as MessageRun;
-    const { columns } = ready[i] as ReadyChunk;
+    const { lengths, roles } = (ready[i] as ReadyChunk).columns;
     const first = from - chunk * CHUNK_DOCUMENTS;
     for (let at = 0; at < places.length; at++) {
       const place = places[at] as number;
       if (place < 0) continue;
-      result.lengths[place] = columns.lengths[first + at] as number;
-      result.roles[place] = columns.roles[first + at] as number;
-      result.documents[place] = from + at;
-      result.runs[place] = i;
+      const length = lengths[first + at] as number;
+      total += length;
+      columns.lengths[place] = length;
+      columns.roles[place] = roles[first + at] as number;
+      columns.documents[place] = from + at;
+      columns.runs[place] = i;
     }
   }
-  return result;
+  return total;
 }
 
 /** BM25 of a session as one document. */

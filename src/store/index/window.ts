@@ -19,6 +19,16 @@ export const WINDOW_SESSION_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.u
 /** The same, and the entry that must be in the window (e), if it is there. */
 export const WINDOW_COLUMNS: string = `${WINDOW_SESSION_COLUMNS}, e.chain, e.depth, e.ordinal`;
 
+/** The names of these columns, in order. */
+export const WINDOW_SESSION_NAMES: readonly string[] = [
+  ...["id", "title", "agent", "created_at", "updated_at", "message_count"],
+  ...["leaf_id", "leaf_chain", "leaf_depth", "leaf_ordinal"],
+];
+export const WINDOW_NAMES: readonly string[] = [
+  ...WINDOW_SESSION_NAMES,
+  ...["chain", "depth", "ordinal"],
+];
+
 /** A message that is shown (m). */
 export const WINDOW_ENTRY_NAMES: readonly string[] = [
   ...["id", "sequence", "ordinal", "role", "actor", "created_at", "copied_from", "content"],

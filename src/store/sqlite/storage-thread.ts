@@ -10,6 +10,7 @@ import type { MaintenanceTask } from "../../search/port.ts";
 import type { IndexRequest } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
 import type { AppendResult } from "../records.ts";
+import { packAnswer } from "./answer-parcel.ts";
 import { type AppendParcel, packResult, unpackAppend } from "./append-parcel.ts";
 import { CHECKPOINT_PAGES } from "./executor.ts";
 import { closeWriter } from "./in-thread.ts";
@@ -150,7 +151,7 @@ function serveReads(): void {
         if (request.name === CLOSE) return close();
         if (code === undefined) return callRead(db, request.name, request.args);
         const [tenant, wanted] = request.args as [string, IndexRequest];
-        return searcher.search(code, tenant, wanted);
+        return packAnswer(searcher.search(code, tenant, wanted));
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, 2));

@@ -13,6 +13,7 @@ import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import type { AppendRequest } from "../records.ts";
 import { openForReading, queueFull } from "../store-errors.ts";
+import { type AnswerParcel, unpackAnswer } from "./answer-parcel.ts";
 import { packAppend, type ResultParcel, unpackResult } from "./append-parcel.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
@@ -74,7 +75,8 @@ export class Threads implements Executor {
       this.#searcher ??= new Thread({ ...this.#options, role: "reader" }, () => undefined);
     }
     const thread = this.#searcher ?? this.#reader;
-    return thread.ask(SEARCH, [tenant, request]) as Promise<IndexAnswer>;
+    const parcel = thread.ask(SEARCH, [tenant, request]) as Promise<AnswerParcel>;
+    return parcel.then(unpackAnswer);
   }
 
   maintain(

@@ -10,7 +10,9 @@ import {
   toWindow,
   WINDOW_COLUMNS,
   WINDOW_ENTRY_NAMES,
+  WINDOW_NAMES,
   WINDOW_SESSION_COLUMNS,
+  WINDOW_SESSION_NAMES,
   windowEntryColumns,
   windowRanges,
 } from "../../index/window.ts";
@@ -52,7 +54,10 @@ export function readWindows(
   return requests.map((request) => {
     const { session, sequence, before, after } = request;
     if (sequence === 0 || before + after > 0) return readWindow(db, tenant, request);
-    if (!sessions.has(session)) sessions.set(session, db.get(SQL.session, tenant, session));
+    if (!sessions.has(session)) {
+      const [head] = db.records(SQL.session, WINDOW_SESSION_NAMES, tenant, session);
+      sessions.set(session, head);
+    }
     return readMatch(db, tenant, request, sessions.get(session));
   });
 }
@@ -80,7 +85,7 @@ function readWindow(
   request: WindowRequest,
 ): Window | undefined {
   const { session, sequence } = request;
-  const head = db.get(SQL.head, sequence, tenant, session);
+  const [head] = db.records(SQL.head, WINDOW_NAMES, sequence, tenant, session);
   if (head === undefined) return undefined;
   const entry = entryEnd(head, request);
   if (entry === undefined) return toWindow(head, activeLeaf(head)?.id ?? null, [], new Map());

@@ -1,13 +1,15 @@
 /** The postings of one term in one chunk, as the scorer wants them. */
 
-import { CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "./layout.ts";
+import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "../layout.ts";
+import { type DenseDocuments, densePlace, denseRank, unpackDense } from "./dense-documents.ts";
 import type { PackedCounts } from "./packed-counts.ts";
 
 export interface TermList extends PackedCounts {
   readonly count: number;
-  /** Ascending, counted from the start of the chunk. */
-  readonly documents: Uint16Array;
-  /** Where each window begins in the two arrays; one more for the end. */
+  /** Ascending, counted from the start of the chunk. Undefined: they are many, and `dense`. */
+  readonly documents: Uint16Array | undefined;
+  readonly dense: DenseDocuments | undefined;
+  /** The place in the list at which each window begins; one more for the end. */
   readonly windows: Uint32Array;
   /**
    * What the best documents look like: for each window, or once for the chunk, the (count, role,
@@ -21,6 +23,49 @@ export interface Bounds {
   readonly starts: Uint16Array;
   /** count | role << 8 | length << 16 */
   readonly triples: Uint32Array;
+}
+
+/** The place of a document in the list, or -1. */
+export function placeOf({ documents, dense, windows }: TermList, document: number): number {
+  if (documents === undefined) return densePlace(dense as DenseDocuments, document);
+  const window = Math.floor(document / WINDOW_DOCUMENTS);
+  const to = windows[window + 1] as number;
+  const at = lowerBound(documents, document, windows[window] as number, to);
+  return at < to && documents[at] === document ? at : -1;
+}
+
+/** Some documents of a list: `documents[i]` for `from` <= i < `to`, at place i + `shift`. */
+export interface Stretch {
+  readonly documents: Uint16Array;
+  readonly from: number;
+  readonly to: number;
+  readonly shift: number;
+}
+
+const room = new Uint16Array(CHUNK_DOCUMENTS);
+
+/** The documents of the list from `first` to `end` (not included). Valid until the next call. */
+export function stretchOf(list: TermList, first: number, end: number): Stretch {
+  const { documents, dense, count } = list;
+  if (documents === undefined) {
+    const found = unpackDense(dense as DenseDocuments, first, end, room);
+    return {
+      documents: room,
+      from: 0,
+      to: found,
+      shift: found === 0 ? 0 : denseRank(dense as DenseDocuments, first),
+    };
+  }
+  const from = lowerBound(documents, first, 0, count);
+  return { documents, from, to: lowerBound(documents, end, from, count), shift: 0 };
+}
+
+/** All documents of the list. */
+export function documentsOf({ documents, dense, count }: TermList): Uint16Array {
+  if (documents !== undefined) return documents;
+  const unpacked = new Uint16Array(count);
+  unpackDense(dense as DenseDocuments, 0, CHUNK_DOCUMENTS, unpacked);
+  return unpacked;
 }
 
 /** Where each window begins among ascending documents. */

@@ -1,9 +1,10 @@
 /** From the stored postings of a term to lists that can be scored. */
 
-import type { Address } from "./blob-packer.ts";
-import { ByteReader, u16View, u32View } from "./bytes.ts";
-import { readAddress } from "./field-writer.ts";
-import { CHUNK_WINDOWS } from "./layout.ts";
+import type { Address } from "../blob-packer.ts";
+import { ByteReader, u16View, u32View } from "../bytes.ts";
+import { readAddress } from "../field-writer.ts";
+import { CHUNK_WINDOWS } from "../layout.ts";
+import { DENSE_LIST, DENSE_RANKS, DENSE_WORDS, type DenseDocuments } from "./dense-documents.ts";
 import { NONE, packCounts } from "./packed-counts.ts";
 import { type TermList, windowStarts } from "./term-list.ts";
 
@@ -34,6 +35,7 @@ export function chunkOfShort(list: ShortList, from: number, to: number, base: nu
   return {
     count: to - from,
     documents,
+    dense: undefined,
     ...packCounts(list.counts, from, to),
     windows: windowStarts(documents),
     bounds: undefined,
@@ -64,22 +66,31 @@ export function readLongTable(bytes: Uint8Array): LongListChunk[] {
 export function readLongChunk(bytes: Uint8Array, count: number): TermList {
   const head = u32View(bytes, 0, 1)[0] as number;
   const startCount = head & 0xff;
-  const largeCount = head >>> 8;
+  const largeCount = (head & ~DENSE_LIST) >>> 8;
   let at = 4;
   const windows = u32View(bytes, at, CHUNK_WINDOWS + 1);
   at += windows.byteLength;
   const countBytes = (count + 1) >>> 1;
-  const rest = 2 * startCount + 2 * count + countBytes + LARGE_BYTES * largeCount;
+  const isBits = head >= DENSE_LIST;
+  const documentBytes = isBits ? 4 * DENSE_WORDS + 2 * DENSE_RANKS : 2 * count;
+  const rest = 2 * startCount + documentBytes + countBytes + LARGE_BYTES * largeCount;
   const tripleCount = (bytes.length - at - rest) / 4;
   const triples = u32View(bytes, at, tripleCount);
   at += triples.byteLength;
+  const dense = isBits ? readDense(bytes, at) : undefined;
+  if (isBits) at += documentBytes;
   const starts = u16View(bytes, at, startCount);
   at += starts.byteLength;
-  const documents = u16View(bytes, at, count);
-  at += documents.byteLength;
+  const documents = isBits ? undefined : u16View(bytes, at, count);
+  if (!isBits) at += documentBytes;
   const counts = bytes.subarray(at, at + countBytes);
   const large = readLarge(bytes.subarray(at + countBytes), largeCount);
-  return { count, documents, counts, large, windows, bounds: { starts, triples } };
+  return { count, documents, dense, counts, large, windows, bounds: { starts, triples } };
+}
+
+function readDense(bytes: Uint8Array, at: number): DenseDocuments {
+  const bits = u32View(bytes, at, DENSE_WORDS);
+  return { bits, ranks: u16View(bytes, at + bits.byteLength, DENSE_RANKS) };
 }
 
 /** Place (two bytes) and count (one). */

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import type {
+  NoteSearchAnswer,
+  SearchAnswer,
+  SearchHit,
+  WindowItem,
+} from "../../search/request.ts";
+import { packAnswer, unpackAnswer } from "./answer-parcel.ts";
+
+const item: WindowItem = {
+  entryId: "e1",
+  index: 3,
+  role: "user",
+  actor: null,
+  createdAt: 7,
+  snippet: "what was said",
+  truncated: false,
+  toolName: null,
+  matches: [],
+  found: false,
+};
+
+const hit: SearchHit = {
+  sessionId: "s1",
+  meta: { title: "a title", agent: "ana", createdAt: 1, updatedAt: 2, messageCount: 9 },
+  entryId: "e2",
+  index: 4,
+  leaf: "e9",
+  score: 1.25,
+  window: [
+    item,
+    {
+      ...item,
+      entryId: "e2",
+      actor: "ana",
+      toolName: "grep",
+      truncated: true,
+      found: true,
+      matches: [{ start: 0, end: 4 }],
+    },
+  ],
+};
+
+/** Every field that a hit can have, and one by its title only. */
+const others: readonly SearchHit[] = [
+  { ...hit, parts: { message: 1, neighbours: 0.5, session: 0.25, boost: 2 } },
+  { ...hit, entryId: null, index: null, leaf: null, window: [] },
+];
+
+const answer: Required<SearchAnswer> = {
+  hits: [hit, ...others],
+  notes: ["a note"],
+  indexing: true,
+  degraded: false,
+  partial: true,
+  unreadable: [5],
+  lag: 6,
+  explanation: {
+    terms: [{ term: "said", documents: 2, weight: 0.5 }],
+    documents: 10,
+    averageLength: 3,
+    segments: 1,
+    candidates: 4,
+  },
+};
+
+test("an answer arrives as it was sent", () => {
+  expect(unpackAnswer(structuredClone(packAnswer(answer)))).toStrictEqual(answer);
+  const empty: SearchAnswer = { ...answer, hits: [] };
+  expect(unpackAnswer(structuredClone(packAnswer(empty)))).toStrictEqual(empty);
+});
+
+test("an answer about notes arrives as it was sent", () => {
+  const notes: NoteSearchAnswer = {
+    notes: [{ key: "ana\0home", score: 2 }],
+    indexing: false,
+    degraded: true,
+    unreadable: [],
+  };
+  expect(unpackAnswer(structuredClone(packAnswer(notes)))).toStrictEqual(notes);
+});
