@@ -1,5 +1,7 @@
 /** From the bytes of a file to its lines, one in memory at a time. */
 
+import { isAscii } from "node:buffer";
+
 export interface Line {
   /** Counted from 1. */
   readonly number: number;
@@ -30,48 +32,59 @@ export async function* splitLines(
   options: LineOptions = {},
 ): AsyncGenerator<Line> {
   const { maxBytes = MAX_LINE_BYTES, start: from = { lines: 0, offset: 0 } } = options;
+  /** What earlier chunks have of the line, and how many bytes it is; none is kept of too long a line. */
   let parts: Uint8Array[] = [];
   let length = 0;
   let number = from.lines;
   let offset = from.offset;
-  const keep = (part: Uint8Array) => {
-    length += part.length;
-    if (length <= maxBytes) parts.push(part);
-    else parts = [];
-  };
-  const take = (ended: boolean): Line => {
-    const place = { number: ++number, offset, ended };
-    offset += length + (ended ? 1 : 0);
-    const line: Line =
-      length > maxBytes
-        ? { ...place, text: "", damage: "too_long" }
-        : { ...place, ...decode(Buffer.concat(parts), number === 1) };
+  const take = (end: Buffer, ended: boolean, isPlain: boolean): Line => {
+    const size = length + end.length;
+    const bytes = parts.length === 0 ? end : Buffer.concat([...parts, end]);
+    const line =
+      size > maxBytes
+        ? ({ number: ++number, offset, text: "", ended, damage: "too_long" } as const)
+        : toLine(++number, offset, ended, bytes, isPlain && parts.length === 0);
+    offset += size + (ended ? 1 : 0);
     parts = [];
     length = 0;
     return line;
   };
   for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const isPlain = isAscii(bytes);
     let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      keep(chunk.subarray(start, end));
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      yield take(bytes.subarray(start, end), true, isPlain);
       start = end + 1;
-      yield take(true);
     }
+    if (start === bytes.length) continue;
+    length += bytes.length - start;
     // A copy: whoever reads the file may fill the same memory again.
-    if (start < chunk.length) keep(Uint8Array.prototype.slice.call(chunk, start));
+    if (length <= maxBytes) parts.push(Uint8Array.prototype.slice.call(bytes, start));
+    else parts = [];
   }
-  if (length > 0) yield take(false);
+  if (length > 0) yield take(Buffer.alloc(0), false, false);
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
-function decode(bytes: Uint8Array, isFirst: boolean): Pick<Line, "text" | "damage"> {
-  const trim = (text: string) =>
-    (isFirst && text.startsWith("\uFEFF") ? text.slice(1) : text).replace(/\r$/, "");
+function toLine(
+  number: number,
+  offset: number,
+  ended: boolean,
+  bytes: Buffer,
+  isPlain: boolean,
+): Line {
+  const trim = (text: string) => {
+    const begun = number === 1 && text.startsWith("\uFEFF") ? text.slice(1) : text;
+    return begun.endsWith("\r") ? begun.slice(0, -1) : begun;
+  };
+  // What is ASCII needs no decoder, and is looked at for it a chunk at a time.
+  if (isPlain) return { number, offset, text: trim(bytes.toString("latin1")), ended };
   try {
-    return { text: trim(strict.decode(bytes)) };
+    return { number, offset, text: trim(strict.decode(bytes)), ended };
   } catch {
-    return { text: trim(lenient.decode(bytes)), damage: "not_utf8" };
+    return { number, offset, text: trim(lenient.decode(bytes)), ended, damage: "not_utf8" };
   }
 }

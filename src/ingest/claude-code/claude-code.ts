@@ -10,11 +10,12 @@
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { Fields } from "../fields.ts";
-import { type JsonRecord, readRecords } from "../jsonl.ts";
+import { type JsonRecord, type LineRules, readRecords } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
 import { ClaudeFile } from "./claude-file.ts";
+import { RESULT_DIGEST } from "./claude-result.ts";
 import {
   type ClaudeHeader,
   FORMAT,
@@ -57,20 +58,15 @@ export const CLAUDE_CODE: TranscriptSource = {
     const { resume } = input;
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
-      let length = 0;
-      async function* measured() {
-        for await (const line of input.lines) {
-          length += line.text.length;
-          yield line;
-        }
-      }
-      const records = readRecords(measured(), problems);
+      const records = readRecords(input.lines, problems, RULES);
       const ahead: JsonRecord[] = [];
       if (resume !== undefined) header = resume["header"] as unknown as ClaudeHeader;
       else {
+        let length = 0;
         while (!isHeaderComplete(ahead, length)) {
           const next = await records.next();
           if (next.done) break;
+          length += next.value.length;
           ahead.push(next.value);
         }
         header = await readHeader(ahead, input);
@@ -100,6 +96,15 @@ export const CLAUDE_CODE: TranscriptSource = {
 
 /** A first line that is damaged, or empty, does not hide what the others are. */
 const LOOKED_AT = 20;
+
+/** Copies of files, of which a session may have thousands, begin with their type. */
+const SNAPSHOT = '{"type":"file-history-snapshot","messageId":';
+const SNAPSHOT_RECORD = { type: "file-history-snapshot" };
+
+const RULES: LineRules = {
+  digest: RESULT_DIGEST,
+  skim: (text) => (text.startsWith(SNAPSHOT) && text.endsWith("}") ? SNAPSHOT_RECORD : undefined),
+};
 
 /** Types that no other agent's lines have, each with a field that it comes with. */
 const TYPES: Readonly<Record<string, string>> = {

@@ -159,23 +159,8 @@ function keptFields(record: Fields, message: JsonObject): JsonObject {
   const kept: Record<string, JsonValue | undefined> = {};
   for (const name of Object.keys(record)) {
     if (BASE.includes(name)) continue;
-    const value = record[name] as JsonValue;
-    setField(kept, name, name === "toolUseResult" ? smallResult(value) : value);
+    setField(kept, name, record[name]);
   }
   kept["message"] = message;
   return presentFields(kept);
-}
-
-/** What a tool tells beside its output mostly repeats it: files whole, diffs, streams. */
-const MAX_RESULT_FIELD = 1024;
-
-function smallResult(result: JsonValue): JsonValue {
-  if (JSON.stringify(result).length <= MAX_RESULT_FIELD) return result;
-  if (!isPlainObject(result)) return { omitted: true };
-  const isSmall = (value: unknown) => JSON.stringify(value).length <= MAX_RESULT_FIELD / 4;
-  const entries = Object.entries(result as JsonObject);
-  return {
-    ...Object.fromEntries(entries.filter(([, value]) => isSmall(value))),
-    omitted: entries.filter(([, value]) => !isSmall(value)).map(([name]) => name),
-  };
 }

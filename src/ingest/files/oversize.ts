@@ -6,6 +6,7 @@
  * long values are cut, and say so; numbers, ids and everything else stay to the letter.
  */
 
+import { endOfString } from "../json-scan.ts";
 import type { Line } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
 
@@ -67,16 +68,6 @@ export function cutStrings(text: string, length: number): string {
     quote = text.indexOf('"', end + 1);
   }
   return kept === 0 ? text : parts.join("") + text.slice(kept);
-}
-
-/** Where the literal's closing quote stands; -1 if it has none. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
-    if (slashes % 2 === 0) return end;
-  }
-  return -1;
 }
 
 /** Base64 and the like: a long run without a space, a sign or an escape. */
