@@ -3,6 +3,7 @@
 import { isPlainObject } from "../model/json.ts";
 import { MAX_JSON_DEPTH } from "../model/limits.ts";
 import { parseExact } from "../transcript/exact-json.ts";
+import { type Batched, mapBatches } from "./batches.ts";
 import { scanObject } from "./json-scan.ts";
 import type { Line } from "./lines.ts";
 import type { ProblemLog } from "./problems.ts";
@@ -37,12 +38,22 @@ export interface FieldDigest {
 export async function* readRecords(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
-  rules: LineRules = {},
 ): AsyncGenerator<JsonRecord> {
-  for await (const line of lines) {
-    const record = rules.skim?.(line.text) ?? parseLine(line, problems, rules.digest);
-    if (record !== undefined) yield { line: line.number, length: line.text.length, record };
-  }
+  yield* readRecordBatches(lines, problems);
+}
+
+/** The same, for readers of long files. */
+export function readRecordBatches(
+  lines: AsyncIterable<Line>,
+  problems: ProblemLog,
+  { skim, digest }: LineRules = {},
+): Batched<JsonRecord> {
+  return mapBatches(lines, function* (batch) {
+    for (const line of batch) {
+      const record = skim?.(line.text) ?? parseLine(line, problems, digest);
+      if (record !== undefined) yield { line: line.number, length: line.text.length, record };
+    }
+  });
 }
 
 function parseLine(

@@ -1,6 +1,7 @@
 /** From the bytes of a file to its lines, one in memory at a time. */
 
 import { isAscii } from "node:buffer";
+import { type Batched, batched } from "./batches.ts";
 
 export interface Line {
   /** Counted from 1. */
@@ -26,44 +27,64 @@ export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** A final line break does not begin another line. */
-export async function* splitLines(
+/** A final line break does not begin another line. A batch are the lines that end in one chunk. */
+export function splitLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: LineOptions = {},
-): AsyncGenerator<Line> {
-  const { maxBytes = MAX_LINE_BYTES, start: from = { lines: 0, offset: 0 } } = options;
+): Batched<Line> {
+  const splitter = new LineSplitter(options);
+  async function* batches(): AsyncGenerator<Iterable<Line>> {
+    for await (const chunk of chunks) yield splitter.lines(chunk);
+    yield splitter.end();
+  }
+  return batched(batches());
+}
+
+class LineSplitter {
+  readonly #maxBytes: number;
+  #number: number;
+  #offset: number;
   /** What earlier chunks have of the line, and how many bytes it is; none is kept of too long a line. */
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  let number = from.lines;
-  let offset = from.offset;
-  const take = (end: Buffer, ended: boolean, isPlain: boolean): Line => {
-    const size = length + end.length;
-    const bytes = parts.length === 0 ? end : Buffer.concat([...parts, end]);
-    const line =
-      size > maxBytes
-        ? ({ number: ++number, offset, text: "", ended, damage: "too_long" } as const)
-        : toLine(++number, offset, ended, bytes, isPlain && parts.length === 0);
-    offset += size + (ended ? 1 : 0);
-    parts = [];
-    length = 0;
-    return line;
-  };
-  for await (const chunk of chunks) {
+  #parts: Uint8Array[] = [];
+  #length = 0;
+
+  constructor({ maxBytes = MAX_LINE_BYTES, start = { lines: 0, offset: 0 } }: LineOptions) {
+    this.#maxBytes = maxBytes;
+    this.#number = start.lines;
+    this.#offset = start.offset;
+  }
+
+  *lines(chunk: Uint8Array): Generator<Line> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     const isPlain = isAscii(bytes);
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-      yield take(bytes.subarray(start, end), true, isPlain);
+      yield this.#take(bytes.subarray(start, end), true, isPlain);
       start = end + 1;
     }
-    if (start === bytes.length) continue;
-    length += bytes.length - start;
+    if (start === bytes.length) return;
+    this.#length += bytes.length - start;
     // A copy: whoever reads the file may fill the same memory again.
-    if (length <= maxBytes) parts.push(Uint8Array.prototype.slice.call(bytes, start));
-    else parts = [];
+    if (this.#length > this.#maxBytes) this.#parts = [];
+    else this.#parts.push(Uint8Array.prototype.slice.call(bytes, start));
   }
-  if (length > 0) yield take(Buffer.alloc(0), false, false);
+
+  end(): Line[] {
+    return this.#length === 0 ? [] : [this.#take(Buffer.alloc(0), false, false)];
+  }
+
+  #take(end: Buffer, ended: boolean, isPlain: boolean): Line {
+    const size = this.#length + end.length;
+    const isWhole = this.#parts.length === 0;
+    const bytes = isWhole ? end : Buffer.concat([...this.#parts, end]);
+    const number = ++this.#number;
+    const offset = this.#offset;
+    this.#offset += size + (ended ? 1 : 0);
+    this.#parts = [];
+    this.#length = 0;
+    if (size > this.#maxBytes) return { number, offset, text: "", ended, damage: "too_long" };
+    return toLine(number, offset, ended, bytes, isPlain && isWhole);
+  }
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

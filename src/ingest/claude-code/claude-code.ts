@@ -9,8 +9,9 @@
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { batched, splitAhead } from "../batches.ts";
 import type { Fields } from "../fields.ts";
-import { type JsonRecord, type LineRules, readRecords } from "../jsonl.ts";
+import { type JsonRecord, type LineRules, readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
@@ -58,21 +59,19 @@ export const CLAUDE_CODE: TranscriptSource = {
     const { resume } = input;
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
-      const records = readRecords(input.lines, problems, RULES);
-      const ahead: JsonRecord[] = [];
-      if (resume !== undefined) header = resume["header"] as unknown as ClaudeHeader;
-      else {
-        let length = 0;
-        while (!isHeaderComplete(ahead, length)) {
-          const next = await records.next();
-          if (next.done) break;
-          length += next.value.length;
-          ahead.push(next.value);
-        }
-        header = await readHeader(ahead, input);
-      }
+      let length = 0;
+      const isEnough = (read: readonly JsonRecord[]) => {
+        length += read.at(-1)?.length ?? 0;
+        return resume !== undefined || isHeaderComplete(read, length);
+      };
+      const records = readRecordBatches(input.lines, problems, RULES);
+      const { ahead, rest } = await splitAhead(records, isEnough);
+      header =
+        resume === undefined
+          ? await readHeader(ahead, input)
+          : (resume["header"] as unknown as ClaudeHeader);
       file = new ClaudeFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
-      const entries = file.read(ahead, records);
+      const entries = batched(file.read(ahead, rest));
       yield { ...toSession(header), entries, leaf: () => file?.leaf, problems };
     }
     return {

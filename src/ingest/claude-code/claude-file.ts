@@ -57,11 +57,15 @@ export class ClaudeFile {
 
   async *read(
     ahead: readonly JsonRecord[],
-    records: AsyncIterable<JsonRecord>,
-  ): AsyncGenerator<ImportedEntry> {
-    for (const record of ahead) yield* this.#line(record);
-    for await (const record of records) yield* this.#line(record);
-    yield* this.#usage.end();
+    rest: AsyncIterable<Iterable<JsonRecord>>,
+  ): AsyncGenerator<Iterable<ImportedEntry>> {
+    yield this.#batch(ahead);
+    for await (const records of rest) yield this.#batch(records);
+    yield this.#usage.end();
+  }
+
+  *#batch(records: Iterable<JsonRecord>): Generator<ImportedEntry> {
+    for (const record of records) yield* this.#line(record);
   }
 
   /** The conversation goes on from its own last entry, whatever a sub-agent said behind it. */

@@ -82,11 +82,15 @@ export class CodexFile {
 
   async *read(
     ahead: readonly JsonRecord[],
-    records: AsyncIterable<JsonRecord>,
-  ): AsyncGenerator<ImportedEntry> {
-    for (const record of ahead) yield* this.#record(record);
-    for await (const record of records) yield* this.#record(record);
-    yield* this.#usage.end();
+    rest: AsyncIterable<Iterable<JsonRecord>>,
+  ): AsyncGenerator<Iterable<ImportedEntry>> {
+    yield this.#batch(ahead);
+    for await (const records of rest) yield this.#batch(records);
+    yield this.#usage.end();
+  }
+
+  *#batch(records: Iterable<JsonRecord>): Generator<ImportedEntry> {
+    for (const record of records) yield* this.#record(record);
   }
 
   *#record({ record, line }: JsonRecord): Generator<ImportedEntry> {

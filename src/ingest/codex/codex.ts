@@ -4,8 +4,9 @@
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { batched, splitAhead } from "../batches.ts";
 import type { Fields } from "../fields.ts";
-import { type JsonRecord, readRecords } from "../jsonl.ts";
+import { readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
@@ -47,15 +48,13 @@ export const CODEX: TranscriptSource = {
     const { resume, path } = input;
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
-      const records = readRecords(input.lines, problems);
-      const ahead: JsonRecord[] = [];
+      const records = readRecordBatches(input.lines, problems);
+      const { ahead, rest } = await splitAhead(
+        records,
+        (read) => resume !== undefined || isHeaderComplete(read),
+      );
       if (resume !== undefined) header = resume["header"] as unknown as CodexHeader;
       else {
-        while (!isHeaderComplete(ahead)) {
-          const next = await records.next();
-          if (next.done) break;
-          ahead.push(next.value);
-        }
         header = readHeader(ahead, path);
         const [first] = ahead;
         if (first !== undefined && !header.isThere) {
@@ -63,7 +62,7 @@ export const CODEX: TranscriptSource = {
         }
       }
       file = new CodexFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
-      yield { ...toSession(header), entries: file.read(ahead, records), problems };
+      yield { ...toSession(header), entries: batched(file.read(ahead, rest)), problems };
     }
     return {
       ...{ sessions: sessions(), problems },

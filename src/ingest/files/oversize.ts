@@ -6,6 +6,7 @@
  * long values are cut, and say so; numbers, ids and everything else stay to the letter.
  */
 
+import { type Batched, mapBatches } from "../batches.ts";
 import { endOfString } from "../json-scan.ts";
 import type { Line } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -21,21 +22,23 @@ export const MAX_LINE_LENGTH: number = 1024 * 1024;
 const KEPT_LENGTHS = [256 * 1024, 64 * 1024, 16 * 1024, 4 * 1024, 1024] as const;
 
 /** Passes lines on. What is too long is cut or left out, and counted either way. */
-export async function* limitLines(
+export function limitLines(
   lines: AsyncIterable<Line>,
   oversize: Oversize,
   problems: ProblemLog,
-): AsyncGenerator<Line> {
-  for await (const line of lines) {
-    if (line.text.length <= MAX_LINE_LENGTH) {
-      yield line;
-    } else if (oversize === "skip") {
-      problems.add("line_too_long", "the line is longer than 1 MB and was left out", line.number);
-    } else {
-      problems.add("line_cut", "the line is longer than 1 MB; long values were cut", line.number);
-      yield { ...line, text: cutLine(line.text) };
+): Batched<Line> {
+  return mapBatches(lines, function* (batch) {
+    for (const line of batch) {
+      if (line.text.length <= MAX_LINE_LENGTH) {
+        yield line;
+      } else if (oversize === "skip") {
+        problems.add("line_too_long", "the line is longer than 1 MB and was left out", line.number);
+      } else {
+        problems.add("line_cut", "the line is longer than 1 MB; long values were cut", line.number);
+        yield { ...line, text: cutLine(line.text) };
+      }
     }
-  }
+  });
 }
 
 /** A line that consists of many short values stays as long as it is. */
