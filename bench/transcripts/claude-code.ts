@@ -40,7 +40,7 @@ export class ClaudeCodeWriter {
       });
       yield answered({ type: "text", text: remark });
       const id = `toolu_01${words.sealed(17).slice(0, 22).replaceAll(/[+/]/g, "x")}`;
-      const { name, input, output, result } = toCall(action);
+      const { name, input, output, result } = toCall(action, this.#isOld);
       yield answered({ type: "tool_use", id, name, input, caller: { type: "direct" } });
       const call = this.#parent;
       if (this.#isOld) {
@@ -179,10 +179,10 @@ interface Call {
   readonly result: object;
 }
 
-function toCall(action: Action): Call {
+function toCall(action: Action, isOld: boolean): Call {
   switch (action.tool) {
     case "read":
-      return toRead(action);
+      return toRead(action, isOld);
     case "bash": {
       const { command, output: stdout } = action;
       return {
@@ -211,11 +211,15 @@ function toCall(action: Action): Call {
   }
 }
 
-function toRead({ path: filePath, lines }: Extract<Action, { tool: "read" }>): Call {
+function toRead(
+  { path: filePath, lines }: Extract<Action, { tool: "read" }>,
+  isOld: boolean,
+): Call {
+  const number = (i: number) => (isOld ? `${String(i + 1).padStart(6)}→` : `${i + 1}\t`);
   const counts = { numLines: lines.length, startLine: 1, totalLines: lines.length };
   return {
     ...{ name: "Read", input: { file_path: filePath } },
-    output: lines.map((line, i) => `${String(i + 1).padStart(6)}→${line}`).join("\n"),
+    output: lines.map((line, i) => number(i) + line).join("\n"),
     result: { type: "text", file: { filePath, content: lines.join("\n"), ...counts } },
   };
 }
