@@ -70,7 +70,8 @@ export const CLAUDE_CODE: TranscriptSource = {
         resume === undefined
           ? await readHeader(ahead, input)
           : (resume["header"] as unknown as ClaudeHeader);
-      file = new ClaudeFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
+      const known = resume?.["file"] as JsonObject | undefined;
+      file = new ClaudeFile(header, problems, counter, input, known);
       const entries = batched(file.read(ahead, rest));
       yield { ...toSession(header), entries, leaf: () => file?.leaf, problems };
     }

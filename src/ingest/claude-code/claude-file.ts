@@ -7,7 +7,7 @@ import { type Fields, isEmpty, textField } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
-import type { ImportedEntry } from "../source.ts";
+import type { ImportedEntry, SourceInput } from "../source.ts";
 import { toCompaction } from "./claude-compaction.ts";
 import {
   type LineContext,
@@ -17,6 +17,7 @@ import {
   toQueuedPrompt,
 } from "./claude-lines.ts";
 import { toNote } from "./claude-notes.ts";
+import { ClaudeOutputs } from "./claude-outputs.ts";
 import { type ClaudeHeader, FORMAT } from "./claude-session.ts";
 import { ClaudeTitle } from "./claude-title.ts";
 import { ClaudeTree, MAIN } from "./claude-tree.ts";
@@ -43,6 +44,7 @@ export class ClaudeFile {
   readonly #notes = new Set<string>();
   readonly #lines: LineCounter;
   readonly #context: LineContext;
+  readonly #outputs: ClaudeOutputs;
   readonly #has = (uuid: string): boolean => this.#tree.nodeAt(uuid) !== undefined;
   #endsAside: boolean;
 
@@ -50,6 +52,7 @@ export class ClaudeFile {
     header: ClaudeHeader,
     problems: ProblemLog,
     lines: LineCounter,
+    input: Pick<SourceInput, "path" | "files">,
     state: JsonObject = {},
   ) {
     this.#header = header;
@@ -60,6 +63,7 @@ export class ClaudeFile {
     this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
     this.#boundaries = new Map((state["boundaries"] ?? []) as unknown as [string, Fields][]);
     this.#lines = lines;
+    this.#outputs = new ClaudeOutputs(input);
     this.#context = { toolNames: this.#toolNames, common: header.common };
     this.#endsAside = state["endsAside"] === true;
   }
@@ -68,9 +72,9 @@ export class ClaudeFile {
     ahead: readonly JsonRecord[],
     rest: AsyncIterable<Iterable<JsonRecord>>,
   ): AsyncGenerator<Iterable<ImportedEntry>> {
-    yield this.#batch(ahead);
-    for await (const records of rest) yield this.#batch(records);
-    yield this.#usage.end();
+    yield* this.#outputs.fill(this.#batch(ahead));
+    for await (const records of rest) yield* this.#outputs.fill(this.#batch(records));
+    yield* this.#outputs.fill(this.#usage.end());
   }
 
   #batch(records: Iterable<JsonRecord>): ImportedEntry[] {
@@ -128,6 +132,7 @@ export class ClaudeFile {
     for (let i = 0; i < entries.length; i++) {
       const sourceId = ids[i] ?? id;
       const entry = this.#entry(record, entries[i] as MappedEntry, sourceId, parent);
+      if (entry.role === "tool") this.#outputs.note(entry, record);
       this.#usage.add(entry, answer, given);
       parent = sourceId;
     }
