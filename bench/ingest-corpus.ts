@@ -22,12 +22,15 @@ export type Format = (typeof FORMATS)[number];
 export interface Corpus {
   readonly files: number;
   readonly bytes: number;
-  /** Text that people and models said. */
+  /** Text that people and models said; of files that end in the middle, as if they did not. */
   readonly spokenBytes: number;
 }
 
 /** How much is said: formats with more beside it have sessions that say more, for the same share. */
 const TALK: Readonly<Record<Format, number>> = { "claude-code": 3.9, codex: 3.2, pi: 1.25 };
+
+/** About what a request takes until it is answered. A shorter file ends in the middle of one. */
+const EXCHANGE_BYTES = 100_000;
 
 /** Writes files of about `fileBytes` each below `root`, until there are `files`. */
 export async function writeCorpus(
@@ -38,6 +41,7 @@ export async function writeCorpus(
 ): Promise<Corpus> {
   let bytes = 0;
   let spokenBytes = 0;
+  const isShort = fileBytes < EXCHANGE_BYTES;
   for (let i = 0; i < files; i++) {
     const story = new Story(i, TALK[format]);
     const writer = writerOf(format, story, i);
@@ -47,7 +51,10 @@ export async function writeCorpus(
     let length = 0;
     while (length < fileBytes) {
       let text = "";
-      for (const line of writer.lines()) text += `${JSON.stringify(line)}\n`;
+      for (const line of writer.lines()) {
+        text += `${JSON.stringify(line)}\n`;
+        if (isShort && text.length >= fileBytes) break;
+      }
       length += Buffer.byteLength(text);
       if (!out.write(text)) await once(out, "drain");
     }
