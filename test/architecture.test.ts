@@ -25,7 +25,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   facts: { folders: ["model", "search", "compaction"], packages: [] },
 
   // Readers of other agents' files. Each knows the port and nothing of the others.
-  ingest: { folders: ["model", "transcript"], packages: [] },
+  ingest: { folders: ["model", "transcript"], packages: ["node:buffer"] },
   "ingest/claude-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/codex": { folders: ["model", "transcript", "ingest"], packages: [] },
@@ -34,7 +34,10 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "ingest/gemini-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/cline": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/aider": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/openclaw": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/openclaw": {
+    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
+    packages: [],
+  },
   "ingest/qwen-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/crabtalk": { folders: ["model", "transcript", "ingest"], packages: [] },
   // Databases of other agents, for reading only.

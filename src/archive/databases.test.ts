@@ -90,3 +90,28 @@ test("a database that was replaced by an older one is read whole", async () => {
   older.say("ses_2", PAST);
   expect((await machine.run(engine, sources)).totals.created).toBe(1);
 });
+
+test("a session that its gateway moved from a file into a database stays one", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  const lines = [
+    { type: "session", version: 3, id: "a1", timestamp: "2026-03-01T12:00:00.000Z", cwd: "/srv" },
+    ...["00000001", "00000002"].map((id, i) => ({
+      ...{ type: "message", id, parentId: i === 0 ? null : "00000001" },
+      timestamp: `2026-03-01T12:00:0${i + 1}.000Z`,
+      message: { role: "user", content: [{ type: "text", text: `said ${i}` }] },
+    })),
+  ].map((line) => JSON.stringify(line));
+  machine.put(".openclaw/agents/main/sessions/a1.jsonl", `${lines.slice(0, 2).join("\n")}\n`);
+  expect((await machine.run(engine, sources)).totals).toMatchObject({ created: 1, entries: 1 });
+  const path = machine.put(".openclaw/agents/main/agent/openclaw-agent.sqlite", "");
+  using database = new DatabaseSync(path);
+  database.exec(`CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT,
+    created_at INTEGER, PRIMARY KEY (session_id, seq))`);
+  const insert = database.prepare("INSERT INTO transcript_events VALUES ('a1', ?, ?, ?)");
+  for (const [seq, line] of lines.entries()) insert.run(seq, line, PAST);
+  const { totals } = await machine.run(engine, sources);
+  expect(totals).toMatchObject({ created: 0, grown: 1, entries: 1, problems: new Map() });
+  expect((await engine.listSessions()).sessions).toMatchObject([{ messageCount: 2 }]);
+  expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(2);
+});

@@ -64,10 +64,12 @@ export async function ingestFiles(
       if (signal?.aborted || failure !== undefined) break;
       if (planned.plan === "unchanged") {
         const { candidate, known } = planned;
-        const isOdd = candidate.named && known !== undefined && isUnrecognised(known);
-        const outcome = outcomeOf(candidate.file.path, isOdd ? "unrecognised" : "unchanged");
-        totals.add(outcome);
-        if (candidate.named) onOutcome?.(outcome);
+        if (candidate.named) {
+          const isOdd = known !== undefined && isUnrecognised(known);
+          const outcome = outcomeOf(candidate.file.path, isOdd ? "unrecognised" : "unchanged");
+          totals.add(outcome);
+          onOutcome?.(outcome);
+        } else totals.files.unchanged++;
         continue;
       }
       await lanes.room(planned.candidate.file.size);
@@ -132,32 +134,42 @@ export async function planGroup(
   group: readonly Candidate[],
 ): Promise<readonly Planned[]> {
   const facts = await findRecords(setting, group, false);
-  const sums = await Promise.all(
-    group.map(({ file }) => sumWhole(setting, file, facts.get(file.path))),
-  );
-  const plan = (candidate: Candidate, i: number, known: IngestedFile | undefined): Planned => ({
-    ...{ candidate, known, plan: planReading(sums[i] ?? candidate.file, known, setting) },
-  });
-  const planned = group.map((each, i) => plan(each, i, facts.get(each.file.path)));
+  const sums = await sumGroup(setting, group, facts);
+  const plan = (candidate: Candidate, known: IngestedFile | undefined): Planned => {
+    const { file } = candidate;
+    return { candidate, known, plan: planReading(sums.get(file) ?? file, known, setting) };
+  };
+  const planned = group.map((each) => plan(each, facts.get(each.file.path)));
   const changed = planned.filter(({ known, plan }) => known !== undefined && plan !== "unchanged");
   if (changed.length === 0) return planned;
   const candidates = changed.map(({ candidate }) => candidate);
   const whole = await findRecords(setting, candidates, true);
-  return planned.map((each, i) => {
+  return planned.map((each) => {
     const known = whole.get(each.candidate.file.path);
-    return known === undefined ? each : plan(each.candidate, i, known);
+    return known === undefined ? each : plan(each.candidate, known);
   });
 }
 
-/** Of a file, and of all that lies beside it and is a part of it. */
-async function sumWhole(
+/** Of the files that have parts beside them: their sums with all of these. */
+async function sumGroup(
   { sources }: IngestSetting,
-  file: Candidate["file"],
-  known: IngestedFile | undefined,
-): Promise<FileSum> {
-  const source = known && sources.find(({ name }) => name === known.source);
-  const hasParts = source?.container === "database" || source?.companions !== undefined;
-  return hasParts ? addSums(file, await sumBeside(source, file)) : file;
+  group: readonly Candidate[],
+  facts: ReadonlyMap<string, IngestedFile>,
+): Promise<ReadonlyMap<Candidate["file"], FileSum>> {
+  const withParts = new Map(
+    sources
+      .filter(({ container, companions }) => container === "database" || companions !== undefined)
+      .map((source) => [source.name, source]),
+  );
+  const sums = new Map<Candidate["file"], FileSum>();
+  await Promise.all(
+    group.flatMap(({ file }) => {
+      const source = withParts.get(facts.get(file.path)?.source ?? "");
+      if (source === undefined) return [];
+      return sumBeside(source, file).then((beside) => sums.set(file, addSums(file, beside)));
+    }),
+  );
+  return sums;
 }
 
 async function findRecords(

@@ -4,6 +4,7 @@
  */
 
 import type { Described, Description } from "../engine/import/import-session.ts";
+import { type Batched, mapBatches } from "../ingest/batches.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import { type Block, textOf } from "../model/block.ts";
 import type { IngestFigures } from "../model/session.ts";
@@ -26,11 +27,16 @@ export class SessionFigures {
   #cost: number | undefined;
 
   /** Passes the entries on, and counts them. */
-  async *watch(entries: AsyncIterable<ImportedEntry>): AsyncGenerator<ImportedEntry> {
-    for await (const entry of entries) {
+  watch(entries: AsyncIterable<ImportedEntry>): Batched<ImportedEntry> {
+    const count = (entry: ImportedEntry) => {
       if (entry.kind === "message") this.#add(entry);
-      yield entry;
-    }
+    };
+    return mapBatches(entries, function* (batch) {
+      for (const entry of batch) {
+        count(entry);
+        yield entry;
+      }
+    });
   }
 
   /**

@@ -23,6 +23,8 @@ export interface Tally {
 export interface TallyInput {
   readonly agent?: string;
   readonly projectId?: string;
+  /** The repository's remote, or its last parts. */
+  readonly repo?: string;
   readonly workstation?: string;
   readonly since?: Date;
   readonly until?: Date;

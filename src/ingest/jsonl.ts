@@ -3,12 +3,35 @@
 import { isPlainObject } from "../model/json.ts";
 import { MAX_JSON_DEPTH } from "../model/limits.ts";
 import { parseExact } from "../transcript/exact-json.ts";
+import { type Batched, mapBatches } from "./batches.ts";
+import { scanObject } from "./json-scan.ts";
 import type { Line } from "./lines.ts";
 import type { ProblemLog } from "./problems.ts";
 
 export interface JsonRecord {
   readonly line: number;
+  /** Of the line's text, in characters. */
+  readonly length: number;
   readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** What of a format's lines need not be read. */
+export interface LineRules {
+  /**
+   * A record that stands for the line, if its beginning tells that nothing else of it is needed. It is
+   * asked before the line is parsed, so that copies of what stands elsewhere cost nothing.
+   */
+  readonly skim?: (text: string) => JsonRecord["record"] | undefined;
+  /** A field that can be long and is kept in part. */
+  readonly digest?: FieldDigest;
+}
+
+export interface FieldDigest {
+  readonly name: string;
+  /** A value whose text is no longer than this is parsed as it is. */
+  readonly maxLength: number;
+  /** What is kept of a longer one, given its text. May throw what a parser would. */
+  readonly of: (text: string) => unknown;
 }
 
 /** Gives the objects. What is none is counted and left out; empty lines mean nothing. */
@@ -16,35 +39,71 @@ export async function* readRecords(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
 ): AsyncGenerator<JsonRecord> {
-  for await (const line of lines) {
-    const record = parseLine(line, problems);
-    if (record !== undefined) yield { line: line.number, record };
-  }
+  yield* readRecordBatches(lines, problems);
 }
 
-function parseLine(line: Line, problems: ProblemLog): Record<string, unknown> | undefined {
+/** The same, for readers of long files. */
+export function readRecordBatches(
+  lines: AsyncIterable<Line>,
+  problems: ProblemLog,
+  { skim, digest }: LineRules = {},
+): Batched<JsonRecord> {
+  return mapBatches(lines, function* (batch) {
+    for (const line of batch) {
+      const record = skim?.(line.text) ?? parseLine(line, problems, digest);
+      if (record !== undefined) yield { line: line.number, length: line.text.length, record };
+    }
+  });
+}
+
+function parseLine(
+  line: Line,
+  problems: ProblemLog,
+  digest: FieldDigest | undefined,
+): Record<string, unknown> | undefined {
   const { number, text, damage, ended } = line;
   if (damage === "too_long") {
     problems.add("line_too_long", "the line is longer than 64 MiB and was left out", number);
     return undefined;
   }
-  if (text.trim() === "") return undefined;
+  if (text.length < 2 && text.trim() === "") return undefined;
   try {
-    const value = parseExact(text);
+    const { value, depth } = parseText(text, digest);
     if (damage === "not_utf8") {
       problems.add("not_utf8", "some bytes are not UTF-8 and were replaced", number);
     }
     if (!isPlainObject(value)) {
       problems.add("unexpected", "the line is JSON, but no object", number);
-    } else if (nestsDeeper(value, MAX_JSON_DEPTH)) {
+    } else if (depth > MAX_JSON_DEPTH) {
       problems.add("unexpected", `the line nests deeper than ${MAX_JSON_DEPTH} levels`, number);
     } else return value;
   } catch (cause) {
+    if (text.trim() === "") return undefined;
     const reason = cause instanceof RangeError ? "it nests too deeply" : (cause as Error).message;
     if (ended) problems.add("not_json", `the line is no JSON: ${reason}`, number);
     else problems.add("torn_line", "the last line is not complete", number);
   }
   return undefined;
+}
+
+interface Parsed {
+  readonly value: unknown;
+  /** Levels of objects and lists, as far as they are counted. */
+  readonly depth: number;
+}
+
+function parseText(text: string, digest: FieldDigest | undefined): Parsed {
+  const scanned = scanObject(text, digest?.name);
+  // No object: the parser says what it is instead.
+  if (scanned === undefined) return { value: parseExact(text), depth: 1 };
+  const { depth, hasLongNumbers, value: span } = scanned;
+  const parse = hasLongNumbers ? parseExact : (JSON.parse as (json: string) => unknown);
+  if (digest === undefined || span === undefined || span.end - span.start <= digest.maxLength) {
+    return { value: parse(text), depth };
+  }
+  const rest = parse(`${text.slice(0, span.start)}null${text.slice(span.end)}`);
+  (rest as Record<string, unknown>)[digest.name] = digest.of(text.slice(span.start, span.end));
+  return { value: rest, depth };
 }
 
 /** What nests deeper than our own input may is refused here, so that nothing later overflows. */

@@ -1,5 +1,8 @@
 /** From the bytes of a file to its lines, one in memory at a time. */
 
+import { isAscii } from "node:buffer";
+import { type Batched, batched } from "./batches.ts";
+
 export interface Line {
   /** Counted from 1. */
   readonly number: number;
@@ -24,54 +27,85 @@ export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** A final line break does not begin another line. */
-export async function* splitLines(
+/** A final line break does not begin another line. A batch are the lines that end in one chunk. */
+export function splitLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: LineOptions = {},
-): AsyncGenerator<Line> {
-  const { maxBytes = MAX_LINE_BYTES, start: from = { lines: 0, offset: 0 } } = options;
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  let number = from.lines;
-  let offset = from.offset;
-  const keep = (part: Uint8Array) => {
-    length += part.length;
-    if (length <= maxBytes) parts.push(part);
-    else parts = [];
-  };
-  const take = (ended: boolean): Line => {
-    const place = { number: ++number, offset, ended };
-    offset += length + (ended ? 1 : 0);
-    const line: Line =
-      length > maxBytes
-        ? { ...place, text: "", damage: "too_long" }
-        : { ...place, ...decode(Buffer.concat(parts), number === 1) };
-    parts = [];
-    length = 0;
-    return line;
-  };
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      keep(chunk.subarray(start, end));
-      start = end + 1;
-      yield take(true);
-    }
-    // A copy: whoever reads the file may fill the same memory again.
-    if (start < chunk.length) keep(Uint8Array.prototype.slice.call(chunk, start));
+): Batched<Line> {
+  const splitter = new LineSplitter(options);
+  async function* batches(): AsyncGenerator<Iterable<Line>> {
+    for await (const chunk of chunks) yield splitter.lines(chunk);
+    yield splitter.end();
   }
-  if (length > 0) yield take(false);
+  return batched(batches());
+}
+
+class LineSplitter {
+  readonly #maxBytes: number;
+  #number: number;
+  #offset: number;
+  /** What earlier chunks have of the line, and how many bytes it is; none is kept of too long a line. */
+  #parts: Uint8Array[] = [];
+  #length = 0;
+
+  constructor({ maxBytes = MAX_LINE_BYTES, start = { lines: 0, offset: 0 } }: LineOptions) {
+    this.#maxBytes = maxBytes;
+    this.#number = start.lines;
+    this.#offset = start.offset;
+  }
+
+  *lines(chunk: Uint8Array): Generator<Line> {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const isPlain = isAscii(bytes);
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      yield this.#take(bytes.subarray(start, end), true, isPlain);
+      start = end + 1;
+    }
+    if (start === bytes.length) return;
+    this.#length += bytes.length - start;
+    // A copy: whoever reads the file may fill the same memory again.
+    if (this.#length > this.#maxBytes) this.#parts = [];
+    else this.#parts.push(Uint8Array.prototype.slice.call(bytes, start));
+  }
+
+  end(): Line[] {
+    return this.#length === 0 ? [] : [this.#take(Buffer.alloc(0), false, false)];
+  }
+
+  #take(end: Buffer, ended: boolean, isPlain: boolean): Line {
+    const size = this.#length + end.length;
+    const isWhole = this.#parts.length === 0;
+    const bytes = isWhole ? end : Buffer.concat([...this.#parts, end]);
+    const number = ++this.#number;
+    const offset = this.#offset;
+    this.#offset += size + (ended ? 1 : 0);
+    this.#parts = [];
+    this.#length = 0;
+    if (size > this.#maxBytes) return { number, offset, text: "", ended, damage: "too_long" };
+    return toLine(number, offset, ended, bytes, isPlain && isWhole);
+  }
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
-function decode(bytes: Uint8Array, isFirst: boolean): Pick<Line, "text" | "damage"> {
-  const trim = (text: string) =>
-    (isFirst && text.startsWith("\uFEFF") ? text.slice(1) : text).replace(/\r$/, "");
+function toLine(
+  number: number,
+  offset: number,
+  ended: boolean,
+  bytes: Buffer,
+  isPlain: boolean,
+): Line {
+  const trim = (text: string) => {
+    const begun = number === 1 && text.startsWith("\uFEFF") ? text.slice(1) : text;
+    return begun.endsWith("\r") ? begun.slice(0, -1) : begun;
+  };
+  // What is ASCII needs no decoder, and is looked at for it a chunk at a time.
+  if (isPlain) return { number, offset, text: trim(bytes.toString("latin1")), ended };
   try {
-    return { text: trim(strict.decode(bytes)) };
+    return { number, offset, text: trim(strict.decode(bytes)), ended };
   } catch {
-    return { text: trim(lenient.decode(bytes)), damage: "not_utf8" };
+    return { number, offset, text: trim(lenient.decode(bytes)), ended, damage: "not_utf8" };
   }
 }

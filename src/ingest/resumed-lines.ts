@@ -8,6 +8,7 @@
  */
 
 import type { JsonObject } from "../model/json.ts";
+import { type Batched, mapBatches } from "./batches.ts";
 import type { Line } from "./lines.ts";
 
 export class ResumedLines {
@@ -20,11 +21,14 @@ export class ResumedLines {
   }
 
   /** Passes the lines on. */
-  async *read(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
-    for await (const line of lines) {
+  read(lines: AsyncIterable<Line>): Batched<Line> {
+    const note = (line: Line) => {
       if (!line.ended) this.#isOpen = true;
-      yield line;
-    }
+      return line;
+    };
+    return mapBatches(lines, function* (batch) {
+      for (const line of batch) yield note(line);
+    });
   }
 
   /** To be asked when all is read. */

@@ -14,6 +14,7 @@ import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { type Line, splitLines } from "./lines.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
+import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
 import { PI } from "./pi/pi.ts";
 import { QWEN_CODE } from "./qwen-code/qwen-code.ts";
@@ -37,6 +38,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   CHATGPT,
   CLAUDE_AI,
   OPENCLAW,
+  OPENCLAW_DATABASE,
   CRABTALK,
   QWEN_CODE,
 ];

@@ -23,20 +23,38 @@ export interface ImportPlace {
 
 export function draftImported(entry: ImportedEntry, place: ImportPlace): NewEntry {
   const { metadata, data } = fitMetadata(entry, withReferences(entry, place.idOf));
+  const { content, payloads, contentBytes } = fitContent(entry, data, place.problems);
   return {
     id: place.id,
     kind: entry.kind,
     role: entry.role,
-    actor: toName(entry.actor),
-    ...fitContent(entry, data, place.problems),
+    actor: knownName(entry.actor),
+    content,
+    payloads,
+    contentBytes,
     usage: entry.usage,
-    model: toName(entry.model),
+    model: knownName(entry.model),
     adapter: null,
     metadata,
     createdAt: entry.createdAt ?? place.createdAt,
-    interaction: kindRules(entry.kind).counted && entry.role === "user",
+    interaction: entry.role === "user" && kindRules(entry.kind).counted,
     ...(place.parentId === undefined ? undefined : { parentId: place.parentId }),
   };
+}
+
+/** Few tools and models write most entries: what their names are here is remembered. */
+const NAMES = new Map<string, string | null>();
+const MAX_NAMES = 256;
+const MAX_KNOWN_NAME = 64;
+
+function knownName(name: string | null): string | null {
+  if (name === null || name.length > MAX_KNOWN_NAME) return toName(name);
+  const known = NAMES.get(name);
+  if (known !== undefined) return known;
+  if (NAMES.size === MAX_NAMES) NAMES.clear();
+  const made = toName(name);
+  NAMES.set(name, made);
+  return made;
 }
 
 /** A name as the store takes it: without what no text column holds, and not too long. */

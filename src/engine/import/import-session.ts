@@ -6,6 +6,7 @@
  * there is looked up for each, as a file may be rewritten anywhere.
  */
 
+import { batchesOf } from "../../ingest/batches.ts";
 import type { ImportedSession } from "../../ingest/source.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
@@ -113,9 +114,13 @@ export async function importSession(
     idempotencyKey: options.idempotencyKey,
   });
   let read = 0;
-  for await (const entry of imported.entries) {
-    await writer.add(entry);
-    if (++read % 100 === 0) options.onProgress?.(read);
+  for await (const batch of batchesOf(imported.entries)) {
+    for (const entry of batch) {
+      // Mostly it only takes the entry in.
+      const storing = writer.add(entry);
+      if (storing !== undefined) await storing;
+      if (++read % 100 === 0) options.onProgress?.(read);
+    }
   }
   await writer.finish(imported.leaf?.());
   return {

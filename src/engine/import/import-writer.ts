@@ -102,19 +102,25 @@ export class ImportWriter {
     if (subject.session !== null) this.#goOnFrom(subject.session);
   }
 
-  async add(entry: ImportedEntry): Promise<void> {
+  /** A promise where something has to be waited for before the next entry. */
+  add(entry: ImportedEntry): Promise<void> | undefined {
     // What a summary covers must be stored when the summary is.
-    if (entry.kind === "compaction") await this.#flush();
+    if (entry.kind === "compaction") return this.#flush().then(() => this.#take(entry));
+    return this.#take(entry);
+  }
+
+  #take(entry: ImportedEntry): Promise<void> | undefined {
     // Readers tell ids that they give twice; one that does not must not cost the whole batch.
     if (this.#inBatch.has(entry.sourceId)) {
       const message = `entry ${entry.sourceId} was given twice; the first counts`;
       this.#setting.problems.add("duplicate_id", message);
-      return;
+      return undefined;
     }
     this.#inBatch.add(entry.sourceId);
     this.#batch.push(entry);
     this.#bytes += sizeOf(entry);
-    if (this.#batch.length === BATCH_ENTRIES || this.#bytes >= BATCH_BYTES) await this.#flush();
+    const isFull = this.#batch.length === BATCH_ENTRIES || this.#bytes >= BATCH_BYTES;
+    return isFull ? this.#flush() : undefined;
   }
 
   /** `leaf` is given where the source says that another entry than the last is the leaf. */

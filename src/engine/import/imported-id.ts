@@ -19,6 +19,8 @@ const RECENT = 2_048;
 export class ImportedIds {
   readonly #key: string;
   readonly #prefix: string;
+  /** The last id that was made, in ASCII. */
+  readonly #id = Buffer.alloc(SESSION_LENGTH + ENTRY_LENGTH);
   /** An entry is mostly asked for once more: by the one that follows it. */
   readonly #recent = new Map<string, string>();
 
@@ -26,13 +28,16 @@ export class ImportedIds {
   constructor(key: string) {
     this.#key = key;
     // A ULID's first character is at most 7.
-    this.#prefix = `0${encode(key, SESSION_LENGTH - 1)}`;
+    this.#id.write("0");
+    encode(key, this.#id, 1, SESSION_LENGTH);
+    this.#prefix = this.#id.toString("latin1", 0, SESSION_LENGTH);
   }
 
   of(sourceId: string): string {
     const known = this.#recent.get(sourceId);
     if (known !== undefined) return known;
-    const id = this.#prefix + encode(`${this.#key}\0${sourceId}`, ENTRY_LENGTH);
+    encode(`${this.#key}\0${sourceId}`, this.#id, SESSION_LENGTH, this.#id.length);
+    const id = this.#id.toString("latin1");
     if (this.#recent.size === RECENT) this.#recent.clear();
     this.#recent.set(sourceId, id);
     return id;
@@ -45,12 +50,10 @@ export class ImportedIds {
 }
 
 /** Five bits a character, of the text's hash. Half a surrogate pair is told from another by its escape. */
-function encode(text: string, length: number): string {
+function encode(text: string, into: Uint8Array, start: number, end: number): void {
   const bytes = hash("sha256", JSON.stringify(text), "binary");
-  let result = "";
-  for (let bit = 0; result.length < length; bit += 5) {
+  for (let i = start, bit = 0; i < end; i++, bit += 5) {
     const pair = (bytes.charCodeAt(bit >> 3) << 8) | bytes.charCodeAt((bit >> 3) + 1);
-    result += ALPHABET[(pair >> (11 - (bit & 7))) & 31];
+    into[i] = ALPHABET.charCodeAt((pair >> (11 - (bit & 7))) & 31);
   }
-  return result;
 }

@@ -54,7 +54,7 @@ function toToolResult(fields: Fields): Block | undefined {
 }
 
 /** Text where it is nothing but one text, otherwise blocks. What the output holds is no provider's. */
-function toOutput(content: unknown): string | Block[] {
+export function toOutput(content: unknown): string | Block[] {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
   const blocks = (Array.isArray(content) ? content : [content]).map((block) => toBlock(block));

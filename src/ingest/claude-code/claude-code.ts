@@ -9,12 +9,14 @@
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { batched, splitAhead } from "../batches.ts";
 import type { Fields } from "../fields.ts";
-import { type JsonRecord, readRecords } from "../jsonl.ts";
+import { type JsonRecord, type LineRules, readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
 import { ClaudeFile } from "./claude-file.ts";
+import { RESULT_DIGEST } from "./claude-result.ts";
 import {
   type ClaudeHeader,
   FORMAT,
@@ -58,25 +60,19 @@ export const CLAUDE_CODE: TranscriptSource = {
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
       let length = 0;
-      async function* measured() {
-        for await (const line of input.lines) {
-          length += line.text.length;
-          yield line;
-        }
-      }
-      const records = readRecords(measured(), problems);
-      const ahead: JsonRecord[] = [];
-      if (resume !== undefined) header = resume["header"] as unknown as ClaudeHeader;
-      else {
-        while (!isHeaderComplete(ahead, length)) {
-          const next = await records.next();
-          if (next.done) break;
-          ahead.push(next.value);
-        }
-        header = await readHeader(ahead, input);
-      }
-      file = new ClaudeFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
-      const entries = file.read(ahead, records);
+      const isEnough = (read: readonly JsonRecord[]) => {
+        length += read.at(-1)?.length ?? 0;
+        return resume !== undefined || isHeaderComplete(read, length);
+      };
+      const records = readRecordBatches(input.lines, problems, RULES);
+      const { ahead, rest } = await splitAhead(records, isEnough);
+      header =
+        resume === undefined
+          ? await readHeader(ahead, input)
+          : (resume["header"] as unknown as ClaudeHeader);
+      const known = resume?.["file"] as JsonObject | undefined;
+      file = new ClaudeFile(header, problems, counter, input, known);
+      const entries = batched(file.read(ahead, rest));
       yield { ...toSession(header), entries, leaf: () => file?.leaf, problems };
     }
     return {
@@ -100,6 +96,15 @@ export const CLAUDE_CODE: TranscriptSource = {
 
 /** A first line that is damaged, or empty, does not hide what the others are. */
 const LOOKED_AT = 20;
+
+/** Copies of files, of which a session may have thousands, begin with their type. */
+const SNAPSHOT = '{"type":"file-history-snapshot","messageId":';
+const SNAPSHOT_RECORD = { type: "file-history-snapshot" };
+
+const RULES: LineRules = {
+  digest: RESULT_DIGEST,
+  skim: (text) => (text.startsWith(SNAPSHOT) && text.endsWith("}") ? SNAPSHOT_RECORD : undefined),
+};
 
 /** Types that no other agent's lines have, each with a field that it comes with. */
 const TYPES: Readonly<Record<string, string>> = {

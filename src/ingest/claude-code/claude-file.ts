@@ -3,14 +3,21 @@
 import type { JsonObject } from "../../model/json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
-import { type Fields, isEmpty, setField, textField } from "../fields.ts";
+import { type Fields, isEmpty, textField } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
-import type { ImportedEntry } from "../source.ts";
+import type { ImportedEntry, SourceInput } from "../source.ts";
 import { toCompaction } from "./claude-compaction.ts";
-import { type MappedEntry, type MappedMessage, toMessage, toQueuedPrompt } from "./claude-lines.ts";
+import {
+  type LineContext,
+  type MappedEntry,
+  type MappedMessage,
+  toMessage,
+  toQueuedPrompt,
+} from "./claude-lines.ts";
 import { toNote } from "./claude-notes.ts";
+import { ClaudeOutputs } from "./claude-outputs.ts";
 import { type ClaudeHeader, FORMAT } from "./claude-session.ts";
 import { ClaudeTitle } from "./claude-title.ts";
 import { ClaudeTree, MAIN } from "./claude-tree.ts";
@@ -36,12 +43,16 @@ export class ClaudeFile {
   /** Notes that have no id of their own are known by their content. */
   readonly #notes = new Set<string>();
   readonly #lines: LineCounter;
+  readonly #context: LineContext;
+  readonly #outputs: ClaudeOutputs;
+  readonly #has = (uuid: string): boolean => this.#tree.nodeAt(uuid) !== undefined;
   #endsAside: boolean;
 
   constructor(
     header: ClaudeHeader,
     problems: ProblemLog,
     lines: LineCounter,
+    input: Pick<SourceInput, "path" | "files">,
     state: JsonObject = {},
   ) {
     this.#header = header;
@@ -52,16 +63,24 @@ export class ClaudeFile {
     this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
     this.#boundaries = new Map((state["boundaries"] ?? []) as unknown as [string, Fields][]);
     this.#lines = lines;
+    this.#outputs = new ClaudeOutputs(input);
+    this.#context = { toolNames: this.#toolNames, common: header.common };
     this.#endsAside = state["endsAside"] === true;
   }
 
   async *read(
     ahead: readonly JsonRecord[],
-    records: AsyncIterable<JsonRecord>,
-  ): AsyncGenerator<ImportedEntry> {
-    for (const record of ahead) yield* this.#line(record);
-    for await (const record of records) yield* this.#line(record);
-    yield* this.#usage.end();
+    rest: AsyncIterable<Iterable<JsonRecord>>,
+  ): AsyncGenerator<Iterable<ImportedEntry>> {
+    yield* this.#outputs.fill(this.#batch(ahead));
+    for await (const records of rest) yield* this.#outputs.fill(this.#batch(records));
+    yield* this.#outputs.fill(this.#usage.end());
+  }
+
+  #batch(records: Iterable<JsonRecord>): ImportedEntry[] {
+    const given: ImportedEntry[] = [];
+    for (const record of records) this.#line(record, given);
+    return given;
   }
 
   /** The conversation goes on from its own last entry, whatever a sub-agent said behind it. */
@@ -79,7 +98,7 @@ export class ClaudeFile {
     };
   }
 
-  *#line({ record, line }: JsonRecord): Generator<ImportedEntry> {
+  #line({ record, line }: JsonRecord, given: ImportedEntry[]): void {
     if (!this.#lines.take(line)) return;
     const uuid = textField(record, "uuid") || undefined;
     if (uuid !== undefined && this.#tree.has(uuid)) {
@@ -93,30 +112,34 @@ export class ClaudeFile {
       this.#problems.ignore(type as string);
       if (uuid !== undefined) this.#place(record, uuid, [], line);
     } else if (record["isCompactSummary"] === true) {
-      yield* this.#compaction(record, line);
+      this.#compaction(record, line, given);
     } else {
       const message =
-        type === "attachment" ? toQueuedPrompt(record) : toMessage(record, this.#toolNames);
-      if (message !== undefined) yield* this.#message(record, message, line);
-      else yield* this.#note(record, line);
+        type === "attachment"
+          ? toQueuedPrompt(record, this.#context)
+          : toMessage(record, this.#context);
+      if (message !== undefined) this.#message(record, message, line, given);
+      else this.#note(record, line, given);
     }
   }
 
-  *#message(record: Fields, message: MappedMessage, line: number): Generator<ImportedEntry> {
+  #message(record: Fields, message: MappedMessage, line: number, given: ImportedEntry[]): void {
     const id = idOf(record, line);
-    const { entries, answer, calls, results } = message;
+    const { entries, answer } = message;
     const ids = entries.map((_, i) => (i === 0 ? id : `${id}#${i + 1}`));
-    let parent = this.#place(record, id, ids, line, { answer, calls, results });
+    let parent = this.#place(record, id, ids, line, message);
     this.#noteCalls(message);
-    for (const [i, entry] of entries.entries()) {
+    for (let i = 0; i < entries.length; i++) {
       const sourceId = ids[i] ?? id;
-      yield* this.#usage.add(this.#entry(record, entry, sourceId, parent), answer);
+      const entry = this.#entry(record, entries[i] as MappedEntry, sourceId, parent);
+      if (entry.role === "tool") this.#outputs.note(entry, record);
+      this.#usage.add(entry, answer, given);
       parent = sourceId;
     }
-    yield* this.#titles(record, id);
+    this.#titles(record, id, given);
   }
 
-  *#compaction(record: Fields, line: number): Generator<ImportedEntry> {
+  #compaction(record: Fields, line: number, given: ImportedEntry[]): void {
     // Something attached may stand between the boundary and its summary.
     const [newest] = [...this.#boundaries.keys()].slice(-1);
     const key = textField(record, "parentUuid") ?? "";
@@ -125,17 +148,17 @@ export class ClaudeFile {
     this.#boundaries.delete(named);
     const compaction = toCompaction(record, boundary, (uuid) => this.#tree.nodeAt(uuid));
     if (compaction === undefined) {
-      yield* this.#note(record, line);
+      this.#note(record, line, given);
       return;
     }
     const id = idOf(record, line);
     const parent = this.#place(record, id, [id], line);
     // What was kept stands before the summary here, and what follows it there follows the summary.
     for (const tail of compaction.tails) this.#tree.redirect(tail, id);
-    yield* this.#usage.add(this.#entry(record, compaction.entry, id, parent));
+    this.#usage.add(this.#entry(record, compaction.entry, id, parent), undefined, given);
   }
 
-  *#note(record: Fields, line: number): Generator<ImportedEntry> {
+  #note(record: Fields, line: number, given: ImportedEntry[]): void {
     const { type } = record;
     if (typeof type !== "string") {
       this.#problems.add("unexpected", "a line without a type was kept as custom data", line);
@@ -150,17 +173,15 @@ export class ClaudeFile {
     if (record["subtype"] === "compact_boundary") this.#boundaries.set(id, record);
     const parent =
       uuid === undefined ? this.#tree.lastNode(MAIN) : this.#place(record, uuid, [], line);
-    yield* this.#usage.add(this.#entry(record, toNote(record), id, parent));
-    yield* this.#titles(record, id);
+    this.#usage.add(this.#entry(record, toNote(record), id, parent), undefined, given);
+    this.#titles(record, id, given);
   }
 
   /** A title, where the line gives one, or is the one that an earlier summary is about. */
-  *#titles(record: Fields, id: string): Generator<ImportedEntry> {
-    const has = (uuid: string) => this.#tree.nodeAt(uuid) !== undefined;
-    const entry = this.#title.of(record, id, has);
+  #titles(record: Fields, id: string, given: ImportedEntry[]): void {
+    const entry = this.#title.of(record, id, this.#has);
     if (entry === undefined) return;
-    const parentSourceId = this.#tree.lastNode(MAIN);
-    yield* this.#usage.add({ ...entry, parentSourceId });
+    this.#usage.add({ ...entry, parentSourceId: this.#tree.lastNode(MAIN) }, undefined, given);
   }
 
   #place(
@@ -196,9 +217,8 @@ export class ClaudeFile {
     sourceId: string,
     parent: string | null,
   ): ImportedEntry {
-    const { fields: all, metadata, ...entry } = mapped;
+    const { fields, references, answer } = mapped;
     const parentId = parentOf(record);
-    const fields = differing(all, this.#header.common);
     const source: SourceFields = {
       format: FORMAT,
       id: textField(record, "uuid") ?? null,
@@ -206,10 +226,19 @@ export class ClaudeFile {
       ...(isEmpty(fields) ? undefined : { fields }),
     };
     return {
-      ...entry,
       sourceId,
       parentSourceId: parent,
-      metadata: { ...toSourceMetadata(source), ...metadata },
+      kind: mapped.kind,
+      role: mapped.role,
+      actor: mapped.actor,
+      blocks: mapped.blocks,
+      data: mapped.data,
+      ...(references === undefined ? undefined : { references }),
+      usage: mapped.usage,
+      ...(answer === undefined ? undefined : { answer }),
+      model: mapped.model,
+      createdAt: mapped.createdAt,
+      metadata: { ...toSourceMetadata(source), ...mapped.metadata },
     };
   }
 
@@ -221,16 +250,6 @@ export class ClaudeFile {
       }
     }
   }
-}
-
-/** What nearly every line repeats stands with the session. */
-function differing(fields: JsonObject, common: JsonObject): JsonObject {
-  const others: Record<string, unknown> = {};
-  for (const name of Object.keys(fields)) {
-    const value = fields[name];
-    if (!Object.hasOwn(common, name) || value !== common[name]) setField(others, name, value);
-  }
-  return others as JsonObject;
 }
 
 /** A summary's boundary is a new start there; what it follows has a name of its own. */

@@ -31,76 +31,95 @@ export interface MappedMessage {
   readonly results: readonly string[];
 }
 
+/** What else a line is understood by. */
+export interface LineContext {
+  /** The names of tools whose results are awaited, by the ids of their calls. */
+  readonly toolNames: ReadonlyMap<string, string>;
+  /** What nearly every line repeats: it stands with the session. */
+  readonly common: JsonObject;
+}
+
 /** Fields that say where a line stands and when. */
-const BASE = [
+const BASE: ReadonlySet<string> = new Set([
   ...["type", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "isSidechain", "message"],
-];
+]);
+
+const NONE: readonly string[] = [];
 
 /** Undefined if it is no message of a user or an assistant. */
-export function toMessage(
-  record: Fields,
-  toolNames: ReadonlyMap<string, string>,
-): MappedMessage | undefined {
+export function toMessage(record: Fields, context: LineContext): MappedMessage | undefined {
   const { type, message } = record;
   const role = type === "assistant" || type === "user" ? type : undefined;
   if (role === undefined || !isPlainObject(message)) return undefined;
   const blocks = toBlocks(message["content"]);
   if (blocks === undefined) return undefined;
-  if (role === "assistant") return toAnswer(record, message, blocks);
+  const { common, toolNames } = context;
+  if (role === "assistant") return toAnswer(record, message, blocks, common);
+  const fields = keptFields(record, messageFields(message), common);
+  const isResult = (block: Block) => block.type === "tool_result";
+  if (!blocks.some(isResult)) {
+    return { entries: [toEntry(record, "user", blocks, fields)], calls: NONE, results: NONE };
+  }
   const results = blocks
     .filter((block) => block.type === "tool_result")
     .map((block) => withName(block, toolNames));
-  const others = blocks.filter((block) => block.type !== "tool_result");
-  const fields = keptFields(record, messageFields(message));
-  const said = toEntry(record, "user", others, otherFields(fields, ["toolUseResult"]));
-  if (results.length === 0) return { entries: [{ ...said, fields }], calls: [], results: [] };
-  const [only] = results;
-  const answered = {
-    ...toEntry(record, "tool", results, fields),
-    actor: results.length === 1 ? (only?.toolName ?? null) : null,
-  };
+  const actor = results.length === 1 ? (results[0]?.toolName ?? null) : null;
+  const answered = toEntry(record, "tool", results, fields, actor);
+  const others = blocks.filter((block) => !isResult(block));
+  const said = () => toEntry(record, "user", others, otherFields(fields, ["toolUseResult"]));
   return {
-    entries: others.length === 0 ? [answered] : [answered, said],
-    ...{ calls: [], results: results.map(({ toolUseId }) => toolUseId) },
+    entries: others.length === 0 ? [answered] : [answered, said()],
+    ...{ calls: NONE, results: results.map(({ toolUseId }) => toolUseId) },
   };
 }
 
 /** Words of the user that were waiting while the agent worked; undefined if it is anything else. */
-export function toQueuedPrompt(record: Fields): MappedMessage | undefined {
+export function toQueuedPrompt(record: Fields, { common }: LineContext): MappedMessage | undefined {
   const { attachment } = record;
   if (!isPlainObject(attachment) || attachment["type"] !== "queued_command") return undefined;
   const blocks = toBlocks(attachment["prompt"]);
   if (blocks === undefined || blocks.length === 0) return undefined;
   const mode = attachment["commandMode"];
   const fields = presentFields({
-    ...otherFields(record, [...BASE, "attachment"]),
+    ...otherFields(keptFields(record, {}, common), ["attachment"]),
     attachment: otherFields(attachment, ["prompt"]),
   });
   const entry = toEntry(record, "user", blocks, fields);
   const isTyped = mode === undefined || mode === "prompt" || mode === "bash";
   const metadata = isTyped ? entry.metadata : { ...entry.metadata, injected: true };
-  return { entries: [{ ...entry, metadata }], calls: [], results: [] };
+  return { entries: [{ ...entry, metadata }], calls: NONE, results: NONE };
 }
 
-function toAnswer(record: Fields, message: Fields, blocks: Block[]): MappedMessage {
+function toAnswer(
+  record: Fields,
+  message: Fields,
+  blocks: readonly Block[],
+  common: JsonObject,
+): MappedMessage {
   const id = textField(message, "id");
   const model = textField(message, "model");
   // What Claude Code says itself, such as an error of the network, names no model.
   const named = model !== undefined && model !== "<synthetic>";
   const { usage } = message;
-  const rest = isPlainObject(usage) ? presentFields(otherFields(usage, USAGE_FIELDS)) : {};
   const kept = messageFields(message, named ? ["usage", "model"] : ["usage"]);
-  const fields = keptFields(record, isEmpty(rest) ? kept : { ...kept, usage: rest });
+  const rest = isPlainObject(usage) ? presentFields(otherFields(usage, USAGE_FIELDS)) : {};
+  if (!isEmpty(rest)) kept["usage"] = rest;
   const entry: MappedEntry = {
-    ...toEntry(record, "assistant", blocks, fields),
+    kind: "message",
+    role: "assistant",
     actor: "claude-code",
+    blocks,
+    data: null,
     usage: toUsage(usage),
+    // Without an id, lines cannot belong together.
+    ...(id ? { answer: id } : undefined),
     model: named ? model : null,
+    createdAt: timeField(record, "timestamp"),
+    fields: keptFields(record, kept, common),
+    metadata: record["isSidechain"] === true ? { sidechain: true } : {},
   };
   const calls = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
-  // Without an id, lines cannot belong together.
-  if (!id) return { entries: [entry], calls, results: [] };
-  return { entries: [{ ...entry, answer: id }], answer: id, calls, results: [] };
+  return { entries: [entry], answer: id || undefined, calls, results: NONE };
 }
 
 function toEntry(
@@ -108,6 +127,7 @@ function toEntry(
   role: Role,
   blocks: readonly Block[],
   fields: JsonObject,
+  actor: string | null = null,
 ): MappedEntry {
   const metadata: Record<string, JsonValue> = {};
   if (role === "user" && isInjected(record, blocks)) metadata["injected"] = true;
@@ -115,7 +135,7 @@ function toEntry(
   return {
     kind: "message",
     role,
-    actor: null,
+    actor,
     blocks,
     data: null,
     usage: null,
@@ -143,39 +163,30 @@ function withName(block: ToolResultBlock, names: ReadonlyMap<string, string>): T
 }
 
 /** What is worth keeping of a message beside what was said. An answer is always a message. */
-function messageFields(message: Fields, known: readonly string[] = []): JsonObject {
-  const kept: Record<string, JsonValue | undefined> = {};
+function messageFields(
+  message: Fields,
+  known: readonly string[] = NONE,
+): Record<string, JsonValue> {
+  const kept: Record<string, JsonValue> = {};
   for (const name of Object.keys(message)) {
     const value = message[name] as JsonValue;
-    if (name === "role" || name === "content" || known.includes(name)) continue;
+    if (name === "role" || name === "content" || known.includes(name) || isEmpty(value)) continue;
     if (name === "type" && value === "message") continue;
     if ((name === "stop_reason" || name === "stop_sequence") && value === null) continue;
     setField(kept, name, value);
   }
-  return presentFields(kept);
+  return kept;
 }
 
-function keptFields(record: Fields, message: JsonObject): JsonObject {
-  const kept: Record<string, JsonValue | undefined> = {};
+/** What has no place of its own. Every line comes here: it is one pass. */
+function keptFields(record: Fields, message: JsonObject, common: JsonObject): JsonObject {
+  const kept: Record<string, JsonValue> = {};
   for (const name of Object.keys(record)) {
-    if (BASE.includes(name)) continue;
+    if (BASE.has(name)) continue;
     const value = record[name] as JsonValue;
-    setField(kept, name, name === "toolUseResult" ? smallResult(value) : value);
+    if (isEmpty(value) || (value === common[name] && Object.hasOwn(common, name))) continue;
+    setField(kept, name, value);
   }
-  kept["message"] = message;
-  return presentFields(kept);
-}
-
-/** What a tool tells beside its output mostly repeats it: files whole, diffs, streams. */
-const MAX_RESULT_FIELD = 1024;
-
-function smallResult(result: JsonValue): JsonValue {
-  if (JSON.stringify(result).length <= MAX_RESULT_FIELD) return result;
-  if (!isPlainObject(result)) return { omitted: true };
-  const isSmall = (value: unknown) => JSON.stringify(value).length <= MAX_RESULT_FIELD / 4;
-  const entries = Object.entries(result as JsonObject);
-  return {
-    ...Object.fromEntries(entries.filter(([, value]) => isSmall(value))),
-    omitted: entries.filter(([, value]) => !isSmall(value)).map(([name]) => name),
-  };
+  if (!isEmpty(message)) kept["message"] = message;
+  return kept;
 }

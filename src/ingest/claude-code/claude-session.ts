@@ -42,7 +42,7 @@ const COMMON = ["sessionId", "cwd", "gitBranch", "version", "userType", "entrypo
 const AHEAD_RECORDS = 1000;
 const AHEAD_LENGTH = 8 * 1024 * 1024;
 
-/** `length` is how many characters were read. */
+/** `length` is how many characters their lines have. */
 export function isHeaderComplete(read: readonly JsonRecord[], length: number): boolean {
   const last = read.at(-1)?.record;
   if (read.length >= AHEAD_RECORDS || length > AHEAD_LENGTH) return true;

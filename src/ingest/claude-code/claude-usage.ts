@@ -37,8 +37,10 @@ const HELD_LENGTH = 4 * 1024 * 1024;
 /** How many answers' figures are remembered once they are given. */
 const GIVEN = 32;
 
+type Taken = { -readonly [Name in keyof ImportedEntry]: ImportedEntry[Name] };
+
 interface Held {
-  entry: ImportedEntry;
+  readonly entry: Taken;
   readonly answer: string | undefined;
   readonly length: number;
 }
@@ -53,13 +55,15 @@ export class UsageWindow {
     this.#given = new Map((state ?? []) as unknown as [string, Usage][]);
   }
 
-  /** Takes an entry in, and gives what need not be held any longer. `answer` is the answer's id. */
-  add(entry: ImportedEntry, answer?: string): ImportedEntry[] {
-    const moved = answer === undefined ? entry : this.#withWhole(entry, answer);
-    const held: Held = { entry: moved, answer, length: lengthOfBlocks(entry.blocks) };
-    this.#held.push(held);
-    this.#length += held.length;
-    const given: ImportedEntry[] = [];
+  /**
+   * Takes an entry over, whose usage is changed in place, and gives what need not be held any longer.
+   * `answer` is the answer's id.
+   */
+  add(entry: ImportedEntry, answer?: string, given: ImportedEntry[] = []): ImportedEntry[] {
+    if (answer !== undefined) this.#takeWhole(entry, answer);
+    const length = lengthOfBlocks(entry.blocks);
+    this.#held.push({ entry, answer, length });
+    this.#length += length;
     while (this.#held.length > HELD || (this.#length > HELD_LENGTH && this.#held.length > 1)) {
       this.#release(given);
     }
@@ -78,17 +82,16 @@ export class UsageWindow {
     return [...this.#given] as unknown as JsonValue;
   }
 
-  /** The entry with the highest figures of its answer, which the earlier line then has no more. */
-  #withWhole(entry: ImportedEntry, answer: string): ImportedEntry {
+  /** Gives the entry the highest figures of its answer, which the earlier line then has no more. */
+  #takeWhole(entry: Taken, answer: string): void {
     const earlier = this.#newestWithUsage(answer);
     if (earlier !== undefined) {
-      const usage = highest(earlier.entry.usage, entry.usage);
-      earlier.entry = { ...earlier.entry, usage: null };
-      return { ...entry, usage };
+      entry.usage = highest(earlier.entry.usage, entry.usage);
+      earlier.entry.usage = null;
+      return;
     }
     const given = this.#given.get(answer);
-    if (given === undefined || entry.usage === null) return entry;
-    return { ...entry, usage: difference(entry.usage, given) };
+    if (given !== undefined && entry.usage !== null) entry.usage = difference(entry.usage, given);
   }
 
   /** Lines of one answer stand near each other: mostly it is the last. */

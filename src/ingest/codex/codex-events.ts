@@ -1,5 +1,7 @@
 /** Events of Codex CLI: what its window showed. Most of them repeat an item of the answer. */
 
+import type { JsonObject } from "../../model/json.ts";
+
 /** Left out, and counted: each stands in the items beside it, or says only that something goes on. */
 const IGNORED: readonly string[] = [
   ...["user_message", "agent_message", "agent_message_delta", "agent_message_content_delta"],
@@ -15,6 +17,46 @@ const IGNORED: readonly string[] = [
 
 export function isIgnoredEvent(type: string): boolean {
   return IGNORED.includes(type);
+}
+
+/** Items of newer versions' `item_completed` that stand beside it as they were sent or received. */
+const COPIES: readonly string[] = [
+  ...["UserMessage", "AgentMessage", "Reasoning", "CommandExecution", "FileChange", "McpToolCall"],
+  ...["FunctionCallOutput", "DynamicToolCall", "WebSearch", "ImageView", "ImageGeneration"],
+  "ContextCompaction",
+];
+
+export function isCopiedItem(type: string): boolean {
+  return COPIES.includes(type);
+}
+
+/** What each call took, by record: `token_count` tells it as well. */
+export const USAGE_RECORD = "token_usage_record";
+
+/** How events begin. A line of another order is parsed. */
+const EVENT =
+  /^\{"timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"event_msg","payload":\{"type":"(\w+)"/;
+const ITEM = /"item":\{"type":"(\w+)"/;
+
+/** Where an item's type stands, at the latest. */
+const BEGINNING = 400;
+
+/**
+ * A record with its types alone, for a line of which nothing else is needed. These are half of some
+ * files. To be asked only when there are items: without them the events are all there is.
+ */
+export function skimEvent(text: string): JsonObject | undefined {
+  const [, type] = EVENT.exec(text) ?? [];
+  if (type === undefined || !text.endsWith("}")) return undefined;
+  if (type === "item_completed") {
+    const [, item = ""] = ITEM.exec(text.slice(0, BEGINNING)) ?? [];
+    return isCopiedItem(item)
+      ? { type: "event_msg", payload: { type, item: { type: item } } }
+      : undefined;
+  }
+  // These two tell more: what a call took, and whose turn begins.
+  if (type === "token_count" || type === "task_started" || !isIgnoredEvent(type)) return undefined;
+  return { type: "event_msg", payload: { type } };
 }
 
 /** The milliseconds of an id that begins with its time (UUID version 7); undefined for others. */

@@ -22,7 +22,7 @@ import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
-import { isCopyOf, isIgnoredEvent } from "./codex-events.ts";
+import { isCopiedItem, isCopyOf, isIgnoredEvent, USAGE_RECORD } from "./codex-events.ts";
 import { toBlocks, toItem } from "./codex-items.ts";
 import { type CodexHeader, FORMAT, headerOf } from "./codex-session.ts";
 import { CodexUsage } from "./codex-usage.ts";
@@ -42,6 +42,8 @@ export class CodexFile {
   readonly #turns: (string | null)[];
   readonly #lines: LineCounter;
   #line = 0;
+  /** What the records at hand have given. */
+  #given: ImportedEntry[] = [];
   #last: string | null;
   #model: string | null;
   /** Whether the turn is copied from the session that this one was made from. */
@@ -82,14 +84,25 @@ export class CodexFile {
 
   async *read(
     ahead: readonly JsonRecord[],
-    records: AsyncIterable<JsonRecord>,
-  ): AsyncGenerator<ImportedEntry> {
-    for (const record of ahead) yield* this.#record(record);
-    for await (const record of records) yield* this.#record(record);
-    yield* this.#usage.end();
+    rest: AsyncIterable<Iterable<JsonRecord>>,
+  ): AsyncGenerator<Iterable<ImportedEntry>> {
+    yield this.#batch(ahead);
+    for await (const records of rest) yield this.#batch(records);
+    yield this.#usage.end();
   }
 
-  *#record({ record, line }: JsonRecord): Generator<ImportedEntry> {
+  /** Whether events only repeat what stands beside them. */
+  get hasItems(): boolean {
+    return this.#hasItems;
+  }
+
+  #batch(records: Iterable<JsonRecord>): ImportedEntry[] {
+    this.#given = [];
+    for (const record of records) this.#record(record);
+    return this.#given;
+  }
+
+  #record({ record, line }: JsonRecord): void {
     if (!this.#lines.take(line)) return;
     this.#line = line;
     const { type, payload } = record;
@@ -98,17 +111,18 @@ export class CodexFile {
       if (this.#hasBegun) this.#problems.ignore("session_meta");
       this.#hasBegun = true;
     } else if (record["record_type"] !== undefined) this.#problems.ignore("record_type");
-    else if (!isPlainObject(payload)) yield* this.#item(record, record, line);
+    else if (!isPlainObject(payload)) this.#item(record, record, line);
     else if (type === "response_item") {
       this.#hasItems = true;
-      yield* this.#item(record, payload, line);
-    } else if (type === "event_msg") yield* this.#event(record, payload);
-    else if (type === "turn_context") yield* this.#turn(record, payload);
-    else if (type === "compacted") yield* this.#compacted(record, payload);
-    else yield* this.#note(record, String(type), payload as JsonObject);
+      this.#item(record, payload, line);
+    } else if (type === "event_msg") this.#event(record, payload);
+    else if (type === "turn_context") this.#turn(record, payload);
+    else if (type === "compacted") this.#compacted(record, payload);
+    else if (type === USAGE_RECORD) this.#problems.ignore(USAGE_RECORD);
+    else this.#note(record, String(type), payload as JsonObject);
   }
 
-  *#item(record: Fields, item: Fields, line: number): Generator<ImportedEntry> {
+  #item(record: Fields, item: Fields, line: number): void {
     const type = textField(item, "type");
     if (type === undefined) {
       this.#problems.add("unexpected", "a record without a type was kept as custom data", line);
@@ -121,7 +135,7 @@ export class CodexFile {
       if (type === "message") {
         this.#problems.add("unexpected", "a message without content was kept as custom data", line);
       }
-      yield* this.#note(record, type ?? "unknown", otherFields(item, ["type"]));
+      this.#note(record, type ?? "unknown", otherFields(item, ["type"]));
       return;
     }
     const { role, blocks, injected, fields } = mapped;
@@ -132,7 +146,7 @@ export class CodexFile {
     if (first?.type === "tool_use") this.#toolNames.set(first.id, first.name);
     const isAnswer = role === "assistant";
     const tool = first?.type === "tool_result" ? (first.toolName ?? null) : null;
-    yield* this.#give(record, {
+    this.#give(record, {
       ...{ kind: "message", role, blocks, actor: isAnswer ? FORMAT : tool },
       model: isAnswer ? this.#model : null,
       metadata: {
@@ -146,27 +160,44 @@ export class CodexFile {
     });
   }
 
-  *#event(record: Fields, event: Fields): Generator<ImportedEntry> {
+  #event(record: Fields, event: Fields): void {
     const type = textField(event, "type") ?? "unknown";
     if (type === "task_started") this.#beginTurn(event);
     if (type === "token_count") {
       const usage = this.#usage.report(event["info"], !this.#isCopied);
-      if (usage !== undefined) yield* this.#note(record, type, {}, usage);
+      if (usage !== undefined) this.#note(record, type, {}, usage);
     } else if (type === "thread_name_updated") {
       const name = textField(event, "thread_name") ?? textField(event, "name") ?? "";
-      if (name !== "") yield* this.#give(record, { kind: "session_info", data: { name } });
+      if (name !== "") this.#give(record, { kind: "session_info", data: { name } });
     } else if (type === "thread_rolled_back") {
-      yield* this.#note(record, type, otherFields(event, ["type"]));
+      this.#note(record, type, otherFields(event, ["type"]));
       this.#rollBack(countField(event, "num_turns") ?? 0);
     } else if (!this.#hasItems && /^(user|agent)_message$/.test(type)) {
       const role = type === "user_message" ? "user" : "assistant";
       const content = [{ type: "text", text: textField(event, "message") ?? "" }];
-      yield* this.#item(record, { type: "message", role, content }, 0);
-    } else if (isIgnoredEvent(type)) this.#problems.ignore(`event_msg:${type}`);
-    else yield* this.#note(record, type, otherFields(event, ["type"]));
+      this.#item(record, { type: "message", role, content }, 0);
+    } else if (type === "item_completed") this.#completed(record, event);
+    else if (isIgnoredEvent(type)) this.#problems.ignore(`event_msg:${type}`);
+    else this.#note(record, type, otherFields(event, ["type"]));
   }
 
-  *#turn(record: Fields, context: Fields): Generator<ImportedEntry> {
+  /** What newer versions write beside each item. */
+  #completed(record: Fields, event: Fields): void {
+    const item = isPlainObject(event["item"]) ? event["item"] : {};
+    const type = textField(item, "type") ?? "";
+    if (!this.#hasItems && /^(User|Agent)Message$/.test(type)) {
+      const role = type === "UserMessage" ? "user" : "assistant";
+      const content = Array.isArray(item["content"]) ? item["content"] : [];
+      // There the type of a text is written in two ways.
+      const texts = content.map((part) =>
+        isPlainObject(part) && part["type"] === "Text" ? { ...part, type: "text" } : part,
+      );
+      this.#item(record, { type: "message", role, content: texts }, 0);
+    } else if (isCopiedItem(type)) this.#problems.ignore("event_msg:item_completed");
+    else this.#note(record, "item_completed", otherFields(event, ["type"]));
+  }
+
+  #turn(record: Fields, context: Fields): void {
     this.#beginTurn(context);
     this.#problems.ignore("turn_context");
     const model = textField(context, "model") || this.#model;
@@ -174,11 +205,11 @@ export class CodexFile {
     this.#model = model;
     const { provider } = this.#header;
     const data = { ...(provider === null ? {} : { provider }), modelId: model };
-    yield* this.#give(record, { kind: "model_change", data });
+    this.#give(record, { kind: "model_change", data });
   }
 
   /** What replaced the past is a summary, and copies of messages that stand before it. */
-  *#compacted(record: Fields, payload: Fields): Generator<ImportedEntry> {
+  #compacted(record: Fields, payload: Fields): void {
     const { replacement_history: replacement } = payload;
     const items = Array.isArray(replacement) ? replacement : [];
     const sealed = items.filter(
@@ -190,7 +221,7 @@ export class CodexFile {
         ? "The summary is sealed: only its provider can read it."
         : "The file holds no summary of what is before.";
     const readable = text === "" ? missing : text;
-    yield* this.#give(record, {
+    this.#give(record, {
       kind: "compaction",
       blocks: [
         ...(toBlocks(readable) ?? []),
@@ -212,27 +243,31 @@ export class CodexFile {
     });
   }
 
-  *#note(
-    record: Fields,
-    type: string,
-    data: JsonObject,
-    usage: Usage | null = null,
-  ): Generator<ImportedEntry> {
-    yield* this.#give(record, { kind: "custom", data: { type: `codex:${type}`, data }, usage });
+  #note(record: Fields, type: string, data: JsonObject, usage: Usage | null = null): void {
+    this.#give(record, { kind: "custom", data: { type: `codex:${type}`, data }, usage });
   }
 
-  *#give(record: Fields, draft: Draft): Generator<ImportedEntry> {
+  #give(record: Fields, draft: Draft): void {
     const createdAt = timeField(record, "timestamp");
     // The time tells records apart that have one line in two files of the same session.
     const sourceId = `record-${this.#line}${createdAt === null ? "" : `-${createdAt}`}`;
+    const { references } = draft;
     const entry: ImportedEntry = {
-      ...{ role: null, actor: null, blocks: [], data: null, usage: null, model: null },
-      ...{ metadata: toSourceMetadata({ format: FORMAT, id: null }), createdAt },
-      ...draft,
-      ...{ sourceId, parentSourceId: this.#last },
+      sourceId,
+      parentSourceId: this.#last,
+      kind: draft.kind,
+      role: draft.role ?? null,
+      actor: draft.actor ?? null,
+      blocks: draft.blocks ?? [],
+      data: draft.data ?? null,
+      ...(references === undefined ? undefined : { references }),
+      usage: draft.usage ?? null,
+      model: draft.model ?? null,
+      createdAt,
+      metadata: draft.metadata ?? toSourceMetadata({ format: FORMAT, id: null }),
     };
     if (draft.kind === "message" || draft.kind === "compaction") this.#last = sourceId;
-    yield* this.#usage.add(entry);
+    this.#usage.add(entry, this.#given);
   }
 
   #beginTurn(turn: Fields): void {

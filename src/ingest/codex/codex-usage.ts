@@ -6,6 +6,7 @@
  * then its totals are those of the event before, and it counts for nothing.
  */
 
+import { lengthOfBlocks } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { countField, type Fields } from "../fields.ts";
@@ -29,18 +30,19 @@ export class CodexUsage {
     return this.#total === undefined ? null : { ...this.#total };
   }
 
-  *add(entry: ImportedEntry): Generator<ImportedEntry> {
+  /** Takes an entry in, and gives what need not be held any longer. */
+  add(entry: ImportedEntry, given: ImportedEntry[]): void {
     this.#held.push(entry);
-    this.#length += lengthOf(entry);
-    if (this.#held.length > HELD || this.#length > HELD_LENGTH) yield* this.end();
+    this.#length += lengthOfBlocks(entry.blocks);
+    if (this.#held.length > HELD || this.#length > HELD_LENGTH) given.push(...this.end());
   }
 
   /** Gives everything. */
-  *end(): Generator<ImportedEntry> {
+  end(): ImportedEntry[] {
     const held = this.#held;
     this.#held = [];
     this.#length = 0;
-    yield* held;
+    return held;
   }
 
   /**
@@ -108,14 +110,4 @@ function toUsage(counts: Counts): Usage | undefined {
     ...{ inputTokens: input - read - written, outputTokens: output },
     ...{ cacheCreationTokens: written, cacheReadTokens: read },
   };
-}
-
-function lengthOf(entry: ImportedEntry): number {
-  let length = 0;
-  for (const block of entry.blocks) {
-    for (const value of Object.values(block)) {
-      length += typeof value === "string" ? value.length : Array.isArray(value) ? 1000 : 10;
-    }
-  }
-  return length;
 }

@@ -1,14 +1,18 @@
 /**
  * Transcripts of Codex CLI, which it calls rollouts: JSON lines, a header and then what was sent to the
- * model, what came back, and what the window showed meanwhile. Old files have the items alone.
+ * model, what came back, and what the window showed meanwhile. Old files have the items alone, and
+ * the oldest are one JSON object.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { batched, splitAhead } from "../batches.ts";
 import type { Fields } from "../fields.ts";
-import { type JsonRecord, readRecords } from "../jsonl.ts";
+import { readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
+import { isDocumentPath, isRolloutDocument, readDocument } from "./codex-document.ts";
+import { skimEvent } from "./codex-events.ts";
 import { CodexFile } from "./codex-file.ts";
 import {
   type CodexHeader,
@@ -25,13 +29,14 @@ export const CODEX: TranscriptSource = {
     const root = variables["CODEX_HOME"] || `${home}/.codex`;
     return ["sessions", "archived_sessions"].map((folder) => ({
       root: `${root}/${folder}`,
-      matches: (path) => /(^|\/)rollout-[^/]*\.jsonl(\.zst)?$/.test(path),
+      matches: (path) => /(^|\/)rollout-[^/]*\.(?:json|jsonl|jsonl\.zst)$/.test(path),
     }));
   },
 
   recognise(head, path) {
     const text = new TextDecoder("utf-8").decode(head);
     if (text.trim() === "") return /(^|[/\\])rollout-[^/\\]*\.jsonl(\.zst)?$/.test(path);
+    if (isRolloutDocument(text)) return true;
     for (const line of text.split("\n", LOOKED_AT)) {
       const record = tryParse(line);
       if (isPlainObject(record)) return isCodexLine(record);
@@ -40,6 +45,8 @@ export const CODEX: TranscriptSource = {
     return /^\s*\{\s*"timestamp"\s*:\s*"[^"]*"\s*,[^{}]*"type"\s*:\s*"session_meta"/.test(text);
   },
 
+  isText: isDocumentPath,
+
   read(input) {
     const problems = new ProblemLog();
     let header: CodexHeader | undefined;
@@ -47,15 +54,17 @@ export const CODEX: TranscriptSource = {
     const { resume, path } = input;
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
-      const records = readRecords(input.lines, problems);
-      const ahead: JsonRecord[] = [];
+      const skim = (text: string) => (file?.hasItems ? skimEvent(text) : undefined);
+      const isDocument = isDocumentPath(path);
+      const records = isDocument
+        ? readDocument(input.lines, problems)
+        : readRecordBatches(input.lines, problems, { skim });
+      const { ahead, rest } = await splitAhead(
+        records,
+        (read) => resume !== undefined || isHeaderComplete(read),
+      );
       if (resume !== undefined) header = resume["header"] as unknown as CodexHeader;
       else {
-        while (!isHeaderComplete(ahead)) {
-          const next = await records.next();
-          if (next.done) break;
-          ahead.push(next.value);
-        }
         header = readHeader(ahead, path);
         const [first] = ahead;
         if (first !== undefined && !header.isThere) {
@@ -63,13 +72,13 @@ export const CODEX: TranscriptSource = {
         }
       }
       file = new CodexFile(header, problems, counter, resume?.["file"] as JsonObject | undefined);
-      yield { ...toSession(header), entries: file.read(ahead, records), problems };
+      yield { ...toSession(header), entries: batched(file.read(ahead, rest)), problems };
     }
     return {
       ...{ sessions: sessions(), problems },
       // Without a header the id is the file's name, and a header may still come.
       state: () =>
-        header?.isThere && file !== undefined
+        header?.isThere && file !== undefined && !isDocumentPath(path)
           ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
           : undefined,
     };

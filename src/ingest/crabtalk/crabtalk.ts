@@ -112,7 +112,7 @@ async function* chain(
     const value = text === undefined ? undefined : parseJson(text);
     // Numbered as lines are, the meta being the first.
     const line = Number(name.slice("step-".length)) + 1;
-    if (isPlainObject(value)) yield { line, record: value };
+    if (isPlainObject(value)) yield { line, length: text?.length ?? 0, record: value };
     else problems.add("not_json", `${name} is no JSON object, or too large`);
   }
 }

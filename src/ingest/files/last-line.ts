@@ -5,6 +5,7 @@
  * last line that is whole but lacks its line break is handed out, because many files end so.
  */
 
+import { type Batched, batched, batchesOf } from "../batches.ts";
 import type { Line } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
 
@@ -24,32 +25,40 @@ export interface LastLine {
 }
 
 /** Passes lines on, and keeps `through` up to date. */
-export async function* holdTornLine(
+export function holdTornLine(
   lines: AsyncIterable<Line>,
   { end, isText }: LastLine,
   through: ReadThrough,
   problems: ProblemLog,
-): AsyncGenerator<Line> {
+): Batched<Line> {
   let held: Line | undefined;
-  for await (const line of lines) {
-    if (held !== undefined) {
+  function* pass(batch: Iterable<Line>): Generator<Line> {
+    for (const line of batch) {
+      const before = held;
+      held = line;
+      if (before === undefined) continue;
       through.offset = line.offset;
-      through.lines = held.number;
-      yield held;
+      through.lines = before.number;
+      yield before;
     }
-    held = line;
   }
-  if (held === undefined) return;
-  if (held.ended) {
-    through.lines = held.number;
-    through.offset = end;
-    yield held;
-  } else if (!isText && isTorn(held.text)) {
-    problems.add("torn_line", "the last line is not complete; it waits for its rest", held.number);
-  } else {
-    through.isOpen = true;
-    yield held;
+  function last(): Line[] {
+    if (held === undefined) return [];
+    if (held.ended) {
+      through.lines = held.number;
+      through.offset = end;
+    } else if (!isText && isTorn(held.text)) {
+      const message = "the last line is not complete; it waits for its rest";
+      problems.add("torn_line", message, held.number);
+      return [];
+    } else through.isOpen = true;
+    return [held];
   }
+  async function* batches(): AsyncGenerator<Iterable<Line>> {
+    for await (const batch of batchesOf(lines)) yield pass(batch);
+    yield last();
+  }
+  return batched(batches());
 }
 
 function isTorn(text: string): boolean {

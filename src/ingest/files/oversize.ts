@@ -6,6 +6,8 @@
  * long values are cut, and say so; numbers, ids and everything else stay to the letter.
  */
 
+import { type Batched, mapBatches } from "../batches.ts";
+import { endOfString } from "../json-scan.ts";
 import type { Line } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
 
@@ -20,21 +22,23 @@ export const MAX_LINE_LENGTH: number = 1024 * 1024;
 const KEPT_LENGTHS = [256 * 1024, 64 * 1024, 16 * 1024, 4 * 1024, 1024] as const;
 
 /** Passes lines on. What is too long is cut or left out, and counted either way. */
-export async function* limitLines(
+export function limitLines(
   lines: AsyncIterable<Line>,
   oversize: Oversize,
   problems: ProblemLog,
-): AsyncGenerator<Line> {
-  for await (const line of lines) {
-    if (line.text.length <= MAX_LINE_LENGTH) {
-      yield line;
-    } else if (oversize === "skip") {
-      problems.add("line_too_long", "the line is longer than 1 MB and was left out", line.number);
-    } else {
-      problems.add("line_cut", "the line is longer than 1 MB; long values were cut", line.number);
-      yield { ...line, text: cutLine(line.text) };
+): Batched<Line> {
+  return mapBatches(lines, function* (batch) {
+    for (const line of batch) {
+      if (line.text.length <= MAX_LINE_LENGTH) {
+        yield line;
+      } else if (oversize === "skip") {
+        problems.add("line_too_long", "the line is longer than 1 MB and was left out", line.number);
+      } else {
+        problems.add("line_cut", "the line is longer than 1 MB; long values were cut", line.number);
+        yield { ...line, text: cutLine(line.text) };
+      }
     }
-  }
+  });
 }
 
 /** A line that consists of many short values stays as long as it is. */
@@ -67,16 +71,6 @@ export function cutStrings(text: string, length: number): string {
     quote = text.indexOf('"', end + 1);
   }
   return kept === 0 ? text : parts.join("") + text.slice(kept);
-}
-
-/** Where the literal's closing quote stands; -1 if it has none. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
-    if (slashes % 2 === 0) return end;
-  }
-  return -1;
 }
 
 /** Base64 and the like: a long run without a space, a sign or an escape. */

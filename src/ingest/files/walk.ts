@@ -6,9 +6,9 @@
  * that leads inside leads to what is found anyway, and one that leads outside is not ours to read.
  */
 
-import type { Dir, Dirent, Stats } from "node:fs";
+import { type Dir, type Dirent, lstatSync, type Stats } from "node:fs";
 import { lstat, opendir, realpath, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, sep } from "node:path";
 import type { Place } from "../source.ts";
 
 export interface FoundFile {
@@ -64,13 +64,23 @@ export async function* walk(
     counts.special++;
     return;
   }
+  const prefix = root.endsWith(sep) ? root : root + sep;
   let group: string[] = [];
-  for await (const path of walkFolder(root, "", place, 0, counts)) {
-    if (group.push(path) < GROUP) continue;
-    yield await findFacts(root, group, counts);
-    group = [];
+  const folders: OpenFolder[] = [];
+  try {
+    await openFolder(root, "", folders, counts);
+    for (let last = folders.at(-1); last !== undefined; last = folders.at(-1)) {
+      const below = readUntilFolder(last, place, group, counts);
+      if (group.length >= GROUP) {
+        yield await findFacts(root, prefix, group, counts);
+        group = [];
+      } else if (below === undefined) close(folders.pop());
+      else await openFolder(join(root, below), below, folders, counts);
+    }
+  } finally {
+    for (const folder of folders) close(folder);
   }
-  if (group.length > 0) yield await findFacts(root, group, counts);
+  if (group.length > 0) yield await findFacts(root, prefix, group, counts);
 }
 
 export function mtimeUsOf(facts: Stats): number {
@@ -83,39 +93,63 @@ export function toFound(root: string, path: string, facts: Stats): FoundFile {
   return { path, root, size: facts.size, mtimeUs: mtimeUsOf(facts), allocated };
 }
 
-async function* walkFolder(
-  root: string,
-  folder: string,
-  place: Place,
-  depth: number,
+interface OpenFolder {
+  readonly entries: Dir;
+  /** From the root. */
+  readonly path: string;
+}
+
+async function openFolder(
+  full: string,
+  path: string,
+  folders: OpenFolder[],
   counts: WalkCounts,
-): AsyncGenerator<string> {
-  if (depth > MAX_DEPTH) {
+): Promise<void> {
+  if (folders.length > MAX_DEPTH) {
     counts.tooDeep++;
     return;
   }
-  let entries: Dir;
   try {
-    entries = await opendir(join(root, folder), { bufferSize: GROUP });
+    folders.push({ entries: await opendir(full, { bufferSize: GROUP }), path });
   } catch {
     counts.unreadable++;
-    return;
   }
+}
+
+function close(folder: OpenFolder | undefined): void {
   try {
-    for await (const entry of entries) {
+    folder?.entries.closeSync();
+  } catch {
+    // It is closed, or its disk is gone.
+  }
+}
+
+/**
+ * Reads names into `group` until it is full, or a folder is met that is to be entered, which is given
+ * back; undefined at the end of the folder. The system hands out names hundreds at a time: a promise
+ * for each of them would cost more than they do.
+ */
+function readUntilFolder(
+  { entries, path: folder }: OpenFolder,
+  place: Place,
+  group: string[],
+  counts: WalkCounts,
+): string | undefined {
+  try {
+    while (group.length < GROUP) {
+      const entry = entries.readSync();
+      if (entry === null) return undefined;
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) {
-        if (place.skips?.(path) !== true) {
-          yield* walkFolder(root, path, place, depth + 1, counts);
-        }
-      } else if (entry.isFile()) {
-        if (place.matches(path)) yield path;
-      } else countOther(entry, place.matches(path), counts);
+      if (entry.isFile()) {
+        if (place.matches(path)) group.push(path);
+      } else if (!entry.isDirectory()) countOther(entry, place.matches(path), counts);
+      else if (place.skips?.(path) !== true) return path;
     }
   } catch {
     // The folder went away, or its disk fails: what was found before is handed out all the same.
     counts.unreadable++;
   }
+  return undefined;
 }
 
 function countOther(entry: Dirent, isMeant: boolean, counts: WalkCounts): void {
@@ -123,25 +157,47 @@ function countOther(entry: Dirent, isMeant: boolean, counts: WalkCounts): void {
   else if (isMeant) counts.special++;
 }
 
+/** Files that are asked for one after another, and how long a quick disk takes for so many. */
+const AT_ONCE = 16;
+const QUICK_MS = 2;
+
+/**
+ * Of files whose facts are in memory, asking and waiting for each takes less than a promise does. When
+ * the disk is slow, the rest of the group is asked for in the background.
+ */
 async function findFacts(
   root: string,
+  prefix: string,
   paths: readonly string[],
   counts: WalkCounts,
 ): Promise<FoundFile[]> {
-  const found = await Promise.all(
-    paths.map(async (path) => {
-      const full = join(root, path);
-      try {
-        const facts = await lstat(full);
-        // It may have become something else since its name was read.
-        return facts.isFile() ? toFound(root, full, facts) : undefined;
-      } catch {
-        counts.unreadable++;
-        return undefined;
-      }
-    }),
-  );
-  return found.filter((file) => file !== undefined);
+  const found: FoundFile[] = [];
+  const add = (full: string, facts: Stats | undefined) => {
+    if (facts === undefined) counts.unreadable++;
+    // It may have become something else since its name was read.
+    else if (facts.isFile()) found.push(toFound(root, full, facts));
+  };
+  const all = paths.map((path) => (sep === "/" ? prefix + path : join(root, path)));
+  let done = 0;
+  for (let isQuick = true; isQuick && done < all.length; ) {
+    const started = performance.now();
+    const end = Math.min(all.length, done + AT_ONCE);
+    for (const full of all.slice(done, end)) add(full, factsOf(full));
+    done = end;
+    isQuick = performance.now() - started < QUICK_MS;
+  }
+  const rest = all.slice(done);
+  const late = await Promise.all(rest.map((full) => lstat(full).catch(() => undefined)));
+  for (const [i, full] of rest.entries()) add(full, late[i]);
+  return found;
+}
+
+function factsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function isMissing(error: unknown): boolean {

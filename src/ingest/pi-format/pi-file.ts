@@ -10,8 +10,9 @@
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { LEAF_MARK } from "../../transcript/pi-marks.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
+import { batched, splitAhead } from "../batches.ts";
 import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
-import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { firstRecord, type JsonRecord, readRecordBatches } from "../jsonl.ts";
 import { ProblemLog } from "../problems.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, ImportedTranscript, SourceInput } from "../source.ts";
@@ -46,19 +47,21 @@ export function readPiFile(
     ...(file === undefined ? {} : { file: file.state() }),
   }));
   async function* sessions(): AsyncGenerator<ImportedSession> {
-    const records = readRecords(lines.read(input.lines), problems);
-    let first: JsonRecord | undefined;
+    const isKnown = header !== undefined;
+    const { ahead, rest } = await splitAhead(
+      readRecordBatches(lines.read(input.lines), problems),
+      (read) => isKnown || read.length > 0,
+    );
+    let [first] = ahead;
     if (header === undefined) {
-      const next = await records.next();
-      if (next.done) return;
-      first = next.value;
+      if (first === undefined) return;
       const isHeader = first.record["type"] === "session";
       if (!isHeader) problems.add("missing_header", "the file begins without a header", first.line);
       header = isHeader ? (first.record as JsonObject) : {};
       if (isHeader) first = undefined;
     }
     file = new PiFile(header, problems, resume?.["file"] as JsonObject | undefined);
-    const entries = file.read(records, first);
+    const entries = batched(file.read(rest, first));
     const leaf = () => file?.leaf;
     yield await finish({ ...toSession(header), entries, leaf, problems });
   }
@@ -121,12 +124,19 @@ class PiFile {
   }
 
   async *read(
-    records: AsyncIterable<JsonRecord>,
+    rest: AsyncIterable<Iterable<JsonRecord>>,
     first: JsonRecord | undefined,
-  ): AsyncGenerator<ImportedEntry> {
+  ): AsyncGenerator<Iterable<ImportedEntry>> {
     this.#order[0] = "";
-    if (first !== undefined) yield* this.#entry(first);
-    for await (const record of records) {
+    if (first !== undefined) yield this.#entry(first);
+    for await (const records of rest) {
+      yield this.#batch(records);
+      if (this.isLost) return;
+    }
+  }
+
+  *#batch(records: Iterable<JsonRecord>): Generator<ImportedEntry> {
+    for (const record of records) {
       this.isLost ||= this.#namesLost(record.record);
       if (this.isLost) return;
       yield* this.#entry(record);

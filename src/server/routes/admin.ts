@@ -29,7 +29,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ...{ summary: "Sessions, messages and tokens added up.", scope: "read" },
     query: z.strictObject({
       ...{ agent: key.optional(), project_id: key.optional(), workstation: key.optional() },
-      ...{ since: timeInput.optional(), until: timeInput.optional() },
+      ...{ repo: key.optional(), since: timeInput.optional(), until: timeInput.optional() },
     }),
     answer: { status: 200, description: "By agent, project and day.", schema: stats },
     handle: async ({ tenant }, { query }) =>

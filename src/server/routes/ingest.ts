@@ -94,7 +94,7 @@ async function importLines({
   idempotency,
 }: Caller): Promise<WireImportResult> {
   requireAnyActor(access);
-  const lines = splitLines(readBytes(request));
+  const lines = splitLines(readBytes(request))[Symbol.asyncIterator]();
   try {
     const first = await lines.next();
     if (first.done) throw invalid("line 1", "the body is empty; it begins with a session");

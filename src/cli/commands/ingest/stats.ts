@@ -6,7 +6,7 @@ import { EXIT } from "../../exit.ts";
 import { counted, formatCount, formatTable } from "../../print.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toTime } from "../../values.ts";
+import { given, toCount, toRepo, toTime } from "../../values.ts";
 
 /** Rows of each table, unless more are asked for. */
 const ROWS = 14;
@@ -21,6 +21,11 @@ export const stats: Command = defineCommand({
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
     project: { type: "string", value: "ID", help: "Only those of this project." },
+    repo: {
+      type: "string",
+      value: "NAME",
+      help: "Only clones and worktrees of this repository: its remote, or the end of it.",
+    },
     workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
     until: { type: "string", value: "TIME", help: "Last interaction before." },
@@ -33,7 +38,7 @@ export const stats: Command = defineCommand({
       const tally = await tallySessions(
         tenant,
         given({
-          ...{ agent, workstation, projectId: options.project },
+          ...{ agent, workstation, projectId: options.project, repo: toRepo(options.repo) },
           since: toTime(options.since, "--since"),
           until: toTime(options.until, "--until"),
         }),

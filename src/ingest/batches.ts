@@ -1,0 +1,82 @@
+/**
+ * Lines and entries, many at a time.
+ *
+ * A file comes in pieces, and a piece has a hundred lines. To wait for each of these costs more than
+ * to split it off: a promise, and turns of the queue, at every stage that it passes. So a stage hands
+ * on what one piece gave, to be gone through without waiting. Whoever does not care takes one by one.
+ */
+
+export interface Batched<Item> extends AsyncIterable<Item> {
+  /**
+   * To be asked for once, and instead of the single items. What is in a batch is made as it is gone
+   * through: to its end, before the next is asked for.
+   */
+  batches(): AsyncIterable<Iterable<Item>>;
+  [Symbol.asyncIterator](): AsyncGenerator<Item>;
+}
+
+export function batched<Item>(batches: AsyncIterable<Iterable<Item>>): Batched<Item> {
+  return {
+    batches: () => batches,
+    async *[Symbol.asyncIterator]() {
+      for await (const batch of batches) yield* batch;
+    },
+  };
+}
+
+/** The batches of what may have none: then each item is one. */
+export function batchesOf<Item>(
+  items: AsyncIterable<Item> | Batched<Item>,
+): AsyncIterable<Iterable<Item>> {
+  return "batches" in items ? items.batches() : singly(items);
+}
+
+/** What `change` makes of each batch. */
+export function mapBatches<Item, Result>(
+  items: AsyncIterable<Item>,
+  change: (batch: Iterable<Item>) => Iterable<Result>,
+): Batched<Result> {
+  async function* changed(): AsyncGenerator<Iterable<Result>> {
+    for await (const batch of batchesOf(items)) yield change(batch);
+  }
+  return batched(changed());
+}
+
+export interface Split<Item> {
+  /** As many as it took. */
+  readonly ahead: readonly Item[];
+  readonly rest: AsyncIterable<Iterable<Item>>;
+}
+
+/** Takes items off until there are enough of them. */
+export async function splitAhead<Item>(
+  items: AsyncIterable<Item>,
+  isEnough: (taken: readonly Item[]) => boolean,
+): Promise<Split<Item>> {
+  const batches = batchesOf(items)[Symbol.asyncIterator]();
+  const ahead: Item[] = [];
+  let current: Iterator<Item> | undefined;
+  while (!isEnough(ahead)) {
+    if (current === undefined) {
+      const next = await batches.next();
+      if (next.done) break;
+      current = next.value[Symbol.iterator]();
+    }
+    const item = current.next();
+    if (item.done) current = undefined;
+    else ahead.push(item.value);
+  }
+  async function* rest(): AsyncGenerator<Iterable<Item>> {
+    if (current !== undefined) yield remaining(current);
+    yield* { [Symbol.asyncIterator]: () => batches };
+  }
+  return { ahead, rest: rest() };
+}
+
+function* remaining<Item>(iterator: Iterator<Item>): Generator<Item> {
+  for (let item = iterator.next(); !item.done; item = iterator.next()) yield item.value;
+}
+
+async function* singly<Item>(items: AsyncIterable<Item>): AsyncGenerator<Iterable<Item>> {
+  for await (const item of items) yield [item];
+}

@@ -1,0 +1,34 @@
+/**
+ * What of `toolUseResult` is kept.
+ *
+ * A line with a tool's result has it twice: as the model saw it, and in this field as the program keeps
+ * it, with whole files and diffs beside it. The second is half of some transcripts. Of a long one only
+ * the short fields are kept, and the names of the others; they are not even parsed.
+ */
+
+import type { JsonValue } from "../../model/json.ts";
+import { parseExact } from "../../transcript/exact-json.ts";
+import { setField } from "../fields.ts";
+import { scanFields } from "../json-scan.ts";
+import type { FieldDigest } from "../jsonl.ts";
+
+/** In characters, as they stand in the file. */
+const MAX_RESULT = 1024;
+const MAX_RESULT_FIELD = MAX_RESULT / 4;
+
+export const RESULT_DIGEST: FieldDigest = {
+  name: "toolUseResult",
+  maxLength: MAX_RESULT,
+  of: digestResult,
+};
+
+function digestResult(text: string): JsonValue {
+  if (!text.trimStart().startsWith("{")) return { omitted: true };
+  const kept: Record<string, unknown> = {};
+  const omitted: string[] = [];
+  for (const { name, start, end } of scanFields(text)) {
+    if (end - start > MAX_RESULT_FIELD) omitted.push(name);
+    else setField(kept, name, parseExact(text.slice(start, end)));
+  }
+  return { ...kept, omitted } as JsonValue;
+}

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { endOfString, scanFields, scanObject } from "./json-scan.ts";
+
+const object = fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue());
+
+function depthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+describe("scanning an object", () => {
+  test("finds a field's value, and how deep all of it nests", () => {
+    fc.assert(
+      fc.property(object, fc.jsonValue(), object, fc.constantFrom(0, 2), (a, value, b, space) => {
+        const whole = { ...a, "the field": value, ...b };
+        const text = JSON.stringify(whole, null, space);
+        const scanned = scanObject(text, "the field");
+        const { start = 0, end = 0 } = scanned?.value ?? {};
+        expect(JSON.parse(text.slice(start, end))).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(scanned?.depth).toBe(depthOf(whole));
+      }),
+    );
+  });
+
+  test("the last of several fields of one name counts, as to a parser", () => {
+    const text = '{"a":1,"b":{"a":2},"a":[3]}';
+    expect(scanObject(text, "a")).toMatchObject({ value: { start: 23, end: 26 } });
+  });
+
+  test("a field of an inner object, and a name inside of a text, are none of its own", () => {
+    const text = JSON.stringify({ x: { wanted: 1 }, y: ',"wanted":2', z: ["wanted", 3] });
+    expect(scanObject(text, "wanted")?.value).toBeUndefined();
+  });
+
+  test.each([
+    ['{"a":12345678901234567890}', true],
+    ['{"a":[1e400]}', true],
+    ['{"a":-1.5E2}', true],
+    ['{"a":"12345678901234567890 1e400"}', false],
+    ['{"a":[1.25,-3,0]}', false],
+  ])("%s has numbers that may lose digits: %s", (text, expected) => {
+    expect(scanObject(text)?.hasLongNumbers).toBe(expected);
+  });
+
+  test.each(["", "[]", "1", '"a"', '{"a":1', '{"a', "null"])("%j is no object", (text) => {
+    expect(scanObject(text, "a")).toBeUndefined();
+  });
+
+  test("what is no JSON ends", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\1e-a ') }), (text) => {
+        expect(scanObject(text, "a")?.depth ?? 1).toBeGreaterThan(0);
+        expect([...scanFields(text)].length).toBeLessThanOrEqual(text.length);
+      }),
+    );
+  });
+});
+
+test("the fields of an object come with their texts", () => {
+  fc.assert(
+    fc.property(object, fc.constantFrom(0, 2), (fields, space) => {
+      const text = JSON.stringify(fields, null, space);
+      const found = [...scanFields(text)].map(({ name, start, end }) => [
+        name,
+        JSON.parse(text.slice(start, end)),
+      ]);
+      expect(found).toEqual(Object.entries(JSON.parse(text)));
+    }),
+  );
+});
+
+test("a string ends at the quote that no odd number of backslashes precedes", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('"', "\\", "a", "\n") }), (value) => {
+      const literal = JSON.stringify(value);
+      expect(endOfString(`${literal},"b"`, 1)).toBe(literal.length - 1);
+    }),
+  );
+  expect(endOfString('open\\"', 0)).toBe(-1);
+});
