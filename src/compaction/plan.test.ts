@@ -162,8 +162,8 @@ describe("a pending turn", () => {
     check("u c1,2,3 r2 r1", HALF, "0 |~ 1 2 3");
   });
 
-  test("is every message that nobody has answered, if there is anything else", () => {
-    check("u a u u", NONE, "0 1 | 2 3");
+  test("is the newest message of those that nobody has answered", () => {
+    check("u a u u", NONE, "0 1 2 | 3");
     check("u u u", NONE, "0 1 | 2");
   });
 

@@ -97,9 +97,9 @@ export type NoPlan = "empty" | "below_threshold" | "nothing_before_cut";
  * from the first entry that the previous compaction kept (with what it left pinned before that),
  * not from the compaction itself: what it kept would be lost. Compactions are left out.
  *
- * No call is parted from its result, nothing pinned is covered, and neither is a pending turn: a
- * user message that nobody has answered, wherever it stands, or a call that still waits for results. Linear in `items`
- * but for the sorting of results that have to be shortened.
+ * No call is parted from its result, nothing pinned is covered, and neither is a pending turn: the
+ * newest user message if nobody has answered it, one that waits behind somebody else's answer, or a
+ * call that still waits for results. Linear in `items` but for the sorting of results that have to be shortened.
  */
 export function planCompaction(
   items: readonly PlanItem[],

@@ -6,7 +6,7 @@
 import { legalCuts } from "../../transcript/tool-pairs.ts";
 import type { PlanItem } from "../plan.ts";
 import { toolGroups } from "./tool-groups.ts";
-import { newestPendingFrom, overtaken, pendingFrom } from "./turns.ts";
+import { overtaken, pendingFrom } from "./turns.ts";
 
 /** A cut is a number from 0 to `items.length`: it lies before the item of that index. */
 export interface Ground {
@@ -26,10 +26,8 @@ export interface Ground {
 export function survey(items: readonly PlanItem[]): Ground {
   const legal = legalCuts(items);
   const pinned = pinnedGroups(items);
-  const lastLegal = (cut: number) => {
-    while (legal[cut] !== true) cut--;
-    return cut;
-  };
+  let lastCut = pendingFrom(items);
+  while (legal[lastCut] !== true) lastCut--;
 
   const covered = new Int32Array(items.length + 1);
   const coveredTokens = new Float64Array(items.length + 1);
@@ -40,9 +38,6 @@ export function survey(items: readonly PlanItem[]): Ground {
     coveredTokens[i + 1] = (coveredTokens[i] ?? 0) + (free ? item.tokens : 0);
     totalTokens += item.tokens;
   });
-  // Where there is nothing else, as when nobody ever answers, only the newest message stays.
-  const whole = lastLegal(pendingFrom(items));
-  const lastCut = (covered[whole] ?? 0) > 0 ? whole : lastLegal(newestPendingFrom(items));
   return { items, legal, pinned, lastCut, covered, coveredTokens, totalTokens };
 }
 

@@ -20,25 +20,23 @@ export function startsTurn(item: TurnItem): boolean {
 }
 
 /**
- * Where what is pending begins; `items.length` if nothing is. Pending are the user messages that no
- * assistant message follows, or the last assistant message if some of its calls wait for results and
- * nothing but results follows.
+ * Where the pending turn begins; `items.length` if there is none. Pending is the newest user
+ * message if no assistant message follows it, or the last assistant message if some of its calls
+ * wait for results and nothing but results follows. Of a group that talks among itself the newest
+ * message stays, not all since somebody was answered: that may be more than a context holds.
  */
 export function pendingFrom(items: readonly TurnItem[]): number {
   let last = items.length - 1;
   while (last >= 0 && isAnswerOfTool(items[last] as TurnItem)) last--;
   const open = (items[last]?.calls.length ?? 0) > 0 && unansweredCalls(items).has(last);
   if (open) return last;
-  const behind = items.findLastIndex(isAnswer) + 1;
-  const first = items.slice(behind).findIndex(startsTurn);
-  return first < 0 ? items.length : behind + first;
-}
 
-/** The newest user message if nobody has answered it: the least of what is pending. */
-export function newestPendingFrom(items: readonly TurnItem[]): number {
-  const from = pendingFrom(items);
-  const newest = items.findLastIndex(startsTurn);
-  return Math.max(from, newest);
+  for (let i = items.length - 1; i >= 0; i--) {
+    const item = items[i] as TurnItem;
+    if (isAnswer(item)) break;
+    if (startsTurn(item)) return i;
+  }
+  return items.length;
 }
 
 /**
