@@ -38,7 +38,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
         const session = await talk(pinned);
         const missing: string[] = [];
         const settings: Omit<BuildContextInput, "query">[] = [
-          ...[2_500, 3_600, 3_700, 4_000, 4_800].map((tokenBudget) => ({ tokenBudget })),
+          ...[2_500, 3_700, 4_800].map((tokenBudget) => ({ tokenBudget })),
           { tokenBudget: 4_000, recentTurns: 5 },
         ];
         for (const setting of settings) {
