@@ -117,10 +117,10 @@ test.each([["SQLite"], ["PostgreSQL"]])("no answer of %s holds another's byte", 
         }
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 12 },
   );
   // Calls that were all refused would prove nothing.
-  expect(answered).toBeGreaterThan(100);
+  expect(answered).toBeGreaterThan(60);
 });
 
 async function send(place: Place, call: Call): Promise<{ status: number; text: string }> {
