@@ -57,7 +57,7 @@ test("a log whose middle did not reach the disk ends there", async () => {
   const original = join(folder, "original.db");
   await using engine = await open(original, { inThread: true });
   const session = await engine.createSession({ id: "cut", agent: "test", createdBy: "test" });
-  const texts = Array.from({ length: 20 }, (_, n) => `message ${n}`);
+  const texts = Array.from({ length: 60 }, (_, n) => `message ${n}`);
   for (const content of texts) await session.append({ role: "user", content });
   const log = readFileSync(`${original}-wal`);
 
