@@ -172,7 +172,7 @@ class Run {
   async #appendTask(task: AppendMeasurement["task"]): Promise<AppendTask> {
     const count = this.#backend === "sqlite" ? task.count : task.count / 4;
     const address = await this.#newAddress();
-    return { ...task, address, count, warmUp: count / 10, folder: this.#folder };
+    return { ...task, address, count, warmUp: count, folder: this.#folder };
   }
 
   #wanted<Kind extends Measurement>(measurements: readonly Kind[]): Kind[] {

@@ -34,6 +34,32 @@ test("the feed of a store of the version before goes on without a gap", async ()
   expect(ownRows(before)).toBe(later);
 });
 
+test("a store that numbered its tenants' entries the other way keeps their numbers", async () => {
+  const path = join(createFolder(), "store.db");
+  {
+    await using engine = await open(path, { inThread: true });
+    for (const tenant of TENANTS) await fill(engine, tenant);
+    await engine.forTenant("unused").createSession({ agent: "test", createdBy: "test" });
+  }
+  toVersionNine(path);
+  const numbers = "SELECT max(entry) AS value FROM entries WHERE tenant = 2";
+  const before = one(path, numbers);
+  expect(before).toBeGreaterThan(2 ** 40);
+  {
+    await using engine = await open(path, { inThread: true });
+    for (const name of [...TENANTS, "unused", "new"]) {
+      const tenant = engine.forTenant(name);
+      const session = await tenant.createSession({ agent: "test", createdBy: "test" });
+      await session.append({ role: "user", content: "a zebra, later" });
+      expect((await tenant.searchSessions("zebra")).hits).toHaveLength(1);
+    }
+    expect(await engine.verify()).toMatchObject({ ok: true, problems: [] });
+  }
+  const numbered = one(path, numbers);
+  expect(numbered).toBeGreaterThan(before);
+  expect(numbered).toBeLessThan(before + 100);
+});
+
 test("a copy of a store goes on behind the entries that it was given", async () => {
   const folder = createFolder();
   const batches = await filledStore(join(folder, "source.db"));
@@ -67,6 +93,72 @@ test("a tenant's row that is some messages behind is told as it is", async () =>
   await session.append({ role: "user", content: "and by the first again" });
   expect(await other.tenantStatus()).toMatchObject({ feedPosition: 103, messages: 102 });
   expect(await engine.verify()).toMatchObject({ ok: true, changes: 103 });
+});
+
+test("what a call used is told by its message, and outlives it", async () => {
+  const folder = createFolder();
+  const path = join(folder, "store.db");
+  await using engine = await open(path, { inThread: true });
+  const session = await engine.createSession({ id: "s", agent: "test", createdBy: "test" });
+  const usage = { inputTokens: 7, outputTokens: 3, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  await session.append({ role: "user", content: "a question" });
+  await session.append([
+    { role: "assistant", content: "measured", model: "m", usage, contextWindow: 100 },
+    { role: "user", content: "another" },
+    { role: "assistant", content: "not measured", model: "m" },
+  ]);
+  const told = ["entry_appended", "entry_appended", "context_usage", "entry_appended"];
+  const kinds = ["session_created", ...told, "entry_appended", "context_usage"];
+  const feed = async () => (await engine.listChanges({ limit: 100 })).changes;
+  const before = await feed();
+  expect(before.map(({ kind }) => kind)).toEqual(kinds);
+  expect(before[3]?.details).toMatchObject({ contextTokens: 10, contextWindow: 100 });
+  expect(one(path, "SELECT count(*) AS value FROM changes")).toBe(1);
+  expect(one(path, "SELECT count(*) AS value FROM feed")).toBe(kinds.length);
+  for (const [i, { cursor }] of before.entries()) {
+    const page = await engine.listChanges({ after: cursor, limit: 1 });
+    expect(page.changes).toEqual(before.slice(i + 1, i + 2));
+  }
+  expect(await engine.verify()).toMatchObject({ ok: true, changes: kinds.length });
+
+  await session.delete();
+  expect((await feed()).slice(0, kinds.length)).toEqual(before);
+  expect(await engine.verify()).toMatchObject({ ok: true, problems: [] });
+});
+
+test("tenants beyond the eight thousandth have a feed like others", async () => {
+  const path = join(createFolder(), "store.db");
+  {
+    await using engine = await open(path, { inThread: true });
+    await engine.createSession({ agent: "test", createdBy: "test" });
+  }
+  const db = new DatabaseSync(path);
+  db.exec(`INSERT INTO tenants (tenant, name, created_at, feed_hash, first_entry)
+    VALUES (8192, 'many', 1, zeroblob(32), 8191 * 4294967296)`);
+  db.close();
+  await using engine = await open(path, { inThread: true });
+  for (const name of ["many", "one-more", "and-another"]) {
+    const tenant = engine.forTenant(name);
+    const session = await tenant.createSession({ agent: "test", createdBy: "test" });
+    for (let i = 0; i < 3; i++) await session.append({ role: "user", content: `message ${i}` });
+    expect((await tenant.listChanges({ limit: 100 })).changes).toHaveLength(4);
+  }
+  expect(await engine.verify()).toMatchObject({ ok: true, problems: [] });
+});
+
+test("a store that has no number left for a tenant says so", async () => {
+  const path = join(createFolder(), "store.db");
+  {
+    await using engine = await open(path, { inThread: true });
+    await engine.createSession({ agent: "test", createdBy: "test" });
+  }
+  const db = new DatabaseSync(path);
+  db.exec("UPDATE tenants SET first_entry = 9007199254740992 - 4294967296");
+  db.close();
+  await using engine = await open(path, { inThread: true });
+  const created = engine.forTenant("late").createSession({ agent: "test", createdBy: "test" });
+  await expect(created).rejects.toMatchObject({ code: "quota_exceeded" });
+  expect(one(path, "SELECT count(*) AS value FROM tenants")).toBe(1);
 });
 
 /** A store with a branch, a label, a compaction's summary and a deleted session in two tenants. */
@@ -118,6 +210,18 @@ function writeOldStore(path: string, batches: readonly RowBatch[]): void {
       );
     }
   }
+  db.close();
+}
+
+/** Of a new store: 2^40 row numbers for a tenant instead of 2^32, and no usage in entries. */
+function toVersionNine(path: string): void {
+  const db = new DatabaseSync(path);
+  const views = SQLITE_MIGRATIONS.find(({ version }) => version === 9)?.sql.split("CREATE VIEW");
+  db.exec(`DROP VIEW feed; DROP VIEW tenants_now; DELETE FROM schema WHERE version = 10;
+    UPDATE entries SET entry = entry + (tenant - 1) * (1099511627776 - 4294967296);
+    UPDATE tenants SET first_entry = 0;
+    ALTER TABLE entries DROP COLUMN fed_usage; ALTER TABLE entries DROP COLUMN fed_usage_hash;
+    CREATE VIEW${views?.slice(1).join("CREATE VIEW")}`);
   db.close();
 }
 

@@ -108,7 +108,7 @@ describe("a newer schema", () => {
   );
 });
 
-/** What versions 8 and 9 added, and what the latter left to entries to tell. */
+/** What versions 8 to 10 added, and what the last two left to entries to tell. */
 const WITHOUT_REPOSITORY = [
   `UPDATE tenants SET (feed_position, feed_hash, entry_count, message_count, content_bytes) =
     (SELECT feed_position, feed_hash, entry_count, message_count, content_bytes
@@ -118,6 +118,8 @@ const WITHOUT_REPOSITORY = [
   "DROP VIEW tenants_now",
   "ALTER TABLE entries DROP COLUMN fed_at",
   "ALTER TABLE entries DROP COLUMN fed_hash",
+  "ALTER TABLE entries DROP COLUMN fed_usage",
+  "ALTER TABLE entries DROP COLUMN fed_usage_hash",
   "ALTER TABLE tenants DROP COLUMN first_entry",
   "DROP INDEX sessions_by_repo",
   "ALTER TABLE sessions DROP COLUMN repo",

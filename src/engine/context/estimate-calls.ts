@@ -111,8 +111,9 @@ export class ContextEstimates {
     if (known === undefined || result.replayed) return;
     if (result.entries[0]?.parentId !== known.leaf) return;
     this.#known.set(key, { leaf: result.leaf, tokens });
+    if (this.#known.size <= MAX_SESSIONS) return;
     const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_SESSIONS && oldest !== undefined) this.#known.delete(oldest);
+    if (oldest !== undefined) this.#known.delete(oldest);
   }
 }
 

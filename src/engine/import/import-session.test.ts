@@ -1,4 +1,7 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { createFolder } from "../../../test/support/folder.ts";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import { fixture, importText, jsonLines } from "../../../test/support/transcripts.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
@@ -318,6 +321,22 @@ describe("importing what is large or odd", () => {
     expect(long.length).toBeLessThan(1_100_000);
     expect(long).toMatch(/\[cut: \d+ more characters\]$/);
   });
+
+  test.each([true, false])(
+    "one that the store cannot take fails alone (inThread: %s)",
+    async (inThread) => {
+      const path = join(createFolder(), "store.db");
+      await using engine = await open(path, { inThread });
+      const session = await engine.createSession({ agent: "test", createdBy: "test" });
+      await session.append({ role: "user", content: "before" });
+      const db = new DatabaseSync(path);
+      db.exec("PRAGMA foreign_keys = OFF; DROP TABLE blobs");
+      db.close();
+      await expect(engine.importSession(talk(["long ".repeat(50_000)]))).rejects.toThrow("blobs");
+      await session.append({ role: "user", content: "after" });
+      await engine.createSession({ id: "next", agent: "test", createdBy: "test" });
+    },
+  );
 
   test("keeps foreign fields that are too long for metadata", async () => {
     await using engine = await open(":memory:");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { open } from "../../open.ts";
+import type { MessageInput } from "../message-input.ts";
 
 /** A store with a branch, a fork, a blob, a label, an aborted message and a deleted session. */
 async function createStore(): Promise<{ path: string; head: string }> {
@@ -113,6 +114,30 @@ describe("verify finds", () => {
     expect(await problemsAfter(untold)).toContain("change 2 is missing");
     const last = "DELETE FROM changes WHERE position = (SELECT max(position) FROM changes)";
     expect(await problemsAfter(last)).toContain("the feed ends at");
+  });
+
+  test("what comes behind a hole in the feed", async () => {
+    const { path } = await createStore();
+    {
+      await using engine = await open(path, { inThread: true });
+      const session = await engine.createSession({ id: "long", agent: "test", createdBy: "test" });
+      const batch = Array.from({ length: 500 }, (_, i): MessageInput => {
+        return { role: "user", content: `message ${i}` };
+      });
+      for (let i = 0; i < 2; i++) await session.append(batch);
+    }
+    const long = "session = (SELECT session FROM sessions WHERE id = 'long')";
+    const db = new DatabaseSync(path);
+    db.exec(`UPDATE entries SET fed_hash = NULL WHERE ${long} AND sequence BETWEEN 201 AND 700`);
+    db.exec(`UPDATE entries SET fed_at = created_at + 5 WHERE ${long} AND sequence = 900`);
+    db.close();
+    await using engine = await open(path, { inThread: true, readOnly: true });
+    const { problems } = await engine.verify();
+    expect(problems.map(({ problem }) => problem.replace(/\d+/, "N"))).toEqual([
+      "change N is missing from the feed",
+      "change N does not match its hash",
+      "change N does not match its hash",
+    ]);
   });
 
   test("a deleted session without its tombstone", async () => {

@@ -109,10 +109,14 @@ class Verification {
     const head = await this.#store.feedHead(tenant);
     let previous: Uint8Array = ZERO_HASH;
     let position = 0;
-    while (position < head.position) {
-      const page = await this.#store.listChanges(tenant, position, PAGE, undefined);
+    let looked = 0;
+    while (looked < head.position) {
+      const page = await this.#store.listChanges(tenant, looked, PAGE, undefined);
       const changes = page.changes.filter((change) => change.position <= head.position);
-      if (changes.length === 0) break;
+      const through = Math.max(page.through, changes.at(-1)?.position ?? 0);
+      if (through <= looked) break;
+      // A page without changes lies in a hole: what comes behind it is looked at as well.
+      looked = through;
       for (const change of changes) {
         previous = this.#verifyChange(tenant, change, position + 1, previous);
         position = change.position;

@@ -17,14 +17,16 @@ const BATCH_ROWS = 500;
 const BATCH_BLOBS = 16;
 
 /** SQLite's own row numbers mean nothing elsewhere, nor what entries tell of the feed by them. */
-const PRIVATE_COLUMNS: readonly string[] = ["entry", "first_entry", "fed_at", "fed_hash"];
+const PRIVATE_COLUMNS: readonly string[] = [
+  ...["entry", "first_entry", "fed_at", "fed_hash", "fed_usage", "fed_usage_hash"],
+];
 
 /** Views that have what a table leaves to be told by entries. */
 const WHOLE: Partial<Record<TableName, string>> = { tenants: "tenants_now", changes: "feed" };
 
 /** The new entries' row numbers are in no relation to the feed: the next ones come behind them. */
 const AFTER_ALL_ENTRIES = `UPDATE tenants SET first_entry =
-  (SELECT coalesce(max(entry), 0) FROM entries)`;
+  (SELECT coalesce(max(entry), 0) FROM entries) + 4294967296 * (tenant - 1)`;
 
 /** `source` is a path, or the connection of a store that lives in memory. */
 export async function* dumpRows(source: string | SqliteConnection): AsyncGenerator<RowBatch> {

@@ -37,7 +37,7 @@ export class InThread implements Executor {
     this.#options = options;
     this.#writer = new SqliteConnection(path, { durability, readOnly });
     this.#reader = path === ":memory:" ? this.#writer : new SqliteConnection(path, { readOnly });
-    this.#queue = new WriteQueue(this.#writer, options.busyTimeoutMs);
+    this.#queue = new WriteQueue(this.#writer, options.busyTimeoutMs, options.path !== MEMORY);
     this.#segments = new SegmentFile(path, readOnly, () => readEpoch(this.#reader));
     this.#searcher = new Searcher(this.#reader, this.#segments, options.indexing);
   }

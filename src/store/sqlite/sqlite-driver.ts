@@ -26,6 +26,10 @@ export interface ConnectionOptions {
  */
 const OPEN_TIMEOUT_MS = 10_000;
 
+/** Of an append of one message, which is two rows, and of a batch, whose rows share their pages. */
+const PAGES_PER_COMMIT = 5;
+const PAGES_PER_ROW = 0.5;
+
 export class SqliteConnection {
   readonly path: string;
   readonly #database: DatabaseSync;
@@ -121,7 +125,7 @@ export class SqliteConnection {
     try {
       const { statement, numbered } = this.#prepare(sql);
       const changes = Number(statement.run(...(numbered ? byName(values) : values)).changes);
-      this.pagesWritten += changes;
+      this.pagesWritten += changes * PAGES_PER_ROW;
       return changes;
     } catch (error) {
       throw translateSqliteError(error);
@@ -131,7 +135,8 @@ export class SqliteConnection {
   /** As `run`, for long lists of values and plain placeholders: it copies the list once, not twice. */
   insert(sql: string, values: readonly SqlValue[]): void {
     try {
-      this.pagesWritten += Number(this.#prepare(sql).statement.run(...values).changes);
+      const { changes } = this.#prepare(sql).statement.run(...values);
+      this.pagesWritten += Number(changes) * PAGES_PER_ROW;
     } catch (error) {
       throw translateSqliteError(error);
     }
@@ -146,6 +151,7 @@ export class SqliteConnection {
 
   commit(): void {
     this.run("COMMIT");
+    this.pagesWritten += PAGES_PER_COMMIT;
   }
 
   /** Changes when another connection, in this process or another, has committed. */

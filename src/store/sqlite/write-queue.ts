@@ -38,14 +38,17 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 export class WriteQueue {
   readonly #db: SqliteConnection;
   readonly #busyTimeoutMs: number;
+  /** Whether others, in other processes, may want the lock. */
+  readonly #isShared: boolean;
   readonly #waiting: QueuedWrite[] = [];
   #waitingSince: number | undefined;
   #retry: NodeJS.Timeout | undefined;
   #seenVersion: number | undefined;
 
-  constructor(db: SqliteConnection, busyTimeoutMs: number) {
+  constructor(db: SqliteConnection, busyTimeoutMs: number, isShared = true) {
     this.#db = db;
     this.#busyTimeoutMs = busyTimeoutMs;
+    this.#isShared = isShared;
   }
 
   add(write: QueuedWrite): void {
@@ -64,7 +67,7 @@ export class WriteQueue {
       if (history > 0) this.#compressAhead(count);
       if (!this.#begin()) return;
       this.#commitGroup(this.#waiting.splice(0, count));
-      if (history > 0) {
+      if (history > 0 && this.#isShared) {
         this.#drainIn(PAUSE_MS);
         return;
       }
@@ -106,13 +109,18 @@ export class WriteQueue {
     }
   }
 
-  /** What is done before the lock is taken is not waited for. */
+  /**
+   * What is done before the lock is taken is not waited for. If it cannot be done now, the transaction
+   * does it, and whoever waits for that is told why it could not.
+   */
   #compressAhead(count: number): void {
-    for (const { name, args } of this.#waiting.slice(0, count)) {
-      if (name !== "append") continue;
-      const [tenant, request] = args as [string, AppendRequest];
-      compressAhead(this.#db, tenant, request);
-    }
+    try {
+      for (const { name, args } of this.#waiting.slice(0, count)) {
+        if (name !== "append") continue;
+        const [tenant, request] = args as [string, AppendRequest];
+        compressAhead(this.#db, tenant, request);
+      }
+    } catch {}
   }
 
   #drainIn(ms: number): void {

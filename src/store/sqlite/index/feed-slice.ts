@@ -18,7 +18,6 @@ import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
-import { rowBeforeFeed } from "../operations/feed-rows.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -56,7 +55,7 @@ export function readFeedSlice(
   const head = Number(row?.["feed_position"] ?? 0);
   // Positions have no gaps.
   const last = Math.max(after, Math.min(head, after + limit));
-  const before = rowBeforeFeed(tenant, Number(row?.["first_entry"] ?? 0));
+  const before = Number(row?.["first_entry"] ?? 0);
   const names = nameFeed(
     byPosition(
       db.records(SQL.fedEntries, FEED_ENTRY_NAMES, before, tenant, before + after, before + last),

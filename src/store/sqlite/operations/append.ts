@@ -41,14 +41,14 @@ import { addParticipants } from "./sessions.ts";
 const ENTRY_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
     depth, ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
     cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
-    content_bytes, nonce, hash, fed_at, fed_hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    content_bytes, nonce, hash, fed_at, fed_hash, fed_usage, fed_usage_hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** For what most entries are: committed messages without the columns that are left out here. */
 const PLAIN_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
     depth, ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce,
-    hash, fed_at, fed_hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?)`;
+    hash, fed_at, fed_hash, fed_usage, fed_usage_hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const MOVED = `leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?, leaf_ordinal = ?,
   leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?, last_chain = ?,
@@ -304,6 +304,10 @@ function isPlain({ entry, status }: EntryRow): boolean {
   );
 }
 
+function toBytes(text: string | null | undefined): Buffer | null {
+  return text === null || text === undefined ? null : Buffer.from(text);
+}
+
 function plainValues(tenant: number, session: number, row: EntryRow, fed: FeedRow): SqlValue[] {
   const { entry, place } = row;
   return [
@@ -326,6 +330,8 @@ function plainValues(tenant: number, session: number, row: EntryRow, fed: FeedRo
     row.hash,
     fed.at,
     fed.hash,
+    toBytes(fed.usage?.change.details),
+    fed.usage?.hash ?? null,
   ];
 }
 
@@ -351,7 +357,7 @@ function entryValues(tenant: number, session: number, row: EntryRow, fed: FeedRo
     entry.usage?.outputTokens ?? null,
     entry.usage?.cacheCreationTokens ?? null,
     entry.usage?.cacheReadTokens ?? null,
-    entry.metadata === null ? null : Buffer.from(entry.metadata),
+    toBytes(entry.metadata),
     entry.createdAt,
     entry.copiedFrom ?? null,
     row.content,
@@ -360,5 +366,7 @@ function entryValues(tenant: number, session: number, row: EntryRow, fed: FeedRo
     row.hash,
     fed.at,
     fed.hash,
+    toBytes(fed.usage?.change.details),
+    fed.usage?.hash ?? null,
   ];
 }

@@ -1,15 +1,14 @@
 /**
  * Entries and the feed: most changes are an appended message, and say nothing that its own row does
  * not say. Such a message is its own row of the feed. Its row number tells its position, so that a
- * stretch of the feed is a stretch of the entries, in the order in which they lie in the file.
+ * stretch of the feed is a stretch of the entries, in the order in which they lie in the file. What
+ * its model call used of the context, which is told next, is in the same row.
  */
 
+import { BackscrollError } from "../../../model/errors.ts";
 import type { EntryRow, NewChange } from "../../plan-append.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
-
-/** How many row numbers a tenant has: the migration and its view have the same number. */
-const ROWS_PER_TENANT = 2 ** 40;
 
 const SQL = statements("feed_rows", {
   keep: `INSERT INTO changes (tenant, position, at, kind, session_id, entry_id, entry_hash, details,
@@ -18,6 +17,12 @@ const SQL = statements("feed_rows", {
       e.hash, NULL, e.fed_hash
     FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.fed_hash IS NOT NULL
     ORDER BY e.sequence`,
+  keepUsage: `INSERT INTO changes (tenant, position, at, kind, session_id, entry_id, entry_hash,
+      details, hash)
+    SELECT e.tenant, e.entry - ? + 1, coalesce(e.fed_at, e.created_at), 'context_usage', ?, e.id,
+      NULL, e.fed_usage, e.fed_usage_hash
+    FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.fed_usage_hash IS NOT NULL
+    ORDER BY e.sequence`,
 });
 
 /** A change with its place in the feed. */
@@ -25,6 +30,8 @@ export interface PlacedChange {
   readonly change: NewChange;
   readonly position: number;
   readonly hash: Uint8Array;
+  /** Whether the row of an entry tells it; it has a row of its own otherwise. */
+  readonly isTold: boolean;
 }
 
 /** What the row of an entry says of its change. */
@@ -35,16 +42,28 @@ export interface FeedRow {
   readonly at: number | null;
   /** Null if the change has a row of its own. */
   readonly hash: Uint8Array | null;
+  /** What the model call used of the context, if that is the next change and told here. */
+  readonly usage: PlacedChange | undefined;
 }
 
-/** The row number that position 0 of a tenant's feed would have. */
-export function rowBeforeFeed(tenant: number, firstEntry: number): number {
-  return (tenant - 1) * ROWS_PER_TENANT + firstEntry;
+/** Row numbers are JavaScript's numbers, too: there is room for two million tenants. */
+export function tooManyTenants(): BackscrollError {
+  return new BackscrollError(
+    "quota_exceeded",
+    "the store has as many tenants as it can number; open another file for new ones",
+  );
 }
 
-/** Whether the row of the entry tells the change. */
-export function isToldByEntry({ kind, details }: NewChange): boolean {
-  return kind === "entry_appended" && details === null;
+/** Whether the row of an entry tells `change`, which comes next to `previous`. */
+export function isToldByEntry(change: NewChange, previous: PlacedChange | undefined): boolean {
+  if (change.kind === "entry_appended") return change.details === null;
+  return (
+    change.kind === "context_usage" &&
+    previous?.isTold === true &&
+    previous.change.kind === "entry_appended" &&
+    previous.change.entryId === change.entryId &&
+    previous.change.at === change.at
+  );
 }
 
 /** The feed rows of entries, whose changes are among `changes` in the same order. */
@@ -56,10 +75,13 @@ export function feedRows(
   let next = 0;
   return rows.map(({ entry, hash }) => {
     while (next < changes.length && changes[next]?.change.entryHash !== hash) next++;
-    const { change, position, hash: fedHash } = changes[next++] as PlacedChange;
+    const { change, position, hash: fedHash, isTold } = changes[next++] as PlacedChange;
     const number = before + position;
-    if (!isToldByEntry(change)) return { number, at: null, hash: null };
-    return { number, at: change.at === entry.createdAt ? null : change.at, hash: fedHash };
+    if (!isTold) return { number, at: null, hash: null, usage: undefined };
+    const at = change.at === entry.createdAt ? null : change.at;
+    const following = changes[next];
+    const usage = following?.isTold && following.change.entryHash === null ? following : undefined;
+    return { number, at, hash: fedHash, usage };
   });
 }
 
@@ -71,4 +93,5 @@ export function keepFeedRows(
   before: number,
 ): void {
   db.run(SQL.keep, before, session.id, tenant, session.number);
+  db.run(SQL.keepUsage, before, session.id, tenant, session.number);
 }

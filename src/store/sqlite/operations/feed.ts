@@ -13,14 +13,14 @@ import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
 import type { TenantState } from "../write-memory.ts";
-import { isToldByEntry, type PlacedChange, rowBeforeFeed } from "./feed-rows.ts";
+import { isToldByEntry, type PlacedChange, tooManyTenants } from "./feed-rows.ts";
 
 /** How many rows one page of the feed looks at, however few of them a filter keeps. */
 const SCANNED_ROWS = 10_000;
 
 /**
- * How many messages the tenant's row may be behind what the entries tell. Writing it is a seventh of
- * an append; whoever reads it looks at the messages since.
+ * How many changes the tenant's row may be behind what the entries tell. Writing it is a seventh of
+ * an append; whoever reads it looks at the messages since. The view `tenants_now` has the same number.
  */
 const UNWRITTEN_POSITIONS = 64;
 
@@ -28,7 +28,7 @@ const CHANGE_INSERT = `INSERT INTO changes
     (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Takes the tenant, from after and to which position, the row before the feed twice between them. */
+/** Takes the tenant and positions, and the rows before the feed: see `stretchOf`. */
 const FEED_STRETCH = `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
     FROM changes WHERE tenant = ? AND position > ? AND position <= ?
     UNION ALL
@@ -36,11 +36,19 @@ const FEED_STRETCH = `SELECT position, at, kind, session_id, entry_id, entry_has
       NULL, e.fed_hash
     FROM entries e NOT INDEXED
     CROSS JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
-    WHERE e.tenant = ? AND e.entry > ? AND e.entry <= ? AND e.fed_hash IS NOT NULL`;
+    WHERE e.tenant = ? AND e.entry > ? AND e.entry <= ? AND e.fed_hash IS NOT NULL
+    UNION ALL
+    SELECT e.entry - ? + 1, coalesce(e.fed_at, e.created_at), 'context_usage', s.id, e.id, NULL,
+      e.fed_usage, e.fed_usage_hash
+    FROM entries e NOT INDEXED
+    CROSS JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
+    WHERE e.tenant = ? AND e.entry >= ? AND e.entry < ? AND e.fed_usage_hash IS NOT NULL`;
 
 const SQL = statements("feed", {
   tenantByName: `SELECT tenant FROM tenants WHERE name = ?`,
-  insertTenant: `INSERT INTO tenants (name, created_at, feed_hash) VALUES (?, ?, ?) RETURNING tenant`,
+  insertTenant: `INSERT INTO tenants (name, created_at, feed_hash, first_entry)
+    SELECT ?, ?, ?, coalesce(max(first_entry) + 4294967296, 0) FROM tenants
+    RETURNING tenant, first_entry <= 9007194959773696 AS is_numbered`,
   readTenant: `SELECT feed_position, feed_hash, last_session, session_count, entry_count,
       message_count, content_bytes, max_sessions, max_entries, max_content_bytes, first_entry,
       written_position
@@ -74,7 +82,9 @@ export function findTenant(db: SqliteConnection, name: string): number | undefin
 export function ensureTenant(db: SqliteConnection, name: string, now: number): number {
   const known = findTenant(db, name);
   if (known !== undefined) return known;
-  const tenant = Number(db.get(SQL.insertTenant, name, now, ZERO_HASH)?.["tenant"]);
+  const row = db.get(SQL.insertTenant, name, now, ZERO_HASH) as SqlRow;
+  if (row["is_numbered"] !== 1) throw tooManyTenants();
+  const tenant = Number(row["tenant"]);
   db.tenants.set(name, tenant);
   return tenant;
 }
@@ -101,10 +111,12 @@ export function planFeed(
 ): FeedPlan {
   const tenant = db.memory.tenant(number) ?? readTenant(db, number);
   let { position, hash } = tenant;
+  let previous: PlacedChange | undefined;
   const placed = changes.map((change) => {
     position++;
     hash = changeHash(hash, position, changeBody(change));
-    return { change, position, hash };
+    previous = { change, position, hash, isTold: isToldByEntry(change, previous) };
+    return previous;
   });
   return { changes: placed, tenant };
 }
@@ -136,7 +148,7 @@ export function writePlannedFeed(
   checkQuota("sessions", before.maxSessions, before.sessions, sessions);
   checkQuota("entries", before.maxEntries, before.entries, entries);
   checkQuota("content bytes", before.maxContentBytes, before.contentBytes, contentBytes);
-  const own = plan.changes.filter(({ change }) => !isToldByEntry(change));
+  const own = plan.changes.filter(({ isTold }) => !isTold);
   runInTens(db, SQL.insertChange, SQL.insertTenChanges, own, ({ change, position, hash }) => {
     const { at, kind, sessionId, entryId, entryHash, details } = change;
     const detailBytes = details === null ? null : Buffer.from(details);
@@ -169,7 +181,7 @@ function readTenant(db: SqliteConnection, tenant: number): TenantState {
     position: Number(row["feed_position"]),
     hash: row["feed_hash"] as Uint8Array,
     lastSession: Number(row["last_session"]),
-    rowBeforeFeed: rowBeforeFeed(tenant, Number(row["first_entry"])),
+    rowBeforeFeed: Number(row["first_entry"]),
     writtenPosition: Number(row["written_position"]),
     sessions: Number(row["session_count"]),
     entries: Number(row["entry_count"]),
@@ -228,13 +240,18 @@ export function listChanges(
   const looked = sessionId === undefined ? limit : SCANNED_ROWS;
   // Positions have no gaps.
   const last = Math.max(after, Math.min(after + looked, Number(head?.["feed_position"] ?? 0)));
-  const before = rowBeforeFeed(tenant, Number(head?.["first_entry"] ?? 0));
-  const stretch = [tenant, after, last, before, tenant, before + after, before + last];
+  const stretch = stretchOf(tenant, after, last, Number(head?.["first_entry"] ?? 0));
   if (sessionId === undefined) {
     return { changes: db.all(SQL.listChanges, ...stretch).map(toChange), through: last };
   }
   const changes = db.all(SQL.listSessionChanges, ...stretch, sessionId, limit).map(toChange);
   return { changes, through: changes.length === limit ? (changes.at(-1)?.position ?? last) : last };
+}
+
+/** What `FEED_STRETCH` takes: positions after `after` to `last`, of changes, messages and usage. */
+function stretchOf(tenant: number, after: number, last: number, before: number): number[] {
+  const rows = [before, tenant, before + after, before + last];
+  return [tenant, after, last, ...rows, ...rows];
 }
 
 export function listTenants(db: SqliteConnection): string[] {
