@@ -5,9 +5,10 @@
  * was found in, also after links are followed; everything else is as if it were not there.
  */
 
-import { lstat, open, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { FileAccess } from "../source.ts";
+import { openRegular } from "./open-regular.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
 /** A folder of a transcript has a few files; a listing without end would be an attack. */
@@ -103,14 +104,12 @@ export function isInside(path: string, root: string): boolean {
 
 async function readRegular(path: string, maxBytes: number): Promise<string | undefined> {
   try {
-    const file = await open(path, "r");
+    // Links were followed before: one that is there now was put there since.
+    const { handle, facts } = await openRegular(path, { followLinks: false });
     try {
-      const facts = await file.stat();
-      // A device or a pipe could be without end.
-      if (!facts.isFile() || facts.size > maxBytes) return undefined;
-      return await file.readFile("utf8");
+      return facts.size > maxBytes ? undefined : await handle.readFile("utf8");
     } finally {
-      await file.close();
+      await handle.close();
     }
   } catch {
     return undefined;
