@@ -17,11 +17,13 @@ const MAX_NAMES = 10_000;
 /** `root` is the place's folder, or the transcript itself if that is all there is. */
 export function accessAround(transcript: string, root: string): FileAccess {
   const find = (path: string) => resolveBeside({ path: transcript, root }, path);
+  const read = async (path: string, maxBytes: number) => {
+    const found = await find(path);
+    return found === undefined ? undefined : readRegular(found, maxBytes);
+  };
   return {
-    async readText(path, maxBytes) {
-      const found = await find(path);
-      return found === undefined ? undefined : readRegular(found, maxBytes);
-    },
+    readText: async (path, maxBytes) => (await read(path, maxBytes))?.toString("utf8"),
+    readBytes: read,
     async list(path) {
       const found = await find(path);
       return found === undefined ? [] : namesIn(found);
@@ -102,12 +104,12 @@ export function isInside(path: string, root: string): boolean {
   return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
 }
 
-async function readRegular(path: string, maxBytes: number): Promise<string | undefined> {
+async function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
     // Links were followed before: one that is there now was put there since.
     const { handle, facts } = await openRegular(path, { followLinks: false });
     try {
-      return facts.size > maxBytes ? undefined : await handle.readFile("utf8");
+      return facts.size > maxBytes ? undefined : await handle.readFile();
     } finally {
       await handle.close();
     }
