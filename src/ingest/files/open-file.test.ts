@@ -136,6 +136,8 @@ describe("files beside a transcript", () => {
     expect(await files.readText("link", 100)).toBeUndefined();
     expect(await files.readText(join(root, "top.json"), 100)).toBeUndefined();
     expect(await files.readText("beside.json", 3)).toBeUndefined();
+    expect(await files.readBytes("beside.json", 100)).toEqual(Buffer.from("beside"));
+    expect(await files.readBytes("link", 100)).toBeUndefined();
     expect(await files.readText("missing", 100)).toBeUndefined();
     expect(await files.readText("nul\0", 100)).toBeUndefined();
     expect(await files.readText(".", 100)).toBeUndefined();

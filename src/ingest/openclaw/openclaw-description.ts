@@ -4,6 +4,7 @@ import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { type Fields, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import type { ForeignDatabase } from "../sqlite-file.ts";
+import { ARCHIVES } from "./openclaw-archives.ts";
 
 export interface Description {
   readonly key: string | undefined;
@@ -37,11 +38,19 @@ export function describe(database: ForeignDatabase, id: string): Description {
     key:
       textField(window, "session_key") ??
       textField(node, "session_key") ??
-      textField(one("session_transcript_archives", "session_id", id), "session_key"),
+      archivedKey(database, id),
     entry: {
       ...(isPlainObject(stored) ? (stored as JsonObject) : {}),
       ...Object.fromEntries(known),
     },
     parent: parent === id ? null : parent,
   };
+}
+
+/** An archive says it as well; the rest of its row may have megabytes. */
+function archivedKey(database: ForeignDatabase, id: string): string | undefined {
+  if (!database.has(ARCHIVES, "session_key")) return undefined;
+  const sql = `SELECT session_key FROM ${ARCHIVES} WHERE session_id = ? LIMIT 1`;
+  const [row] = database.rows(sql, id);
+  return textField(row ?? {}, "session_key");
 }
