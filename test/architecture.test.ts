@@ -36,7 +36,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "ingest/aider": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/openclaw": {
     folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
-    packages: [],
+    packages: ["node:zlib"],
   },
   "ingest/qwen-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/crabtalk": { folders: ["model", "transcript", "ingest"], packages: [] },

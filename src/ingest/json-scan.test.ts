@@ -47,6 +47,32 @@ describe("scanning an object", () => {
     expect(scanObject(text, "a")).toBeUndefined();
   });
 
+  test("an object ends at its bracket, whatever follows", () => {
+    expect(scanObject('{"a":[{}]} {"b":1}')?.end).toBe(10);
+  });
+
+  test.each([
+    ...['{"a" "b"}', '{"a":1{"b":2}}', '{"a":{"b{"type":"user"}}', '{"a":tru}', '{"a":1x}'],
+    ...['{"a":,"b":1}', '{"a":[1 2]}', '{"a":nullnull}', '{"a":{"b":"c{"d":"e"}}'],
+  ])("%s has something where no value may stand", (text) => {
+    expect(scanObject(text)).toBeUndefined();
+  });
+
+  test("a record that was torn anywhere, and the next behind it, are not one object", () => {
+    const text = fc.string({ unit: fc.constantFrom(...'ab"\\{}[]:,1 ') });
+    const record = fc.record({ type: fc.constantFrom("user", "x"), a: text, b: fc.array(text) });
+    fc.assert(
+      fc.property(record, record, fc.nat(), (first, second, at) => {
+        const line = JSON.stringify(first);
+        const torn = line.slice(0, 1 + (at % (line.length - 1)));
+        const end = scanObject(torn + JSON.stringify(second))?.end;
+        // What is left of the first may be whole, if it is torn at its very end.
+        expect(end === undefined || end === line.length).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   test("what is no JSON ends", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\1e-a ') }), (text) => {

@@ -5,10 +5,13 @@
  * than its text can be made. So a value that nobody needs is passed over, and whether a number could
  * lose digits is asked of numbers alone, not of every string.
  *
- * Nothing here says whether the text is JSON. Whoever parses what is left finds out.
+ * Values must stand where values may, with nothing else between them: two records of which the first
+ * was torn are not taken for one. Escapes and the kinds of brackets are for whoever parses the text.
  */
 
 export interface ScannedObject {
+  /** Where the object ends: what follows is not looked at. */
+  readonly end: number;
   /** Levels of objects and lists, itself included. */
   readonly depth: number;
   /** Whether a number has so many digits, or an exponent, that reading it may change it. */
@@ -37,18 +40,24 @@ export function scanObject(text: string, name?: string): ScannedObject | undefin
   let isWanted = false;
   let start = -1;
   let value: Span | undefined;
+  /** Whether a value, or a name, has just ended: no other may follow it at once. */
+  let isAfter = false;
   const { length } = text;
-  for (let i = 0; i < length; ) {
+  let i = 0;
+  while (i < length) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) {
+      if (isAfter) return undefined;
       const end = endOfString(text, i + 1);
       if (end < 0) return undefined;
       if (isKey && depth === 1 && name !== undefined) {
         isWanted = end - i - 1 === name.length && text.startsWith(name, i + 1);
       }
       isKey = false;
+      isAfter = true;
       i = end + 1;
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      if (isAfter) return undefined;
       if (depth++ === 0 && code === OPEN_LIST) return undefined;
       if (depth > deepest) deepest = depth;
       isKey = code === OPEN_OBJECT;
@@ -59,9 +68,12 @@ export function scanObject(text: string, name?: string): ScannedObject | undefin
         start = -1;
       }
       depth--;
+      isAfter = true;
       i++;
-      if (depth === 0) break;
+      if (depth <= 0) break;
     } else if (code === COMMA) {
+      if (!isAfter) return undefined;
+      isAfter = false;
       isKey = depth === 1;
       if (isKey && start >= 0) {
         value = { start, end: i };
@@ -69,18 +81,33 @@ export function scanObject(text: string, name?: string): ScannedObject | undefin
       }
       i++;
     } else if (code === COLON) {
+      if (!isAfter) return undefined;
+      isAfter = false;
       i++;
       // The last of several counts, as it does to a parser.
       if (isWanted) start = i;
       isWanted = false;
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      if (isAfter) return undefined;
       const end = endOfNumber(text, i + 1);
       hasLongNumbers ||= end - i >= LONG_NUMBER || hasExponent(text, i, end);
+      isAfter = true;
       i = end;
-    } else i++;
+    } else if (code <= SPACE) i++;
+    else {
+      const word = isAfter ? 0 : wordLength(text, i, code);
+      if (word === 0) return undefined;
+      isAfter = true;
+      i += word;
+    }
   }
   if (depth !== 0 || deepest === 0) return undefined;
-  return { depth: deepest, hasLongNumbers, ...(value === undefined ? undefined : { value }) };
+  return {
+    end: i,
+    depth: deepest,
+    hasLongNumbers,
+    ...(value === undefined ? undefined : { value }),
+  };
 }
 
 /** The fields of an object, each with its text; undefined if it has no such form. */
@@ -119,15 +146,22 @@ export function endOfString(text: string, start: number): number {
   return -1;
 }
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
+const PLUS = 0x2b;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
+const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
+const LETTER_E = 0x65;
+const LETTER_F = 0x66;
+const LETTER_N = 0x6e;
+const LETTER_T = 0x74;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
@@ -135,14 +169,22 @@ function endOfNumber(text: string, start: number): number {
   let end = start;
   for (; end < text.length; end++) {
     const code = text.charCodeAt(end);
-    // A comma, a bracket or a space ends it: all that a number consists of is none of these.
-    if (code === COMMA || code === CLOSE_OBJECT || code === CLOSE_LIST || code <= 0x20) break;
+    if (code >= ZERO && code <= NINE) continue;
+    const isPart = code === POINT || code === MINUS || code === PLUS || (code | 0x20) === LETTER_E;
+    if (!isPart) break;
   }
   return end;
 }
 
+/** Of the word that begins at `start` with `code`; 0 if JSON has none such. */
+function wordLength(text: string, start: number, code: number): number {
+  if (code === LETTER_T) return text.startsWith("true", start) ? 4 : 0;
+  if (code === LETTER_F) return text.startsWith("false", start) ? 5 : 0;
+  return code === LETTER_N && text.startsWith("null", start) ? 4 : 0;
+}
+
 function hasExponent(text: string, start: number, end: number): boolean {
-  for (let i = start + 1; i < end; i++) if ((text.charCodeAt(i) | 0x20) === 0x65) return true;
+  for (let i = start + 1; i < end; i++) if ((text.charCodeAt(i) | 0x20) === LETTER_E) return true;
   return false;
 }
 

@@ -19,7 +19,8 @@ export interface JsonRecord {
 export interface LineRules {
   /**
    * A record that stands for the line, if its beginning tells that nothing else of it is needed. It is
-   * asked before the line is parsed, so that copies of what stands elsewhere cost nothing.
+   * asked before the line is parsed, so that copies of what stands elsewhere cost little. A line that is
+   * not one object from its beginning to its end is parsed all the same: another may hide in it.
    */
   readonly skim?: (text: string) => JsonRecord["record"] | undefined;
   /** A field that can be long and is kept in part. */
@@ -50,10 +51,23 @@ export function readRecordBatches(
 ): Batched<JsonRecord> {
   return mapBatches(lines, function* (batch) {
     for (const line of batch) {
-      const record = skim?.(line.text) ?? parseLine(line, problems, digest);
+      const skimmed = skim?.(line.text);
+      const isEnough = skimmed !== undefined && isOneObject(line.text);
+      if (isEnough) countDamage(line, problems);
+      const record = isEnough ? skimmed : parseLine(line, problems, digest);
       if (record !== undefined) yield { line: line.number, length: line.text.length, record };
     }
   });
+}
+
+function isOneObject(text: string): boolean {
+  const end = scanObject(text)?.end;
+  return end !== undefined && (end === text.length || text.slice(end).trim() === "");
+}
+
+function countDamage({ damage, number }: Line, problems: ProblemLog): void {
+  if (damage !== "not_utf8") return;
+  problems.add("not_utf8", "some bytes are not UTF-8 and were replaced", number);
 }
 
 function parseLine(
@@ -69,9 +83,7 @@ function parseLine(
   if (text.length < 2 && text.trim() === "") return undefined;
   try {
     const { value, depth } = parseText(text, digest);
-    if (damage === "not_utf8") {
-      problems.add("not_utf8", "some bytes are not UTF-8 and were replaced", number);
-    }
+    countDamage(line, problems);
     if (!isPlainObject(value)) {
       problems.add("unexpected", "the line is JSON, but no object", number);
     } else if (depth > MAX_JSON_DEPTH) {

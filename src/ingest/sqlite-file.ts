@@ -3,6 +3,9 @@
  * instead of an exception.
  *
  * The agent may be writing at the same time. Its log lies beside the file, and SQLite reads both.
+ *
+ * A file may come from anywhere. A view can be a question without an end, and a virtual table runs
+ * code of its own: only tables that hold their rows are asked.
  */
 
 import type { DatabaseSync } from "node:sqlite";
@@ -14,6 +17,7 @@ export type Row = Fields;
 export interface ForeignDatabase {
   /** The rows, one in memory at a time; none, and a problem, if the question cannot be answered. */
   rows(sql: string, ...parameters: (string | number)[]): Generator<Row>;
+  /** Whether there is such a table, and such a column in it that is stored. */
   has(table: string, column?: string): boolean;
   /** Whether a question could not be answered: what was given is not all. */
   readonly hasFailed: boolean;
@@ -27,6 +31,10 @@ export function databaseText(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
   return text.startsWith("SQLite format 3\0") ? text : undefined;
 }
+
+/** Also what was written into the schema by hand must be made as a table is. */
+const FIND_TABLE = `SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE
+  AND type = 'table' AND rootpage > 0 AND sql LIKE 'CREATE TABLE %'`;
 
 /** Gives what `read` gives of the database at `path`. */
 export async function* withDatabase<Item>(
@@ -57,12 +65,21 @@ function wrap(database: DatabaseSync, problems: ProblemLog): ForeignDatabase {
     if (!told.has(message)) problems.add("unexpected", `the database cannot be read: ${message}`);
     told.add(message);
   };
+  const tables = new Set<string>();
+  const isTable = (name: string) => {
+    // Few tables, asked about with every question.
+    if (!tables.has(name) && database.prepare(FIND_TABLE).get(name) !== undefined) tables.add(name);
+    return tables.has(name);
+  };
   return {
     get hasFailed() {
       return told.size > 0;
     },
     *rows(sql, ...parameters) {
       try {
+        for (const [, name = ""] of sql.matchAll(/\bFROM (\w+)/g)) {
+          if (!isTable(name)) throw new Error(`no such table: ${name}`);
+        }
         yield* database.prepare(sql).iterate(...parameters) as Iterable<Row>;
       } catch (cause) {
         tell(cause);
@@ -70,10 +87,9 @@ function wrap(database: DatabaseSync, problems: ProblemLog): ForeignDatabase {
     },
     has(table, column) {
       try {
+        if (!isTable(table)) return false;
         const columns = database.prepare("SELECT name FROM pragma_table_info(?)").all(table);
-        return column === undefined
-          ? columns.length > 0
-          : columns.some(({ name }) => name === column);
+        return column === undefined || columns.some(({ name }) => name === column);
       } catch (cause) {
         tell(cause);
         return false;

@@ -18,6 +18,7 @@ export interface Reading {
     readonly leaf: string | null | undefined;
   }[];
   readonly problems: readonly ImportProblem[];
+  readonly ignored: ReadonlyMap<string, number>;
   readonly state: JsonObject | undefined;
 }
 
@@ -27,7 +28,7 @@ export interface ReadingOptions {
   /** How many lines of the file stand before `content`. */
   readonly linesBefore?: number;
   /** The files beside the transcript, by their names. */
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
 }
 
 /** What `source` makes of `content`, without asking whether it is of that format. */
@@ -49,7 +50,8 @@ export async function readWith(
     for await (const entry of session.entries) entries.push(entry);
     sessions.push({ session, entries, leaf: session.leaf?.() });
   }
-  return { sessions, problems: transcript.problems.first, state: transcript.state?.() };
+  const { first: problems, ignored } = transcript.problems;
+  return { sessions, problems, ignored, state: transcript.state?.() };
 }
 
 /** `id<parent who: what`, where blocks other than text are told by their type. */
@@ -86,13 +88,15 @@ export async function readInSteps(
   return found;
 }
 
-function filesOf(files: Readonly<Record<string, string>>): FileAccess {
+function filesOf(files: Readonly<Record<string, string | Uint8Array>>): FileAccess {
   const clean = (path: string) => path.replace(/^\.\//, "");
+  const read = async (path: string, maxBytes: number) => {
+    const content = files[clean(path)];
+    return content !== undefined && content.length <= maxBytes ? Buffer.from(content) : undefined;
+  };
   return {
-    readText: (path, maxBytes) => {
-      const text = files[clean(path)];
-      return Promise.resolve(text !== undefined && text.length <= maxBytes ? text : undefined);
-    },
+    readText: async (path, maxBytes) => (await read(path, maxBytes))?.toString("utf8"),
+    readBytes: read,
     modifiedAt: (path) => Promise.resolve(files[clean(path)] === undefined ? undefined : 0),
     list: (path) => {
       const below = path === "." || path === "" ? "" : `${clean(path)}/`;

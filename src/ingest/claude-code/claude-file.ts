@@ -63,7 +63,7 @@ export class ClaudeFile {
     this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
     this.#boundaries = new Map((state["boundaries"] ?? []) as unknown as [string, Fields][]);
     this.#lines = lines;
-    this.#outputs = new ClaudeOutputs(input);
+    this.#outputs = new ClaudeOutputs(input, problems);
     this.#context = { toolNames: this.#toolNames, common: header.common };
     this.#endsAside = state["endsAside"] === true;
   }
@@ -132,7 +132,7 @@ export class ClaudeFile {
     for (let i = 0; i < entries.length; i++) {
       const sourceId = ids[i] ?? id;
       const entry = this.#entry(record, entries[i] as MappedEntry, sourceId, parent);
-      if (entry.role === "tool") this.#outputs.note(entry, record);
+      if (entry.role === "tool") this.#outputs.note(entry, record, line);
       this.#usage.add(entry, answer, given);
       parent = sourceId;
     }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readWith } from "../../../test/support/reading.ts";
 import { fixture } from "../../../test/support/transcripts.ts";
 import { CLAUDE_CODE } from "./claude-code.ts";
@@ -32,12 +32,77 @@ test("the order stays, whatever lies apart", async () => {
   ]);
 });
 
-test("what is not there any more is shown as the model saw it", async () => {
+test("what is not there any more is shown as the model saw it, and counted", async () => {
   expect(await outputs(`/p/${SESSION}.jsonl`, {})).toEqual([PREVIEW, PREVIEW, PREVIEW]);
+  const files = { [`${SESSION}/tool-results/b1.txt`]: "x".repeat(5 * 1024 * 1024) };
+  const { problems } = await readWith(CLAUDE_CODE, FILE, { path: `/p/${SESSION}.jsonl`, files });
+  expect(problems).toMatchObject([
+    // The last lies where no output does.
+    ...[7, 3, 5].map((line) => ({ code: "unreadable", line })),
+  ]);
+  // Whoever has no files has the lines alone.
+  expect((await readWith(CLAUDE_CODE, FILE)).problems).toEqual([]);
 });
 
 test("sub-agents' outputs lie in the folder of their session", async () => {
   const files = { "../tool-results/b1.txt": "from the session" };
   const [first] = await outputs(`/p/${SESSION}/subagents/agent-a1.jsonl`, files);
   expect(first).toBe("from the session");
+  const deep = { "../../../tool-results/b1.txt": "from the session" };
+  const group = `/p/${SESSION}/subagents/workflows/w1/agent-a1.jsonl`;
+  expect((await outputs(group, deep))[0]).toBe("from the session");
+});
+
+test("a folder further up may have any name", async () => {
+  const files = { [`${SESSION}/tool-results/b1.txt`]: "beside" };
+  const [first] = await outputs(`/srv/subagents/projects/p/${SESSION}.jsonl`, files);
+  expect(first).toBe("beside");
+});
+
+describe("an output on a line with several results", () => {
+  async function read(file: string, results: Record<string, string>, extra: object = {}) {
+    const content = Object.entries(results).map(([tool_use_id, text]) => ({
+      ...{ type: "tool_result", tool_use_id, content: text },
+    }));
+    const line = JSON.stringify({
+      ...{
+        parentUuid: null,
+        isSidechain: false,
+        type: "user",
+        sessionId: "s",
+        cwd: "/x",
+        uuid: "1",
+      },
+      ...{ timestamp: "2026-01-01T00:00:00Z", message: { role: "user", content } },
+      toolUseResult: { ...extra, persistedOutputPath: file },
+    });
+    const files = { "s/tool-results/b.txt": "all of it" };
+    const reading = await readWith(CLAUDE_CODE, `${line}\n`, { path: "/p/s.jsonl", files });
+    const blocks = reading.sessions[0]?.entries[0]?.blocks ?? [];
+    const found = blocks.map((block) => (block.type === "tool_result" ? block.output : undefined));
+    return { found, codes: reading.problems.map(({ code }) => code) };
+  }
+
+  test("is that of the call that it is called after", async () => {
+    const results = { a: "<persisted-output>a", b: "<persisted-output>b" };
+    const { found, codes } = await read("/s/tool-results/b.txt", results);
+    expect([found, codes]).toEqual([["<persisted-output>a", "all of it"], []]);
+  });
+
+  test("is that of the only one that was replaced", async () => {
+    const results = { x: "its own", y: "<persisted-output>y" };
+    const { found, codes } = await read("/s/tool-results/b.txt", results);
+    expect([found, codes]).toEqual([["its own", "all of it"], []]);
+  });
+
+  test("takes nothing from the others if nobody knows whose it is", async () => {
+    const { found, codes } = await read("/s/tool-results/b.txt", { x: "its own", y: "and its" });
+    expect([found, codes]).toEqual([["its own", "and its"], ["unreadable"]]);
+  });
+
+  test("is found by a long path, and beside a long result", async () => {
+    const path = `/${"d".repeat(2000)}/s/tool-results/b.txt`;
+    const { found } = await read(path, { a: "preview" }, { stdout: "x".repeat(2000) });
+    expect(found).toEqual(["all of it"]);
+  });
 });

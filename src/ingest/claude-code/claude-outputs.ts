@@ -6,11 +6,14 @@
  * the folder of the same session.
  */
 
-import type { Block } from "../../model/block.ts";
+import type { Block, ToolResultBlock } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { type Fields, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
+import { fileName } from "../machine-paths.ts";
+import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, SourceInput } from "../source.ts";
+import { agentPathOf } from "./claude-agent-path.ts";
 import { toOutput } from "./claude-blocks.ts";
 
 /** A longer output stays where it is, and the entry shows its beginning. */
@@ -18,27 +21,38 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 const FOLDER = "tool-results";
 
+/** What stands for a longer output begins with it. */
+const MARK = "<persisted-output>";
+
 type Taken = { blocks: readonly Block[] };
+
+interface Named {
+  readonly file: string;
+  readonly line: number;
+}
 
 export class ClaudeOutputs {
   readonly #files: SourceInput["files"];
   readonly #folder: string;
   /** Which file the output of an entry lies in. */
-  readonly #names = new Map<ImportedEntry, string>();
+  readonly #names = new Map<ImportedEntry, Named>();
+  readonly #problems: ProblemLog;
 
-  constructor({ path, files }: Pick<SourceInput, "path" | "files">) {
+  constructor({ path, files }: Pick<SourceInput, "path" | "files">, problems: ProblemLog) {
+    this.#problems = problems;
     this.#files = files;
     this.#folder = folderBeside(path);
   }
 
   /** To be told of every result of a tool. */
-  note(entry: ImportedEntry, record: Fields): void {
+  note(entry: ImportedEntry, record: Fields, line: number): void {
     const { toolUseResult: result } = record;
     if (this.#files === undefined || !isPlainObject(result)) return;
     const path = textField(result, "persistedOutputPath");
     if (path === undefined) return;
-    const [, name] = /[/\\]tool-results[/\\]([\w.-]+\.(?:txt|json))$/.exec(path) ?? [];
-    if (name !== undefined) this.#names.set(entry, name);
+    const [, file] = /[/\\]tool-results[/\\]([\w.-]+\.(?:txt|json))$/.exec(path) ?? [];
+    if (file !== undefined) this.#names.set(entry, { file, line });
+    else this.#miss("lies where no output does", { file: fileName(path), line });
   }
 
   /** The entries in pieces: one whose output lies apart comes alone, with its output. */
@@ -46,33 +60,50 @@ export class ClaudeOutputs {
     let given = 0;
     for (let i = 0; i < entries.length && this.#names.size > 0; i++) {
       const entry = entries[i] as ImportedEntry;
-      const name = this.#names.get(entry);
-      if (name === undefined) continue;
+      const named = this.#names.get(entry);
+      if (named === undefined) continue;
       this.#names.delete(entry);
       yield entries.slice(given, i);
-      await this.#put(entry as Taken, name);
+      await this.#put(entry as Taken, named);
       yield [entry];
       given = i + 1;
     }
     yield given === 0 ? entries : entries.slice(given);
   }
 
-  async #put(entry: Taken, name: string): Promise<void> {
-    const text = await this.#files?.readText(`${this.#folder}/${name}`, MAX_OUTPUT_BYTES);
-    if (text === undefined) return;
-    const value = name.endsWith(".json") ? parseJson(text) : undefined;
+  async #put(entry: Taken, named: Named): Promise<void> {
+    const { file } = named;
+    const owner = ownerOf(entry.blocks, file);
+    if (owner === undefined) return this.#miss("is of one of several results", named);
+    const text = await this.#files?.readText(`${this.#folder}/${file}`, MAX_OUTPUT_BYTES);
+    if (text === undefined) return this.#miss("is not there, or longer than 4 MiB", named);
+    const value = file.endsWith(".json") ? parseJson(text) : undefined;
     const output = Array.isArray(value) ? toOutput(value) : text;
-    entry.blocks = entry.blocks.map((block) =>
-      block.type === "tool_result" ? { ...block, output } : block,
-    );
+    entry.blocks = entry.blocks.map((block) => (block === owner ? { ...owner, output } : block));
   }
+
+  #miss(why: string, { file, line }: Named): void {
+    const message = `the output ${file} ${why}; the entry has what the model saw`;
+    this.#problems.add("unreadable", message, line);
+  }
+}
+
+/** The only result; of several the one that the file is called after, or that alone was replaced. */
+function ownerOf(blocks: readonly Block[], file: string): ToolResultBlock | undefined {
+  const results = blocks.filter((block) => block.type === "tool_result");
+  if (results.length === 1) return results[0];
+  const named = results.filter(({ toolUseId }) => toolUseId === file.replace(/\.\w+$/, ""));
+  if (named.length === 1) return named[0];
+  const marked = results.filter(
+    ({ output }) => typeof output === "string" && output.startsWith(MARK),
+  );
+  return marked.length === 1 ? marked[0] : undefined;
 }
 
 /** From the transcript's folder. Sub-agents' files lie in the folder of their session. */
 function folderBeside(path: string): string {
-  const names = path.split(/[/\\]/);
-  const at = names.lastIndexOf("subagents");
-  if (at > 0) return `${"../".repeat(names.length - 1 - at)}${FOLDER}`;
-  const name = (names.at(-1) ?? "").replace(/\.jsonl(\.(?:gz|zst))?$/, "");
+  const agent = agentPathOf(path);
+  if (agent !== undefined) return `${"../".repeat(agent.levels)}${FOLDER}`;
+  const name = fileName(path).replace(/\.jsonl(\.(?:gz|zst))?$/, "");
   return `${name}/${FOLDER}`;
 }

@@ -16,6 +16,10 @@ import type { FieldDigest } from "../jsonl.ts";
 const MAX_RESULT = 1024;
 const MAX_RESULT_FIELD = MAX_RESULT / 4;
 
+/** Where the output lies, if it was too long: as long as a path may be. */
+const PATH_FIELD = "persistedOutputPath";
+const MAX_PATH = 4096;
+
 export const RESULT_DIGEST: FieldDigest = {
   name: "toolUseResult",
   maxLength: MAX_RESULT,
@@ -27,7 +31,7 @@ function digestResult(text: string): JsonValue {
   const kept: Record<string, unknown> = {};
   const omitted: string[] = [];
   for (const { name, start, end } of scanFields(text)) {
-    if (end - start > MAX_RESULT_FIELD) omitted.push(name);
+    if (end - start > (name === PATH_FIELD ? MAX_PATH : MAX_RESULT_FIELD)) omitted.push(name);
     else setField(kept, name, parseExact(text.slice(start, end)));
   }
   return { ...kept, omitted } as JsonValue;

@@ -15,6 +15,7 @@ import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type Fields, presentFields, textField, timeField } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { FileAccess, ImportedSession, SourceInput } from "../source.ts";
+import { agentPathOf } from "./claude-agent-path.ts";
 
 export const FORMAT = "claude-code";
 
@@ -59,7 +60,7 @@ export async function readHeader(
   const name = /([^/\\]*?)(?:\.jsonl)?(?:\.(?:gz|zst))?$/.exec(path)?.[1] ?? "";
   const agentId = agentOf(name, records);
   const sessionId = first("sessionId");
-  const parent = sessionId ?? parentOf(path);
+  const parent = sessionId ?? agentPathOf(path)?.session ?? null;
   const isAgent = agentId !== undefined;
   const agent = isAgent ? await readAgent(name, files) : {};
   const fork = records.map((record) => record["forkedFrom"]).find(isPlainObject);
@@ -95,11 +96,6 @@ function agentOf(name: string, records: readonly Fields[]): string | undefined {
   if (named !== undefined || name !== "") return named;
   const line = records.find((record) => record["isSidechain"] !== undefined);
   return line?.["isSidechain"] === true ? textField(line, "agentId") : undefined;
-}
-
-/** The session in whose folder a sub-agent's file lies. */
-function parentOf(path: string): string | null {
-  return /([^/\\]+)[/\\]subagents[/\\]/.exec(path)?.[1] ?? null;
 }
 
 /** A description is a line; what is longer is not read. */

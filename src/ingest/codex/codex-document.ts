@@ -4,7 +4,9 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
+import { type Batched, batched, splitAhead } from "../batches.ts";
 import { readJson } from "../json-file.ts";
+import { scanObject } from "../json-scan.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { Line } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -13,9 +15,40 @@ export function isDocumentPath(path: string): boolean {
   return /\.json(\.(gz|zst))?$/i.test(path);
 }
 
+/** How it begins, as Codex writes it. */
+const SESSION = /^\s*\{\s*"session"\s*:\s*\{/;
+
 /** Whether a file that begins with `text` is one: its session comes first. */
-export function isRolloutDocument(text: string): boolean {
-  return /^\s*\{\s*"session"\s*:\s*\{[\s\S]*?"items"\s*:\s*\[/.test(text);
+export function isRolloutDocument(text: string, path: string): boolean {
+  if (!SESSION.test(text)) return false;
+  // The session holds the agent's instructions: the items may begin behind what we were shown.
+  return /"items"\s*:\s*\[/.test(text) || /(^|[/\\])rollout-[^/\\]*$/.test(path);
+}
+
+/** What a file is, whatever it is called; `lines` are all of them again. */
+export async function tellDocument(
+  lines: AsyncIterable<Line>,
+  path: string,
+): Promise<{ readonly isDocument: boolean; readonly lines: Batched<Line> }> {
+  const { ahead, rest } = await splitAhead(lines, (read) => begins(read).length >= 2);
+  async function* all(): AsyncGenerator<Iterable<Line>> {
+    yield ahead;
+    yield* rest;
+  }
+  return { isDocument: isDocument(begins(ahead), path), lines: batched(all()) };
+}
+
+/** The texts that are not empty. */
+function begins(lines: readonly Line[]): string[] {
+  return lines.map(({ text }) => text).filter((text) => text.trim() !== "");
+}
+
+function isDocument(texts: readonly string[], path: string): boolean {
+  if (SESSION.test(texts.join("\n"))) return true;
+  const [first = ""] = texts;
+  const has = (name: string) => scanObject(first, name)?.value !== undefined;
+  // A first line that is no object may be a part of one, or damaged: then the name tells.
+  return scanObject(first) === undefined ? isDocumentPath(path) : has("session") && has("items");
 }
 
 /** The session as the first record, then its items. What was written last replaces all before it. */

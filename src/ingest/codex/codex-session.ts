@@ -80,7 +80,7 @@ function parentOf(header: Fields): string | null {
 
 /** Files are named after the time and the session's id. */
 function idOf(path: string): string | null {
-  const name = /([^/\\]*?)(?:\.jsonl)?(?:\.(?:gz|zst))?$/.exec(path)?.[1] ?? "";
+  const name = /([^/\\]*?)(?:\.jsonl?)?(?:\.(?:gz|zst))?$/.exec(path)?.[1] ?? "";
   const [, id] = /^rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(name) ?? [];
   return (id ?? name) || null;
 }

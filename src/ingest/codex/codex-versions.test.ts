@@ -104,6 +104,31 @@ describe("a file that is one object", () => {
     expect(CODEX.recognise(Buffer.from('{"session":{"id":"x"}}'), "/x.json")).toBe(false);
   });
 
+  test("is one whatever it is called, and whoever wrote it", async () => {
+    const parsed = JSON.parse(OLDEST) as { session: object; items: object[] };
+    const texts = [
+      ...[OLDEST, JSON.stringify(parsed), `\n\n${JSON.stringify(parsed, null, 2)}`],
+      JSON.stringify({ items: parsed.items, session: parsed.session }),
+    ];
+    for (const text of texts) {
+      const { sessions, problems } = await readWith(CODEX, text, { path: "/r/old.jsonl" });
+      expect(sessions[0]?.entries).toHaveLength(5);
+      expect(problems).toEqual([]);
+    }
+  });
+
+  test("is recognised by its name if its instructions are long", () => {
+    const head = Buffer.from(`{"session":{"id":"x","instructions":"${"x".repeat(65_000)}`);
+    expect(CODEX.recognise(head, path)).toBe(true);
+    expect(CODEX.recognise(head, "/x/other.json")).toBe(false);
+  });
+
+  test("has the id that its name gives if it gives none", async () => {
+    const text = '{"session":{},"items":[]}';
+    const { sessions } = await readWith(CODEX, text, { path: "/r/copy.json" });
+    expect(sessions[0]?.session.id).toBe("copy");
+  });
+
   test.each(["{", "[]", '{"session":{},"items":3}', ""])(
     "that is %j gives nothing",
     async (text) => {
@@ -112,4 +137,18 @@ describe("a file that is one object", () => {
       expect(problems.length).toBeLessThanOrEqual(1);
     },
   );
+});
+
+test("lines are lines, also in a file that is called as an object is", async () => {
+  const path = "/r/copy.json";
+  const lines = PAGINATED.trimEnd().split("\n");
+  const first = await readWith(CODEX, `${lines.slice(0, 8).join("\n")}\n`, { path });
+  const resume = first.state ?? {};
+  const rest = `${lines.slice(8).join("\n")}\n`;
+  const later = await readWith(CODEX, rest, { path, linesBefore: 8, resume });
+  const whole = await readWith(CODEX, PAGINATED, { path });
+  const said = ({ sessions }: typeof whole) =>
+    (sessions[0]?.entries ?? []).filter(({ kind }) => kind === "message").length;
+  expect([said(first), said(later)]).toEqual([3, 2]);
+  expect([said(whole), whole.problems]).toEqual([5, []]);
 });

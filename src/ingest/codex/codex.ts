@@ -11,7 +11,7 @@ import { readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
-import { isDocumentPath, isRolloutDocument, readDocument } from "./codex-document.ts";
+import { isDocumentPath, isRolloutDocument, readDocument, tellDocument } from "./codex-document.ts";
 import { skimEvent } from "./codex-events.ts";
 import { CodexFile } from "./codex-file.ts";
 import {
@@ -36,7 +36,7 @@ export const CODEX: TranscriptSource = {
   recognise(head, path) {
     const text = new TextDecoder("utf-8").decode(head);
     if (text.trim() === "") return /(^|[/\\])rollout-[^/\\]*\.jsonl(\.zst)?$/.test(path);
-    if (isRolloutDocument(text)) return true;
+    if (isRolloutDocument(text, path)) return true;
     for (const line of text.split("\n", LOOKED_AT)) {
       const record = tryParse(line);
       if (isPlainObject(record)) return isCodexLine(record);
@@ -51,14 +51,17 @@ export const CODEX: TranscriptSource = {
     const problems = new ProblemLog();
     let header: CodexHeader | undefined;
     let file: CodexFile | undefined;
+    let isDocument = false;
     const { resume, path } = input;
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
       const skim = (text: string) => (file?.hasItems ? skimEvent(text) : undefined);
-      const isDocument = isDocumentPath(path);
+      // What is gone on with are lines: an object is read whole each time.
+      const told = resume === undefined ? await tellDocument(input.lines, path) : input;
+      isDocument = "isDocument" in told && told.isDocument;
       const records = isDocument
-        ? readDocument(input.lines, problems)
-        : readRecordBatches(input.lines, problems, { skim });
+        ? readDocument(told.lines, problems)
+        : readRecordBatches(told.lines, problems, { skim });
       const { ahead, rest } = await splitAhead(
         records,
         (read) => resume !== undefined || isHeaderComplete(read),
@@ -78,7 +81,7 @@ export const CODEX: TranscriptSource = {
       ...{ sessions: sessions(), problems },
       // Without a header the id is the file's name, and a header may still come.
       state: () =>
-        header?.isThere && file !== undefined && !isDocumentPath(path)
+        header?.isThere && file !== undefined && !isDocument
           ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
           : undefined,
     };

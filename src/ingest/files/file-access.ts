@@ -5,9 +5,10 @@
  * was found in, also after links are followed; everything else is as if it were not there.
  */
 
-import { lstat, open, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { FileAccess } from "../source.ts";
+import { openRegular } from "./open-regular.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
 /** A folder of a transcript has a few files; a listing without end would be an attack. */
@@ -16,11 +17,13 @@ const MAX_NAMES = 10_000;
 /** `root` is the place's folder, or the transcript itself if that is all there is. */
 export function accessAround(transcript: string, root: string): FileAccess {
   const find = (path: string) => resolveBeside({ path: transcript, root }, path);
+  const read = async (path: string, maxBytes: number) => {
+    const found = await find(path);
+    return found === undefined ? undefined : readRegular(found, maxBytes);
+  };
   return {
-    async readText(path, maxBytes) {
-      const found = await find(path);
-      return found === undefined ? undefined : readRegular(found, maxBytes);
-    },
+    readText: async (path, maxBytes) => (await read(path, maxBytes))?.toString("utf8"),
+    readBytes: read,
     async list(path) {
       const found = await find(path);
       return found === undefined ? [] : namesIn(found);
@@ -101,16 +104,14 @@ export function isInside(path: string, root: string): boolean {
   return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
 }
 
-async function readRegular(path: string, maxBytes: number): Promise<string | undefined> {
+async function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
-    const file = await open(path, "r");
+    // Links were followed before: one that is there now was put there since.
+    const { handle, facts } = await openRegular(path, { followLinks: false });
     try {
-      const facts = await file.stat();
-      // A device or a pipe could be without end.
-      if (!facts.isFile() || facts.size > maxBytes) return undefined;
-      return await file.readFile("utf8");
+      return facts.size > maxBytes ? undefined : await handle.readFile();
     } finally {
-      await file.close();
+      await handle.close();
     }
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
@@ -135,9 +136,18 @@ describe("files beside a transcript", () => {
     expect(await files.readText("link", 100)).toBeUndefined();
     expect(await files.readText(join(root, "top.json"), 100)).toBeUndefined();
     expect(await files.readText("beside.json", 3)).toBeUndefined();
+    expect(await files.readBytes("beside.json", 100)).toEqual(Buffer.from("beside"));
+    expect(await files.readBytes("link", 100)).toBeUndefined();
     expect(await files.readText("missing", 100)).toBeUndefined();
     expect(await files.readText("nul\0", 100)).toBeUndefined();
     expect(await files.readText(".", 100)).toBeUndefined();
+  });
+
+  test.skipIf(process.platform === "win32")("nobody waits for the writer of a pipe", async () => {
+    const { root, files } = place();
+    execFileSync("mkfifo", [join(root, "a/pipe.txt")]);
+    expect(await files.readText("pipe.txt", 100)).toBeUndefined();
+    await expect(TranscriptFile.open(join(root, "a/pipe.txt"))).rejects.toThrow("is no file");
   });
 
   test("are listed by name", async () => {

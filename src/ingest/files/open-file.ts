@@ -7,8 +7,9 @@
  */
 
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import type { ProblemLog } from "../problems.ts";
+import { openRegular } from "./open-regular.ts";
 import { encodingOf, packingOf, toPlain } from "./unpack.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
@@ -42,11 +43,8 @@ export class TranscriptFile implements AsyncDisposable {
 
   /** Throws what the file system says of a file that is gone or may not be read. */
   static async open(path: string, options: OpenOptions = {}): Promise<TranscriptFile> {
-    const handle = await open(path, "r");
+    const { handle, facts } = await openRegular(path);
     try {
-      const facts = await handle.stat();
-      // A device or a pipe could be without end.
-      if (!facts.isFile()) throw new Error(`${path} is no file`);
       const { size } = facts;
       const file = new TranscriptFile(path, handle, { size, mtimeUs: mtimeUsOf(facts) }, options);
       file.#start = await file.#readAt(0, Math.min(HEAD_BYTES, size));

@@ -119,3 +119,22 @@ test("many files come in groups", async () => {
   for (let i = 0; i < 600; i++) put(root, `f${i}.jsonl`);
   expect(await found(root)).toHaveLength(600);
 });
+
+test("others have their turn while names are read that are not meant", async () => {
+  const root = createFolder();
+  for (let i = 0; i < 9000; i++) writeFileSync(join(root, `${i}.txt`), "");
+  put(root, "one.jsonl");
+  let inTurn = 0;
+  let most = 0;
+  let timer = setImmediate(function turn() {
+    inTurn = 0;
+    timer = setImmediate(turn);
+  });
+  const matches = (path: string) => {
+    most = Math.max(most, ++inTurn);
+    return path.endsWith(".jsonl");
+  };
+  expect(await found(root, { matches })).toEqual(["one.jsonl"]);
+  clearImmediate(timer);
+  expect(most).toBeLessThanOrEqual(4096);
+});

@@ -39,6 +39,9 @@ export function noCounts(): WalkCounts {
 /** Files whose facts are asked for at a time. */
 const GROUP = 256;
 
+/** Names that are read before others have their turn: some milliseconds. */
+const NAMES_AT_ONCE = 4096;
+
 const MAX_DEPTH = 64;
 
 /** A place that is not there has no files. In the order in which the file system gives them. */
@@ -74,7 +77,8 @@ export async function* walk(
       if (group.length >= GROUP) {
         yield await findFacts(root, prefix, group, counts);
         group = [];
-      } else if (below === undefined) close(folders.pop());
+      } else if (below === MORE) await new Promise((resolve) => setImmediate(resolve));
+      else if (below === undefined) close(folders.pop());
       else await openFolder(join(root, below), below, folders, counts);
     }
   } finally {
@@ -124,10 +128,13 @@ function close(folder: OpenFolder | undefined): void {
   }
 }
 
+/** No path from the root is empty. */
+const MORE = "";
+
 /**
- * Reads names into `group` until it is full, or a folder is met that is to be entered, which is given
- * back; undefined at the end of the folder. The system hands out names hundreds at a time: a promise
- * for each of them would cost more than they do.
+ * Reads names into `group` until it is full, or many names were none of it, or a folder is met that is
+ * to be entered, which is given back; undefined at the end of the folder. The system hands out names
+ * hundreds at a time: a promise for each of them would cost more than they do.
  */
 function readUntilFolder(
   { entries, path: folder }: OpenFolder,
@@ -136,7 +143,8 @@ function readUntilFolder(
   counts: WalkCounts,
 ): string | undefined {
   try {
-    while (group.length < GROUP) {
+    for (let read = 0; group.length < GROUP; read++) {
+      if (read === NAMES_AT_ONCE) return MORE;
       const entry = entries.readSync();
       if (entry === null) return undefined;
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;

@@ -4,6 +4,10 @@ import { describe, expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
 import { outline, readWith } from "../../../test/support/reading.ts";
 import { fixture } from "../../../test/support/transcripts.ts";
+import type { JsonObject } from "../../model/json.ts";
+import { ProblemLog } from "../problems.ts";
+import { withDatabase } from "../sqlite-file.ts";
+import { SessionMarks } from "./openclaw-changes.ts";
 import { OPENCLAW_DATABASE } from "./openclaw-database.ts";
 
 const EVENTS = fixture("openclaw/a1-topic-7.jsonl").trimEnd().split("\n");
@@ -32,6 +36,17 @@ function addEvents(database: DatabaseSync, id: string, events: readonly string[]
   const insert = database.prepare("INSERT INTO transcript_events VALUES (?, ?, ?, ?)");
   // Their numbers say the order, not their rows.
   for (const [seq, event] of [...events.entries()].reverse()) insert.run(id, seq, event, time);
+}
+
+function addSession(database: DatabaseSync, id: string, time: number) {
+  const [header = "", ...rest] = EVENTS;
+  addEvents(database, id, [header.replace('"a1"', `"${id}"`), ...rest], time);
+}
+
+function change(path: string, how: (database: DatabaseSync) => void) {
+  const database = new DatabaseSync(path);
+  how(database);
+  database.close();
 }
 
 function describeSessions(database: DatabaseSync): void {
@@ -71,19 +86,45 @@ describe("openclaw's database", () => {
     });
   });
 
-  test("is read again only where something was written since", async () => {
-    const path = makeDatabase();
-    const { state } = await readWith(OPENCLAW_DATABASE, "", { path });
-    expect(state).toEqual({ since: 1000 });
-    const database = new DatabaseSync(path);
-    const [header = "", ...rest] = EVENTS;
-    addEvents(database, "a2", [header.replace('"a1"', '"a2"'), ...rest], 2000);
-    database.close();
-    const later = await readWith(OPENCLAW_DATABASE, "", { path, resume: { since: 1500 } });
-    expect(later.sessions.map(({ session }) => session.id)).toEqual(["a2"]);
-    // One that ends before is another database.
-    const other = await readWith(OPENCLAW_DATABASE, "", { path, resume: { since: 9000 } });
-    expect(other.sessions).toHaveLength(2);
+  test("is read again only where something has changed", async () => {
+    const path = makeDatabase((database) => addSession(database, "a2", 500));
+    const first = await readWith(OPENCLAW_DATABASE, "", { path });
+    const ids = async (resume: JsonObject | undefined) => {
+      const later = await readWith(OPENCLAW_DATABASE, "", { path, ...(resume ? { resume } : {}) });
+      return { read: later.sessions.map(({ session }) => session.id), state: later.state };
+    };
+    expect(await ids(first.state)).toEqual({ read: [], state: first.state });
+    change(path, (database) => {
+      database.prepare("INSERT INTO transcript_events VALUES ('a2', 9, '{}', 500)").run();
+    });
+    const second = await ids(first.state);
+    expect(second.read).toEqual(["a2"]);
+    // What is said to be old may have come just now.
+    change(path, (database) => addSession(database, "moved", 3));
+    const third = await ids(second.state);
+    expect(third.read).toEqual(["moved"]);
+    // An older state of the database is read where it differs, and what is no state tells nothing.
+    expect((await ids({ since: 2000 })).read).toEqual(["moved", "a2", "a1"]);
+    change(path, (database) => database.exec("DELETE FROM transcript_events WHERE seq = 9"));
+    expect((await ids(third.state)).read).toEqual(["a2"]);
+  });
+
+  test("has small states, however many sessions it has", async () => {
+    const path = makeDatabase((database) => {
+      database.exec("BEGIN");
+      for (let i = 0; i < 20_000; i++) addEvents(database, `s${i}`, ["{}"], i);
+      database.exec("COMMIT");
+    });
+    const problems = new ProblemLog();
+    const known = withDatabase(path, problems, async function* (database) {
+      const marks = new SessionMarks(database);
+      const state = marks.state();
+      yield { size: JSON.stringify(state).length, changed: [...marks.changedSince(state)] };
+    });
+    for await (const { size, changed } of known) {
+      expect(size).toBeLessThan(80_000);
+      expect(changed).toEqual([]);
+    }
   });
 
   test("a record that is none is counted, and the rest is read", async () => {
@@ -97,7 +138,7 @@ describe("openclaw's database", () => {
     const path = join(createFolder(), "openclaw-agent.sqlite");
     new DatabaseSync(path).close();
     const { sessions, state } = await readWith(OPENCLAW_DATABASE, "", { path });
-    expect([sessions, state]).toEqual([[], { since: 0 }]);
+    expect([sessions, state]).toEqual([[], { sessions: {} }]);
   });
 
   test("lies with its agent", () => {

@@ -1,0 +1,57 @@
+/**
+ * The records of a session in openclaw's database.
+ *
+ * Since version 2026.9.6 a large record is packed: it stands in another column, with its size in bytes
+ * beside it.
+ */
+
+import { zstdDecompressSync } from "node:zlib";
+import { countField, textField } from "../fields.ts";
+import { type Line, MAX_LINE_BYTES } from "../lines.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ForeignDatabase, Row } from "../sqlite-file.ts";
+
+const TABLE = "transcript_events";
+
+export function hasRecords(database: ForeignDatabase): boolean {
+  return database.has(TABLE, "event_json");
+}
+
+/** In their order, one in memory at a time. What cannot be read is counted and left out. */
+export async function* storedLines(
+  database: ForeignDatabase,
+  id: string,
+  problems: ProblemLog,
+): AsyncGenerator<Line> {
+  if (!hasRecords(database)) return;
+  const columns = ["event_json", "event_zstd", "event_utf8_bytes"];
+  const known = columns.filter((column) => database.has(TABLE, column));
+  const rows = database.rows(
+    `SELECT ${known.join(", ")} FROM transcript_events WHERE session_id = ? ORDER BY seq`,
+    id,
+  );
+  let number = 0;
+  for (const row of rows) {
+    number++;
+    const text = textField(row, "event_json") ?? unpackRecord(row);
+    if (text !== undefined) yield { number, offset: 0, text, ended: true };
+    else {
+      const message = `a record of the session ${id} is empty, or cannot be unpacked`;
+      problems.add("unreadable", message, number);
+    }
+  }
+}
+
+/** It has no more bytes than it says, and no more than a line may have. */
+function unpackRecord(row: Row): string | undefined {
+  const { event_zstd: packed } = row;
+  if (!(packed instanceof Uint8Array)) return undefined;
+  const told = countField(row, "event_utf8_bytes") ?? MAX_LINE_BYTES;
+  try {
+    const maxOutputLength = Math.max(1, Math.min(told, MAX_LINE_BYTES));
+    return zstdDecompressSync(packed, { maxOutputLength }).toString("utf8");
+  } catch {
+    // Damaged, or larger than it says: told by whoever asked.
+    return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { createFolder } from "../../test/support/folder.ts";
+import { readWith } from "../../test/support/reading.ts";
+import { CURSOR_EDITOR } from "./cursor/cursor.ts";
+import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
+import { OPENCODE } from "./opencode/opencode.ts";
+import { ProblemLog } from "./problems.ts";
+import { type ForeignDatabase, withDatabase } from "./sqlite-file.ts";
+
+const ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT";
+
+function makeDatabase(sql: string): string {
+  const path = join(createFolder(), "made.sqlite");
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+  return path;
+}
+
+async function ask<Answer>(path: string, question: (database: ForeignDatabase) => Answer) {
+  const problems = new ProblemLog();
+  const answers = withDatabase(path, problems, async function* (database) {
+    yield question(database);
+  });
+  const { value } = await answers.next();
+  await answers.return(undefined);
+  return { answer: value as Answer, problems: problems.first.map(({ message }) => message) };
+}
+
+describe("another agent's database", () => {
+  test("has the tables that hold rows, whatever they are made of", async () => {
+    const path = makeDatabase(`
+      CREATE TABLE plain (a TEXT, b TEXT AS (a || a));
+      create table "Quoted" (a TEXT PRIMARY KEY) WITHOUT ROWID;
+      CREATE VIEW seen AS ${ENDLESS} x AS a FROM c;
+      CREATE VIRTUAL TABLE found USING fts5(a);`);
+    const names = ["plain", "Quoted", "seen", "found", "none"];
+    const { answer } = await ask(path, (database) => names.filter((name) => database.has(name)));
+    expect(answer).toEqual(["plain", "Quoted"]);
+    const columns = await ask(path, (database) =>
+      ["a", "b", "c"].filter((column) => database.has("plain", column)),
+    );
+    expect(columns.answer).toEqual(["a"]);
+  });
+
+  test("is not asked for a view, also inside of a question", async () => {
+    const path = makeDatabase(`
+      CREATE TABLE session (id TEXT);
+      INSERT INTO session VALUES ('s');
+      CREATE VIEW message AS ${ENDLESS} x AS id FROM c;`);
+    const sql = "SELECT id FROM session WHERE id NOT IN (SELECT id FROM message)";
+    const { answer, problems } = await ask(path, (database) => [...database.rows(sql)]);
+    expect(answer).toEqual([]);
+    expect(problems).toEqual(["the database cannot be read: no such table: message"]);
+  });
+
+  test("does not hang a reader by a view without an end", async () => {
+    const columns = "'a' AS id, 'a' AS session_id, 'a' AS key, x AS seq, x AS time_updated";
+    const more = "'{}' AS event_json, '{}' AS value, x AS created_at, x AS time_created";
+    const view = `${ENDLESS} ${columns}, ${more} FROM c`;
+    const names = [
+      ...["transcript_events", "session", "message", "part", "cursorDiskKV", "ItemTable"],
+    ];
+    const path = makeDatabase(names.map((name) => `CREATE VIEW ${name} AS ${view};`).join("\n"));
+    for (const source of [OPENCLAW_DATABASE, OPENCODE, CURSOR_EDITOR]) {
+      expect((await readWith(source, "", { path })).sessions).toEqual([]);
+    }
+  });
+
+  test("a schema that was written by hand does not make a table of a view", async () => {
+    const path = makeDatabase("CREATE TABLE session (id TEXT)");
+    const database = new DatabaseSync(path, { defensive: false } as object);
+    database.exec(`PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = 'CREATE VIEW session AS ${ENDLESS} x AS id FROM c'`);
+    database.close();
+    const { answer } = await ask(path, (foreign) => foreign.has("session"));
+    expect(answer).toBe(false);
+  });
+});
