@@ -1,6 +1,6 @@
 /** A gateway over a store of its own, on both databases, with a clock that tests set. */
 
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { createDatabase } from "../../test/support/postgres.ts";
 import { Engine, type EngineOptions } from "../engine/engine.ts";
 import type { TextModel } from "../model/text-model.ts";
@@ -34,7 +34,10 @@ export function testGateway(
   });
 }
 
-/** For `describe.each`. On PostgreSQL a file's tests share a store, and each has a tenant of its own. */
+/**
+ * For `describe.each`. On PostgreSQL all tests of a process share a store, which ends with it, and
+ * each has a tenant of its own.
+ */
 export const BACKENDS: readonly [string, typeof testGateway][] = [
   ["SQLite", testGateway],
   ["PostgreSQL", onPostgres],
@@ -42,9 +45,6 @@ export const BACKENDS: readonly [string, typeof testGateway][] = [
 
 let shared: Promise<Store> | undefined;
 let tenants = 0;
-afterAll(async () => {
-  await (await shared)?.close();
-});
 
 function onPostgres(
   config: GatewayConfigInput = {},

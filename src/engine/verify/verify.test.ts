@@ -108,7 +108,7 @@ describe("verify finds", () => {
     expect(await problemsAfter("DELETE FROM changes WHERE position = 1")).toContain(
       "change 1 is missing",
     );
-    const moved = `UPDATE entries SET fed_at = created_at + 1 WHERE ${FIRST}`;
+    const moved = `UPDATE entries SET fed_at = created_at + 60000 WHERE ${FIRST}`;
     expect(await problemsAfter(moved)).toContain("change 2 does not match its hash");
     const untold = `UPDATE entries SET fed_hash = NULL WHERE ${FIRST}`;
     expect(await problemsAfter(untold)).toContain("change 2 is missing");
@@ -129,7 +129,7 @@ describe("verify finds", () => {
     const long = "session = (SELECT session FROM sessions WHERE id = 'long')";
     const db = new DatabaseSync(path);
     db.exec(`UPDATE entries SET fed_hash = NULL WHERE ${long} AND sequence BETWEEN 201 AND 700`);
-    db.exec(`UPDATE entries SET fed_at = created_at + 5 WHERE ${long} AND sequence = 900`);
+    db.exec(`UPDATE entries SET fed_at = created_at + 60000 WHERE ${long} AND sequence = 900`);
     db.close();
     await using engine = await open(path, { inThread: true, readOnly: true });
     const { problems } = await engine.verify();
