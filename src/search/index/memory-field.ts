@@ -1,6 +1,7 @@
 /** The words of one field, collected in memory: a segment that is being built, or the tail. */
 
 import type { WordSink } from "../analysis/analyze.ts";
+import type { Folded } from "../analysis/fold.ts";
 import { type Asking, ask } from "../port.ts";
 import { ByteWriter } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
@@ -20,21 +21,20 @@ export interface MemoryTerm {
 }
 
 /**
- * One log of all words, in which each word points back to the one of the same term before it. Adding
- * a word is a few numbers, whatever the term: a list for each term would be mostly garbage.
+ * One log of all words, in the order in which they came. Adding a word is a few numbers, whatever the
+ * term: a list for each term would be mostly garbage.
  */
 export class MemoryField implements WordSink {
   readonly #vocabulary: Vocabulary;
-  /** The terms that occur here: a shared vocabulary has others. */
-  readonly #present: number[] = [];
-  /** By term, side by side: its last word, and how many it has. */
-  #ofTerms = new Uint32Array(2 * 1024);
-  #document = 0;
+  /** By term, how many words it has here: a shared vocabulary has others. */
+  #counts = new Uint32Array(1_024);
+  /** The documents that came, and at which word each begins. */
+  readonly #documents: number[] = [];
+  readonly #begins: number[] = [];
   #words = 0;
-  #ofTerm = new Uint32Array(1024);
-  #documents = new Uint32Array(1024);
-  #positions = new Uint32Array(1024);
-  #previous = new Uint32Array(1024);
+  #ofTerm = new Uint32Array(1_024);
+  #positions = new Uint32Array(1_024);
+  readonly #links: Links = new Links();
 
   constructor(vocabulary: Vocabulary = new Vocabulary()) {
     this.#vocabulary = vocabulary;
@@ -42,7 +42,9 @@ export class MemoryField implements WordSink {
 
   /** What is added from here on belongs to `document`. Documents come in ascending order. */
   begin(document: number): void {
-    this.#document = document;
+    if (this.#documents.at(-1) === document) return;
+    this.#documents.push(document);
+    this.#begins.push(this.#words);
   }
 
   /** The positions of a term in a document come in ascending order. */
@@ -51,29 +53,34 @@ export class MemoryField implements WordSink {
   }
 
   word(
-    text: string,
+    folded: Folded,
     from: number,
     end: number,
     position: number,
     stem: (word: string) => string,
   ): void {
-    this.#add(this.#vocabulary.idOfWord(text, from, end, stem), position);
+    this.#add(this.#vocabulary.idOfWord(folded, from, end, stem), position);
   }
 
   *terms(): Iterable<string> {
-    for (const id of this.#present) yield this.#vocabulary.term(id);
+    for (let id = 0; id < this.#vocabulary.size; id++) {
+      if (this.#countOf(id) > 0) yield this.#vocabulary.term(id);
+    }
   }
 
   find(term: string): MemoryTerm | undefined {
     const id = this.#vocabulary.find(term);
     const count = id === undefined ? 0 : this.#countOf(id);
     if (id === undefined || count === 0) return undefined;
+    this.#links.add(this.#ofTerm, this.#words);
     const into = new Postings(count);
-    let word = this.#ofTerms[2 * id] as number;
+    let word = this.#links.lastOf(id);
+    let at = this.#begins.length - 1;
     for (let i = count - 1; i >= 0; i--) {
-      into.documents[i] = this.#documents[word] as number;
+      at = lastAtMost(this.#begins, word, at);
+      into.documents[i] = this.#documents[at] as number;
       into.positions[i] = this.#positions[word] as number;
-      word = this.#previous[word] as number;
+      word = this.#links.before(word);
     }
     into.group(into.documents, into.positions, 0, count);
     return {
@@ -84,18 +91,21 @@ export class MemoryField implements WordSink {
   }
 
   *writeTo(writer: FieldWriter): Asking<void> {
-    const order = this.#vocabulary.sort(this.#present);
-    const { ends, documents, positions } = this.#sorted(order);
-    const into = new Postings(order.reduce((most, id) => Math.max(most, this.#countOf(id)), 0));
+    const order = this.#vocabulary.sorted();
+    const { ends, documents, positions, most } = this.#sorted(order);
+    const into = new Postings(most);
     const bytes = new ByteWriter();
     const term = new TermBytes();
+    let written = 0;
     for (let i = 0; i < order.length; i++) {
-      if (i % BREATH_TERMS === 0) yield* ask<"breath">({ need: "breath" });
       const id = order[i] as number;
+      const count = this.#countOf(id);
+      if (count === 0) continue;
+      if (written++ % BREATH_TERMS === 0) yield* ask<"breath">({ need: "breath" });
       const end = ends[id] as number;
-      into.group(documents, positions, end - this.#countOf(id), end);
+      into.group(documents, positions, end - count, end);
       into.writePositions(bytes);
-      term.set(this.#vocabulary.term(id));
+      this.#vocabulary.copyTerm(id, term);
       writer.add(term, into.postings, into.documents, into.counts, bytes.room, bytes.length);
       bytes.clear();
     }
@@ -107,49 +117,81 @@ export class MemoryField implements WordSink {
     readonly ends: Uint32Array;
     readonly documents: Uint32Array;
     readonly positions: Uint32Array;
+    /** The most words that a term has. */
+    readonly most: number;
   } {
-    const ends = new Uint32Array(this.#ofTerms.length / 2);
+    const ends = new Uint32Array(this.#counts.length);
     let start = 0;
+    let most = 0;
     for (let i = 0; i < order.length; i++) {
       const id = order[i] as number;
+      const count = this.#countOf(id);
+      if (count === 0) continue;
       ends[id] = start;
-      start += this.#countOf(id);
+      start += count;
+      if (count > most) most = count;
     }
     const documents = new Uint32Array(this.#words);
     const positions = new Uint32Array(this.#words);
-    for (let word = 0; word < this.#words; word++) {
-      const id = this.#ofTerm[word] as number;
-      const at = ends[id] as number;
-      documents[at] = this.#documents[word] as number;
-      positions[at] = this.#positions[word] as number;
-      ends[id] = at + 1;
+    for (let i = 0; i < this.#begins.length; i++) {
+      const document = this.#documents[i] as number;
+      const next = this.#begins[i + 1] ?? this.#words;
+      for (let word = this.#begins[i] as number; word < next; word++) {
+        const id = this.#ofTerm[word] as number;
+        const at = ends[id] as number;
+        documents[at] = document;
+        positions[at] = this.#positions[word] as number;
+        ends[id] = at + 1;
+      }
     }
-    return { ends, documents, positions };
+    return { ends, documents, positions, most };
   }
 
   #add(id: number, position: number): void {
-    if (this.#words === this.#documents.length) this.#grow();
-    while (2 * id >= this.#ofTerms.length) this.#ofTerms = doubled(this.#ofTerms);
+    if (this.#words === this.#ofTerm.length) this.#grow();
+    while (id >= this.#counts.length) this.#counts = doubled(this.#counts);
     const word = this.#words++;
     this.#ofTerm[word] = id;
-    this.#documents[word] = this.#document;
     this.#positions[word] = position;
-    this.#previous[word] = this.#ofTerms[2 * id] as number;
-    this.#ofTerms[2 * id] = word;
-    const count = this.#ofTerms[2 * id + 1] as number;
-    if (count === 0) this.#present.push(id);
-    this.#ofTerms[2 * id + 1] = count + 1;
+    this.#counts[id] = (this.#counts[id] as number) + 1;
   }
 
   #countOf(id: number): number {
-    return this.#ofTerms[2 * id + 1] ?? 0;
+    return this.#counts[id] ?? 0;
   }
 
   #grow(): void {
     this.#ofTerm = doubled(this.#ofTerm);
-    this.#documents = doubled(this.#documents);
     this.#positions = doubled(this.#positions);
-    this.#previous = doubled(this.#previous);
+  }
+}
+
+/**
+ * From each word to the one of the same term before it. Only who looks for a term needs them: they
+ * are made when somebody does, and go on from where they were.
+ */
+class Links {
+  #words = 0;
+  #previous = new Uint32Array(0);
+  /** By term, its last word. */
+  #last = new Uint32Array(0);
+
+  add(ofTerm: Uint32Array, words: number): void {
+    if (words > this.#previous.length) this.#previous = enlarged(this.#previous, ofTerm.length);
+    for (; this.#words < words; this.#words++) {
+      const id = ofTerm[this.#words] as number;
+      if (id >= this.#last.length) this.#last = enlarged(this.#last, 2 * (id + 1));
+      this.#previous[this.#words] = this.#last[id] as number;
+      this.#last[id] = this.#words;
+    }
+  }
+
+  lastOf(id: number): number {
+    return this.#last[id] as number;
+  }
+
+  before(word: number): number {
+    return this.#previous[word] as number;
   }
 }
 
@@ -205,8 +247,24 @@ class Postings {
   }
 }
 
-function doubled(values: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(values.length * 2);
+function doubled(values: Uint32Array): Uint32Array<ArrayBuffer> {
+  return enlarged(values, 2 * values.length);
+}
+
+function enlarged(values: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(length);
   larger.set(values);
   return larger;
+}
+
+/** Where the last value up to `limit` is, none of which comes after place `from`. */
+function lastAtMost(ascending: readonly number[], limit: number, from: number): number {
+  let low = 0;
+  let high = from;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((ascending[middle] as number) <= limit) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -109,15 +109,15 @@ function* collect(slices: readonly FeedSlice[], options: IndexingOptions): Askin
 }
 
 /**
- * What was met in the segments that were built before, by language. Some megabytes: beyond that
- * many terms it begins anew.
+ * What was met in the segments that were built before, by language. Some forty bytes each: beyond
+ * that many words and terms it begins anew.
  */
 const vocabularies = new Map<Language, Vocabulary>();
-const MAX_VOCABULARY = 131_072;
+const MAX_VOCABULARY = 524_288;
 
 function vocabularyOf(language: Language): Vocabulary {
   const known = vocabularies.get(language);
-  if (known !== undefined && known.size < MAX_VOCABULARY) return known;
+  if (known !== undefined && known.entries < MAX_VOCABULARY) return known;
   const vocabulary = new Vocabulary();
   vocabularies.set(language, vocabulary);
   return vocabulary;

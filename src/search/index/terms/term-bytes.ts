@@ -4,6 +4,8 @@
  */
 
 const ENCODER = new TextEncoder();
+/** Keeps a byte order mark. Half a surrogate pair is the same to it as to the encoder. */
+const UTF16 = new TextDecoder("utf-16le", { ignoreBOM: true });
 
 export class TermBytes {
   bytes: Uint8Array = new Uint8Array(256);
@@ -11,16 +13,22 @@ export class TermBytes {
 
   set(term: string): void {
     this.reserve(3 * term.length);
+    this.length = ENCODER.encodeInto(term, this.bytes).written;
+  }
+
+  /** The term of the UTF-16 units from `from` to `end`. */
+  setLetters(units: Uint16Array, from: number, end: number): void {
+    this.reserve(end - from);
     const { bytes } = this;
-    for (let i = 0; i < term.length; i++) {
-      const code = term.charCodeAt(i);
-      if (code >= 0x80) {
-        this.length = ENCODER.encodeInto(term, bytes).written;
+    for (let i = from; i < end; i++) {
+      const unit = units[i] as number;
+      if (unit >= 0x80) {
+        this.set(UTF16.decode(units.subarray(from, end)));
         return;
       }
-      bytes[i] = code;
+      bytes[i - from] = unit;
     }
-    this.length = term.length;
+    this.length = end - from;
   }
 
   copy(from: TermBytes): void {
