@@ -3,7 +3,7 @@
 import type { WordSink } from "../analysis/analyze.ts";
 import type { Folded } from "../analysis/fold.ts";
 import { type Asking, ask } from "../port.ts";
-import { ByteWriter } from "./bytes.ts";
+import { ByteWriter, putVarint } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { MAX_TERM_COUNT } from "./layout.ts";
 import { TermBytes } from "./terms/term-bytes.ts";
@@ -73,20 +73,21 @@ export class MemoryField implements WordSink {
     const count = id === undefined ? 0 : this.#countOf(id);
     if (id === undefined || count === 0) return undefined;
     this.#links.add(this.#ofTerm, this.#words);
-    const into = new Postings(count);
-    let word = this.#links.lastOf(id);
-    let at = this.#begins.length - 1;
-    for (let i = count - 1; i >= 0; i--) {
-      at = lastAtMost(this.#begins, word, at);
-      into.documents[i] = this.#documents[at] as number;
-      into.positions[i] = this.#positions[word] as number;
+    const found = { documents: [], counts: [], positions: [] } as Grouped;
+    const words = new Uint32Array(count);
+    for (let i = count - 1, word = this.#links.lastOf(id); i >= 0; i--) {
+      words[i] = word;
       word = this.#links.before(word);
     }
-    into.group(into.documents, into.positions, 0, count);
+    let at = 0;
+    for (const word of words) {
+      at = lastAtMost(this.#begins, word, at);
+      addWord(found, this.#documents[at] as number, this.#positions[word] as number);
+    }
     return {
-      documents: into.documents.subarray(0, into.postings),
-      counts: into.counts.subarray(0, into.postings),
-      positions: into.positions.subarray(0, into.words),
+      documents: Uint32Array.from(found.documents),
+      counts: Uint8Array.from(found.counts),
+      positions: Uint32Array.from(found.positions),
     };
   }
 
@@ -103,8 +104,7 @@ export class MemoryField implements WordSink {
       if (count === 0) continue;
       if (written++ % BREATH_TERMS === 0) yield* ask<"breath">({ need: "breath" });
       const end = ends[id] as number;
-      into.group(documents, positions, end - count, end);
-      into.writePositions(bytes);
+      into.write(documents, positions, end - count, end, bytes);
       this.#vocabulary.copyTerm(id, term);
       writer.add(term, into.postings, into.documents, into.counts, bytes.room, bytes.length);
       bytes.clear();
@@ -199,53 +199,51 @@ class Links {
 class Postings {
   readonly documents: Uint32Array<ArrayBuffer>;
   readonly counts: Uint8Array<ArrayBuffer>;
-  readonly positions: Uint32Array<ArrayBuffer>;
   postings = 0;
-  words = 0;
 
   constructor(words: number) {
     this.documents = new Uint32Array(words);
     this.counts = new Uint8Array(words);
-    this.positions = new Uint32Array(words);
   }
 
-  /** Takes the words from `from` to `to`, and groups them by document. They may lie in here. */
-  group(documents: Uint32Array, positions: Uint32Array, from: number, to: number): void {
+  /**
+   * Takes the words from `from` to `to`, grouped by document, and writes of each document the first
+   * position, then the differences.
+   */
+  write(
+    documents: Uint32Array,
+    positions: Uint32Array,
+    from: number,
+    to: number,
+    into: ByteWriter,
+  ): void {
+    const bytes = into.reserve(MOST_POSITION_BYTES * (to - from));
+    let at = into.length;
     let postings = 0;
-    let words = 0;
+    let count = 0;
     let current = -1;
+    let previous = 0;
     for (let i = from; i < to; i++) {
       const document = documents[i] as number;
       if (document !== current) {
         current = document;
-        this.documents[postings] = document;
-        this.counts[postings] = 1;
-        postings++;
-      } else if ((this.counts[postings - 1] as number) < MAX_TERM_COUNT) {
-        this.counts[postings - 1] = (this.counts[postings - 1] as number) + 1;
-      } else {
-        // Beyond the highest count.
-        continue;
+        count = 0;
+        previous = 0;
+        this.documents[postings++] = document;
       }
-      this.positions[words++] = positions[i] as number;
+      if (count === MAX_TERM_COUNT) continue;
+      this.counts[postings - 1] = ++count;
+      const position = positions[i] as number;
+      at = putVarint(bytes, at, position - previous);
+      previous = position;
     }
+    into.wrote(at);
     this.postings = postings;
-    this.words = words;
-  }
-
-  /** Of each document the first position, then the differences. */
-  writePositions(bytes: ByteWriter): void {
-    let at = 0;
-    for (let i = 0; i < this.postings; i++) {
-      let previous = 0;
-      for (const end = at + (this.counts[i] as number); at < end; at++) {
-        const position = this.positions[at] as number;
-        bytes.varint(position - previous);
-        previous = position;
-      }
-    }
   }
 }
+
+/** A number of up to 31 bits, seven bits a byte. */
+const MOST_POSITION_BYTES = 5;
 
 function doubled(values: Uint32Array): Uint32Array<ArrayBuffer> {
   return enlarged(values, 2 * values.length);
@@ -257,10 +255,30 @@ function enlarged(values: Uint32Array, length: number): Uint32Array<ArrayBuffer>
   return larger;
 }
 
-/** Where the last value up to `limit` is, none of which comes after place `from`. */
+interface Grouped {
+  readonly documents: number[];
+  readonly counts: number[];
+  readonly positions: number[];
+}
+
+/** Words beyond the highest count are left out. */
+function addWord({ documents, counts, positions }: Grouped, document: number, at: number): void {
+  const last = documents.length - 1;
+  if (documents[last] !== document) {
+    documents.push(document);
+    counts.push(1);
+  } else if ((counts[last] as number) < MAX_TERM_COUNT) {
+    counts[last] = (counts[last] as number) + 1;
+  } else {
+    return;
+  }
+  positions.push(at);
+}
+
+/** Where the last value up to `limit` is; it is not before place `from`. */
 function lastAtMost(ascending: readonly number[], limit: number, from: number): number {
-  let low = 0;
-  let high = from;
+  let low = from;
+  let high = ascending.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >>> 1;
     if ((ascending[middle] as number) <= limit) low = middle;

@@ -62,6 +62,20 @@ function rank(byte: number): number {
   return byte === 0xee || byte === 0xef ? byte + 0x100 : byte;
 }
 
+/** Bytes that a key stands for: it is below 2^48. */
+const KEY_BYTES = 6;
+
+/** A number that does not descend where terms ascend: most terms are compared by it alone. */
+export function termKey({ bytes, length }: TermBytes): number {
+  let key = 0;
+  for (let i = 0; i < KEY_BYTES; i++) {
+    const byte = i < length ? (bytes[i] as number) : 0;
+    // No byte of UTF-8 is above F4.
+    key = key * 256 + (byte === 0xee || byte === 0xef ? byte + 10 : byte);
+  }
+  return key;
+}
+
 /** How many bytes `a` and `b` begin with alike, up to the end of a character. */
 export function sharedBytes(a: TermBytes, b: TermBytes): number {
   const limit = Math.min(a.length, b.length);
