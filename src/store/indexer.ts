@@ -17,11 +17,14 @@ export const FLUSH_AT = 1_024;
  * Who writes much gets larger segments, which cost less a message: upkeep begins at once only at
  * this many times `flushAt`, and before that after a moment.
  */
-const HURRY_FACTOR = 3;
+const HURRY_FACTOR = 4;
 const MOMENT_MS = 200;
 
-/** A write waits from this many times `flushAt` on, and looks again this often. */
-const WAIT_FACTOR = 4;
+/**
+ * A write waits from this many times `flushAt` on, and looks again this often. Twice as many as make a
+ * segment in a hurry: while one is being made, the next can be written.
+ */
+const WAIT_FACTOR = 8;
 const LOOK_MS = 10;
 
 /** Who was refused the lease, or failed, leaves it alone for this long; each time twice as long. */
@@ -207,6 +210,7 @@ export class Indexer {
         if (report.busy || isStuck) return this.#pause(tenant);
         more = report.more || isBehind;
         through = report.through;
+        if (more) await this.#gather(tenant);
       }
       if (!more) tenant.unreadable = [];
       tenant.failure = undefined;
@@ -216,6 +220,19 @@ export class Indexer {
       this.#pause(tenant);
     } finally {
       tenant.upkeep = undefined;
+    }
+  }
+
+  /** While much is being written, waits for as much as makes a large segment. */
+  async #gather(tenant: Tenant): Promise<void> {
+    const enough = HURRY_FACTOR * this.#options.flushAt;
+    for (let before = -1; before < tenant.behind - this.#options.flushAt; ) {
+      before = tenant.behind;
+      for (let ms = 0; ms < MOMENT_MS; ms += LOOK_MS) {
+        if (this.#closing || tenant.behind >= enough) return;
+        // Not `pause`: who closes the store waits for this.
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
     }
   }
 
