@@ -54,6 +54,8 @@ interface Tenant {
   readonly name: string;
   /** Changes in no segment, as far as this process knows. */
   behind: number;
+  /** Changes since `behind` was last asked for: the answer may not have them. */
+  since: number;
   /** Whether `behind` was ever read from the store. */
   known: boolean;
   looking: Promise<void> | undefined;
@@ -94,6 +96,7 @@ export class Indexer {
       return undefined;
     }
     tenant.behind += changes;
+    tenant.since += changes;
     if (tenant.behind < flushAt) return undefined;
     if (tenant.behind < HURRY_FACTOR * flushAt) this.#startSoon(tenant);
     else this.#start(tenant);
@@ -141,6 +144,7 @@ export class Indexer {
         ...{
           name,
           behind: 0,
+          since: 0,
           known: false,
           looking: undefined,
           soon: undefined,
@@ -203,6 +207,7 @@ export class Indexer {
       let through = -1;
       for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
         const report = await this.#store.upkeep(tenant.name, tenant.unreadable);
+        tenant.since = 0;
         tenant.behind = await this.#store.lag(tenant.name);
         // What was written meanwhile counts, too.
         const isBehind = tenant.behind >= this.#options.flushAt;
@@ -220,7 +225,14 @@ export class Indexer {
       this.#pause(tenant);
     } finally {
       tenant.upkeep = undefined;
+      if (tenant.since > 0) this.#startAgain(tenant);
     }
+  }
+
+  /** What was written while upkeep came to its end would wait for the next write. */
+  #startAgain(tenant: Tenant): void {
+    const isDue = tenant.behind + tenant.since >= this.#options.flushAt;
+    if (isDue && !this.#closing && Date.now() >= tenant.pausedUntil) this.#startSoon(tenant);
   }
 
   /** While much is being written, waits for as much as makes a large segment. */
