@@ -17,11 +17,14 @@ export const FLUSH_AT = 1_024;
  * Who writes much gets larger segments, which cost less a message: upkeep begins at once only at
  * this many times `flushAt`, and before that after a moment.
  */
-const HURRY_FACTOR = 3;
+const HURRY_FACTOR = 4;
 const MOMENT_MS = 200;
 
-/** A write waits from this many times `flushAt` on, and looks again this often. */
-const WAIT_FACTOR = 4;
+/**
+ * A write waits from this many times `flushAt` on, and looks again this often. Twice as many as make a
+ * segment in a hurry: while one is being made, the next can be written.
+ */
+const WAIT_FACTOR = 8;
 const LOOK_MS = 10;
 
 /** Who was refused the lease, or failed, leaves it alone for this long; each time twice as long. */
@@ -51,6 +54,8 @@ interface Tenant {
   readonly name: string;
   /** Changes in no segment, as far as this process knows. */
   behind: number;
+  /** Changes since `behind` was last asked for: the answer may not have them. */
+  since: number;
   /** Whether `behind` was ever read from the store. */
   known: boolean;
   looking: Promise<void> | undefined;
@@ -91,6 +96,7 @@ export class Indexer {
       return undefined;
     }
     tenant.behind += changes;
+    tenant.since += changes;
     if (tenant.behind < flushAt) return undefined;
     if (tenant.behind < HURRY_FACTOR * flushAt) this.#startSoon(tenant);
     else this.#start(tenant);
@@ -138,6 +144,7 @@ export class Indexer {
         ...{
           name,
           behind: 0,
+          since: 0,
           known: false,
           looking: undefined,
           soon: undefined,
@@ -200,6 +207,7 @@ export class Indexer {
       let through = -1;
       for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
         const report = await this.#store.upkeep(tenant.name, tenant.unreadable);
+        tenant.since = 0;
         tenant.behind = await this.#store.lag(tenant.name);
         // What was written meanwhile counts, too.
         const isBehind = tenant.behind >= this.#options.flushAt;
@@ -207,6 +215,7 @@ export class Indexer {
         if (report.busy || isStuck) return this.#pause(tenant);
         more = report.more || isBehind;
         through = report.through;
+        if (more) await this.#gather(tenant);
       }
       if (!more) tenant.unreadable = [];
       tenant.failure = undefined;
@@ -216,6 +225,26 @@ export class Indexer {
       this.#pause(tenant);
     } finally {
       tenant.upkeep = undefined;
+      if (tenant.since > 0) this.#startAgain(tenant);
+    }
+  }
+
+  /** What was written while upkeep came to its end would wait for the next write. */
+  #startAgain(tenant: Tenant): void {
+    const isDue = tenant.behind + tenant.since >= this.#options.flushAt;
+    if (isDue && !this.#closing && Date.now() >= tenant.pausedUntil) this.#startSoon(tenant);
+  }
+
+  /** While much is being written, waits for as much as makes a large segment. */
+  async #gather(tenant: Tenant): Promise<void> {
+    const enough = HURRY_FACTOR * this.#options.flushAt;
+    for (let before = -1; before < tenant.behind - this.#options.flushAt; ) {
+      before = tenant.behind;
+      for (let ms = 0; ms < MOMENT_MS; ms += LOOK_MS) {
+        if (this.#closing || tenant.behind >= enough) return;
+        // Not `pause`: who closes the store waits for this.
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
     }
   }
 

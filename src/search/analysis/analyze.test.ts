@@ -210,8 +210,11 @@ test("words that are taken from the text give the terms that they give as string
       const taken: unknown[] = [];
       const after = analyzeWords(each, 3, language, {
         term: (term, position) => taken.push([term, position]),
-        word: (folded, from, to, position, stem) =>
-          taken.push([stem(folded.slice(from, to)), position]),
+        word: ({ text: folded, letters }, from, to, position, stem) => {
+          const word = String.fromCharCode(...letters.subarray(from, to));
+          expect(word).toBe(folded.slice(from, to));
+          taken.push([stem(word), position]);
+        },
       });
       expect(taken).toEqual(expected);
       expect(after).toBe(end);

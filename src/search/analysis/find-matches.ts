@@ -50,7 +50,7 @@ function plainWords(
   found: MatchRange[],
 ): PlainWords {
   return {
-    word(text, from, end, _position, stem) {
+    word({ text }, from, end, _position, stem) {
       if (!starts.has(startOf(text, from, end)) || !terms.has(stem(text.slice(from, end)))) return;
       const start = folded.starts?.[from] ?? from;
       found.push({ start, end: folded.ends?.[end - 1] ?? end });

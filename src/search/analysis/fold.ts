@@ -24,24 +24,31 @@ export interface Folded {
   readonly text: string;
   /** One class for each code unit of `text`; case is the original's. */
   readonly classes: Uint8Array;
+  /** The code units of `text`: reading them here takes half the time. */
+  readonly letters: Uint16Array;
   /** Where each code unit began and ended in the original; absent where nothing moved. */
   readonly starts: Int32Array | undefined;
   readonly ends: Int32Array | undefined;
 }
 
-/** Room for the classes of a text. An array for each would cost more than to fill it. */
-const room = new Uint8Array(64 * 1024);
+/** Room for what is told of each code unit. An array for each text would cost more than to fill it. */
+const ROOM = 64 * 1024;
+const roomForClasses = new Uint8Array(ROOM);
+const roomForLetters = new Uint16Array(ROOM);
 
-/** The classes are valid until the next call. */
+/** The classes and letters are valid until the next call. */
 export function fold(text: string): Folded {
-  const isShort = text.length <= room.length;
-  const classes = isShort ? room.subarray(0, text.length) : new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) {
+  const { length } = text;
+  const classes = length <= ROOM ? roomForClasses.subarray(0, length) : new Uint8Array(length);
+  const letters = length <= ROOM ? roomForLetters : new Uint16Array(length);
+  for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);
     if (code >= 128) return foldUnicode(text);
-    classes[i] = ASCII_CLASSES[code] as number;
+    const kind = ASCII_CLASSES[code] as number;
+    classes[i] = kind;
+    letters[i] = kind === UPPER ? code + 32 : code;
   }
-  return { text: text.toLowerCase(), classes, starts: undefined, ends: undefined };
+  return { text: text.toLowerCase(), classes, letters, starts: undefined, ends: undefined };
 }
 
 function foldUnicode(text: string): Folded {
@@ -117,9 +124,13 @@ class FoldedBuilder {
   }
 
   finish(): Folded {
+    const text = this.#text;
+    const letters = new Uint16Array(text.length);
+    for (let i = 0; i < text.length; i++) letters[i] = text.charCodeAt(i);
     return {
-      text: this.#text,
+      text,
       classes: this.#classes.subarray(0, this.#length),
+      letters,
       starts: this.#starts,
       ends: this.#ends,
     };

@@ -32,7 +32,9 @@ function pastOrProgressive(word: string): string {
 
 /** `happy` and `happiness`, `try` and `tried` meet at the `i`. */
 function finalY(word: string): string {
-  return /[^aeiou]y$/.test(word) && word.length > 3 ? `${word.slice(0, -1)}i` : word;
+  return word.length > 3 && word.endsWith("y") && /[^aeiou]y$/.test(word)
+    ? `${word.slice(0, -1)}i`
+    : word;
 }
 
 /**
@@ -57,8 +59,12 @@ const DERIVATIONS: readonly (readonly [suffix: string, replacement: string, lett
   ["li", "", 4],
 ];
 
+/** The last letters of all of them. */
+const DERIVATION_ENDS = "nlsi";
+
 function derivation(word: string): string {
-  const found = DERIVATIONS.find(([suffix]) => word.endsWith(suffix));
+  const mayBe = DERIVATION_ENDS.includes(word.at(-1) ?? "");
+  const found = mayBe ? DERIVATIONS.find(([suffix]) => word.endsWith(suffix)) : undefined;
   if (found === undefined) return withoutAte(word);
   const [suffix, replacement, letters] = found;
   const base = word.slice(0, word.length - suffix.length);

@@ -58,7 +58,7 @@ export type TokenSink = (
  */
 export interface PlainWords {
   word(
-    text: string,
+    folded: Folded,
     from: number,
     end: number,
     position: number,
@@ -92,6 +92,7 @@ export function tokenizeFolded(
 }
 
 class Scanner {
+  readonly #folded: Folded;
   readonly #text: string;
   readonly #classes: Uint8Array;
   readonly #starts: Int32Array | undefined;
@@ -108,6 +109,7 @@ class Scanner {
     sink: TokenSink,
     words: PlainWords | undefined,
   ) {
+    this.#folded = folded;
     this.#text = folded.text;
     this.#classes = folded.classes;
     this.#starts = folded.starts;
@@ -272,7 +274,7 @@ class Scanner {
     if (this.#words === undefined || end - from > MAX_TERM_LENGTH) {
       this.#emit(stem(this.#text.slice(from, end)), from, end, kind);
     } else {
-      this.#words.word(this.#text, from, end, this.#position, stem);
+      this.#words.word(this.#folded, from, end, this.#position, stem);
     }
   }
 

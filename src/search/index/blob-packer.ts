@@ -36,11 +36,22 @@ export class BlobPacker {
   }
 
   add(record: Uint8Array): Address {
-    const isFull = this.#writer.length + record.length > this.#targetBytes;
+    return this.#add(record, record.length);
+  }
+
+  /** Adds what was written, and leaves the writer empty. */
+  addWritten(record: ByteWriter): Address {
+    const address = this.#add(record.room, record.length);
+    record.clear();
+    return address;
+  }
+
+  #add(record: Uint8Array, length: number): Address {
+    const isFull = this.#writer.length + length > this.#targetBytes;
     if (isFull && this.#writer.length > 0) this.#close();
     this.#writer.align(4);
-    const address: Address = [this.#number, this.#writer.length, record.length];
-    this.#writer.bytes(record);
+    const address: Address = [this.#number, this.#writer.length, length];
+    this.#writer.copy(record, 0, length);
     return address;
   }
 

@@ -11,12 +11,9 @@ export interface BuiltSegment extends SegmentSize {
   readonly documents: number;
 }
 
-/**
- * Messages must have come in the order of (session, sequence), sessions and notes in the order of
- * their keys, each once.
- */
+/** Sessions and notes must have come in the order of their keys, each once. Messages may come in any. */
 export function* buildSegment(index: MemoryIndex): Asking<BuiltSegment> {
-  const columns = index.messageColumns();
+  const { columns, numbers } = index.messagesInOrder();
   const segment = new SegmentWriter(columns, {
     sessions: index.sessionKeys(),
     memories: index.noteKeys("memory"),
@@ -24,7 +21,7 @@ export function* buildSegment(index: MemoryIndex): Asking<BuiltSegment> {
     factSessions: index.factSessions(),
   });
   const messages = segment.messages();
-  yield* index.fields.message.writeTo(messages.writer);
+  yield* index.fields.message.writeTo(messages.writer, numbers);
   messages.finish();
   for (const field of [...SESSION_FIELDS, ...NOTE_FIELDS]) {
     const keyed = segment.keyed(field, index.lengths(field));

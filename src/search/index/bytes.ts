@@ -94,6 +94,17 @@ export class ByteWriter {
     return this.#bytes;
   }
 
+  /** Room for `count` more bytes, which who writes them there tells of with `wrote`. */
+  reserve(count: number): Uint8Array {
+    this.#reserve(count);
+    return this.#bytes;
+  }
+
+  /** What is in the room up to `length` counts as written. */
+  wrote(length: number): void {
+    this.#length = length;
+  }
+
   clear(): void {
     this.#length = 0;
   }
@@ -111,6 +122,18 @@ export class ByteWriter {
     larger.set(this.#bytes);
     this.#bytes = larger;
   }
+}
+
+/** Writes a number below 2^31 as `ByteWriter.varint` does, and says where it ends. */
+export function putVarint(bytes: Uint8Array, at: number, value: number): number {
+  let end = at;
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes[end++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  bytes[end++] = rest;
+  return end;
 }
 
 export class ByteReader {

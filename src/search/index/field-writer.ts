@@ -1,7 +1,7 @@
 /** Writes the dictionary and the postings of one field, a term at a time in ascending order. */
 
 import type { Address, BlobPacker } from "./blob-packer.ts";
-import { ByteReader, ByteWriter } from "./bytes.ts";
+import { ByteReader, ByteWriter, putVarint } from "./bytes.ts";
 import {
   CHUNK_DOCUMENTS,
   CHUNK_WINDOWS,
@@ -29,6 +29,9 @@ export interface SegmentPackers {
   readonly positions: BlobPacker;
 }
 
+/** A document of up to 31 bits and a count of up to eight, seven bits a byte. */
+const MOST_POSTING_BYTES = 5 + 2;
+
 export class FieldWriter {
   readonly #packers: SegmentPackers;
   readonly #norms: Norms;
@@ -42,6 +45,7 @@ export class FieldWriter {
   #inBlock = 0;
   readonly #first = new TermBytes();
   readonly #previous = new TermBytes();
+  readonly #bounds = new Competitive();
 
   constructor(packers: SegmentPackers, norms: Norms) {
     this.#packers = packers;
@@ -87,18 +91,21 @@ export class FieldWriter {
   /** Where the list of blocks lies. */
   finish(): Address {
     if (this.#inBlock > 0) this.#closeBlock();
-    return this.#packers.dictionary.add(this.#index.take());
+    return this.#packers.dictionary.addWritten(this.#index);
   }
 
   #addShort(length: number, documents: Uint32Array, counts: Uint8Array): void {
+    const bytes = this.#postings.reserve(MOST_POSTING_BYTES * length);
+    let at = this.#postings.length;
     let previous = 0;
     for (let i = 0; i < length; i++) {
       const document = documents[i] as number;
       const count = counts[i] as number;
-      this.#postings.varint((document - previous) * 2 + (count === 1 ? 0 : 1));
-      if (count !== 1) this.#postings.varint(count);
+      at = putVarint(bytes, at, (document - previous) * 2 + (count === 1 ? 0 : 1));
+      if (count !== 1) at = putVarint(bytes, at, count);
       previous = document;
     }
+    this.#postings.wrote(at);
   }
 
   /** A record for each chunk; among the short lists stands a table of where they are. */
@@ -114,8 +121,10 @@ export class FieldWriter {
       const chunk = Math.floor((documents[from] as number) / CHUNK_DOCUMENTS);
       let to = from + 1;
       while (to < length && chunkOf(documents[to] as number) === chunk) to++;
-      const list = this.#packers.postings.add(this.#chunkList(documents, counts, from, to, chunk));
-      const places = this.#addPositions(this.#chunkPositions(counts, from, to, reader));
+      this.#chunkList(documents, counts, from, to, chunk);
+      const list = this.#packers.postings.addWritten(this.#record);
+      this.#chunkPositions(counts, from, to, reader, positions);
+      const places = this.#addPositions(this.#record);
       this.#postings.varint(chunk - previousChunk);
       this.#postings.varint(to - from);
       writeAddress(this.#postings, list);
@@ -125,17 +134,18 @@ export class FieldWriter {
     }
   }
 
+  /** Writes the record of a chunk's postings. */
   #chunkList(
     documents: Uint32Array,
     counts: Uint8Array,
     from: number,
     to: number,
     chunk: number,
-  ): Uint8Array {
+  ): void {
     const base = chunk * CHUNK_DOCUMENTS;
     const record = this.#record;
     const isWindowed = to - from >= WINDOWED_LIST;
-    const bounds = new Competitive();
+    const bounds = this.#bounds;
     const triples: number[] = [];
     const tripleStarts: number[] = [0];
     const windows: number[] = [0];
@@ -178,36 +188,36 @@ export class FieldWriter {
       record.u16(place);
       record.u8(count);
     }
-    return record.take();
   }
 
   /** Entry points every so many postings, then the positions of each. */
-  #chunkPositions(counts: Uint8Array, from: number, to: number, positions: ByteReader): Uint8Array {
-    const start = positions.at;
-    const entryPoints: number[] = [];
+  #chunkPositions(
+    counts: Uint8Array,
+    from: number,
+    to: number,
+    reader: ByteReader,
+    positions: Uint8Array,
+  ): void {
+    const start = reader.at;
     for (let i = from; i < to; i++) {
-      if ((i - from) % POSITIONS_STRIDE === 0) entryPoints.push(positions.at - start);
-      positions.skipVarints(counts[i] as number);
+      if ((i - from) % POSITIONS_STRIDE === 0) this.#record.u32(reader.at - start);
+      reader.skipVarints(counts[i] as number);
     }
-    const length = positions.at - start;
-    positions.at = start;
-    for (const point of entryPoints) this.#record.u32(point);
-    this.#record.bytes(positions.slice(length));
-    return this.#record.take();
+    this.#record.copy(positions, start, reader.at);
   }
 
   #closeBlock(): void {
     this.#index.varint(this.#first.length);
     this.#index.copy(this.#first.bytes, 0, this.#first.length);
-    writeAddress(this.#index, this.#packers.dictionary.add(this.#entries.take()));
-    writeAddress(this.#index, this.#packers.postings.add(this.#postings.take()));
-    writeAddress(this.#index, this.#addPositions(this.#positions.take()));
+    writeAddress(this.#index, this.#packers.dictionary.addWritten(this.#entries));
+    writeAddress(this.#index, this.#packers.postings.addWritten(this.#postings));
+    writeAddress(this.#index, this.#addPositions(this.#positions));
     this.#inBlock = 0;
   }
 
-  #addPositions(record: Uint8Array): Address {
+  #addPositions(record: ByteWriter): Address {
     this.positionBytes += record.length;
-    return this.#packers.positions.add(record);
+    return this.#packers.positions.addWritten(record);
   }
 }
 

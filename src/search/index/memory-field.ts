@@ -1,8 +1,9 @@
 /** The words of one field, collected in memory: a segment that is being built, or the tail. */
 
 import type { WordSink } from "../analysis/analyze.ts";
+import type { Folded } from "../analysis/fold.ts";
 import { type Asking, ask } from "../port.ts";
-import { ByteWriter } from "./bytes.ts";
+import { ByteWriter, putVarint } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { MAX_TERM_COUNT } from "./layout.ts";
 import { TermBytes } from "./terms/term-bytes.ts";
@@ -20,21 +21,21 @@ export interface MemoryTerm {
 }
 
 /**
- * One log of all words, in which each word points back to the one of the same term before it. Adding
- * a word is a few numbers, whatever the term: a list for each term would be mostly garbage.
+ * One log of all words, in the order in which they came. Adding a word is a few numbers, whatever the
+ * term: a list for each term would be mostly garbage.
  */
 export class MemoryField implements WordSink {
   readonly #vocabulary: Vocabulary;
-  /** The terms that occur here: a shared vocabulary has others. */
-  readonly #present: number[] = [];
-  /** By term, side by side: its last word, and how many it has. */
-  #ofTerms = new Uint32Array(2 * 1024);
-  #document = 0;
+  /** By term, how many of the first `#counted` words it has: a shared vocabulary has others. */
+  #counts = new Uint32Array(1_024);
+  #counted = 0;
+  /** The documents that came, and at which word each begins. */
+  readonly #documents: number[] = [];
+  readonly #begins: number[] = [];
   #words = 0;
-  #ofTerm = new Uint32Array(1024);
-  #documents = new Uint32Array(1024);
-  #positions = new Uint32Array(1024);
-  #previous = new Uint32Array(1024);
+  #ofTerm = new Uint32Array(1_024);
+  #positions = new Uint32Array(1_024);
+  readonly #links: Links = new Links();
 
   constructor(vocabulary: Vocabulary = new Vocabulary()) {
     this.#vocabulary = vocabulary;
@@ -42,7 +43,9 @@ export class MemoryField implements WordSink {
 
   /** What is added from here on belongs to `document`. Documents come in ascending order. */
   begin(document: number): void {
-    this.#document = document;
+    if (this.#documents.at(-1) === document) return;
+    this.#documents.push(document);
+    this.#begins.push(this.#words);
   }
 
   /** The positions of a term in a document come in ascending order. */
@@ -51,105 +54,163 @@ export class MemoryField implements WordSink {
   }
 
   word(
-    text: string,
+    folded: Folded,
     from: number,
     end: number,
     position: number,
     stem: (word: string) => string,
   ): void {
-    this.#add(this.#vocabulary.idOfWord(text, from, end, stem), position);
+    this.#add(this.#vocabulary.idOfWord(folded, from, end, stem), position);
   }
 
   *terms(): Iterable<string> {
-    for (const id of this.#present) yield this.#vocabulary.term(id);
+    const counts = this.#count();
+    for (let id = 0; id < this.#vocabulary.size; id++) {
+      if ((counts[id] as number) > 0) yield this.#vocabulary.term(id);
+    }
   }
 
   find(term: string): MemoryTerm | undefined {
     const id = this.#vocabulary.find(term);
-    const count = id === undefined ? 0 : this.#countOf(id);
+    const count = id === undefined ? 0 : (this.#count()[id] as number);
     if (id === undefined || count === 0) return undefined;
-    const into = new Postings(count);
-    let word = this.#ofTerms[2 * id] as number;
-    for (let i = count - 1; i >= 0; i--) {
-      into.documents[i] = this.#documents[word] as number;
-      into.positions[i] = this.#positions[word] as number;
-      word = this.#previous[word] as number;
+    this.#links.add(this.#ofTerm, this.#words);
+    const found = { documents: [], counts: [], positions: [] } as Grouped;
+    const words = new Uint32Array(count);
+    for (let i = count - 1, word = this.#links.lastOf(id); i >= 0; i--) {
+      words[i] = word;
+      word = this.#links.before(word);
     }
-    into.group(into.documents, into.positions, 0, count);
+    let at = 0;
+    for (const word of words) {
+      at = lastAtMost(this.#begins, word, at);
+      addWord(found, this.#documents[at] as number, this.#positions[word] as number);
+    }
     return {
-      documents: into.documents.subarray(0, into.postings),
-      counts: into.counts.subarray(0, into.postings),
-      positions: into.positions.subarray(0, into.words),
+      documents: Uint32Array.from(found.documents),
+      counts: Uint8Array.from(found.counts),
+      positions: Uint32Array.from(found.positions),
     };
   }
 
-  *writeTo(writer: FieldWriter): Asking<void> {
-    const order = this.#vocabulary.sort(this.#present);
-    const { ends, documents, positions } = this.#sorted(order);
-    const into = new Postings(order.reduce((most, id) => Math.max(most, this.#countOf(id)), 0));
+  /** `numbers` are the documents' numbers in the segment; left out, they are as they came. */
+  *writeTo(writer: FieldWriter, numbers?: Uint32Array): Asking<void> {
+    const order = this.#vocabulary.sorted();
+    const counts = this.#count();
+    const { ends, documents, positions, most } = this.#sorted(order, counts, numbers);
+    const into = new Postings(most);
     const bytes = new ByteWriter();
     const term = new TermBytes();
+    let written = 0;
     for (let i = 0; i < order.length; i++) {
-      if (i % BREATH_TERMS === 0) yield* ask<"breath">({ need: "breath" });
       const id = order[i] as number;
+      const count = counts[id] as number;
+      if (count === 0) continue;
+      if (written++ % BREATH_TERMS === 0) yield* ask<"breath">({ need: "breath" });
       const end = ends[id] as number;
-      into.group(documents, positions, end - this.#countOf(id), end);
-      into.writePositions(bytes);
-      term.set(this.#vocabulary.term(id));
+      into.write(documents, positions, end - count, end, bytes);
+      this.#vocabulary.copyTerm(id, term);
       writer.add(term, into.postings, into.documents, into.counts, bytes.room, bytes.length);
       bytes.clear();
     }
   }
 
   /** The log by term in the given order: one pass over it, instead of a walk for each term. */
-  #sorted(order: Uint32Array): {
+  #sorted(
+    order: Uint32Array,
+    counts: Uint32Array,
+    numbers: Uint32Array | undefined,
+  ): {
     /** By term: where its words end. */
     readonly ends: Uint32Array;
     readonly documents: Uint32Array;
     readonly positions: Uint32Array;
+    /** The most words that a term has. */
+    readonly most: number;
   } {
-    const ends = new Uint32Array(this.#ofTerms.length / 2);
+    const ends = new Uint32Array(counts.length);
     let start = 0;
+    let most = 0;
     for (let i = 0; i < order.length; i++) {
       const id = order[i] as number;
+      const count = counts[id] as number;
+      if (count === 0) continue;
       ends[id] = start;
-      start += this.#countOf(id);
+      start += count;
+      if (count > most) most = count;
     }
     const documents = new Uint32Array(this.#words);
     const positions = new Uint32Array(this.#words);
-    for (let word = 0; word < this.#words; word++) {
-      const id = this.#ofTerm[word] as number;
-      const at = ends[id] as number;
-      documents[at] = this.#documents[word] as number;
-      positions[at] = this.#positions[word] as number;
-      ends[id] = at + 1;
+    const places = numbers === undefined ? undefined : placesByNumber(this.#documents, numbers);
+    for (let place = 0; place < this.#begins.length; place++) {
+      const i = places === undefined ? place : (places[place] as number);
+      const came = this.#documents[i] as number;
+      const document = numbers === undefined ? came : (numbers[came] as number);
+      const next = this.#begins[i + 1] ?? this.#words;
+      for (let word = this.#begins[i] as number; word < next; word++) {
+        const id = this.#ofTerm[word] as number;
+        const at = ends[id] as number;
+        documents[at] = document;
+        positions[at] = this.#positions[word] as number;
+        ends[id] = at + 1;
+      }
     }
-    return { ends, documents, positions };
+    return { ends, documents, positions, most };
   }
 
   #add(id: number, position: number): void {
-    if (this.#words === this.#documents.length) this.#grow();
-    while (2 * id >= this.#ofTerms.length) this.#ofTerms = doubled(this.#ofTerms);
+    if (this.#words === this.#ofTerm.length) this.#grow();
     const word = this.#words++;
     this.#ofTerm[word] = id;
-    this.#documents[word] = this.#document;
     this.#positions[word] = position;
-    this.#previous[word] = this.#ofTerms[2 * id] as number;
-    this.#ofTerms[2 * id] = word;
-    const count = this.#ofTerms[2 * id + 1] as number;
-    if (count === 0) this.#present.push(id);
-    this.#ofTerms[2 * id + 1] = count + 1;
   }
 
-  #countOf(id: number): number {
-    return this.#ofTerms[2 * id + 1] ?? 0;
+  /** Counted when somebody asks: in one go that takes less than word by word. */
+  #count(): Uint32Array {
+    if (this.#counts.length < this.#vocabulary.size) {
+      this.#counts = enlarged(this.#counts, 2 * this.#vocabulary.size);
+    }
+    const [counts, ofTerm] = [this.#counts, this.#ofTerm];
+    for (let word = this.#counted; word < this.#words; word++) {
+      const id = ofTerm[word] as number;
+      counts[id] = (counts[id] as number) + 1;
+    }
+    this.#counted = this.#words;
+    return counts;
   }
 
   #grow(): void {
     this.#ofTerm = doubled(this.#ofTerm);
-    this.#documents = doubled(this.#documents);
     this.#positions = doubled(this.#positions);
-    this.#previous = doubled(this.#previous);
+  }
+}
+
+/**
+ * From each word to the one of the same term before it. Only who looks for a term needs them: they
+ * are made when somebody does, and go on from where they were.
+ */
+class Links {
+  #words = 0;
+  #previous = new Uint32Array(0);
+  /** By term, its last word. */
+  #last = new Uint32Array(0);
+
+  add(ofTerm: Uint32Array, words: number): void {
+    if (words > this.#previous.length) this.#previous = enlarged(this.#previous, ofTerm.length);
+    for (; this.#words < words; this.#words++) {
+      const id = ofTerm[this.#words] as number;
+      if (id >= this.#last.length) this.#last = enlarged(this.#last, 2 * (id + 1));
+      this.#previous[this.#words] = this.#last[id] as number;
+      this.#last[id] = this.#words;
+    }
+  }
+
+  lastOf(id: number): number {
+    return this.#last[id] as number;
+  }
+
+  before(word: number): number {
+    return this.#previous[word] as number;
   }
 }
 
@@ -157,56 +218,96 @@ export class MemoryField implements WordSink {
 class Postings {
   readonly documents: Uint32Array<ArrayBuffer>;
   readonly counts: Uint8Array<ArrayBuffer>;
-  readonly positions: Uint32Array<ArrayBuffer>;
   postings = 0;
-  words = 0;
 
   constructor(words: number) {
     this.documents = new Uint32Array(words);
     this.counts = new Uint8Array(words);
-    this.positions = new Uint32Array(words);
   }
 
-  /** Takes the words from `from` to `to`, and groups them by document. They may lie in here. */
-  group(documents: Uint32Array, positions: Uint32Array, from: number, to: number): void {
+  /**
+   * Takes the words from `from` to `to`, grouped by document, and writes of each document the first
+   * position, then the differences.
+   */
+  write(
+    documents: Uint32Array,
+    positions: Uint32Array,
+    from: number,
+    to: number,
+    into: ByteWriter,
+  ): void {
+    const bytes = into.reserve(MOST_POSITION_BYTES * (to - from));
+    let at = into.length;
     let postings = 0;
-    let words = 0;
+    let count = 0;
     let current = -1;
+    let previous = 0;
     for (let i = from; i < to; i++) {
       const document = documents[i] as number;
       if (document !== current) {
         current = document;
-        this.documents[postings] = document;
-        this.counts[postings] = 1;
-        postings++;
-      } else if ((this.counts[postings - 1] as number) < MAX_TERM_COUNT) {
-        this.counts[postings - 1] = (this.counts[postings - 1] as number) + 1;
-      } else {
-        // Beyond the highest count.
-        continue;
+        count = 0;
+        previous = 0;
+        this.documents[postings++] = document;
       }
-      this.positions[words++] = positions[i] as number;
+      if (count === MAX_TERM_COUNT) continue;
+      this.counts[postings - 1] = ++count;
+      const position = positions[i] as number;
+      at = putVarint(bytes, at, position - previous);
+      previous = position;
     }
+    into.wrote(at);
     this.postings = postings;
-    this.words = words;
-  }
-
-  /** Of each document the first position, then the differences. */
-  writePositions(bytes: ByteWriter): void {
-    let at = 0;
-    for (let i = 0; i < this.postings; i++) {
-      let previous = 0;
-      for (const end = at + (this.counts[i] as number); at < end; at++) {
-        const position = this.positions[at] as number;
-        bytes.varint(position - previous);
-        previous = position;
-      }
-    }
   }
 }
 
-function doubled(values: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(values.length * 2);
+/** A number of up to 31 bits, seven bits a byte. */
+const MOST_POSITION_BYTES = 5;
+
+function doubled(values: Uint32Array): Uint32Array<ArrayBuffer> {
+  return enlarged(values, 2 * values.length);
+}
+
+function enlarged(values: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(length);
   larger.set(values);
   return larger;
+}
+
+/** The places of documents in a list, in the order of their new numbers. */
+function placesByNumber(documents: readonly number[], numbers: Uint32Array): Uint32Array {
+  const number = (place: number) => numbers[documents[place] as number] as number;
+  return Uint32Array.from(documents.keys()).sort((a, b) => number(a) - number(b));
+}
+
+interface Grouped {
+  readonly documents: number[];
+  readonly counts: number[];
+  readonly positions: number[];
+}
+
+/** Words beyond the highest count are left out. */
+function addWord({ documents, counts, positions }: Grouped, document: number, at: number): void {
+  const last = documents.length - 1;
+  if (documents[last] !== document) {
+    documents.push(document);
+    counts.push(1);
+  } else if ((counts[last] as number) < MAX_TERM_COUNT) {
+    counts[last] = (counts[last] as number) + 1;
+  } else {
+    return;
+  }
+  positions.push(at);
+}
+
+/** Where the last value up to `limit` is; it is not before place `from`. */
+function lastAtMost(ascending: readonly number[], limit: number, from: number): number {
+  let low = from;
+  let high = ascending.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((ascending[middle] as number) <= limit) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

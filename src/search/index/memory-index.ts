@@ -103,19 +103,28 @@ export class MemoryIndex implements Source {
 
   /** All messages, in the order in which they came. */
   messageColumns(): MessageColumns {
-    if (this.#columns !== undefined) return this.#columns;
-    const columns = emptyColumns(this.#messages.length);
-    for (const [i, message] of this.#messages.entries()) {
-      columns.sessions[i] = message.session;
-      columns.sequences[i] = message.sequence;
-      columns.chains[i] = message.chain;
-      columns.depths[i] = message.depth;
-      columns.times[i] = message.time;
-      columns.roles[i] = message.role;
-      columns.lengths[i] = message.length;
-    }
-    this.#columns = columns;
-    return columns;
+    this.#columns ??= toColumns(this.#messages);
+    return this.#columns;
+  }
+
+  /** All messages in the order of (session, sequence), and the number of each there. */
+  messagesInOrder(): {
+    readonly columns: MessageColumns;
+    /** By the order in which they came; undefined if that is the same. */
+    readonly numbers: Uint32Array | undefined;
+  } {
+    const messages = this.#messages;
+    const isInOrder = messages.every((each, i) => i === 0 || bySequence(messages[i - 1], each) < 0);
+    if (isInOrder) return { columns: this.messageColumns(), numbers: undefined };
+    const order = Uint32Array.from(messages.keys()).sort((a, b) =>
+      bySequence(messages[a], messages[b] as MemoryMessage),
+    );
+    const numbers = new Uint32Array(order.length);
+    order.forEach((came, number) => {
+      numbers[came] = number;
+    });
+    const sorted = Array.from(order, (came) => messages[came] as MemoryMessage);
+    return { columns: toColumns(sorted), numbers };
   }
 
   findTerm(field: Field, term: string): FoundTerm | null {
@@ -179,6 +188,25 @@ export class MemoryIndex implements Source {
     const length = words(this.fields[field]);
     this.#lengths[field].push(Math.min(length, MAX_LENGTH));
   }
+}
+
+function toColumns(messages: readonly MemoryMessage[]): MessageColumns {
+  const columns = emptyColumns(messages.length);
+  for (const [i, message] of messages.entries()) {
+    columns.sessions[i] = message.session;
+    columns.sequences[i] = message.sequence;
+    columns.chains[i] = message.chain;
+    columns.depths[i] = message.depth;
+    columns.times[i] = message.time;
+    columns.roles[i] = message.role;
+    columns.lengths[i] = message.length;
+  }
+  return columns;
+}
+
+function bySequence(a: MemoryMessage | undefined, b: MemoryMessage): number {
+  if (a === undefined) return 0;
+  return a.session - b.session || a.sequence - b.sequence;
 }
 
 class MemoryFoundTerm implements FoundTerm {

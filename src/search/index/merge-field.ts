@@ -2,7 +2,7 @@
 
 import type { Asking } from "../port.ts";
 import type { Blobs } from "./blobs.ts";
-import { ByteReader, ByteWriter } from "./bytes.ts";
+import { ByteWriter } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { CHUNK_DOCUMENTS, type Field } from "./layout.ts";
 import { countAt } from "./lists/packed-counts.ts";
@@ -32,12 +32,13 @@ export function* mergeField(
     for (const { cursor } of sources) if (cursor.documents === 0) cursor.load();
   });
   const joiner = new Joiner();
+  const having: Source[] = [];
   for (let terms = 0; ; terms++) {
     if (terms % STRIDE === 0) {
       yield* pause();
       blobs.release();
     }
-    const having = withFirstTerm(sources);
+    gatherFirst(sources, having);
     const [first] = having;
     if (first === undefined) return;
     // What most terms need is in the blocks that the cursors hold.
@@ -57,18 +58,20 @@ interface Source {
   readonly numbers: Uint32Array;
 }
 
-/** Those that stand at the least of all terms, the oldest first. None: all are over. */
-function withFirstTerm(sources: readonly Source[]): Source[] {
-  const having: Source[] = [];
-  for (const source of sources) {
-    if (source.cursor.isOver) continue;
-    const [first] = having;
-    const order = first === undefined ? 0 : compareTerms(source.cursor.term, first.cursor.term);
+/** Puts those that stand at the least of all terms into `having`, the oldest first. None: all are over. */
+function gatherFirst(sources: readonly Source[], having: Source[]): void {
+  having.length = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < sources.length; i++) {
+    const { cursor } = sources[i] as Source;
+    if (cursor.key > least || cursor.isOver) continue;
+    const first = cursor.key < least ? undefined : (having[0] as Source).cursor;
+    const order = first === undefined ? -1 : compareTerms(cursor.term, first.term);
     if (order > 0) continue;
     if (order < 0) having.length = 0;
-    having.push(source);
+    least = cursor.key;
+    having.push(sources[i] as Source);
   }
-  return having;
 }
 
 interface Part {
@@ -134,14 +137,32 @@ class Joiner {
 
   /** Adds a list as it is, with all of its positions at once. False if that cannot be. */
   #addShort({ cursor, numbers }: Source): boolean {
-    const postings = new ByteReader(cursor.postings, cursor.postingsFrom);
-    let document = 0;
-    for (let i = 0; i < cursor.documents; i++) {
-      const delta = postings.varint();
-      document += delta >>> 1;
-      const count = delta % 2 === 0 ? 1 : postings.varint();
-      if (!this.#joined.push(numbers[document] as number, count)) return false;
+    const { postings, documents: length } = cursor;
+    const { documents, counts, count: before } = this.#joined;
+    let last = before === 0 ? -1 : (documents[before - 1] as number);
+    let at = cursor.postingsFrom;
+    let own = 0;
+    for (let i = before; i < before + length; i++) {
+      let byte = postings[at++] as number;
+      let delta = byte & 0x7f;
+      for (let shift = 7; byte >= 0x80; shift += 7) {
+        byte = postings[at++] as number;
+        delta |= (byte & 0x7f) << shift;
+      }
+      own += delta >>> 1;
+      let count = 1;
+      if ((delta & 1) === 1) {
+        // At most 255.
+        count = postings[at++] as number;
+        if (count >= 0x80) count = (count & 0x7f) | ((postings[at++] as number) << 7);
+      }
+      const document = numbers[own] as number;
+      if (document === DROPPED || document <= last) return false;
+      last = document;
+      documents[i] = document;
+      counts[i] = count;
     }
+    this.#joined.count = before + length;
     this.#positions.copy(cursor.positions, cursor.positionsFrom, cursor.positionsTo);
     return true;
   }

@@ -27,8 +27,7 @@ const message: fc.Arbitrary<Message> = fc.record({
 /** The blobs of a segment with these messages, whose sequence is their place among all. */
 function build(messages: readonly (readonly [number, Message])[]): Map<number, Uint8Array> {
   const index = new MemoryIndex();
-  const sorted = [...messages].sort(([a, one], [b, other]) => one.session - other.session || a - b);
-  for (const [sequence, { session, words }] of sorted) {
+  for (const [sequence, { session, words }] of messages) {
     const place = { session, sequence, chain: 1, depth: sequence, time: sequence, role: 0 };
     index.addMessage(place, (into) => {
       for (const [position, each] of words.entries()) into.term(each, position);
@@ -87,4 +86,14 @@ test("also where a word is in so many that its list is long", () => {
     }));
   check([...many(1, 0), ...many(2, 1), ...many(3, 3)], new Set());
   check([...many(1, 0), ...many(2, 0), ...many(1, 2), ...many(4, 3)], new Set([2]));
+});
+
+test("a segment is the same in whatever order its messages came", () => {
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 40 }), (messages) => {
+      const came = [...messages.entries()];
+      const sorted = came.toSorted(([a, one], [b, other]) => one.session - other.session || a - b);
+      expect(build(came)).toEqual(build(sorted));
+    }),
+  );
 });

@@ -11,7 +11,7 @@ import {
   indexVersion,
   memoryKey,
 } from "../index/add-feed.ts";
-import { type BuiltSegment, buildSegment } from "../index/build-segment.ts";
+import { buildSegment } from "../index/build-segment.ts";
 import { MemoryIndex } from "../index/memory-index.ts";
 import { byCodeUnit } from "../index/renumbering.ts";
 import { Vocabulary } from "../index/terms/vocabulary.ts";
@@ -20,7 +20,6 @@ import {
   ask,
   type DeadSession,
   type ErasedMessages,
-  type FeedEntry,
   type FeedFact,
   type FeedMemory,
   type FeedSession,
@@ -49,18 +48,25 @@ export function* buildRange(
   segment: number,
   options: IndexingOptions,
 ): Asking<BuiltRange> {
-  const slices: FeedSlice[] = [];
+  const index = new MemoryIndex(vocabularyOf(options.language));
+  /** Without their entries, which are the most by far. */
+  const slices: Slice[] = [];
   const whole = indexedTypes(options.tools);
   let through = from;
   while (through < to && through - from < limit) {
     const rows = Math.min(SLICE, to - through, limit - (through - from));
     const slice = yield* ask<"feed">({ need: "feed", after: through, limit: rows, whole });
     if (slice.through === through) break;
-    slices.push(slice);
+    const { entries, ...rest } = slice;
+    slices.push(rest);
     through = slice.through;
-    yield* ask<"breath">({ need: "breath" });
+    for (const [i, entry] of entries.entries()) {
+      if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });
+      addEntry(index, entry, options);
+    }
   }
-  const built = yield* collect(slices, options);
+  addOthers(index, slices, options);
+  const built = yield* buildSegment(index);
   yield* ask<"write">({ need: "write", segment, blobs: built.blobs });
   return {
     info: {
@@ -80,13 +86,10 @@ export function* buildRange(
   };
 }
 
-function* collect(slices: readonly FeedSlice[], options: IndexingOptions): Asking<BuiltSegment> {
-  const index = new MemoryIndex(vocabularyOf(options.language));
-  const entries = slices.flatMap((slice) => slice.entries).sort(bySessionAndSequence);
-  for (const [i, entry] of entries.entries()) {
-    if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });
-    addEntry(index, entry, options);
-  }
+type Slice = Omit<FeedSlice, "entries">;
+
+/** Adds what is no entry, in the order of its keys. */
+function addOthers(index: MemoryIndex, slices: readonly Slice[], options: IndexingOptions): void {
   const sessions = newest(
     slices,
     (slice) => slice.sessions,
@@ -105,26 +108,21 @@ function* collect(slices: readonly FeedSlice[], options: IndexingOptions): Askin
     ({ id }) => id,
   );
   for (const fact of facts.sort((a, b) => byCodeUnit(a.id, b.id))) addFact(index, fact, options);
-  return yield* buildSegment(index);
 }
 
 /**
- * What was met in the segments that were built before, by language. Some megabytes: beyond that
- * many terms it begins anew.
+ * What was met in the segments that were built before, by language. Some forty bytes each: beyond
+ * that many words and terms it begins anew.
  */
 const vocabularies = new Map<Language, Vocabulary>();
-const MAX_VOCABULARY = 131_072;
+const MAX_VOCABULARY = 524_288;
 
 function vocabularyOf(language: Language): Vocabulary {
   const known = vocabularies.get(language);
-  if (known !== undefined && known.size < MAX_VOCABULARY) return known;
+  if (known !== undefined && known.entries < MAX_VOCABULARY) return known;
   const vocabulary = new Vocabulary();
   vocabularies.set(language, vocabulary);
   return vocabulary;
-}
-
-function bySessionAndSequence(a: FeedEntry, b: FeedEntry): number {
-  return a.session - b.session || a.sequence - b.sequence;
 }
 
 function keyOfMemory({ agent, name }: FeedMemory): string {
@@ -133,8 +131,8 @@ function keyOfMemory({ agent, name }: FeedMemory): string {
 
 /** The last version of each thing. */
 function newest<Thing extends FeedSession | FeedMemory | FeedFact, Key>(
-  slices: readonly FeedSlice[],
-  things: (slice: FeedSlice) => readonly Thing[],
+  slices: readonly Slice[],
+  things: (slice: Slice) => readonly Thing[],
   key: (thing: Thing) => Key,
 ): Thing[] {
   const byKey = new Map<Key, Thing>();

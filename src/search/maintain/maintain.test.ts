@@ -48,6 +48,23 @@ test("what is joined of old and new analysis is old, and built again", () => {
   for (const { analyzer } of model.manifest.segments) expect(analyzer).toContain("/2/");
 });
 
+test("while much is written segments are joined late, and all the same when there are many", () => {
+  const model = new IndexModel();
+  const session = model.createSession();
+  let most = 0;
+  for (let i = 0; i < 40; i++) {
+    // One that is moved into a segment, and one that waits already.
+    model.append(session, "user", `message ${i} of many`);
+    maintain(model, "upkeep");
+    most = Math.max(most, model.manifest.segments.length);
+    model.append(session, "user", `another message ${i}`);
+  }
+  expect(most).toBeLessThanOrEqual(32);
+  while (maintain(model, "upkeep").more);
+  expect(model.manifest.segments.length).toBeLessThan(8);
+  expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(80);
+});
+
 test("a rebuild also builds what was joined meanwhile", () => {
   const model = withSegments(17);
   const rebuild = { rebuildThrough: model.manifest.version };

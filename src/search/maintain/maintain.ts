@@ -19,7 +19,11 @@ import {
   type SegmentInfo,
 } from "../port.ts";
 import { buildRange } from "./build-range.ts";
-import { segmentsToMerge, segmentsToMergeAtLeisure } from "./merge-policy.ts";
+import {
+  segmentsToMerge,
+  segmentsToMergeAtLeisure,
+  segmentsToMergeWhileBusy,
+} from "./merge-policy.ts";
 
 export interface MaintenanceOptions {
   readonly indexing: IndexingOptions;
@@ -41,6 +45,8 @@ const DEAD_PART = 0.05;
 
 /** Rows of the feed that one segment is built from. */
 const RANGE = 8_192;
+/** What is written during a merge is moved when it is this many times `flushAt`. */
+const DUE_FACTOR = 4;
 /** What a merge keeps of the segments it reads. */
 const MERGE_CACHE_BYTES = 8 * 1024 * 1024;
 
@@ -98,7 +104,8 @@ function nextStep(
   const { manifest, head } = state;
   const lag = head - manifest.through;
   if (task !== "merge" && lag > 0 && (task === "flush" || lag >= options.flushAt)) {
-    return flush(manifest, head, options);
+    const joined = task === "upkeep" ? segmentsToMergeWhileBusy(manifest.segments) : [];
+    return joined.length > 0 ? merge(manifest, joined, options) : flush(manifest, head, options);
   }
   if (task === "flush") return undefined;
   const version = indexVersion(options.indexing);
@@ -191,7 +198,8 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
  */
 function* flushIfDue(options: MaintenanceOptions): Asking<void> {
   const { manifest, head } = yield* readState();
-  if (head - manifest.through >= options.flushAt) yield* flush(manifest, head, options);
+  if (head - manifest.through >= DUE_FACTOR * options.flushAt)
+    yield* flush(manifest, head, options);
 }
 
 /** Puts a segment in the place of others, in whatever the manifest is now. */

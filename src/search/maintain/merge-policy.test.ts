@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import type { SegmentInfo } from "../port.ts";
-import { segmentsToMerge, segmentsToMergeAtLeisure } from "./merge-policy.ts";
+import {
+  segmentsToMerge,
+  segmentsToMergeAtLeisure,
+  segmentsToMergeWhileBusy,
+} from "./merge-policy.ts";
 
 let segments: SegmentInfo[] = [];
 let written = 0;
@@ -41,6 +45,20 @@ test("of a store that grows by small segments few stay, and each message is writ
   expect(most).toBeLessThanOrEqual(7 + 7 + 15);
   expect(segments.filter((each) => each.documents > 8_192).length).toBeLessThanOrEqual(15);
   expect(rewritten / documents).toBeLessThan(7);
+});
+
+test("while much is written fewer joins are made, and the segments stay bounded", () => {
+  segments = [];
+  let rewritten = 0;
+  let most = 0;
+  for (let i = 0; i < 250; i++) {
+    segments.push(segment(4_096));
+    rewritten += join(segmentsToMergeWhileBusy);
+    most = Math.max(most, segments.length);
+  }
+  // A million messages: 31 small ones, seven of each size above them.
+  expect(most).toBeLessThanOrEqual(31 + 7);
+  expect(rewritten / (250 * 4_096)).toBeLessThan(1);
 });
 
 test("a large segment is not written again for the sake of a few small ones", () => {

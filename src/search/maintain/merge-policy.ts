@@ -14,6 +14,11 @@ const SMALL_SIZES = [1_024, 8_192] as const;
  * should be few. Joining them costs a tenth of what indexing them did.
  */
 const LARGE_FAN = 4;
+/**
+ * While more is written than can be indexed, joining would only be repeated soon: as many as possible
+ * at once then. The rest is joined when there is time.
+ */
+const BUSY_LARGE_FAN = 8;
 
 /**
  * Adjacent segments that should become one: of small ones at least `SMALL_FAN` of one level or below,
@@ -21,17 +26,12 @@ const LARGE_FAN = 4;
  * again once a level, and there are few levels. Empty: none.
  */
 export function segmentsToMerge(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
-  const highest = Math.max(0, ...segments.map(level));
-  for (let limit = 0; limit <= highest; limit++) {
-    const isSmall = limit < SMALL_SIZES.length;
-    const fan = isSmall ? SMALL_FAN : LARGE_FAN;
-    // A large segment must not be written again for the sake of a few small ones.
-    const counts = (info: SegmentInfo) => isSmall || level(info) === limit;
-    for (const run of runs(segments, limit)) {
-      if (run.filter(counts).length >= fan) return run.slice(0, MAX_JOINED);
-    }
-  }
-  return [];
+  return adjacent(segments, SMALL_FAN, LARGE_FAN);
+}
+
+/** The same while much is being written: fewer joins of more segments. */
+export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
+  return adjacent(segments, MAX_JOINED, BUSY_LARGE_FAN);
 }
 
 /** What somebody who has the time would join: as much as fits into one. Empty: nothing. */
@@ -50,6 +50,24 @@ export function segmentsToMergeAtLeisure(segments: readonly SegmentInfo[]): read
     documents += segment.documents;
   }
   return group.length > 1 ? group : [];
+}
+
+function adjacent(
+  segments: readonly SegmentInfo[],
+  smallFan: number,
+  largeFan: number,
+): readonly SegmentInfo[] {
+  const highest = Math.max(0, ...segments.map(level));
+  for (let limit = 0; limit <= highest; limit++) {
+    const isSmall = limit < SMALL_SIZES.length;
+    const fan = isSmall ? smallFan : largeFan;
+    // A large segment must not be written again for the sake of a few small ones.
+    const counts = (info: SegmentInfo) => isSmall || level(info) === limit;
+    for (const run of runs(segments, limit)) {
+      if (run.filter(counts).length >= fan) return run.slice(0, MAX_JOINED);
+    }
+  }
+  return [];
 }
 
 function level({ documents }: SegmentInfo): number {

@@ -1,6 +1,12 @@
 /** The postings of one term in one chunk, as the scorer wants them. */
 
-import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "../layout.ts";
+import {
+  CHUNK_DOCUMENTS,
+  CHUNK_WINDOWS,
+  MAX_TERM_COUNT,
+  ROLES,
+  WINDOW_DOCUMENTS,
+} from "../layout.ts";
 import { type DenseDocuments, densePlace, denseRank, unpackDense } from "./dense-documents.ts";
 import type { PackedCounts } from "./packed-counts.ts";
 
@@ -97,30 +103,38 @@ export function lowerBound(
   return low;
 }
 
+/** A count and a role in one number. */
+const KEYS = ROLES.length * (MAX_TERM_COUNT + 1);
+
 /** Collects the competitive (count, role, length) triples of a run of postings. */
 export class Competitive {
-  readonly #shortest = new Map<number, number>();
+  /** By count and role, the least length plus one; 0 where there is none. */
+  readonly #shortest = new Uint32Array(KEYS);
+  /** The counts and roles that are there, in the order in which they came. */
+  #keys: number[] = [];
 
   add(count: number, role: number, length: number): void {
     const key = count | (role << 8);
-    const shortest = this.#shortest.get(key);
-    if (shortest === undefined || length < shortest) this.#shortest.set(key, length);
+    const shortest = this.#shortest[key] as number;
+    if (shortest === 0) this.#keys.push(key);
+    if (shortest === 0 || length + 1 < shortest) this.#shortest[key] = length + 1;
   }
 
   /** The triples that no other of the same role beats; empty afterwards. */
   take(): number[] {
     const triples: number[] = [];
-    const keys = [...this.#shortest.keys()].sort((a, b) => (b & 0xff) - (a & 0xff));
-    const best = new Map<number, number>();
+    const keys = this.#keys.sort((a, b) => (b & 0xff) - (a & 0xff));
+    const best = new Uint32Array(ROLES.length);
     for (const key of keys) {
       const role = key >>> 8;
-      const length = this.#shortest.get(key) as number;
-      const shorter = best.get(role);
-      if (shorter !== undefined && shorter <= length) continue;
-      best.set(role, length);
-      triples.push((key | (length << 16)) >>> 0);
+      const shortest = this.#shortest[key] as number;
+      this.#shortest[key] = 0;
+      const shorter = best[role] as number;
+      if (shorter !== 0 && shorter <= shortest) continue;
+      best[role] = shortest;
+      triples.push((key | ((shortest - 1) << 16)) >>> 0);
     }
-    this.#shortest.clear();
+    this.#keys = [];
     return triples;
   }
 }

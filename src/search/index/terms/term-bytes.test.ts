@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bytesOf, compareTerms, sharedBytes, TermBytes, unitsOf } from "./term-bytes.ts";
+import { bytesOf, compareTerms, sharedBytes, TermBytes, termKey, unitsOf } from "./term-bytes.ts";
 
 function bytes(term: string): TermBytes {
   const result = new TermBytes();
@@ -18,6 +18,16 @@ test("terms as bytes have the order of terms as strings", () => {
   fc.assert(
     fc.property(term, term, (a, b) => {
       expect(Math.sign(compareTerms(bytes(a), bytes(b)))).toBe(a < b ? -1 : a > b ? 1 : 0);
+    }),
+  );
+});
+
+test("a term with the lesser key comes first", () => {
+  fc.assert(
+    fc.property(term, term, (a, b) => {
+      const difference = termKey(bytes(a)) - termKey(bytes(b));
+      if (difference !== 0) expect(a < b).toBe(difference < 0);
+      expect(termKey(bytes(`${a}${b}`))).toBeGreaterThanOrEqual(termKey(bytes(a)));
     }),
   );
 });

@@ -4,6 +4,8 @@
  */
 
 const ENCODER = new TextEncoder();
+/** Keeps a byte order mark. Half a surrogate pair is the same to it as to the encoder. */
+const UTF16 = new TextDecoder("utf-16le", { ignoreBOM: true });
 
 export class TermBytes {
   bytes: Uint8Array = new Uint8Array(256);
@@ -11,16 +13,22 @@ export class TermBytes {
 
   set(term: string): void {
     this.reserve(3 * term.length);
+    this.length = ENCODER.encodeInto(term, this.bytes).written;
+  }
+
+  /** The term of the UTF-16 units from `from` to `end`. */
+  setLetters(units: Uint16Array, from: number, end: number): void {
+    this.reserve(end - from);
     const { bytes } = this;
-    for (let i = 0; i < term.length; i++) {
-      const code = term.charCodeAt(i);
-      if (code >= 0x80) {
-        this.length = ENCODER.encodeInto(term, bytes).written;
+    for (let i = from; i < end; i++) {
+      const unit = units[i] as number;
+      if (unit >= 0x80) {
+        this.set(UTF16.decode(units.subarray(from, end)));
         return;
       }
-      bytes[i] = code;
+      bytes[i - from] = unit;
     }
-    this.length = term.length;
+    this.length = end - from;
   }
 
   copy(from: TermBytes): void {
@@ -52,6 +60,20 @@ export function compareTerms(a: TermBytes, b: TermBytes): number {
 /** The units of a surrogate pair (from byte F0 on) are less than U+E000 and above (EE and EF). */
 function rank(byte: number): number {
   return byte === 0xee || byte === 0xef ? byte + 0x100 : byte;
+}
+
+/** Bytes that a key stands for: it is below 2^48. */
+const KEY_BYTES = 6;
+
+/** A number that does not descend where terms ascend: most terms are compared by it alone. */
+export function termKey({ bytes, length }: TermBytes): number {
+  let key = 0;
+  for (let i = 0; i < KEY_BYTES; i++) {
+    const byte = i < length ? (bytes[i] as number) : 0;
+    // No byte of UTF-8 is above F4.
+    key = key * 256 + (byte === 0xee || byte === 0xef ? byte + 10 : byte);
+  }
+  return key;
 }
 
 /** How many bytes `a` and `b` begin with alike, up to the end of a character. */

@@ -12,7 +12,7 @@ import { readAddress } from "../field-writer.ts";
 import type { Field } from "../layout.ts";
 import type { SegmentReader } from "../segment-reader.ts";
 import { SegmentTerm } from "../segment-term.ts";
-import { bytesOf, TermBytes } from "./term-bytes.ts";
+import { bytesOf, TermBytes, termKey } from "./term-bytes.ts";
 
 const NOTHING = new Uint8Array(0);
 
@@ -31,6 +31,8 @@ export class TermCursor {
   positionsTo = 0;
   /** Whether it is past the last term. */
   isOver = false;
+  /** Ascends where terms do; alike for terms that begin alike. */
+  key = 0;
   readonly #segment: number;
   readonly #dictionary: Address;
   readonly #blobs: Blobs;
@@ -56,6 +58,7 @@ export class TermCursor {
     const { bytes } = this.term;
     for (let i = 0; i < length; i++) bytes[shared + i] = entries.u8();
     this.term.length = shared + length;
+    this.key = termKey(this.term);
     const count = entries.varint();
     this.documents = Math.floor(count / 2);
     this.isLong = count % 2 === 1;
@@ -80,6 +83,7 @@ export class TermCursor {
     const start = blocks.at;
     if (blocks.done) {
       this.isOver = true;
+      this.key = Number.POSITIVE_INFINITY;
       return;
     }
     const firstTerm = blocks.varint();

@@ -2,57 +2,103 @@
  * The terms that a field has met, numbered in the order in which they came.
  *
  * Several fields may share one, one after another: segments that are built in a row have most of
- * their words in common, and then no word has to be cut out and stemmed again for each.
+ * their words in common, and then no word has to be cut out, stemmed and put in order again for each.
  */
 
-import { sortKey, sortTerms } from "./sort-terms.ts";
+import type { Folded } from "../../analysis/fold.ts";
+import { joinSorted, sortKey, sortTerms } from "./sort-terms.ts";
+import type { TermBytes } from "./term-bytes.ts";
+import { WordRecords } from "./word-records.ts";
 import { UNKNOWN_WORD, WordTable } from "./word-table.ts";
 
 export class Vocabulary {
-  readonly #ids = new Map<string, number>();
-  readonly #terms: string[] = [];
-  /** The terms of words as they are written. */
-  readonly #words = new WordTable();
-  /** What each term is sorted by. */
+  readonly #records = new WordRecords();
+  /** Words as they are written, and terms: a word that is its own term has one record. */
+  readonly #words = new WordTable(this.#records);
+  readonly #terms = new WordTable(this.#records);
+  /** By term: its record, and what it is sorted by. */
+  #recordOf = new Uint32Array(1_024);
   #keys = new Float64Array(1_024);
+  #size = 0;
+  /** The terms that were there when they were last asked for, in ascending order. */
+  #order: Uint32Array = new Uint32Array(0);
+  #letters = new Uint16Array(64);
 
+  /** How many terms there are. */
   get size(): number {
-    return this.#terms.length;
+    return this.#size;
+  }
+
+  /** How many words and terms it remembers. */
+  get entries(): number {
+    return this.#words.size + this.#terms.size;
   }
 
   find(term: string): number | undefined {
-    return this.#ids.get(term);
+    const id = this.#terms.find(this.#lettersOf(term), 0, term.length);
+    return id === UNKNOWN_WORD ? undefined : id;
   }
 
   idOf(term: string): number {
-    const known = this.#ids.get(term);
-    if (known !== undefined) return known;
-    const id = this.#terms.push(term) - 1;
-    this.#ids.set(term, id);
-    if (id === this.#keys.length) {
-      const larger = new Float64Array(2 * id);
-      larger.set(this.#keys);
-      this.#keys = larger;
-    }
-    this.#keys[id] = sortKey(term);
+    const letters = this.#lettersOf(term);
+    const known = this.#terms.find(letters, 0, term.length);
+    if (known !== UNKNOWN_WORD) return known;
+    const id = this.#size;
+    const record = this.#records.add(letters, 0, term.length, id);
+    this.#terms.add(record);
+    this.#reserve();
+    this.#recordOf[id] = record;
+    this.#keys[id] = sortKey(letters, term.length);
+    this.#size++;
     return id;
   }
 
   /** The term of the word from `from` to `end`. `stem` makes it, and is the same every time. */
-  idOfWord(text: string, from: number, end: number, stem: (word: string) => string): number {
-    const known = this.#words.find(text, from, end);
+  idOfWord(folded: Folded, from: number, end: number, stem: (word: string) => string): number {
+    const { letters } = folded;
+    const known = this.#words.find(letters, from, end);
     if (known !== UNKNOWN_WORD) return known;
-    const id = this.idOf(stem(text.slice(from, end)));
-    this.#words.add(text, from, end, id);
+    const id = this.idOf(stem(folded.text.slice(from, end)));
+    const own = this.#recordOf[id] as number;
+    const isOwn = this.#records.isAt(own, letters, from, end);
+    this.#words.add(isOwn ? own : this.#records.add(letters, from, end, id));
     return id;
   }
 
   term(id: number): string {
-    return this.#terms[id] as string;
+    return this.#records.textAt(this.#recordOf[id] as number);
   }
 
-  /** Some numbers, in the order in which a dictionary has their terms. */
-  sort(ids: readonly number[]): Uint32Array {
-    return sortTerms(ids, this.#terms, this.#keys);
+  copyTerm(id: number, into: TermBytes): void {
+    const record = this.#recordOf[id] as number;
+    const from = this.#records.lettersAt(record);
+    into.setLetters(this.#records.units, from, from + this.#records.lengthAt(record));
+  }
+
+  /** All numbers, in the order in which a dictionary has their terms. Only new ones are sorted. */
+  sorted(): Uint32Array {
+    const known = this.#order.length;
+    if (known === this.#size) return this.#order;
+    const compare = (a: number, b: number) =>
+      this.#records.compare(this.#recordOf[a] as number, this.#recordOf[b] as number);
+    const added = sortTerms(known, this.#size, this.#keys, compare);
+    this.#order = joinSorted(this.#order, added, this.#keys, compare);
+    return this.#order;
+  }
+
+  #lettersOf(term: string): Uint16Array {
+    if (term.length > this.#letters.length) this.#letters = new Uint16Array(2 * term.length);
+    for (let i = 0; i < term.length; i++) this.#letters[i] = term.charCodeAt(i);
+    return this.#letters;
+  }
+
+  #reserve(): void {
+    if (this.#size < this.#keys.length) return;
+    const keys = new Float64Array(2 * this.#size);
+    keys.set(this.#keys);
+    this.#keys = keys;
+    const records = new Uint32Array(2 * this.#size);
+    records.set(this.#recordOf);
+    this.#recordOf = records;
   }
 }

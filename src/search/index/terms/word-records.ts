@@ -1,0 +1,81 @@
+/**
+ * Words by their letters, each with a number, one after another in one array.
+ *
+ * A hundred thousand words as strings, in a map, are as many objects that the collector of garbage
+ * visits again and again; and a string that was cut out of a text may keep the whole text alive.
+ */
+
+/** Before the letters stand the number and how many letters there are, of two units each. */
+const HEAD = 4;
+
+export class WordRecords {
+  /** Letters and numbers, in UTF-16 units. Another array after each `add`. */
+  units: Uint16Array<ArrayBuffer> = new Uint16Array(8_192);
+  /** No record is at 0. */
+  #length = 1;
+
+  /** Adds the letters from `from` to `end`, and says where they are now. */
+  add(letters: Uint16Array, from: number, end: number, number: number): number {
+    const start = this.#length;
+    const length = end - from;
+    this.#reserve(HEAD + length);
+    const { units } = this;
+    units[start] = number;
+    units[start + 1] = number >>> 16;
+    units[start + 2] = length;
+    units[start + 3] = length >>> 16;
+    for (let i = 0; i < length; i++) units[start + HEAD + i] = letters[from + i] as number;
+    this.#length += HEAD + length;
+    return start;
+  }
+
+  numberAt(start: number): number {
+    return (this.units[start] as number) | ((this.units[start + 1] as number) << 16);
+  }
+
+  lengthAt(start: number): number {
+    return (this.units[start + 2] as number) | ((this.units[start + 3] as number) << 16);
+  }
+
+  /** Where the letters of a record begin in `units`. */
+  lettersAt(start: number): number {
+    return start + HEAD;
+  }
+
+  /** Whether these letters are those of the record. */
+  isAt(start: number, letters: Uint16Array, from: number, end: number): boolean {
+    if (this.lengthAt(start) !== end - from) return false;
+    const { units } = this;
+    let at = start + HEAD;
+    for (let i = from; i < end; i++) if (units[at++] !== letters[i]) return false;
+    return true;
+  }
+
+  textAt(start: number): string {
+    const from = start + HEAD;
+    const end = from + this.lengthAt(start);
+    let text = "";
+    for (let i = from; i < end; i++) text += String.fromCharCode(this.units[i] as number);
+    return text;
+  }
+
+  /** Less than 0 if the first comes before the second, by code unit. */
+  compare(first: number, second: number): number {
+    const { units } = this;
+    const [a, b] = [first + HEAD, second + HEAD];
+    const [left, right] = [this.lengthAt(first), this.lengthAt(second)];
+    const shorter = Math.min(left, right);
+    for (let i = 0; i < shorter; i++) {
+      const difference = (units[a + i] as number) - (units[b + i] as number);
+      if (difference !== 0) return difference;
+    }
+    return left - right;
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.units.length) return;
+    const larger = new Uint16Array(2 * (this.#length + more));
+    larger.set(this.units);
+    this.units = larger;
+  }
+}
