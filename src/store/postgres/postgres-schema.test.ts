@@ -30,6 +30,7 @@ describe("opening", () => {
       { version: 7, name: "routes" },
       { version: 8, name: "repository" },
       { version: 9, name: "feed-in-entries" },
+      { version: 11, name: "packs" },
     ]);
   });
 

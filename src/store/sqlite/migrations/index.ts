@@ -8,6 +8,7 @@ import { ACCESS } from "./0006-access.ts";
 import { ROUTES } from "./0007-routes.ts";
 import { REPOSITORY } from "./0008-repository.ts";
 import { FEED_IN_ENTRIES } from "./0009-feed-in-entries.ts";
+import { PACKS } from "./0011-packs.ts";
 
 /** In the order in which they run. Append only. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   ROUTES,
   REPOSITORY,
   FEED_IN_ENTRIES,
+  PACKS,
 ];

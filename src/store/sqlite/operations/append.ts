@@ -29,6 +29,7 @@ import {
 } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
+import { ownParts, type StoredParts, writePack } from "../packs/write-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
@@ -41,8 +42,8 @@ import { addParticipants } from "./sessions.ts";
 const ENTRY_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
     depth, ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
     cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
-    content_bytes, nonce, hash, fed_at, fed_hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    content_bytes, nonce, hash, fed_at, fed_hash, pack)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** For what most entries are: committed messages without the columns that are left out here. */
 const PLAIN_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
@@ -101,7 +102,8 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
     keepSummary(db, tenant, session, request.summary);
   }
   const feed = planFeed(db, tenant, plan.changes);
-  carryOut(db, tenant, session.number, plan, feed, request.now);
+  const parts = request.isHistory ? writePack(db, tenant, session.number, plan.rows) : undefined;
+  carryOut(db, tenant, session.number, plan, feed, request.now, parts);
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
   // Last: the tenant's row is the one that all of its writers meet at.
@@ -136,7 +138,7 @@ function keepSummary(
   db.run(SQL.setSummarized, summary.through, tenant, number);
 }
 
-/** Writes all that a plan says, but of the feed only what entries tell. */
+/** Writes all that a plan says, but of the feed only what entries tell. `parts` are those of its rows. */
 export function carryOut(
   db: SqliteConnection,
   tenant: number,
@@ -144,12 +146,13 @@ export function carryOut(
   plan: AppendPlan,
   feed: FeedPlan,
   now: number,
+  parts?: readonly StoredParts[],
 ): void {
   for (const chain of plan.chains) {
     const { parentChain, forkDepth, forkOrdinal } = chain;
     db.run(SQL.insertChain, tenant, session, chain.chain, parentChain, forkDepth, forkOrdinal);
   }
-  insertEntries(db, tenant, session, plan.rows, feed);
+  insertEntries(db, tenant, session, plan.rows, feed, parts);
   for (const { entry, place } of plan.rows) {
     if (entry.payloads.length === 0) continue;
     storePayloads(db, tenant, session, place.sequence, entry.payloads);
@@ -278,17 +281,18 @@ function insertEntries(
   session: number,
   rows: readonly EntryRow[],
   feed: FeedPlan,
+  parts: readonly StoredParts[] | undefined,
 ): void {
   const told = feedRows(rows, feed.changes, feed.tenant.rowBeforeFeed);
   let next = 0;
   const fed = () => told[next++] as FeedRow;
-  if (rows.every(isPlain)) {
+  if (parts === undefined && rows.every(isPlain)) {
     runInTens(db, SQL.insertPlain, SQL.insertTenPlain, rows, (row) =>
       plainValues(tenant, session, row, fed()),
     );
   } else {
     runInTens(db, SQL.insertEntry, SQL.insertTenEntries, rows, (row) =>
-      entryValues(tenant, session, row, fed()),
+      entryValues(tenant, session, row, parts?.[next] ?? ownParts(row), fed()),
     );
   }
 }
@@ -329,7 +333,13 @@ function plainValues(tenant: number, session: number, row: EntryRow, fed: FeedRo
   ];
 }
 
-function entryValues(tenant: number, session: number, row: EntryRow, fed: FeedRow): SqlValue[] {
+function entryValues(
+  tenant: number,
+  session: number,
+  row: EntryRow,
+  parts: StoredParts,
+  fed: FeedRow,
+): SqlValue[] {
   const { entry, place } = row;
   return [
     tenant,
@@ -351,14 +361,15 @@ function entryValues(tenant: number, session: number, row: EntryRow, fed: FeedRo
     entry.usage?.outputTokens ?? null,
     entry.usage?.cacheCreationTokens ?? null,
     entry.usage?.cacheReadTokens ?? null,
-    entry.metadata === null ? null : Buffer.from(entry.metadata),
+    parts.metadata,
     entry.createdAt,
     entry.copiedFrom ?? null,
-    row.content,
+    parts.content,
     entry.contentBytes,
     row.nonce,
     row.hash,
     fed.at,
     fed.hash,
+    parts.pack,
   ];
 }

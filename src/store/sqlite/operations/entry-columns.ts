@@ -1,6 +1,10 @@
-/** The columns of an entry, as SQLite gives them soonest. */
+/** The columns of an entry, as SQLite gives them soonest, and where the rest of it is. */
 
-import { entryColumns } from "../../rows/entry-row.ts";
+import { ENTRY_NAMES, entryColumns } from "../../rows/entry-row.ts";
 import { asText } from "../as-text.ts";
 
-export const ENTRY_COLUMNS: string = entryColumns(asText, (column) => `lower(hex(${column}))`);
+/** Rows with these are to be unfolded: `pack` says where the content and the metadata may be. */
+export const ENTRY_COLUMNS: string = `e.pack, ${entryColumns(asText, (column) => `lower(hex(${column}))`)}`;
+
+/** Their names, in order. */
+export const STORED_NAMES: readonly string[] = ["pack", ...ENTRY_NAMES];
