@@ -27,7 +27,7 @@ export async function appendHistory(
   await store.append(tenant, { sessionId, entries, now: T0, isHistory: true });
 }
 
-/** A turn as an agent writes it: a request, a thought, a call, its result, an answer and a note. */
+/** A turn: a request, a thought, a call, its result, an answer, all of it in one message, a note. */
 export function turn(number: number, word = `word${number}`): NewEntry[] {
   const source = (of: string) => JSON.stringify({ source: { format: "x", id: `${of}-${number}` } });
   const entry = (over: Partial<NewEntry>, ...blocks: Parameters<typeof blocksOf>[0]) =>
@@ -53,6 +53,13 @@ export function turn(number: number, word = `word${number}`): NewEntry[] {
       },
     ),
     entry({ role: "assistant", metadata: null }, { type: "text", text: `done ${word}` }),
+    entry(
+      { role: "assistant" },
+      { type: "thinking", text: `what is next after ${word}?` },
+      { type: "text", text: `Next is "${word}".` },
+      { type: "tool_use", id: `${id}b`, name: "list", input: "{}" },
+      { type: "text", text: "\\" },
+    ),
     message("", {
       ...{ kind: "custom", role: null, actor: null, interaction: false },
       content: JSON.stringify({ blocks: [], data: { note: word } }),
@@ -82,9 +89,9 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
         [wanted].map((entry) => partsOf(entry as NewEntry)),
       );
       const page = await store().readEntries(acme, {
-        ...{ select: "messages", sessionId: id, offset: 33, limit: 3, payloads: true },
+        ...{ select: "messages", sessionId: id, offset: 40, limit: 4, payloads: true },
       });
-      const said = entries.filter(({ kind }) => kind === "message").slice(33, 36);
+      const said = entries.filter(({ kind }) => kind === "message").slice(40, 44);
       expect(page.entries.map(partsOf)).toEqual(said.map(partsOf));
       const [leaf] = await store().listLeaves(acme, id, 1);
       expect(leaf?.content).toContain("live");
@@ -122,13 +129,13 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       const entries = [...turn(1), ...turn(2, SECRET), ...turn(3)];
       await appendHistory(own, "a", id, entries);
       const before = await treeOf(own, "a", id);
-      const erased = before.slice(6, 12).map((entry) => entry.id);
-      expect(await erase(own, "a", id, erased, mode)).toEqual({ erased: 6 });
+      const erased = before.slice(7, 14).map((entry) => entry.id);
+      expect(await erase(own, "a", id, erased, mode)).toEqual({ erased: 7 });
       const after = await treeOf(own, "a", id);
-      const others = (tree: readonly EntryRecord[]) => [...tree.slice(0, 6), ...tree.slice(12)];
+      const others = (tree: readonly EntryRecord[]) => [...tree.slice(0, 7), ...tree.slice(14)];
       expect(others(after)).toEqual(others(before));
-      expect(after.slice(6, 12).map(({ content }) => content)).toEqual(Array(6).fill(null));
-      expect(after[8]?.metadata).toBe(mode === "audit-only" ? before[8]?.metadata : null);
+      expect(after.slice(7, 14).map(({ content }) => content)).toEqual(Array(7).fill(null));
+      expect(after[9]?.metadata).toBe(mode === "audit-only" ? before[9]?.metadata : null);
       expect(JSON.stringify(await dumpOf(own))).not.toContain(Buffer.from(SECRET).toString("hex"));
 
       await erase(
@@ -152,7 +159,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       expect(await dumpOf(to)).toEqual(await dumpOf(from));
       expect(await treeOf(to, "a", id)).toEqual(await treeOf(from, "a", id));
       await appendHistory(to, "a", id, turn(9));
-      expect((await treeOf(to, "a", id)).slice(-6).map(({ metadata }) => metadata)).toEqual(
+      expect((await treeOf(to, "a", id)).slice(-7).map(({ metadata }) => metadata)).toEqual(
         turn(9).map(({ metadata }) => metadata),
       );
     });

@@ -43,6 +43,12 @@ function rowsOf(db: SqliteConnection): { sequence: number; kept: string; pack: n
     }));
 }
 
+/** A turn in the view. */
+function shown(i: number): string {
+  const said = [`done word${i}`, `Next is "word${i}".`, "\\"];
+  return [`User: please word${i}`, ...said.map((text) => `Assistant: ${text}`)].join("\n");
+}
+
 function countPacks(db: SqliteConnection): unknown {
   return db.get("SELECT count(*) AS count FROM packs")?.["count"];
 }
@@ -50,17 +56,17 @@ function countPacks(db: SqliteConnection): unknown {
 test("what was said stays in its row, for SQL as well, and all else goes into the pack", () => {
   const { db } = imported();
   const kept = rowsOf(db).map((row) => row.kept);
-  expect(kept.slice(0, 6)).toEqual([
+  expect(kept.slice(0, 7)).toEqual([
     ...['[{"type":"text","text":"please word1"}]', "", "", ""],
-    ...['[{"type":"text","text":"done word1"}]', ""],
+    '[{"type":"text","text":"done word1"}]',
+    ' [{"type":"text","text":"Next is \\"word1\\"."},{"type":"text","text":"\\\\"}]',
+    "",
   ]);
   expect(rowsOf(db)[4]?.pack).toBeNull();
   expect(new Set(rowsOf(db).map(({ pack }) => pack))).toEqual(new Set([1, null]));
   expect(countPacks(db)).toBe(1);
   const [session] = db.all("SELECT content FROM indexed_sessions");
-  expect(session?.["content"]).toBe(
-    [1, 2, 3, 4].map((i) => `User: please word${i}\nAssistant: done word${i}`).join("\n"),
-  );
+  expect(session?.["content"]).toBe([1, 2, 3, 4].map(shown).join("\n"));
 });
 
 test("what is written live, or too little, is in no pack", () => {
@@ -82,14 +88,14 @@ test("erasing an entry leaves nothing of it in the pack, and the last one takes 
   const ids = TURNS.map((entry) => entry.id);
   const erase = (entryIds: string[]) =>
     eraseContent(db, "a", { sessionId: id, entryIds, mode: "ephemeral", now: T0 });
-  erase(ids.slice(0, 6));
+  erase(ids.slice(0, 7));
   expect(rowsOf(db)[1]).toEqual({ sequence: 2, kept: "", pack: null });
   expect(treeOf(db, id).map(({ content }) => content)).toEqual([
-    ...Array(6).fill(null),
-    ...TURNS.slice(6).map(({ content }) => content),
+    ...Array(7).fill(null),
+    ...TURNS.slice(7).map(({ content }) => content),
   ]);
   expect(countPacks(db)).toBe(1);
-  erase(ids.slice(6));
+  erase(ids.slice(7));
   expect(countPacks(db)).toBe(0);
 });
 
@@ -128,7 +134,7 @@ test("what a rollback takes back is not remembered", () => {
   db.commit();
   expect(
     treeOf(db, id)
-      .slice(24)
+      .slice(28)
       .map(({ metadata }) => metadata),
   ).toEqual([21, 22, 23, 24].flatMap((number) => turn(number)).map(({ metadata }) => metadata));
 });

@@ -5,6 +5,7 @@ import type { NewEntry } from "../../records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { isPackable, packTexts } from "./pack.ts";
+import { isSplit, splitSaid } from "./said.ts";
 
 const SQL = statements("write_pack", {
   insert: `INSERT INTO packs (tenant, session, pack, bytes) VALUES (?, ?, ?, ?)`,
@@ -32,16 +33,17 @@ export function writePack(
   const texts: Uint8Array[] = [];
   let bytes = 0;
   const parts = rows.map((row): StoredParts => {
-    const content = row.content;
+    const { kept, packed } = dividedContent(row);
     const metadata = metadataBytes(row.entry);
-    const packsContent = !isSaid(row.entry) && isPackable(content);
     const packsMetadata = metadata !== null && isPackable(metadata);
-    texts.push(packsContent ? content : NOTHING, packsMetadata ? metadata : NOTHING);
-    bytes += (packsContent ? content.length : 0) + (packsMetadata ? metadata.length : 0);
+    const packedMetadata = packsMetadata ? metadata : NOTHING;
+    texts.push(packed, packedMetadata);
+    const packedBytes = packed.length + packedMetadata.length;
+    bytes += packedBytes;
     return {
-      content: packsContent ? null : content,
+      content: kept,
       metadata: packsMetadata ? null : metadata,
-      pack: packsContent || packsMetadata ? number : null,
+      pack: packedBytes > 0 ? number : null,
     };
   });
   if (bytes < MIN_PACKED_BYTES) return rows.map(ownParts);
@@ -56,6 +58,20 @@ export function ownParts({ entry, content }: EntryRow): StoredParts {
 }
 
 const NOTHING = new Uint8Array(0);
+
+interface DividedContent {
+  readonly kept: Uint8Array | null;
+  /** Empty if it is all kept. */
+  readonly packed: Uint8Array;
+}
+
+function dividedContent({ entry, content }: EntryRow): DividedContent {
+  if (!isPackable(content) || isSplit(entry.content)) return { kept: content, packed: NOTHING };
+  if (!isSaid(entry)) return { kept: null, packed: content };
+  const split = splitSaid(entry.content);
+  if (split === undefined) return { kept: content, packed: NOTHING };
+  return { kept: Buffer.from(split.said), packed: Buffer.from(split.rest) };
+}
 
 function metadataBytes({ metadata }: NewEntry): Uint8Array | null {
   return metadata === null ? null : Buffer.from(metadata);
