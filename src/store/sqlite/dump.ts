@@ -8,6 +8,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { Row, RowBatch } from "../records.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
+import { packLoaded } from "./packs/load-packs.ts";
 import { unfold } from "./packs/read-pack.ts";
 import { SqliteConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
 import { renewEpoch } from "./sqlite-schema.ts";
@@ -22,6 +23,9 @@ const BATCH_BLOBS = 16;
  * packed, the rows of a dump have themselves.
  */
 const PRIVATE_COLUMNS: readonly string[] = ["entry", "first_entry", "fed_at", "fed_hash", "pack"];
+
+/** What an entry must have of its own to be packed: an old dump may lack some. */
+const PACKED_COLUMNS: readonly string[] = ["session", "sequence", "kind", "content", "metadata"];
 
 /** Views that have what a table leaves to be told by entries. */
 const WHOLE: Partial<Record<TableName, string>> = { tenants: "tenants_now", changes: "feed" };
@@ -104,9 +108,13 @@ function refuseFilled(db: SqliteConnection): void {
 function insertBatch(db: SqliteConnection, batch: RowBatch): void {
   if (!isTableName(batch.table) || batch.rows.length === 0) return;
   const known = columnsOf(db, batch.table);
-  const columns = Object.keys(batch.rows[0] as Row).filter((column) => known.includes(column));
+  const given = Object.keys(batch.rows[0] as Row).filter((column) => known.includes(column));
+  const isPacked =
+    batch.table === "entries" && PACKED_COLUMNS.every((column) => given.includes(column));
+  const columns = isPacked ? [...given, "pack"] : given;
+  const rows = isPacked ? packLoaded(db, batch.rows) : batch.rows;
   const sql = `INSERT INTO ${batch.table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
-  for (const row of batch.rows) {
+  for (const row of rows) {
     db.run(sql, ...columns.map((column) => (row[column] ?? null) as SqlValue));
   }
 }

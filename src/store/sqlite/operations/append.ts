@@ -29,7 +29,7 @@ import {
 } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
-import { ownParts, type StoredParts, writePack } from "../packs/write-pack.ts";
+import { type PackableEntry, type StoredParts, writePack } from "../packs/write-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
@@ -102,7 +102,7 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
     keepSummary(db, tenant, session, request.summary);
   }
   const feed = planFeed(db, tenant, plan.changes);
-  const parts = request.isHistory ? writePack(db, tenant, session.number, plan.rows) : undefined;
+  const parts = request.isHistory ? packRows(db, tenant, session.number, plan.rows) : undefined;
   carryOut(db, tenant, session.number, plan, feed, request.now, parts);
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
@@ -272,6 +272,27 @@ export function replayedResult(
     return row === undefined ? [] : toPlacedEntry(row);
   });
   return { entries, leaf: state.leaf?.id ?? null, replayed: true };
+}
+
+/** An append numbers its entries without gaps. */
+function packRows(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  rows: readonly EntryRow[],
+): StoredParts[] {
+  const first = rows[0]?.place.sequence ?? 0;
+  const entries = rows.map((row): PackableEntry => {
+    const { kind, role, content: text } = row.entry;
+    return { kind, role, text, ...ownParts(row) };
+  });
+  return writePack(db, tenant, session, first, entries);
+}
+
+/** Of an entry that is in no pack. */
+function ownParts({ entry, content }: EntryRow): StoredParts {
+  const metadata = entry.metadata === null ? null : Buffer.from(entry.metadata);
+  return { content, metadata, pack: null };
 }
 
 /** Values that are not handed over are not converted either: plain rows take a fifth less time. */

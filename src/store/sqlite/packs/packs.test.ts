@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { message, newSession, T0 } from "../../cases/fixture.cases.ts";
 import { turn } from "../../cases/history.cases.ts";
 import type { EntryRecord, NewEntry } from "../../records.ts";
+import { dumpRows, loadRows } from "../dump.ts";
 import { append } from "../operations/append.ts";
 import { deleteSession } from "../operations/delete-session.ts";
 import { eraseContent } from "../operations/erase-content.ts";
@@ -145,4 +146,20 @@ test("a pack that is damaged or missing is told", () => {
     db.exec(damage);
     expect(() => treeOf(db, id)).toThrow(/pack 1 of session number 1 is missing or damaged/);
   }
+});
+
+test("a dump fills another store with packs, whoever wrote its entries", async () => {
+  const { db, id } = imported();
+  const live = Array.from({ length: 60 }, (_, i) => turn(i)).flat();
+  append(db, "a", { sessionId: id, entries: live, now: T0 });
+  eraseContent(db, "a", {
+    ...{ sessionId: id, entryIds: [live[9]?.id ?? ""], mode: "audit-only", now: T0 },
+  });
+  const to = new SqliteConnection(":memory:");
+  onTestFinished(() => to.close());
+  migrate(to);
+  await loadRows(to, dumpRows(db), async (action) => action());
+  expect(treeOf(to, id)).toEqual(treeOf(db, id));
+  expect(countPacks(to)).toBe(9);
+  expect(rowsOf(to)[1]).toEqual({ sequence: 2, kept: "", pack: 1 });
 });

@@ -1,7 +1,5 @@
-/** Which parts of imported entries go into a pack, and which stay in their rows. */
+/** Which parts of entries go into a pack, and which stay in their rows. */
 
-import type { EntryRow } from "../../plan-append.ts";
-import type { NewEntry } from "../../records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { isPackable, packTexts } from "./pack.ts";
@@ -14,6 +12,16 @@ const SQL = statements("write_pack", {
 /** Less than a page or two, such as one line of a file that is followed, gains nothing. */
 const MIN_PACKED_BYTES = 2_048;
 
+/** What of an entry may be packed. */
+export interface PackableEntry {
+  readonly kind: string;
+  readonly role: string | null;
+  /** The same as text and as it is stored; null if it was erased. */
+  readonly text: string | null;
+  readonly content: Uint8Array | null;
+  readonly metadata: Uint8Array | null;
+}
+
 /** What a row keeps, and where the rest of it is. */
 export interface StoredParts {
   readonly content: Uint8Array | null;
@@ -22,39 +30,37 @@ export interface StoredParts {
   readonly pack: number | null;
 }
 
-/** Stores the pack of entries that are written together, if one is of use, and says what is left. */
+/**
+ * Stores the pack of entries whose sequences follow each other from `first` on, if one is of use, and
+ * says what is left of each: a place in a pack follows from the sequence.
+ */
 export function writePack(
   db: SqliteConnection,
   tenant: number,
   session: number,
-  rows: readonly EntryRow[],
+  first: number,
+  entries: readonly PackableEntry[],
 ): StoredParts[] {
-  const number = rows[0]?.place.sequence ?? 0;
   const texts: Uint8Array[] = [];
   let bytes = 0;
-  const parts = rows.map((row): StoredParts => {
-    const { kept, packed } = dividedContent(row);
-    const metadata = metadataBytes(row.entry);
-    const packsMetadata = metadata !== null && isPackable(metadata);
-    const packedMetadata = packsMetadata ? metadata : NOTHING;
+  const parts = entries.map((entry): StoredParts => {
+    const { kept, packed } = dividedContent(entry);
+    const packsMetadata = entry.metadata !== null && isPackable(entry.metadata);
+    const packedMetadata = packsMetadata ? entry.metadata : NOTHING;
     texts.push(packed, packedMetadata);
     const packedBytes = packed.length + packedMetadata.length;
     bytes += packedBytes;
     return {
       content: kept,
-      metadata: packsMetadata ? null : metadata,
-      pack: packedBytes > 0 ? number : null,
+      metadata: packsMetadata ? null : entry.metadata,
+      pack: packedBytes > 0 ? first : null,
     };
   });
-  if (bytes < MIN_PACKED_BYTES) return rows.map(ownParts);
-  // An append numbers its entries without gaps: a place in the pack follows from the sequence.
-  db.run(SQL.insert, tenant, session, number, packTexts(texts));
+  if (bytes < MIN_PACKED_BYTES) {
+    return entries.map(({ content, metadata }) => ({ content, metadata, pack: null }));
+  }
+  db.run(SQL.insert, tenant, session, first, packTexts(texts));
   return parts;
-}
-
-/** Of an entry that is in no pack. */
-export function ownParts({ entry, content }: EntryRow): StoredParts {
-  return { content, metadata: metadataBytes(entry), pack: null };
 }
 
 const NOTHING = new Uint8Array(0);
@@ -65,23 +71,22 @@ interface DividedContent {
   readonly packed: Uint8Array;
 }
 
-function dividedContent({ entry, content }: EntryRow): DividedContent {
-  if (!isPackable(content) || isSplit(entry.content)) return { kept: content, packed: NOTHING };
-  if (!isSaid(entry)) return { kept: null, packed: content };
-  const split = splitSaid(entry.content);
+function dividedContent(entry: PackableEntry): DividedContent {
+  const { text, content } = entry;
+  if (text === null || content === null || !isPackable(content) || isSplit(text)) {
+    return { kept: content, packed: NOTHING };
+  }
+  if (!isSaid(entry, text)) return { kept: null, packed: content };
+  const split = splitSaid(text);
   if (split === undefined) return { kept: content, packed: NOTHING };
   return { kept: Buffer.from(split.said), packed: Buffer.from(split.rest) };
-}
-
-function metadataBytes({ metadata }: NewEntry): Uint8Array | null {
-  return metadata === null ? null : Buffer.from(metadata);
 }
 
 /**
  * What people and models said is read in its row, by SQL as well. A quotation mark inside a text is
  * escaped, so the words below are those of a block.
  */
-function isSaid({ kind, role, content }: NewEntry): boolean {
+function isSaid({ kind, role }: PackableEntry, text: string): boolean {
   const isSpeaker = role === "user" || role === "assistant";
-  return kind === "message" && isSpeaker && content.includes('"type":"text"');
+  return kind === "message" && isSpeaker && text.includes('"type":"text"');
 }
