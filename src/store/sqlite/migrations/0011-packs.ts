@@ -8,7 +8,9 @@ import type { Migration } from "../../migration.ts";
  *
  * A pack's number is the sequence of the first entry that it was made for. `bytes` is zstd of UTF-8:
  * the content and the metadata of each sequence from that one on, each followed by a NUL but for the
- * last, and empty where the pack has none. An older version would take a packed entry for erased.
+ * last, and empty where the pack has none. A content that begins with a space is the blocks of text
+ * alone: the pack has the rest, with U+0001 where they were. An older version would take a packed
+ * entry for erased.
  */
 export const PACKS: Migration = {
   version: 11,
