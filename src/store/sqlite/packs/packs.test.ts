@@ -3,6 +3,8 @@ import { message, newSession, T0 } from "../../cases/fixture.cases.ts";
 import { turn } from "../../cases/history.cases.ts";
 import type { EntryRecord, NewEntry } from "../../records.ts";
 import { dumpRows, loadRows } from "../dump.ts";
+import { readFeedSlice } from "../index/feed-slice.ts";
+import { readWindows } from "../index/windows.ts";
 import { append } from "../operations/append.ts";
 import { deleteSession } from "../operations/delete-session.ts";
 import { eraseContent } from "../operations/erase-content.ts";
@@ -12,6 +14,8 @@ import { SqliteConnection } from "../sqlite-driver.ts";
 import { migrate } from "../sqlite-schema.ts";
 
 const TURNS = [1, 2, 3, 4].flatMap((number) => turn(number));
+/** The same with other ids. */
+const TWINS = [1, 2, 3, 4].flatMap((number) => turn(number));
 
 /** A store in memory with a session whose entries an import has written. */
 function imported(entries: readonly NewEntry[] = TURNS): { db: SqliteConnection; id: string } {
@@ -162,4 +166,24 @@ test("a dump fills another store with packs, whoever wrote its entries", async (
   expect(treeOf(to, id)).toEqual(treeOf(db, id));
   expect(countPacks(to)).toBe(9);
   expect(rowsOf(to)[1]).toEqual({ sequence: 2, kept: "", pack: 1 });
+});
+
+test("the index and the windows of a search see packed entries as they see others", () => {
+  const { db, id } = imported();
+  const live = createSession(db, "a", newSession());
+  append(db, "a", { sessionId: live.id, entries: TWINS, now: T0 });
+  const { entries } = readFeedSlice(db, 1, 0, 1_000);
+  const seen = entries.map(({ blocks, metadata, role }) => ({ blocks, metadata, role }));
+  expect(seen).toHaveLength(48);
+  expect(seen.slice(0, 24)).toEqual(seen.slice(24));
+  const shownOf = (session: number, before: number, after: number) =>
+    TURNS.map((_, i) => {
+      const request = { session, sequence: i + 1, before, after };
+      const [window] = readWindows(db, 1, [request]);
+      return window?.entries.map(({ blocks, erased }) => ({ blocks, erased }));
+    });
+  expect(treeOf(db, id)).toHaveLength(28);
+  for (const [before, after] of [[0, 0] as const, [3, 3] as const]) {
+    expect(shownOf(1, before, after)).toEqual(shownOf(2, before, after));
+  }
 });
