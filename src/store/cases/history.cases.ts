@@ -83,6 +83,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       await append(store(), acme, id, message("live"));
       const tree = await treeOf(store(), acme, id);
       expect(tree.slice(0, -1).map(partsOf)).toEqual(entries.map(partsOf));
+      expect(tree.slice(0, -1).map(({ parentId }) => parentId)).toEqual(parentsOf(entries));
       const [wanted] = entries.slice(45);
       const found = await store().findEntries(acme, [wanted?.id ?? ""], true);
       expect(found.entries.map(partsOf)).toEqual(
@@ -169,6 +170,16 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
 function blocksOf(blocks: Parameters<typeof encodeContent>[0]["blocks"]): Partial<NewEntry> {
   const content = encodeContent({ blocks, data: null });
   return { content: content.text, payloads: content.payloads, contentBytes: content.bytes };
+}
+
+/** Each goes on from the message before; a note belongs to it. */
+function parentsOf(entries: readonly NewEntry[]): (string | null)[] {
+  let leaf: string | null = null;
+  return entries.map(({ id, kind }) => {
+    const parent = leaf;
+    if (kind === "message") leaf = id;
+    return parent;
+  });
 }
 
 function partsOf({ id, kind, role, content, metadata, model }: EntryRecord | NewEntry): unknown {

@@ -9,6 +9,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Row, RowBatch } from "../records.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
 import { packLoaded } from "./packs/load-packs.ts";
+import { PARENT_ID } from "./packs/parent-column.ts";
 import { unfold } from "./packs/read-pack.ts";
 import { SqliteConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
 import { renewEpoch } from "./sqlite-schema.ts";
@@ -121,8 +122,12 @@ function insertBatch(db: SqliteConnection, batch: RowBatch): void {
 
 /** Table and column names come from our own list and from the database's, never from a caller. */
 function selectAll(db: SqliteConnection, table: TableName): string {
-  const columns = [...columnsOf(db, table), ...(table === "entries" ? ["pack"] : [])];
-  return `SELECT ${columns.join(", ")} FROM ${WHOLE[table] ?? table}`;
+  const columns = columnsOf(db, table);
+  if (table !== "entries") return `SELECT ${columns.join(", ")} FROM ${WHOLE[table] ?? table}`;
+  const own = columns.map((name) =>
+    name === "parent_id" ? `${PARENT_ID} AS ${name}` : `e.${name}`,
+  );
+  return `SELECT ${own.join(", ")}, e.pack FROM entries e`;
 }
 
 function columnsOf(db: SqliteConnection, table: TableName): string[] {

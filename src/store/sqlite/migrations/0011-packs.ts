@@ -11,6 +11,9 @@ import type { Migration } from "../../migration.ts";
  * last, and empty where the pack has none. A content that begins with a space is the blocks of text
  * alone: the pack has the rest, with U+0001 where they were. An older version would take a packed
  * entry for erased.
+ *
+ * A `parent_id` that is empty is the `id` of the row before: what an import writes mostly goes on from
+ * there, and a row number never changes.
  */
 export const PACKS: Migration = {
   version: 11,

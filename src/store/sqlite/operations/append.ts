@@ -5,7 +5,6 @@ import type { Point } from "../../../transcript/place.ts";
 import { entryPinned, leafMoved } from "../../new-changes.ts";
 import {
   type AppendPlan,
-  type EntryRow,
   namedEntries,
   placedEntry,
   planAppend,
@@ -28,28 +27,16 @@ import {
   sessionNotFound,
 } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
-import { insertRows, runInTens } from "../insert-rows.ts";
-import { type PackableEntry, type StoredParts, writePack } from "../packs/write-pack.ts";
+import { PARENT_ID } from "../packs/parent-column.ts";
+import type { StoredParts } from "../packs/write-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
 import { readChains } from "./chains.ts";
 import { type FeedPlan, findTenant, planFeed, writeFeed, writePlannedFeed } from "./feed.ts";
-import { type FeedRow, feedRows } from "./feed-rows.ts";
 import { replayed, storeResult } from "./idempotency.ts";
+import { insertEntries, packRows } from "./insert-entries.ts";
 import { addParticipants } from "./sessions.ts";
-
-const ENTRY_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
-    depth, ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
-    cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
-    content_bytes, nonce, hash, fed_at, fed_hash, pack)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** For what most entries are: committed messages without the columns that are left out here. */
-const PLAIN_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
-    depth, ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce,
-    hash, fed_at, fed_hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const MOVED = `leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?, leaf_ordinal = ?,
   leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?, last_chain = ?,
@@ -66,10 +53,6 @@ const SQL = statements("append", {
       NOT EXISTS (SELECT 1 FROM entries d WHERE d.tenant = e.tenant AND d.session = e.session
         AND d.chain = e.chain AND d.ordinal >= e.ordinal AND d.depth > e.depth) AS at_tip
     FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
-  insertEntry: insertRows(1, ENTRY_INSERT),
-  insertTenEntries: insertRows(10, ENTRY_INSERT),
-  insertPlain: insertRows(1, PLAIN_INSERT),
-  insertTenPlain: insertRows(10, PLAIN_INSERT),
   insertChain: `INSERT INTO chains (tenant, session, chain, parent_chain, fork_depth, fork_ordinal)
     VALUES (?, ?, ?, ?, ?, ?)`,
   supersede: `UPDATE entries SET superseded_by = ? WHERE tenant = ? AND session = ? AND id = ?`,
@@ -85,7 +68,8 @@ const SQL = statements("append", {
   setSummary: `UPDATE sessions SET summary = ? WHERE tenant = ? AND session = ?`,
   setSummarized: `UPDATE session_state SET summarized_through = ? WHERE tenant = ? AND session = ?`,
   setPinned: `UPDATE entries SET pinned = ? WHERE tenant = ? AND session = ? AND id = ?`,
-  placed: `SELECT id, sequence, parent_id, ordinal, hash FROM entries WHERE tenant = ? AND id = ?`,
+  placed: `SELECT e.id, e.sequence, ${PARENT_ID} AS parent_id, e.ordinal, e.hash FROM entries e
+    WHERE e.tenant = ? AND e.id = ?`,
 });
 
 export function append(db: SqliteConnection, name: string, request: AppendRequest): AppendResult {
@@ -272,125 +256,4 @@ export function replayedResult(
     return row === undefined ? [] : toPlacedEntry(row);
   });
   return { entries, leaf: state.leaf?.id ?? null, replayed: true };
-}
-
-/** An append numbers its entries without gaps. */
-function packRows(
-  db: SqliteConnection,
-  tenant: number,
-  session: number,
-  rows: readonly EntryRow[],
-): StoredParts[] {
-  const first = rows[0]?.place.sequence ?? 0;
-  const entries = rows.map((row): PackableEntry => {
-    const { kind, role, content: text } = row.entry;
-    return { kind, role, text, ...ownParts(row) };
-  });
-  return writePack(db, tenant, session, first, entries);
-}
-
-/** Of an entry that is in no pack. */
-function ownParts({ entry, content }: EntryRow): StoredParts {
-  const metadata = entry.metadata === null ? null : Buffer.from(entry.metadata);
-  return { content, metadata, pack: null };
-}
-
-/** Values that are not handed over are not converted either: plain rows take a fifth less time. */
-function insertEntries(
-  db: SqliteConnection,
-  tenant: number,
-  session: number,
-  rows: readonly EntryRow[],
-  feed: FeedPlan,
-  parts: readonly StoredParts[] | undefined,
-): void {
-  const told = feedRows(rows, feed.changes, feed.tenant.rowBeforeFeed);
-  let next = 0;
-  const fed = () => told[next++] as FeedRow;
-  if (parts === undefined && rows.every(isPlain)) {
-    runInTens(db, SQL.insertPlain, SQL.insertTenPlain, rows, (row) =>
-      plainValues(tenant, session, row, fed()),
-    );
-  } else {
-    runInTens(db, SQL.insertEntry, SQL.insertTenEntries, rows, (row) =>
-      entryValues(tenant, session, row, parts?.[next] ?? ownParts(row), fed()),
-    );
-  }
-}
-
-function isPlain({ entry, status }: EntryRow): boolean {
-  return (
-    entry.kind === "message" &&
-    status === "committed" &&
-    entry.usage === null &&
-    entry.metadata === null &&
-    entry.adapter === null &&
-    entry.copiedFrom === undefined
-  );
-}
-
-function plainValues(tenant: number, session: number, row: EntryRow, fed: FeedRow): SqlValue[] {
-  const { entry, place } = row;
-  return [
-    tenant,
-    fed.number,
-    session,
-    place.sequence,
-    entry.id,
-    place.parent?.id ?? null,
-    place.chain,
-    place.depth,
-    place.ordinal,
-    entry.role,
-    entry.actor,
-    entry.model,
-    entry.createdAt,
-    row.content,
-    entry.contentBytes,
-    row.nonce,
-    row.hash,
-    fed.at,
-    fed.hash,
-  ];
-}
-
-function entryValues(
-  tenant: number,
-  session: number,
-  row: EntryRow,
-  parts: StoredParts,
-  fed: FeedRow,
-): SqlValue[] {
-  const { entry, place } = row;
-  return [
-    tenant,
-    fed.number,
-    session,
-    place.sequence,
-    entry.id,
-    place.parent?.id ?? null,
-    place.chain,
-    place.depth,
-    place.ordinal,
-    entry.kind,
-    entry.role,
-    entry.actor,
-    row.status,
-    entry.model,
-    entry.adapter,
-    entry.usage?.inputTokens ?? null,
-    entry.usage?.outputTokens ?? null,
-    entry.usage?.cacheCreationTokens ?? null,
-    entry.usage?.cacheReadTokens ?? null,
-    parts.metadata,
-    entry.createdAt,
-    entry.copiedFrom ?? null,
-    parts.content,
-    entry.contentBytes,
-    row.nonce,
-    row.hash,
-    fed.at,
-    fed.hash,
-    parts.pack,
-  ];
 }

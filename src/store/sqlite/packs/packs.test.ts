@@ -74,6 +74,21 @@ test("what was said stays in its row, for SQL as well, and all else goes into th
   expect(session?.["content"]).toBe([1, 2, 3, 4].map(shown).join("\n"));
 });
 
+test("who follows the row before does not name it, and has it as the parent all the same", () => {
+  const { db, id } = imported();
+  const column = db.all("SELECT parent_id FROM entries").map((row) => row["parent_id"]);
+  const [first, second] = [TURNS[0]?.id, TURNS[1]?.id];
+  expect(column.slice(0, 3)).toEqual([null, "", ""]);
+  expect(column[7]).toBe(TURNS[5]?.id);
+  const parents = treeOf(db, id).map(({ parentId }) => parentId);
+  expect(parents.slice(0, 3)).toEqual([null, first, second]);
+  const request = { sessionId: id, entries: turn(9), now: T0, isHistory: true };
+  const idempotency = { key: "k", requestHash: "0f".repeat(32) };
+  append(db, "a", { ...request, idempotency });
+  const again = append(db, "a", { ...request, idempotency });
+  expect(again.entries[1]?.parentId).toBe(request.entries[0]?.id);
+});
+
 test("what is written live, or too little, is in no pack", () => {
   const { db, id } = imported(turn(1).slice(0, 2));
   append(db, "a", { sessionId: id, entries: TURNS, now: T0 });
