@@ -16,35 +16,58 @@ const LEVEL = 2;
 /** A pack has about as much; one buffer that mostly suffices saves putting several together. */
 const USUAL_BYTES = 64 * 1024;
 
-/** A pack as it is read: for each of its slots JSON texts, and null for what it does not hold. */
+/**
+ * A pack as it is read: for each of its slots JSON texts, and null for what it does not hold. Each is
+ * decoded when it is asked for: one letter beyond ASCII would make all of them cost twice.
+ */
 export class Pack {
-  /** Content and metadata of each slot in turn; empty where there is none. */
-  readonly #texts: readonly string[];
-  /** About what it takes in memory. */
-  readonly size: number;
+  readonly #plain: Buffer;
+  /** Where each text ends: content and metadata of each slot in turn. */
+  readonly #ends: readonly number[];
 
   /** Throws if the bytes are not those of a pack. */
   constructor(bytes: Uint8Array) {
-    const plain = zstdDecompressSync(bytes, { chunkSize: USUAL_BYTES });
-    this.#texts = plain.toString("utf8").split(String.fromCharCode(END));
-    this.size = plain.length;
+    this.#plain = zstdDecompressSync(bytes, { chunkSize: USUAL_BYTES });
+    this.#ends = endsOf(this.#plain);
+  }
+
+  /** About what it takes in memory. */
+  get size(): number {
+    return this.#plain.length;
   }
 
   content(slot: number): string | null {
-    return this.#texts[2 * slot] || null;
+    return this.#text(2 * slot);
   }
 
   metadata(slot: number): string | null {
-    return this.#texts[2 * slot + 1] || null;
+    return this.#text(2 * slot + 1);
   }
 
   /** The bytes of the same pack without what it holds for `slots`; undefined if nothing is left. */
   without(slots: ReadonlySet<number>): Uint8Array | undefined {
-    const left = this.#texts.map((text, i) => (slots.has(i >> 1) ? "" : text));
-    return left.every((text) => text === "")
-      ? undefined
-      : packTexts(left.map((text) => Buffer.from(text)));
+    const left = this.#ends.map((end, i) =>
+      this.#plain.subarray(slots.has(i >> 1) ? end : this.#start(i), end),
+    );
+    return left.every((text) => text.length === 0) ? undefined : packTexts(left);
   }
+
+  #text(i: number): string | null {
+    const start = this.#start(i);
+    const end = this.#ends[i] ?? start;
+    return end === start ? null : this.#plain.toString("utf8", start, end);
+  }
+
+  #start(i: number): number {
+    return i === 0 ? 0 : (this.#ends[i - 1] ?? this.#plain.length) + 1;
+  }
+}
+
+function endsOf(plain: Buffer): number[] {
+  const ends: number[] = [];
+  for (let end = plain.indexOf(END); end >= 0; end = plain.indexOf(END, end + 1)) ends.push(end);
+  ends.push(plain.length);
+  return ends;
 }
 
 /** The bytes of a pack: content and metadata of each slot in turn, empty where it has none. */
