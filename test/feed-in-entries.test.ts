@@ -213,11 +213,12 @@ function writeOldStore(path: string, batches: readonly RowBatch[]): void {
   db.close();
 }
 
-/** Of a new store: 2^40 row numbers for a tenant instead of 2^32, and no usage in entries. */
+/** Of a new store: 2^40 row numbers for a tenant instead of 2^32, no usage in entries, no packs. */
 function toVersionNine(path: string): void {
   const db = new DatabaseSync(path);
   const views = SQLITE_MIGRATIONS.find(({ version }) => version === 9)?.sql.split("CREATE VIEW");
-  db.exec(`DROP VIEW feed; DROP VIEW tenants_now; DELETE FROM schema WHERE version = 10;
+  db.exec(`DROP VIEW feed; DROP VIEW tenants_now; DELETE FROM schema WHERE version > 9;
+    DROP TABLE packs; ALTER TABLE entries DROP COLUMN pack;
     UPDATE entries SET entry = entry + (tenant - 1) * (1099511627776 - 4294967296);
     UPDATE tenants SET first_entry = 0;
     ALTER TABLE entries DROP COLUMN fed_usage; ALTER TABLE entries DROP COLUMN fed_usage_hash;

@@ -16,6 +16,7 @@ const PINS: Readonly<Record<string, string>> = {
   "sqlite 8 repository": "f97a4e6fd339784c",
   "sqlite 9 feed-in-entries": "3db7eb3b2f0b1cc3",
   "sqlite 10 usage-in-entries": "ccc4918ceafa6444",
+  "sqlite 11 packs": "a062f13be3a22531",
   "postgres 1 initial": "9a11c4d9239c3f8d",
   "postgres 2 index": "b76e6a181fc1a24b",
   "postgres 3 marks": "b6e751ab0a8a06d1",
@@ -26,6 +27,7 @@ const PINS: Readonly<Record<string, string>> = {
   "postgres 8 repository": "4f81a686af4b8fba",
   "postgres 9 feed-in-entries": "e004ebd5b5532a4b",
   "postgres 10 usage-in-entries": "e004ebd5b5532a4b",
+  "postgres 11 packs": "e004ebd5b5532a4b",
 };
 
 test("migrations are what they were", () => {

@@ -97,6 +97,14 @@ export function payloadMissing(hash: string): BackscrollError {
   );
 }
 
+export function packDamaged(session: number, pack: number, cause?: unknown): BackscrollError {
+  return new BackscrollError(
+    "store_corrupt",
+    `pack ${pack} of session number ${session} is missing or damaged; run backscroll doctor --verify`,
+    { cause },
+  );
+}
+
 export function openForReading(): BackscrollError {
   return new BackscrollError("store_read_only", "the store was opened for reading only");
 }

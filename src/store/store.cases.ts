@@ -17,6 +17,7 @@ import { eraseCases } from "./cases/erase.cases.ts";
 import { feedCases } from "./cases/feed.cases.ts";
 import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
+import { historyCases } from "./cases/history.cases.ts";
 import { indexCases } from "./cases/index.cases.ts";
 import { indexNeedsCases } from "./cases/index-needs.cases.ts";
 import { indexerCases } from "./cases/indexer.cases.ts";
@@ -72,6 +73,7 @@ export function storeCases(name: string, open: () => Promise<OpenedStore>): void
     quotaCases(cases);
     deleteCases(cases);
     eraseCases(cases);
+    historyCases(cases);
     indexNeedsCases(cases);
     indexCases(cases);
     indexerCases(cases);

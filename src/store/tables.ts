@@ -33,5 +33,10 @@ export function isTableName(name: string): name is TableName {
  */
 export const INDEX_TABLES = ["index_manifest", "index_segments", "index_blobs"] as const;
 
+/**
+ * How SQLite stores some of what other tables have: the rows of a dump have it in their own columns.
+ */
+export const STORAGE_TABLES = ["packs"] as const;
+
 /** What running processes tell each other. It is no tenant's, and no copy of a store holds it. */
 export const PROCESS_TABLES = ["leases"] as const;

@@ -31,6 +31,7 @@ describe("opening", () => {
       { version: 8, name: "repository" },
       { version: 9, name: "feed-in-entries" },
       { version: 10, name: "usage-in-entries" },
+      { version: 11, name: "packs" },
     ]);
   });
 

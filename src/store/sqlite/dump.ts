@@ -8,6 +8,9 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { Row, RowBatch } from "../records.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
+import { packLoaded } from "./packs/load-packs.ts";
+import { PARENT_ID } from "./packs/parent-column.ts";
+import { unfold } from "./packs/read-pack.ts";
 import { SqliteConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
 import { renewEpoch } from "./sqlite-schema.ts";
 
@@ -16,10 +19,16 @@ const BATCH_ROWS = 500;
 /** A payload may have megabytes. */
 const BATCH_BLOBS = 16;
 
-/** SQLite's own row numbers mean nothing elsewhere, nor what entries tell of the feed by them. */
+/**
+ * SQLite's own row numbers mean nothing elsewhere, nor what entries tell of the feed by them; what is
+ * packed, the rows of a dump have themselves.
+ */
 const PRIVATE_COLUMNS: readonly string[] = [
-  ...["entry", "first_entry", "fed_at", "fed_hash", "fed_usage", "fed_usage_hash"],
+  ...["entry", "first_entry", "fed_at", "fed_hash", "fed_usage", "fed_usage_hash", "pack"],
 ];
+
+/** What an entry must have of its own to be packed: an old dump may lack some. */
+const PACKED_COLUMNS: readonly string[] = ["session", "sequence", "kind", "content", "metadata"];
 
 /** Views that have what a table leaves to be told by entries. */
 const WHOLE: Partial<Record<TableName, string>> = { tenants: "tenants_now", changes: "feed" };
@@ -102,16 +111,25 @@ function refuseFilled(db: SqliteConnection): void {
 function insertBatch(db: SqliteConnection, batch: RowBatch): void {
   if (!isTableName(batch.table) || batch.rows.length === 0) return;
   const known = columnsOf(db, batch.table);
-  const columns = Object.keys(batch.rows[0] as Row).filter((column) => known.includes(column));
+  const given = Object.keys(batch.rows[0] as Row).filter((column) => known.includes(column));
+  const isPacked =
+    batch.table === "entries" && PACKED_COLUMNS.every((column) => given.includes(column));
+  const columns = isPacked ? [...given, "pack"] : given;
+  const rows = isPacked ? packLoaded(db, batch.rows) : batch.rows;
   const sql = `INSERT INTO ${batch.table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
-  for (const row of batch.rows) {
+  for (const row of rows) {
     db.run(sql, ...columns.map((column) => (row[column] ?? null) as SqlValue));
   }
 }
 
 /** Table and column names come from our own list and from the database's, never from a caller. */
 function selectAll(db: SqliteConnection, table: TableName): string {
-  return `SELECT ${columnsOf(db, table).join(", ")} FROM ${WHOLE[table] ?? table}`;
+  const columns = columnsOf(db, table);
+  if (table !== "entries") return `SELECT ${columns.join(", ")} FROM ${WHOLE[table] ?? table}`;
+  const own = columns.map((name) =>
+    name === "parent_id" ? `${PARENT_ID} AS ${name}` : `e.${name}`,
+  );
+  return `SELECT ${own.join(", ")}, e.pack FROM entries e`;
 }
 
 function columnsOf(db: SqliteConnection, table: TableName): string[] {
@@ -123,10 +141,27 @@ function columnsOf(db: SqliteConnection, table: TableName): string[] {
 
 function* allBatches(db: SqliteConnection): Generator<RowBatch> {
   for (const table of TABLES) {
-    const rows = db.handle.prepare(selectAll(db, table)).iterate() as Iterable<SqlRow>;
+    const rows = readAll(db, table);
     const size = table === "blobs" ? BATCH_BLOBS : BATCH_ROWS;
     for (const batch of batches(rows, size)) yield { table, rows: batch };
   }
+}
+
+function* readAll(db: SqliteConnection, table: TableName): Generator<SqlRow> {
+  const rows = db.handle.prepare(selectAll(db, table)).iterate() as Iterable<SqlRow>;
+  if (table !== "entries") yield* rows;
+  else for (const row of rows) yield wholeEntry(db, row);
+}
+
+function wholeEntry(db: SqliteConnection, row: SqlRow): SqlRow {
+  const { pack, ...own } = unfold(db, Number(row["tenant"]), Number(row["session"]), row);
+  return pack === null ? own : { ...own, ...asBytes(own, "content"), ...asBytes(own, "metadata") };
+}
+
+/** A text that comes from a pack, as the rows that have it themselves have it. */
+function asBytes(row: SqlRow, column: string): SqlRow {
+  const value = row[column] ?? null;
+  return { [column]: typeof value === "string" ? Buffer.from(value) : value };
 }
 
 function* batches(rows: Iterable<SqlRow>, size: number): Generator<SqlRow[]> {

@@ -7,6 +7,7 @@
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
+import { PackCache } from "./packs/pack-cache.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
 import { WriteMemory } from "./write-memory.ts";
 
@@ -37,6 +38,8 @@ export class SqliteConnection {
   readonly #listStatements = new Map<string, Prepared>();
   /** Numbers of tenants by name. Emptied by a rollback, which may have taken one back. */
   readonly tenants: Map<string, number> = new Map();
+  /** Emptied by a rollback, too. */
+  readonly packs: PackCache = new PackCache();
   /** Of use only inside a write transaction. */
   readonly memory: WriteMemory = new WriteMemory();
 
@@ -166,6 +169,7 @@ export class SqliteConnection {
   /** Ends the transaction if one is open; SQLite itself ends it after some errors. */
   rollback(): void {
     this.tenants.clear();
+    this.packs.clear();
     this.memory.forget();
     if (this.#database.isTransaction) this.exec("ROLLBACK");
   }

@@ -184,6 +184,7 @@ export class WriteQueue {
       // A full disk ends the whole transaction; then there is no savepoint to go back to.
       if (!this.#db.handle.isTransaction) throw error;
       this.#db.tenants.clear();
+      this.#db.packs.clear();
       this.#db.memory.forget();
       this.#db.run("ROLLBACK TO one");
       this.#db.run("RELEASE one");

@@ -9,6 +9,7 @@ import { ROUTES } from "./0007-routes.ts";
 import { REPOSITORY } from "./0008-repository.ts";
 import { FEED_IN_ENTRIES } from "./0009-feed-in-entries.ts";
 import { USAGE_IN_ENTRIES } from "./0010-usage-in-entries.ts";
+import { PACKS } from "./0011-packs.ts";
 
 /** In the order in which they run. Append only. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   REPOSITORY,
   FEED_IN_ENTRIES,
   USAGE_IN_ENTRIES,
+  PACKS,
 ];

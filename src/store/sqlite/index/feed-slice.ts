@@ -18,15 +18,16 @@ import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
+import { unfold } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
 const SQL = statements("feed_slice", {
   head: `SELECT feed_position, first_entry FROM tenants_now WHERE tenant = ?`,
-  fedEntries: `SELECT ${feedEntryColumns("e.entry - ?", asText)} FROM entries e NOT INDEXED
+  fedEntries: `SELECT ${feedEntryColumns("e.entry - ?", asText)}, e.pack FROM entries e NOT INDEXED
     WHERE e.tenant = ? AND e.entry > ? AND e.entry <= ? AND e.fed_hash IS NOT NULL
     ORDER BY e.entry`,
-  entries: `SELECT ${feedEntryColumns("c.position", asText)} FROM changes c
+  entries: `SELECT ${feedEntryColumns("c.position", asText)}, e.pack FROM changes c
     CROSS JOIN entries e ON e.tenant = c.tenant AND e.id = c.entry_id
     WHERE c.tenant = ? AND c.position > ? AND c.position <= ? AND c.kind = 'entry_appended'
     ORDER BY c.position`,
@@ -44,6 +45,8 @@ const SQL = statements("feed_slice", {
     WHERE e.tenant = ? AND e.id = ? AND e.kind = 'message'`,
 });
 
+const STORED_NAMES = [...FEED_ENTRY_NAMES, "pack"];
+
 export function readFeedSlice(
   db: SqliteConnection,
   tenant: number,
@@ -58,9 +61,9 @@ export function readFeedSlice(
   const before = Number(row?.["first_entry"] ?? 0);
   const names = nameFeed(
     byPosition(
-      db.records(SQL.fedEntries, FEED_ENTRY_NAMES, before, tenant, before + after, before + last),
-      db.records(SQL.entries, FEED_ENTRY_NAMES, tenant, after, last),
-    ),
+      db.records(SQL.fedEntries, STORED_NAMES, before, tenant, before + after, before + last),
+      db.records(SQL.entries, STORED_NAMES, tenant, after, last),
+    ).map((row) => unfoldMessage(db, tenant, row)),
     db.all(SQL.changes, tenant, after, last),
     last,
   );
@@ -80,6 +83,12 @@ export function readFeedSlice(
       erasure.ids.flatMap((id) => db.all(SQL.erased, tenant, id)),
     ),
   });
+}
+
+/** Content only of what is indexed, as the columns have it. */
+function unfoldMessage(db: SqliteConnection, tenant: number, row: SqlRow): SqlRow {
+  const isIndexed = row["kind"] === "message" && row["status"] === "committed";
+  return isIndexed ? unfold(db, tenant, Number(row["session"]), row) : row;
 }
 
 /** Usually one of them is empty. */

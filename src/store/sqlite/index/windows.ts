@@ -20,6 +20,7 @@ import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
 import { readChains } from "../operations/chains.ts";
+import { unfoldContent } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -37,13 +38,15 @@ const SQL = statements("windows", {
     WHERE tenant = ? AND session = ? AND chain = ? AND status = 'committed'
       AND kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
     ORDER BY ordinal DESC, depth DESC LIMIT 1`,
-  messages: `SELECT ${windowEntryColumns(asText)} FROM entries m
+  messages: `SELECT ${windowEntryColumns(asText)}, m.pack FROM entries m
     WHERE m.tenant = ? AND m.session = ? AND m.chain = ? AND m.ordinal BETWEEN ? AND ?
       AND m.depth <= ? AND m.kind = 'message' AND m.status = 'committed' ORDER BY m.ordinal`,
-  message: `SELECT ${windowEntryColumns(asText)}, m.chain, m.depth FROM entries m
+  message: `SELECT ${windowEntryColumns(asText)}, m.pack, m.chain, m.depth FROM entries m
     WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND m.kind = 'message'
       AND m.status = 'committed'`,
 });
+
+const STORED_NAMES = [...WINDOW_ENTRY_NAMES, "pack"];
 
 export function readWindows(
   db: SqliteConnection,
@@ -75,8 +78,9 @@ function readMatch(
   const entry = row && entryEnd(row, request);
   if (entry === undefined) return toWindow(head, active?.id ?? null, [], new Map());
   const { leaf } = findPath(db, tenant, request.session, entry, active);
+  const rows = row === undefined ? [] : [unfoldContent(db, tenant, request.session, row)];
   const payloads = readPayloads(db, tenant, [textOrNull(row?.["content"])]);
-  return toWindow(head, leaf, row === undefined ? [] : [row], payloads);
+  return toWindow(head, leaf, rows, payloads);
 }
 
 function readWindow(
@@ -91,7 +95,9 @@ function readWindow(
   if (entry === undefined) return toWindow(head, activeLeaf(head)?.id ?? null, [], new Map());
   const { leaf, path } = findPath(db, tenant, session, entry, activeLeaf(head));
   const rows = windowRanges(path, entry, request).flatMap(({ chain, from, to, maxDepth }) =>
-    db.records(SQL.messages, WINDOW_ENTRY_NAMES, tenant, session, chain, from, to, maxDepth),
+    db
+      .records(SQL.messages, STORED_NAMES, tenant, session, chain, from, to, maxDepth)
+      .map((row) => unfoldContent(db, tenant, session, row)),
   );
   // Only the match is looked into; of its neighbours the heads are shown.
   const matched = rows.find((row) => row["sequence"] === sequence);

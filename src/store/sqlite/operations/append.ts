@@ -5,7 +5,6 @@ import type { Point } from "../../../transcript/place.ts";
 import { entryPinned, leafMoved } from "../../new-changes.ts";
 import {
   type AppendPlan,
-  type EntryRow,
   namedEntries,
   placedEntry,
   planAppend,
@@ -28,27 +27,16 @@ import {
   sessionNotFound,
 } from "../../store-errors.ts";
 import { planDelta } from "../../tenant-delta.ts";
-import { insertRows, runInTens } from "../insert-rows.ts";
+import { PARENT_ID } from "../packs/parent-column.ts";
+import type { StoredParts } from "../packs/write-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
 import { readChains } from "./chains.ts";
 import { type FeedPlan, findTenant, planFeed, writeFeed, writePlannedFeed } from "./feed.ts";
-import { type FeedRow, feedRows } from "./feed-rows.ts";
 import { replayed, storeResult } from "./idempotency.ts";
+import { insertEntries, packRows } from "./insert-entries.ts";
 import { addParticipants } from "./sessions.ts";
-
-const ENTRY_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
-    depth, ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
-    cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
-    content_bytes, nonce, hash, fed_at, fed_hash, fed_usage, fed_usage_hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** For what most entries are: committed messages without the columns that are left out here. */
-const PLAIN_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
-    depth, ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce,
-    hash, fed_at, fed_hash, fed_usage, fed_usage_hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const MOVED = `leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?, leaf_ordinal = ?,
   leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?, last_chain = ?,
@@ -65,10 +53,6 @@ const SQL = statements("append", {
       NOT EXISTS (SELECT 1 FROM entries d WHERE d.tenant = e.tenant AND d.session = e.session
         AND d.chain = e.chain AND d.ordinal >= e.ordinal AND d.depth > e.depth) AS at_tip
     FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
-  insertEntry: insertRows(1, ENTRY_INSERT),
-  insertTenEntries: insertRows(10, ENTRY_INSERT),
-  insertPlain: insertRows(1, PLAIN_INSERT),
-  insertTenPlain: insertRows(10, PLAIN_INSERT),
   insertChain: `INSERT INTO chains (tenant, session, chain, parent_chain, fork_depth, fork_ordinal)
     VALUES (?, ?, ?, ?, ?, ?)`,
   supersede: `UPDATE entries SET superseded_by = ? WHERE tenant = ? AND session = ? AND id = ?`,
@@ -84,7 +68,8 @@ const SQL = statements("append", {
   setSummary: `UPDATE sessions SET summary = ? WHERE tenant = ? AND session = ?`,
   setSummarized: `UPDATE session_state SET summarized_through = ? WHERE tenant = ? AND session = ?`,
   setPinned: `UPDATE entries SET pinned = ? WHERE tenant = ? AND session = ? AND id = ?`,
-  placed: `SELECT id, sequence, parent_id, ordinal, hash FROM entries WHERE tenant = ? AND id = ?`,
+  placed: `SELECT e.id, e.sequence, ${PARENT_ID} AS parent_id, e.ordinal, e.hash FROM entries e
+    WHERE e.tenant = ? AND e.id = ?`,
 });
 
 export function append(db: SqliteConnection, name: string, request: AppendRequest): AppendResult {
@@ -101,7 +86,8 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
     keepSummary(db, tenant, session, request.summary);
   }
   const feed = planFeed(db, tenant, plan.changes);
-  carryOut(db, tenant, session.number, plan, feed, request.now);
+  const parts = request.isHistory ? packRows(db, tenant, session.number, plan.rows) : undefined;
+  carryOut(db, tenant, session.number, plan, feed, request.now, parts);
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
   // Last: the tenant's row is the one that all of its writers meet at.
@@ -136,7 +122,7 @@ function keepSummary(
   db.run(SQL.setSummarized, summary.through, tenant, number);
 }
 
-/** Writes all that a plan says, but of the feed only what entries tell. */
+/** Writes all that a plan says, but of the feed only what entries tell. `parts` are those of its rows. */
 export function carryOut(
   db: SqliteConnection,
   tenant: number,
@@ -144,12 +130,13 @@ export function carryOut(
   plan: AppendPlan,
   feed: FeedPlan,
   now: number,
+  parts?: readonly StoredParts[],
 ): void {
   for (const chain of plan.chains) {
     const { parentChain, forkDepth, forkOrdinal } = chain;
     db.run(SQL.insertChain, tenant, session, chain.chain, parentChain, forkDepth, forkOrdinal);
   }
-  insertEntries(db, tenant, session, plan.rows, feed);
+  insertEntries(db, tenant, session, plan.rows, feed, parts);
   for (const { entry, place } of plan.rows) {
     if (entry.payloads.length === 0) continue;
     storePayloads(db, tenant, session, place.sequence, entry.payloads);
@@ -269,104 +256,4 @@ export function replayedResult(
     return row === undefined ? [] : toPlacedEntry(row);
   });
   return { entries, leaf: state.leaf?.id ?? null, replayed: true };
-}
-
-/** Values that are not handed over are not converted either: plain rows take a fifth less time. */
-function insertEntries(
-  db: SqliteConnection,
-  tenant: number,
-  session: number,
-  rows: readonly EntryRow[],
-  feed: FeedPlan,
-): void {
-  const told = feedRows(rows, feed.changes, feed.tenant.rowBeforeFeed);
-  let next = 0;
-  const fed = () => told[next++] as FeedRow;
-  if (rows.every(isPlain)) {
-    runInTens(db, SQL.insertPlain, SQL.insertTenPlain, rows, (row) =>
-      plainValues(tenant, session, row, fed()),
-    );
-  } else {
-    runInTens(db, SQL.insertEntry, SQL.insertTenEntries, rows, (row) =>
-      entryValues(tenant, session, row, fed()),
-    );
-  }
-}
-
-function isPlain({ entry, status }: EntryRow): boolean {
-  return (
-    entry.kind === "message" &&
-    status === "committed" &&
-    entry.usage === null &&
-    entry.metadata === null &&
-    entry.adapter === null &&
-    entry.copiedFrom === undefined
-  );
-}
-
-function toBytes(text: string | null | undefined): Buffer | null {
-  return text === null || text === undefined ? null : Buffer.from(text);
-}
-
-function plainValues(tenant: number, session: number, row: EntryRow, fed: FeedRow): SqlValue[] {
-  const { entry, place } = row;
-  return [
-    tenant,
-    fed.number,
-    session,
-    place.sequence,
-    entry.id,
-    place.parent?.id ?? null,
-    place.chain,
-    place.depth,
-    place.ordinal,
-    entry.role,
-    entry.actor,
-    entry.model,
-    entry.createdAt,
-    row.content,
-    entry.contentBytes,
-    row.nonce,
-    row.hash,
-    fed.at,
-    fed.hash,
-    toBytes(fed.usage?.change.details),
-    fed.usage?.hash ?? null,
-  ];
-}
-
-function entryValues(tenant: number, session: number, row: EntryRow, fed: FeedRow): SqlValue[] {
-  const { entry, place } = row;
-  return [
-    tenant,
-    fed.number,
-    session,
-    place.sequence,
-    entry.id,
-    place.parent?.id ?? null,
-    place.chain,
-    place.depth,
-    place.ordinal,
-    entry.kind,
-    entry.role,
-    entry.actor,
-    row.status,
-    entry.model,
-    entry.adapter,
-    entry.usage?.inputTokens ?? null,
-    entry.usage?.outputTokens ?? null,
-    entry.usage?.cacheCreationTokens ?? null,
-    entry.usage?.cacheReadTokens ?? null,
-    toBytes(entry.metadata),
-    entry.createdAt,
-    entry.copiedFrom ?? null,
-    row.content,
-    entry.contentBytes,
-    row.nonce,
-    row.hash,
-    fed.at,
-    fed.hash,
-    toBytes(fed.usage?.change.details),
-    fed.usage?.hash ?? null,
-  ];
 }

@@ -6,6 +6,7 @@ import { sessionDeleted } from "../../new-changes.ts";
 import type { Tombstone } from "../../records.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";
+import { deletePacks } from "../packs/clear-packs.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { releasePayloads } from "./blobs.ts";
@@ -66,6 +67,7 @@ export function deleteSession(
   const feed = planFeed(db, tenant, [sessionDeleted(tombstone, by)]);
   keepFeedRows(db, tenant, { number: session, id }, feed.tenant.rowBeforeFeed);
   db.run(SQL.deleteEntries, tenant, session);
+  deletePacks(db, tenant, session);
   db.run(SQL.deleteChains, tenant, session);
   db.run(SQL.deleteParticipants, tenant, session);
   db.run(SQL.deleteFacts, tenant, session);

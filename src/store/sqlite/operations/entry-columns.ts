@@ -1,6 +1,13 @@
-/** The columns of an entry, as SQLite gives them soonest. */
+/** The columns of an entry, as SQLite gives them soonest, and where the rest of it is. */
 
-import { entryColumns } from "../../rows/entry-row.ts";
+import { ENTRY_NAMES, entryColumns } from "../../rows/entry-row.ts";
 import { asText } from "../as-text.ts";
+import { PARENT_ID } from "../packs/parent-column.ts";
 
-export const ENTRY_COLUMNS: string = entryColumns(asText, (column) => `lower(hex(${column}))`);
+const COLUMNS = entryColumns(asText, (column) => `lower(hex(${column}))`);
+
+/** Rows with these are to be unfolded: `pack` says where the content and the metadata may be. */
+export const ENTRY_COLUMNS: string = `e.pack, ${COLUMNS.replace("e.parent_id", `${PARENT_ID} AS parent_id`)}`;
+
+/** Their names, in order. */
+export const STORED_NAMES: readonly string[] = ["pack", ...ENTRY_NAMES];

@@ -7,6 +7,8 @@ import { toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
 import { sessionNotFound } from "../../store-errors.ts";
+import { eraseFromPacks } from "../packs/clear-packs.ts";
+import { unfold } from "../packs/read-pack.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
@@ -54,7 +56,9 @@ export function eraseContent(
   if (tenant === undefined) throw sessionNotFound(request.sessionId);
   const { entryIds, now, appliedThrough } = request;
   const entries = entryIds.flatMap((id) =>
-    db.all(SQL.find, tenant, session, id).map((row) => toEntry(row, request.sessionId)),
+    db
+      .all(SQL.find, tenant, session, id)
+      .map((row) => toEntry(unfold(db, tenant, session, row), request.sessionId)),
   );
   const newest = db.get(SQL.newestCompaction, tenant, session)?.["sequence"];
   const plan = planErase(request, entries, Number(newest ?? 0));
@@ -82,6 +86,8 @@ export function eraseRows(
   session: number,
   rows: readonly ErasedRow[],
 ): void {
+  const sequences = rows.map(({ sequence }) => sequence);
+  eraseFromPacks(db, tenant, session, sequences);
   for (const { sequence, contentHash } of rows) {
     if (contentHash === null) db.run(SQL.bury, tenant, session, sequence);
     else db.run(SQL.erase, contentHash, tenant, session, sequence);

@@ -14,15 +14,16 @@ import {
   type HistoryKinds,
 } from "../../entry-query.ts";
 import type { EntryRecord, EntryUsage } from "../../records.ts";
-import { ENTRY_NAMES, toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
+import { toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
+import { unfold } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findPoint, readState } from "./append.ts";
 import { readPayloads } from "./blobs.ts";
 import { readChains } from "./chains.ts";
-import { ENTRY_COLUMNS } from "./entry-columns.ts";
+import { ENTRY_COLUMNS, STORED_NAMES } from "./entry-columns.ts";
 import { findTenant } from "./feed.ts";
 
 const SQL = statements("read_entries", {
@@ -41,7 +42,7 @@ const SQL = statements("read_entries", {
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT ?`,
   tree: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
-  findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id FROM entries e
+  findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id, e.session FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ?`,
   usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = ? AND e.id = ?`,
@@ -69,7 +70,7 @@ const SQL = statements("read_entries", {
 });
 
 /** Who reads the tree may want to check its hashes. */
-const TREE_NAMES = [...ENTRY_NAMES, "nonce"];
+const TREE_NAMES = [...STORED_NAMES, "nonce"];
 
 export function readEntries(db: SqliteConnection, name: string, query: EntryQuery): EntryPage {
   const tenant = findTenant(db, name);
@@ -83,7 +84,7 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
     return { ...page, rootHash: state.rootHash };
   }
   if (query.select === "marked" && query.leaf === undefined) {
-    const rows = db.records(SQL[query.mark], ENTRY_NAMES, tenant, number, query.limit).reverse();
+    const rows = db.records(SQL[query.mark], STORED_NAMES, tenant, number, query.limit).reverse();
     return toPage(scope, rows, rows.length, query.payloads);
   }
   const leaf = query.leaf ?? undefined;
@@ -92,7 +93,7 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
   const ranges = pathRanges(end, readChains(db, tenant, number, end?.chain ?? 0));
   if (query.select === "marked") {
     const all = db
-      .records(SQL[query.mark], ENTRY_NAMES, tenant, number, -1)
+      .records(SQL[query.mark], STORED_NAMES, tenant, number, -1)
       .map((row) => ({ row, point: toPathEnd(row) }));
     const rows = all.filter(({ point }) => isOnPath(point, ranges)).map(({ row }) => row);
     const newest = rows.slice(0, query.limit).reverse();
@@ -120,7 +121,9 @@ export function findEntries(
   if (tenant === undefined) return { entries: [], payloads: new Map(), total: 0 };
   const entries = ids.flatMap((id) => {
     const row = db.get(SQL.findById, tenant, id);
-    return row === undefined ? [] : toEntry(row, String(row["session_id"]));
+    if (row === undefined) return [];
+    unfold(db, tenant, Number(row["session"]), row);
+    return toEntry(row, String(row["session_id"]));
   });
   const contents = payloads ? entries.map((entry) => entry.content) : [];
   return { entries, payloads: readPayloads(db, tenant, contents), total: entries.length };
@@ -149,8 +152,8 @@ export function listLeaves(
   const { number } = readState(db, tenant, sessionId);
   if (tenant === undefined) return [];
   return db
-    .records(SQL.leaves, ENTRY_NAMES, tenant, number, limit)
-    .map((row) => toEntry(row, sessionId));
+    .records(SQL.leaves, STORED_NAMES, tenant, number, limit)
+    .map((row) => toEntry(unfold(db, tenant, number, row), sessionId));
 }
 
 interface Scope {
@@ -172,7 +175,7 @@ function readMessages(
   return rangesWithOrdinals(ranges, from, to).flatMap((range) =>
     db.records(
       SQL.messages,
-      ENTRY_NAMES,
+      STORED_NAMES,
       tenant,
       session,
       range.chain,
@@ -203,7 +206,7 @@ function readHistory(
     newest.push(
       ...db.records(
         SQL.history,
-        ENTRY_NAMES,
+        STORED_NAMES,
         tenant,
         session,
         range.chain,
@@ -233,7 +236,7 @@ function readPath(
     rows.push(
       ...db.records(
         SQL.path,
-        ENTRY_NAMES,
+        STORED_NAMES,
         tenant,
         session,
         range.chain,
@@ -262,7 +265,8 @@ function toPage(
   total: number,
   payloads: boolean,
 ): EntryPage {
-  const entries = rows.map((row) => toEntry(row, scope.sessionId));
+  const { db, tenant, session, sessionId } = scope;
+  const entries = rows.map((row) => toEntry(unfold(db, tenant, session, row), sessionId));
   const contents = payloads ? entries.map((entry) => entry.content) : [];
-  return { entries, payloads: readPayloads(scope.db, scope.tenant, contents), total };
+  return { entries, payloads: readPayloads(db, tenant, contents), total };
 }

@@ -1,0 +1,56 @@
+/** Packs for entries that come from a dump, whose rows have everything themselves. */
+
+import type { Row } from "../../records.ts";
+import { textOrNull } from "../../rows/text.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { writePack } from "./write-pack.ts";
+
+/** As much as an import writes at once. */
+const MAX_ENTRIES = 50;
+const MAX_BYTES = 48 * 1024;
+
+/** The same rows as this backend has them: with their `pack`, and without what is in it. */
+export function packLoaded(db: SqliteConnection, rows: readonly Row[]): Row[] {
+  return [...runs(rows)].flatMap((run) => {
+    const { tenant, session, sequence } = run[0] as Row;
+    const entries = run.map((row) => ({
+      kind: String(row["kind"]),
+      role: textOrNull(row["role"]),
+      text: textOrNull(row["content"]),
+      content: bytesOf(row["content"]),
+      metadata: bytesOf(row["metadata"]),
+    }));
+    const parts = writePack(db, Number(tenant), Number(session), Number(sequence), entries);
+    return run.map((row, i) => ({ ...row, ...parts[i] }));
+  });
+}
+
+/** Rows whose sequences follow each other in one session, as many as make a pack. */
+function* runs(rows: readonly Row[]): Generator<Row[]> {
+  let run: Row[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const last = run.at(-1);
+    const isFull = run.length === MAX_ENTRIES || bytes >= MAX_BYTES;
+    if (last !== undefined && (isFull || !follows(row, last))) {
+      yield run;
+      run = [];
+      bytes = 0;
+    }
+    run.push(row);
+    bytes += (bytesOf(row["content"])?.length ?? 0) + (bytesOf(row["metadata"])?.length ?? 0);
+  }
+  if (run.length > 0) yield run;
+}
+
+function follows(row: Row, last: Row): boolean {
+  return (
+    row["tenant"] === last["tenant"] &&
+    row["session"] === last["session"] &&
+    Number(row["sequence"]) === Number(last["sequence"]) + 1
+  );
+}
+
+function bytesOf(value: Row[string] | undefined): Uint8Array | null {
+  return value instanceof Uint8Array ? value : null;
+}

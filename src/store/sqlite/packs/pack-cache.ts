@@ -1,0 +1,52 @@
+/**
+ * The packs that a connection has read last: the entries of a page are mostly in one or two.
+ *
+ * The number of a committed pack is never given out again, and what is taken out of a pack is no
+ * longer asked for, so nothing here grows stale. A rollback empties it: it may have taken one back.
+ */
+
+import type { Pack } from "./pack.ts";
+
+/** About fifty packs. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
+export class PackCache {
+  /** The one that was used last comes last. */
+  readonly #packs = new Map<string, Pack>();
+  #bytes = 0;
+
+  find(tenant: number, session: number, number: number): Pack | undefined {
+    const key = keyOf(tenant, session, number);
+    const pack = this.#packs.get(key);
+    if (pack === undefined) return undefined;
+    this.#packs.delete(key);
+    this.#packs.set(key, pack);
+    return pack;
+  }
+
+  keep(tenant: number, session: number, number: number, pack: Pack): void {
+    this.drop(tenant, session, number);
+    this.#packs.set(keyOf(tenant, session, number), pack);
+    this.#bytes += pack.size;
+    for (const [key, { size }] of this.#packs) {
+      if (this.#bytes <= MAX_BYTES) break;
+      this.#packs.delete(key);
+      this.#bytes -= size;
+    }
+  }
+
+  drop(tenant: number, session: number, number: number): void {
+    const key = keyOf(tenant, session, number);
+    this.#bytes -= this.#packs.get(key)?.size ?? 0;
+    this.#packs.delete(key);
+  }
+
+  clear(): void {
+    this.#packs.clear();
+    this.#bytes = 0;
+  }
+}
+
+function keyOf(tenant: number, session: number, number: number): string {
+  return `${tenant} ${session} ${number}`;
+}

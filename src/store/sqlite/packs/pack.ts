@@ -1,0 +1,92 @@
+/**
+ * What neighbouring entries have that resembles one another, compressed together.
+ *
+ * A tool call looks like the one before it, and so does what its source said of it: compressed one by
+ * one such texts lose a third, forty of them together lose two thirds.
+ */
+
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+
+/** What stands behind each text but the last. No JSON has this byte in it, and none is empty. */
+const END = 0;
+
+/** Two thirds of the time of level 3, for less than a hundredth more bytes. */
+const LEVEL = 2;
+
+/** A pack has about as much; one buffer that mostly suffices saves putting several together. */
+const USUAL_BYTES = 64 * 1024;
+
+/**
+ * A pack as it is read: for each of its slots JSON texts, and null for what it does not hold. Each is
+ * decoded when it is asked for: one letter beyond ASCII would make all of them cost twice.
+ */
+export class Pack {
+  readonly #plain: Buffer;
+  /** Where each text ends: content and metadata of each slot in turn. */
+  readonly #ends: readonly number[];
+
+  /** Throws if the bytes are not those of a pack. */
+  constructor(bytes: Uint8Array) {
+    this.#plain = zstdDecompressSync(bytes, { chunkSize: USUAL_BYTES });
+    this.#ends = endsOf(this.#plain);
+  }
+
+  /** About what it takes in memory. */
+  get size(): number {
+    return this.#plain.length;
+  }
+
+  content(slot: number): string | null {
+    return this.#text(2 * slot);
+  }
+
+  metadata(slot: number): string | null {
+    return this.#text(2 * slot + 1);
+  }
+
+  /** The bytes of the same pack without what it holds for `slots`; undefined if nothing is left. */
+  without(slots: ReadonlySet<number>): Uint8Array | undefined {
+    const left = this.#ends.map((end, i) =>
+      this.#plain.subarray(slots.has(i >> 1) ? end : this.#start(i), end),
+    );
+    return left.every((text) => text.length === 0) ? undefined : packTexts(left);
+  }
+
+  #text(i: number): string | null {
+    const start = this.#start(i);
+    const end = this.#ends[i] ?? start;
+    return end === start ? null : this.#plain.toString("utf8", start, end);
+  }
+
+  #start(i: number): number {
+    return i === 0 ? 0 : (this.#ends[i - 1] ?? this.#plain.length) + 1;
+  }
+}
+
+function endsOf(plain: Buffer): number[] {
+  const ends: number[] = [];
+  for (let end = plain.indexOf(END); end >= 0; end = plain.indexOf(END, end + 1)) ends.push(end);
+  ends.push(plain.length);
+  return ends;
+}
+
+/** The bytes of a pack: content and metadata of each slot in turn, empty where it has none. */
+export function packTexts(texts: readonly Uint8Array[]): Uint8Array {
+  const size = texts.reduce((sum, text) => sum + text.length + 1, -1);
+  const plain = Buffer.allocUnsafe(size);
+  let end = 0;
+  for (const text of texts) {
+    if (end > 0) plain[end - 1] = END;
+    plain.set(text, end);
+    end += text.length + 1;
+  }
+  return zstdCompressSync(plain, {
+    chunkSize: Math.max(1_024, size >> 1),
+    params: { [constants.ZSTD_c_compressionLevel]: LEVEL },
+  });
+}
+
+/** Whether a pack gives the text back as it is. */
+export function isPackable(text: Uint8Array): boolean {
+  return text.length > 0 && !text.includes(END);
+}

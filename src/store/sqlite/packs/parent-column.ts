@@ -1,0 +1,29 @@
+/**
+ * The parent of an entry, as SQLite stores it.
+ *
+ * Most entries of a history follow the one before, whose id is in the row before. There the column is
+ * empty, and the id is looked up by the row number, which never changes.
+ */
+
+import type { EntryRow } from "../../plan-append.ts";
+import type { FeedRow } from "../operations/feed-rows.ts";
+
+/** The parent's id of an entry (e), in SQL. */
+export const PARENT_ID = `CASE e.parent_id WHEN '' THEN (SELECT p.id FROM entries p
+  WHERE p.tenant = e.tenant AND p.entry = e.entry - 1) ELSE e.parent_id END`;
+
+export interface WrittenRow {
+  readonly row: EntryRow;
+  readonly fed: FeedRow;
+}
+
+/** What the column has for an entry of a history, after the one that is written before it. */
+export function parentAfter(
+  row: EntryRow,
+  fed: FeedRow,
+  before: WrittenRow | undefined,
+): string | null {
+  const parent = row.place.parent?.id ?? null;
+  const isBefore = before?.row.entry.id === parent && before?.fed.number === fed.number - 1;
+  return isBefore ? "" : parent;
+}

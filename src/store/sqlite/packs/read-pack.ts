@@ -1,0 +1,78 @@
+/** What an entry has in a pack, put back into its row. */
+
+import { textOrNull } from "../../rows/text.ts";
+import { packDamaged } from "../../store-errors.ts";
+import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+import { Pack } from "./pack.ts";
+import { isSplit, joinSaid } from "./said.ts";
+
+const SQL = statements("read_pack", {
+  read: `SELECT bytes FROM packs WHERE tenant = ? AND session = ? AND pack = ?`,
+});
+
+/**
+ * Gives the row of an entry its content and metadata, wherever they are. The row has `sequence`,
+ * `pack`, and of `content` and `metadata` what it keeps itself; it is changed in place.
+ */
+export function unfold<Row extends SqlRow>(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  row: Row,
+): Row {
+  const number = row["pack"];
+  if (typeof number !== "number") return row;
+  const pack = readPack(db, tenant, session, number);
+  const slot = Number(row["sequence"]) - number;
+  const whole: SqlRow = row;
+  whole["content"] = wholeContent(textOrNull(row["content"]), pack.content(slot));
+  whole["metadata"] ??= pack.metadata(slot);
+  return row;
+}
+
+/** The same for a row that is asked for its content alone: where that was all said, in no pack. */
+export function unfoldContent<Row extends SqlRow>(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  row: Row,
+): Row {
+  const number = row["pack"];
+  if (typeof number !== "number") return row;
+  const kept = textOrNull(row["content"]);
+  if (kept !== null && !isSplit(kept)) return row;
+  const slot = Number(row["sequence"]) - number;
+  const whole: SqlRow = row;
+  whole["content"] = wholeContent(kept, readPack(db, tenant, session, number).content(slot));
+  return row;
+}
+
+export function readPack(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  number: number,
+): Pack {
+  const known = db.packs.find(tenant, session, number);
+  if (known !== undefined) return known;
+  const bytes = db.get(SQL.read, tenant, session, number)?.["bytes"];
+  if (!(bytes instanceof Uint8Array)) throw packDamaged(session, number);
+  const pack = decoded(bytes, session, number);
+  db.packs.keep(tenant, session, number, pack);
+  return pack;
+}
+
+/** Of what the row and the pack have, either or both. */
+function wholeContent(kept: string | null, packed: string | null): string | null {
+  if (kept === null || packed === null) return kept ?? packed;
+  return isSplit(kept) ? joinSaid({ said: kept, rest: packed }) : kept;
+}
+
+function decoded(bytes: Uint8Array, session: number, number: number): Pack {
+  try {
+    return new Pack(bytes);
+  } catch (cause) {
+    throw packDamaged(session, number, cause);
+  }
+}

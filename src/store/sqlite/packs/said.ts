@@ -1,0 +1,74 @@
+/**
+ * What was said in a message, and the rest of its content.
+ *
+ * Some agents write a whole turn as one message: a thought, an answer and the calls of tools. The
+ * answer stays in the entry's row, as a list of its blocks of text; the rest goes into the pack, with
+ * a mark where each of these blocks was. Both are cut out of the content as it is, to the byte: the
+ * entry's hash is over it.
+ */
+
+export interface SplitContent {
+  /** Begins with a space, as no whole content does. */
+  readonly said: string;
+  readonly rest: string;
+}
+
+const START = '{"type":"text","text":"';
+
+/** Stands in the rest for a block. No JSON has this character in it. */
+const MARK = "\u0001";
+
+/** Undefined for content that is better in one piece, or that has texts that are not told apart. */
+export function splitSaid(content: string): SplitContent | undefined {
+  // One block: nothing but what was said.
+  if (content.lastIndexOf('{"type":') === 1) return undefined;
+  // What a tool gave may be text as well, and nobody said that.
+  if (content.includes('"tool_result"') || content.includes(MARK)) return undefined;
+  const blocks: string[] = [];
+  let rest = "";
+  let end = 0;
+  for (const span of textBlocks(content)) {
+    blocks.push(content.slice(span.start, span.end));
+    rest += content.slice(end, span.start) + MARK;
+    end = span.end;
+  }
+  rest += content.slice(end);
+  const isTold = blocks.length > 0 && !rest.includes('"type":"text"');
+  return isTold ? { said: ` [${blocks.join(",")}]`, rest } : undefined;
+}
+
+/** Whether a row has of its content only what was said. */
+export function isSplit(content: string): boolean {
+  return content.startsWith(" ");
+}
+
+/** The content that was split. */
+export function joinSaid({ said, rest }: SplitContent): string {
+  const blocks = textBlocks(said).map(({ start, end }) => said.slice(start, end));
+  return rest.split(MARK).reduce((whole, part, i) => whole + (blocks[i - 1] ?? "") + part);
+}
+
+/** Blocks of text and nothing else. Inside a text a quotation mark is escaped, so none begins there. */
+function textBlocks(json: string): { readonly start: number; readonly end: number }[] {
+  const spans: { start: number; end: number }[] = [];
+  let start = json.indexOf(START);
+  while (start >= 0) {
+    const quote = closingQuote(json, start + START.length);
+    if (json[quote + 1] === "}") spans.push({ start, end: quote + 2 });
+    start = json.indexOf(START, quote);
+  }
+  return spans;
+}
+
+/** Where the text that goes on at `from` ends. */
+function closingQuote(json: string, from: number): number {
+  let quote = json.indexOf('"', from);
+  while (quote >= 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1);
+  return quote < 0 ? json.length : quote;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json[at - 1 - backslashes] === "\\") backslashes++;
+  return backslashes % 2 === 1;
+}

@@ -1,0 +1,92 @@
+/** Which parts of entries go into a pack, and which stay in their rows. */
+
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+import { isPackable, packTexts } from "./pack.ts";
+import { isSplit, splitSaid } from "./said.ts";
+
+const SQL = statements("write_pack", {
+  insert: `INSERT INTO packs (tenant, session, pack, bytes) VALUES (?, ?, ?, ?)`,
+});
+
+/** Less than a page or two, such as one line of a file that is followed, gains nothing. */
+const MIN_PACKED_BYTES = 2_048;
+
+/** What of an entry may be packed. */
+export interface PackableEntry {
+  readonly kind: string;
+  readonly role: string | null;
+  /** The same as text and as it is stored; null if it was erased. */
+  readonly text: string | null;
+  readonly content: Uint8Array | null;
+  readonly metadata: Uint8Array | null;
+}
+
+/** What a row keeps, and where the rest of it is. */
+export interface StoredParts {
+  readonly content: Uint8Array | null;
+  readonly metadata: Uint8Array | null;
+  /** The number of the pack; null if there is no rest. */
+  readonly pack: number | null;
+}
+
+/**
+ * Stores the pack of entries whose sequences follow each other from `first` on, if one is of use, and
+ * says what is left of each: a place in a pack follows from the sequence.
+ */
+export function writePack(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  first: number,
+  entries: readonly PackableEntry[],
+): StoredParts[] {
+  const texts: Uint8Array[] = [];
+  let bytes = 0;
+  const parts = entries.map((entry): StoredParts => {
+    const { kept, packed } = dividedContent(entry);
+    const packsMetadata = entry.metadata !== null && isPackable(entry.metadata);
+    const packedMetadata = packsMetadata ? entry.metadata : NOTHING;
+    texts.push(packed, packedMetadata);
+    const packedBytes = packed.length + packedMetadata.length;
+    bytes += packedBytes;
+    return {
+      content: kept,
+      metadata: packsMetadata ? null : entry.metadata,
+      pack: packedBytes > 0 ? first : null,
+    };
+  });
+  if (bytes < MIN_PACKED_BYTES) {
+    return entries.map(({ content, metadata }) => ({ content, metadata, pack: null }));
+  }
+  db.run(SQL.insert, tenant, session, first, packTexts(texts));
+  return parts;
+}
+
+const NOTHING = new Uint8Array(0);
+
+interface DividedContent {
+  readonly kept: Uint8Array | null;
+  /** Empty if it is all kept. */
+  readonly packed: Uint8Array;
+}
+
+function dividedContent(entry: PackableEntry): DividedContent {
+  const { text, content } = entry;
+  if (text === null || content === null || !isPackable(content) || isSplit(text)) {
+    return { kept: content, packed: NOTHING };
+  }
+  if (!isSaid(entry, text)) return { kept: null, packed: content };
+  const split = splitSaid(text);
+  if (split === undefined) return { kept: content, packed: NOTHING };
+  return { kept: Buffer.from(split.said), packed: Buffer.from(split.rest) };
+}
+
+/**
+ * What people and models said is read in its row, by SQL as well. A quotation mark inside a text is
+ * escaped, so the words below are those of a block.
+ */
+function isSaid({ kind, role }: PackableEntry, text: string): boolean {
+  const isSpeaker = role === "user" || role === "assistant";
+  return kind === "message" && isSpeaker && text.includes('"type":"text"');
+}
