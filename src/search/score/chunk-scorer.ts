@@ -54,6 +54,8 @@ const CLEARLY = 1 - 1e-6;
 /** Good ones first: they raise the threshold for the others. */
 const GOOD = 0.8;
 
+const ANY = [0];
+
 /** How many postings may be read for the price of looking one up. */
 const LOOKUP_COST = 16;
 
@@ -103,7 +105,24 @@ export function exactScore(task: ChunkTask, document: number): number {
   return score;
 }
 
+/** So few postings in a window are all read: choosing would take longer. */
+const FEW = 32;
+
 function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void {
+  let postings = 0;
+  for (let i = 0; i < active.length; i++) {
+    const { from, to } = active[i] as ActiveList;
+    postings += to - from;
+  }
+  if (postings <= FEW) {
+    let count = 0;
+    for (let i = 0; i < active.length; i++) {
+      count = addList(task, active[i] as ActiveList, base, count);
+    }
+    offerAll(task, base, touched, count);
+    for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
+    return;
+  }
   const needed = task.threshold() * CLEARLY - task.maxBoost;
   let below = 0;
   let essential = 0;
@@ -126,7 +145,7 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
     else addToTouched(task, list, base);
     left = keep(task, base, left, list.below, needed);
   }
-  offerAll(task, base, left);
+  offerAll(task, base, candidates, left);
   for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
 }
 
@@ -204,14 +223,14 @@ function keep(task: ChunkTask, base: number, count: number, rest: number, needed
 }
 
 /** Offers the candidates that the filter accepts. Good ones go first: they raise the threshold. */
-function offerAll(task: ChunkTask, base: number, count: number): void {
+function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: number): void {
   let best = 0;
-  for (let i = 0; i < count; i++) best = Math.max(best, sums[candidates[i] as number] as number);
+  for (let i = 0; i < count; i++) best = Math.max(best, sums[from[i] as number] as number);
   const { roles } = task.columns;
-  for (const good of [best * GOOD, 0]) {
+  for (const good of count > 1 ? [best * GOOD, 0] : ANY) {
     let needed = task.threshold() * CLEARLY - task.maxBoost;
     for (let i = 0; i < count; i++) {
-      const slot = candidates[i] as number;
+      const slot = from[i] as number;
       const sum = sums[slot] as number;
       if (sum < good || sum < 0) continue;
       const document = base + slot;

@@ -317,9 +317,11 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
           );
         }
         expect(windows[0]).toMatchObject({
-          ...{ sessionId: id, title: meta?.title, agent: meta?.agent },
-          ...{ createdAt: meta?.createdAt, updatedAt: meta?.updatedAt },
-          messageCount: meta?.messageCount,
+          head: {
+            ...{ sessionId: id, title: meta?.title, agent: meta?.agent },
+            ...{ createdAt: meta?.createdAt, updatedAt: meta?.updatedAt },
+            messageCount: meta?.messageCount,
+          },
         });
       }
     });
@@ -335,7 +337,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       const texts = found?.entries.map(({ blocks }) => blocksText(blocks));
       expect(texts).toEqual([LARGE.slice(0, 200), `2${LARGE}`, "small"]);
       expect(found?.entries[0]).toMatchObject({ role: "user", actor: "ana", createdAt: T0 });
-      expect(without).toMatchObject({ sessionId: id, entries: [] });
+      expect(without).toMatchObject({ head: { sessionId: id }, entries: [] });
       expect(gone).toBeUndefined();
     });
 

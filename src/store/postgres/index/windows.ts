@@ -4,12 +4,14 @@ import type { Window, WindowRequest } from "../../../search/port.ts";
 import type { PathEnd } from "../../../transcript/path.ts";
 import type { Chain } from "../../../transcript/place.ts";
 import {
-  activeLeaf,
   entryEnd,
   type Leaf,
   pathThrough,
-  toWindow,
+  toWindowEntry,
+  toWindowHead,
   WINDOW_COLUMNS,
+  WINDOW_ENTRY_NAMES,
+  type WindowEntryValues,
   type WindowRange,
   windowEntryColumns,
   windowRanges,
@@ -88,10 +90,13 @@ export async function readWindows(
   );
   const contents = matched.map((row) => textOrNull(row?.["content"]));
   const payloads = await readPayloads(tx, contents);
-  return plans.map((plan, i) => {
+  return plans.map(({ leaf }, i) => {
     const head = heads.get(i + 1)?.[0];
     if (head === undefined) return undefined;
-    return toWindow(head, plan.leaf, messages.get(i + 1) ?? [], payloads);
+    const entries = (messages.get(i + 1) ?? []).map((row) =>
+      toWindowEntry(WINDOW_ENTRY_NAMES.map((name) => row[name]) as WindowEntryValues, payloads),
+    );
+    return { head: toWindowHead(head), leaf, entries };
   });
 }
 
@@ -107,11 +112,11 @@ function planWindow(
   chains: ReadonlyMap<number, Chain>,
 ): WindowPlan {
   const entry: PathEnd | undefined = head === undefined ? undefined : entryEnd(head, request);
-  const active = head === undefined ? undefined : activeLeaf(head);
+  const active = head === undefined ? null : toWindowHead(head).active;
   if (entry === undefined) return { leaf: active?.id ?? null, ranges: [] };
   for (const leaf of [active, toTip(tip)]) {
     const path = pathThrough(entry, leaf, chains);
-    if (leaf === undefined || path === undefined) continue;
+    if (leaf === null || leaf === undefined || path === undefined) continue;
     return { leaf: leaf.id, ranges: windowRanges(path, entry, request) };
   }
   return { leaf: active?.id ?? null, ranges: [] };
