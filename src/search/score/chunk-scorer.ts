@@ -21,6 +21,7 @@ import {
   type TermList,
 } from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
+import { bestGains } from "./best-gains.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 
 /** A term of the query in this chunk. `weight` is its idf times its weight in the query. */
@@ -67,6 +68,7 @@ const touched = new Uint16Array(WINDOW_DOCUMENTS);
 const candidates = new Uint16Array(WINDOW_DOCUMENTS);
 
 export function scoreChunk(task: ChunkTask): void {
+  if (task.threshold() === 0) offerFirst(task);
   const lists = task.lists.map((scored) => new ActiveList(scored, task));
   const active: ActiveList[] = [];
   for (let window = 0; window < CHUNK_WINDOWS; window++) {
@@ -79,6 +81,32 @@ export function scoreChunk(task: ChunkTask): void {
     }
     if (active.length === 0 || total < task.threshold() * CLEARLY) continue;
     if (task.isOpen(window)) scoreWindow(task, active, window * WINDOW_DOCUMENTS);
+  }
+}
+
+/** With fewer postings than this, none are worth choosing. */
+const MANY_POSTINGS = 2_048;
+/** Messages that are offered before all others, or four times as many until there is a threshold. */
+const FIRST = 64;
+
+/**
+ * Some messages with the rarest words. Without a threshold every message of the first window would
+ * be a candidate, and most of the work would be there.
+ */
+function offerFirst(task: ChunkTask): void {
+  const { columns, roleWeights } = task;
+  if (task.lists.reduce((sum, { list }) => sum + list.count, 0) < MANY_POSTINGS) return;
+  let offered = 0;
+  for (const { list } of task.lists.toSorted((a, b) => b.weight - a.weight)) {
+    // What so many messages have is not rare.
+    if (list.documents === undefined) continue;
+    for (const document of list.documents) {
+      if (!task.accepts(document)) continue;
+      const role = roleWeights[columns.roles[document] as number] as number;
+      task.offer(document, exactScore(task, document) * role);
+      offered++;
+      if (offered >= 4 * FIRST || (offered >= FIRST && task.threshold() > 0)) return;
+    }
   }
 }
 
@@ -249,7 +277,7 @@ function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: numbe
 class ActiveList {
   readonly scored: ScoredList;
   readonly #task: ChunkTask;
-  #ofChunk: number | undefined;
+  #gains: Float64Array | undefined;
   /** Its postings in the window. */
   from = 0;
   to = 0;
@@ -277,26 +305,8 @@ class ActiveList {
     const { bounds } = this.scored.list;
     const factor = this.scored.weight * this.#task.norm.gain;
     if (bounds === undefined) return factor * this.#bestOf(this.from, this.to);
-    if (bounds.starts.length > 2) {
-      const { starts } = bounds;
-      return factor * this.#bestTriple(starts[window] as number, starts[window + 1] as number);
-    }
-    this.#ofChunk ??= factor * this.#bestTriple(0, bounds.triples.length);
-    return this.#ofChunk;
-  }
-
-  #bestTriple(from: number, to: number): number {
-    const { norm, roleWeights } = this.#task;
-    const triples = this.scored.list.bounds?.triples as Uint32Array;
-    let best = 0;
-    for (let i = from; i < to; i++) {
-      const triple = triples[i] as number;
-      const count = triple & 0xff;
-      const role = roleWeights[(triple >>> 8) & 0xff] as number;
-      const gain = (role * count) / (count + norm.base + norm.slope * (triple >>> 16));
-      if (gain > best) best = gain;
-    }
-    return best;
+    this.#gains ??= bestGains(bounds, this.#task);
+    return factor * (this.#gains[bounds.starts.length > 2 ? window : 0] as number);
   }
 
   #bestOf(from: number, to: number): number {
