@@ -304,6 +304,11 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
           [0, 2, 9].map((n) => ({ session, sequence, before: n, after: n % 3 })),
         );
         const windows = await answerTo(store(), name, { need: "windows", windows: requests });
+        const [{ head } = {}] = windows;
+        const known = requests.map((request) =>
+          head === undefined ? request : { ...request, head },
+        );
+        expect(await answerTo(store(), name, { need: "windows", windows: known })).toEqual(windows);
         for (const [i, request] of requests.entries()) {
           const hit = messages.find(({ sequence }) => sequence === request.sequence);
           const window = windows[i];

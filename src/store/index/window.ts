@@ -25,6 +25,9 @@ export function windowEntryColumns(asText: (column: string) => string): string {
     ${asText("m.content")} AS content`;
 }
 
+/** The chain that a session begins with: if its leaf is there, its path is nowhere else. */
+export const FIRST_CHAIN = 1;
+
 /** The last entry of a path. */
 export interface Leaf extends PathEnd {
   readonly id: string;

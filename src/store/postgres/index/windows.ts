@@ -1,10 +1,14 @@
-/** The messages round hits: all windows together, in three round trips at most. */
+/**
+ * The messages round hits: all windows together. Where the session is known and never branched they
+ * are one round trip; the others take three at most.
+ */
 
-import type { Window, WindowRequest } from "../../../search/port.ts";
+import type { Window, WindowEntry, WindowHead, WindowRequest } from "../../../search/port.ts";
 import type { PathEnd } from "../../../transcript/path.ts";
 import type { Chain } from "../../../transcript/place.ts";
 import {
   entryEnd,
+  FIRST_CHAIN,
   type Leaf,
   pathThrough,
   toWindowEntry,
@@ -67,6 +71,49 @@ export async function readWindows(
   tx: Transaction,
   requests: readonly WindowRequest[],
 ): Promise<(Window | undefined)[]> {
+  const plain = await readPlain(tx, requests);
+  const others = requests.filter((request) => !plain.has(request));
+  const read = await readAny(tx, others);
+  const found = new Map(others.map((request, i) => [request, read[i]]));
+  return requests.map((request) => plain.get(request) ?? found.get(request));
+}
+
+/** In a session of nothing but messages each has its sequence as its ordinal. */
+async function readPlain(
+  tx: Transaction,
+  requests: readonly WindowRequest[],
+): Promise<Map<WindowRequest, Window>> {
+  const plans = requests.map(({ head, sequence, before, after }): WindowPlan => {
+    const active = head?.active;
+    const isPlain = active?.chain === FIRST_CHAIN && active.depth === active.ordinal;
+    if (!isPlain || sequence === 0) return { leaf: null, ranges: [] };
+    const { chain, depth: maxDepth, id } = active;
+    const range = { chain, from: sequence - before, to: sequence + after, maxDepth };
+    return { leaf: id, ranges: [range] };
+  });
+  const messages = await readMessages(tx, requests, plans);
+  const isRight = (row: Row, { sequence }: WindowRequest) =>
+    Number(row["sequence"]) === sequence && Number(row["ordinal"]) === sequence;
+  const right = requests.flatMap((request, i) => {
+    const rows = messages.get(i + 1) ?? [];
+    const match = rows.find((row) => isRight(row, request));
+    return match === undefined ? [] : [{ request, rows, match, leaf: plans[i]?.leaf ?? null }];
+  });
+  const payloads = await readPayloads(
+    tx,
+    right.map(({ match }) => textOrNull(match["content"])),
+  );
+  const windows = right.map(({ request, rows, leaf }): [WindowRequest, Window] => [
+    request,
+    { head: request.head as WindowHead, leaf, entries: toEntries(rows, payloads) },
+  ]);
+  return new Map(windows);
+}
+
+async function readAny(
+  tx: Transaction,
+  requests: readonly WindowRequest[],
+): Promise<(Window | undefined)[]> {
   if (requests.length === 0) return [];
   const sessions = requests.map(({ session }) => session);
   const sequences = requests.map(({ sequence }) => sequence);
@@ -93,11 +140,17 @@ export async function readWindows(
   return plans.map(({ leaf }, i) => {
     const head = heads.get(i + 1)?.[0];
     if (head === undefined) return undefined;
-    const entries = (messages.get(i + 1) ?? []).map((row) =>
-      toWindowEntry(WINDOW_ENTRY_NAMES.map((name) => row[name]) as WindowEntryValues, payloads),
-    );
+    const entries = toEntries(messages.get(i + 1) ?? [], payloads);
     return { head: toWindowHead(head), leaf, entries };
   });
+}
+
+function toEntries(
+  rows: readonly Row[],
+  payloads: ReadonlyMap<string, Uint8Array>,
+): readonly WindowEntry[] {
+  const valuesOf = (row: Row) => WINDOW_ENTRY_NAMES.map((name) => row[name]) as WindowEntryValues;
+  return rows.map((row) => toWindowEntry(valuesOf(row), payloads));
 }
 
 interface WindowPlan {

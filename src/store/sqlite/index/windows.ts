@@ -9,6 +9,7 @@ import type { Window, WindowHead, WindowRequest } from "../../../search/port.ts"
 import type { PathEnd, PathRange } from "../../../transcript/path.ts";
 import {
   entryEnd,
+  FIRST_CHAIN,
   type Leaf,
   pathThrough,
   toWindowEntry,
@@ -51,9 +52,6 @@ const SQL = statements("windows", {
     WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND ${IS_SHOWN}
       AND m.chain = ? AND m.depth <= ?`,
 });
-
-/** The chain that a session begins with: if its leaf is there, its path is nowhere else. */
-const FIRST_CHAIN = 1;
 
 export function readWindows(
   db: SqliteConnection,
