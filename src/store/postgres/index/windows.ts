@@ -1,6 +1,6 @@
 /**
- * The messages round hits: all windows together. Where the session is known and never branched they
- * are one round trip; the others take three at most.
+ * The messages round hits: all windows together, in one round trip where the sessions are known and
+ * never branched, and three at most.
  */
 
 import type { Window, WindowEntry, WindowHead, WindowRequest } from "../../../search/port.ts";
@@ -24,7 +24,7 @@ import type { Row } from "../../records.ts";
 import { toChain } from "../../rows/state-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { readPayloads } from "../operations/blobs.ts";
-import { query } from "../postgres-driver.ts";
+import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
@@ -71,27 +71,41 @@ export async function readWindows(
   tx: Transaction,
   requests: readonly WindowRequest[],
 ): Promise<(Window | undefined)[]> {
-  const plain = await readPlain(tx, requests);
-  const others = requests.filter((request) => !plain.has(request));
-  const read = await readAny(tx, others);
-  const found = new Map(others.map((request, i) => [request, read[i]]));
-  return requests.map((request) => plain.get(request) ?? found.get(request));
+  const plans = requests.map(plainPlan);
+  const others = requests.filter((_, i) => plans[i]?.ranges.length === 0);
+  const [rows = [], ...places] = await tx.together([
+    messagesQuery(tx, requests, plans),
+    ...placeQueries(tx, others),
+  ]);
+  const found = await toPlain(tx, requests, plans, byRank(rows));
+  const add = (read: readonly WindowRequest[], windows: readonly (Window | undefined)[]) => {
+    for (const [i, request] of read.entries()) found.set(request, windows[i]);
+  };
+  add(others, await readPlaced(tx, others, places));
+  const missed = requests.filter((request) => !found.has(request));
+  if (missed.length > 0) {
+    add(missed, await readPlaced(tx, missed, await tx.together(placeQueries(tx, missed))));
+  }
+  return requests.map((request) => found.get(request));
 }
 
-/** In a session of nothing but messages each has its sequence as its ordinal. */
-async function readPlain(
+/** In a session of nothing but messages each has its sequence as its ordinal. No ranges: not known. */
+function plainPlan({ head, sequence, before, after }: WindowRequest): WindowPlan {
+  const active = head?.active;
+  const isPlain = active?.chain === FIRST_CHAIN && active.depth === active.ordinal;
+  if (!isPlain || sequence === 0) return { leaf: null, ranges: [] };
+  const { chain, depth: maxDepth, id } = active;
+  const range = { chain, from: sequence - before, to: sequence + after, maxDepth };
+  return { leaf: id, ranges: [range] };
+}
+
+/** The windows of those whose hit is where it was looked for. */
+async function toPlain(
   tx: Transaction,
   requests: readonly WindowRequest[],
-): Promise<Map<WindowRequest, Window>> {
-  const plans = requests.map(({ head, sequence, before, after }): WindowPlan => {
-    const active = head?.active;
-    const isPlain = active?.chain === FIRST_CHAIN && active.depth === active.ordinal;
-    if (!isPlain || sequence === 0) return { leaf: null, ranges: [] };
-    const { chain, depth: maxDepth, id } = active;
-    const range = { chain, from: sequence - before, to: sequence + after, maxDepth };
-    return { leaf: id, ranges: [range] };
-  });
-  const messages = await readMessages(tx, requests, plans);
+  plans: readonly WindowPlan[],
+  messages: ReadonlyMap<number, readonly Row[]>,
+): Promise<Map<WindowRequest, Window | undefined>> {
   const isRight = (row: Row, { sequence }: WindowRequest) =>
     Number(row["sequence"]) === sequence && Number(row["ordinal"]) === sequence;
   const right = requests.flatMap((request, i) => {
@@ -99,10 +113,8 @@ async function readPlain(
     const match = rows.find((row) => isRight(row, request));
     return match === undefined ? [] : [{ request, rows, match, leaf: plans[i]?.leaf ?? null }];
   });
-  const payloads = await readPayloads(
-    tx,
-    right.map(({ match }) => textOrNull(match["content"])),
-  );
+  const contents = right.map(({ match }) => textOrNull(match["content"]));
+  const payloads = await readPayloads(tx, contents);
   const windows = right.map(({ request, rows, leaf }): [WindowRequest, Window] => [
     request,
     { head: request.head as WindowHead, leaf, entries: toEntries(rows, payloads) },
@@ -110,18 +122,22 @@ async function readPlain(
   return new Map(windows);
 }
 
-async function readAny(
-  tx: Transaction,
-  requests: readonly WindowRequest[],
-): Promise<(Window | undefined)[]> {
+/** Where the sessions and the hits are; empty if there is nothing to ask. */
+function placeQueries(tx: Transaction, requests: readonly WindowRequest[]): Query[] {
   if (requests.length === 0) return [];
   const sessions = requests.map(({ session }) => session);
   const sequences = requests.map(({ sequence }) => sequence);
-  const [headRows = [], chainRows = [], tipRows = []] = await tx.together([
-    query(SQL.heads, tx.tenant, sessions, sequences),
-    query(SQL.chains, tx.tenant, sessions, sequences),
-    query(SQL.tips, tx.tenant, sessions, sequences),
-  ]);
+  return [SQL.heads, SQL.chains, SQL.tips].map((sql) => query(sql, tx.tenant, sessions, sequences));
+}
+
+/** `places` are the answers to `placeQueries`. */
+async function readPlaced(
+  tx: Transaction,
+  requests: readonly WindowRequest[],
+  places: readonly (readonly Row[])[],
+): Promise<(Window | undefined)[]> {
+  if (requests.length === 0) return [];
+  const [headRows = [], chainRows = [], tipRows = []] = places;
   const heads = byRank(headRows);
   const tips = byRank(tipRows);
   const chains = Map.groupBy(chainRows, (row) => Number(row["session"]));
@@ -130,13 +146,16 @@ async function readAny(
     const tip = tips.get(i + 1)?.[0];
     return planWindow(request, head, tip, toChains(chains.get(request.session)));
   });
-  const messages = await readMessages(tx, requests, plans);
+  const [rows = []] = await tx.together([messagesQuery(tx, requests, plans)]);
+  const messages = byRank(rows);
   // Only the matches are looked into; of their neighbours the heads are shown.
   const matched = requests.map(({ sequence }, i) =>
     messages.get(i + 1)?.find((row) => row["sequence"] === sequence),
   );
-  const contents = matched.map((row) => textOrNull(row?.["content"]));
-  const payloads = await readPayloads(tx, contents);
+  const payloads = await readPayloads(
+    tx,
+    matched.map((row) => textOrNull(row?.["content"])),
+  );
   return plans.map(({ leaf }, i) => {
     const head = heads.get(i + 1)?.[0];
     if (head === undefined) return undefined;
@@ -175,16 +194,17 @@ function planWindow(
   return { leaf: active?.id ?? null, ranges: [] };
 }
 
-async function readMessages(
+/** Undefined if there is nothing to ask. */
+function messagesQuery(
   tx: Transaction,
   requests: readonly WindowRequest[],
   plans: readonly WindowPlan[],
-): Promise<Map<number, Row[]>> {
+): Query | undefined {
   const ranges = plans.flatMap((plan, i) =>
     plan.ranges.map((range) => ({ ...range, rank: i + 1, session: requests[i]?.session ?? 0 })),
   );
-  if (ranges.length === 0) return new Map();
-  const rows = await tx.all(
+  if (ranges.length === 0) return undefined;
+  return query(
     SQL.messages,
     tx.tenant,
     ranges.map(({ rank }) => rank),
@@ -194,7 +214,6 @@ async function readMessages(
     ranges.map(({ to }) => to),
     ranges.map(({ maxDepth }) => maxDepth),
   );
-  return byRank(rows);
 }
 
 function byRank(rows: readonly Row[]): Map<number, Row[]> {
