@@ -3,7 +3,7 @@
 import type { IndexingOptions } from "./index/add-feed.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
 import type { Liveness } from "./index/liveness.ts";
-import type { SessionPath } from "./port.ts";
+import type { FeedSlice, SessionPath, WindowHead } from "./port.ts";
 import type { Tail } from "./tail.ts";
 
 export interface SearchMemoryOptions {
@@ -40,6 +40,8 @@ export class SearchMemory {
 const MAX_TENANTS = 32;
 /** Paths of sessions that are remembered. */
 const MAX_PATHS = 50_000;
+/** Heads of sessions that are remembered: about 400 bytes each. */
+const MAX_HEADS = 20_000;
 
 export class TenantMemory {
   readonly cache: IndexCache;
@@ -50,6 +52,8 @@ export class TenantMemory {
   liveness: { readonly key: string; readonly value: readonly Liveness[] } | undefined;
   /** Active paths, as of position `seen` of the feed. */
   readonly #paths = new Map<number, SessionPath>();
+  /** What windows show of sessions, as of the same position. */
+  readonly #heads = new Map<number, WindowHead>();
   #seen = 0;
 
   constructor(cache: IndexCache, { indexing, clock }: SearchMemoryOptions) {
@@ -67,10 +71,27 @@ export class TenantMemory {
     for (const path of paths) this.#paths.set(path.session, path);
   }
 
-  /** The feed was read from `after` to `through`: `touched` may have other paths now. */
-  forgetPaths(after: number, through: number, touched: readonly number[]): void {
-    if (after > this.#seen) this.#paths.clear();
-    for (const session of touched) this.#paths.delete(session);
+  head(session: number): WindowHead | undefined {
+    return this.#heads.get(session);
+  }
+
+  rememberHead(session: number, head: WindowHead): void {
+    if (this.#heads.size >= MAX_HEADS && !this.#heads.has(session)) this.#heads.clear();
+    this.#heads.set(session, head);
+  }
+
+  /** The feed was read from `after` on: what it names may be different now. */
+  forgetNamed(after: number, { through, touched, sessions, deleted }: FeedSlice): void {
+    if (after > this.#seen) {
+      this.#paths.clear();
+      this.#heads.clear();
+    }
+    for (const session of touched) {
+      this.#paths.delete(session);
+      this.#heads.delete(session);
+    }
+    for (const { session } of sessions) this.#heads.delete(session);
+    for (const { session } of deleted) this.#heads.delete(session);
     this.#seen = Math.max(this.#seen, through);
   }
 }

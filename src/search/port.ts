@@ -171,6 +171,25 @@ export interface WindowRequest {
   readonly sequence: number;
   readonly before: number;
   readonly after: number;
+  /** What an earlier window had of the session, if that still holds: then it is not read again. */
+  readonly head?: WindowHead;
+}
+
+/** What is shown of a session, and where its active path ends. */
+export interface WindowHead {
+  readonly sessionId: string;
+  readonly title: string | null;
+  readonly agent: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly messageCount: number;
+  /** Null in an empty session. */
+  readonly active: {
+    readonly id: string;
+    readonly chain: number;
+    readonly depth: number;
+    readonly ordinal: number;
+  } | null;
 }
 
 export interface WindowEntry {
@@ -189,12 +208,7 @@ export interface WindowEntry {
 }
 
 export interface Window {
-  readonly sessionId: string;
-  readonly title: string | null;
-  readonly agent: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly messageCount: number;
+  readonly head: WindowHead;
   /** A leaf on whose path the entries' indexes count; null in an empty session. */
   readonly leaf: string | null;
   /** In the order of the path. Empty if the entry is gone. */

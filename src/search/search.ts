@@ -41,7 +41,7 @@ function* searchOnce(
   const snapshot: Snapshot = yield* readSnapshot(memory, blobs, unreadable);
   const filter = yield* readMessageFilter(request, query);
   const found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, isLate });
-  const hits = yield* showHits(found.ranked, request, query, found.alike, memory.indexing.language);
+  const hits = yield* showHits(found.ranked, request, query, found.alike, memory);
   return {
     hits,
     notes: [...query.notes, ...found.notes],

@@ -90,7 +90,7 @@ function* readTail(
       tail = new Tail(slice.head - KEPT_TAIL, memory.indexing);
       continue;
     }
-    memory.forgetPaths(after, slice.through, slice.touched);
+    memory.forgetNamed(after, slice);
     tail.add(slice);
     memory.tail = tail;
     if (slice.through >= slice.head) return { tail, head: slice.head };

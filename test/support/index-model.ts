@@ -227,12 +227,15 @@ export class IndexModel {
     if (known === undefined) return undefined;
     const at = Math.max(0, sequence - 1);
     return {
-      sessionId: `s${session}`,
-      title: known.title,
-      agent: known.agent,
-      createdAt: known.startedAt,
-      updatedAt: known.startedAt,
-      messageCount: known.messages.length,
+      head: {
+        sessionId: `s${session}`,
+        title: known.title,
+        agent: known.agent,
+        createdAt: known.startedAt,
+        updatedAt: known.startedAt,
+        messageCount: known.messages.length,
+        active: null,
+      },
       leaf: null,
       entries: known.messages.slice(Math.max(0, at - before), at + after + 1).map((message) => ({
         id: `s${session}m${message.sequence}`,

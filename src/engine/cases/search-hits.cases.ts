@@ -129,6 +129,30 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       expect(long?.window).toEqual([]);
     });
 
+    test("shows its session as it is now, however often it was shown before", async () => {
+      const own = tenant();
+      const session = await talk(own, ["the dormouse", "sleeps"], { title: "Before" });
+      await settle(own);
+      const shown = async () => {
+        const [hit] = await hitsOf(own, "dormouse");
+        return [hit?.meta.title, hit?.meta.messageCount, hit?.leaf, hit?.window.length];
+      };
+      const leafOf = async () => (await session.history()).at(-1)?.id;
+      expect(await shown()).toEqual(["Before", 2, await leafOf(), 2]);
+      await session.setTitle("After");
+      expect(await shown()).toEqual(["After", 2, await leafOf(), 2]);
+      await session.append({ role: "user", content: "and wakes" });
+      expect(await shown()).toEqual(["After", 3, await leafOf(), 3]);
+      const [first, second] = await session.history();
+      await session.label(first?.id ?? "", "start");
+      await session.branch(second?.id ?? "");
+      expect(await shown()).toEqual(["After", 3, second?.id, 2]);
+      await session.append({ role: "user", content: "and eats" });
+      expect(await shown()).toEqual(["After", 4, await leafOf(), 3]);
+      await own.deleteSession(session.id);
+      expect(await hitsOf(own, "dormouse")).toEqual([]);
+    });
+
     test("is one a session, unless more are asked for", async () => {
       const own = tenant();
       await talk(own, ["newt one", "newt two", "newt three"]);

@@ -26,7 +26,8 @@ export function redact(text: string): Redaction {
   // Each kind is looked for only where a cheaper look says that there may be one.
   let masked = text;
   if (text.includes("PRIVATE KEY")) masked = withoutPrivateKeys(masked, mask);
-  if (HAS_DIGIT.test(text) || text.includes("AKIA")) {
+  const hasDigit = HAS_DIGIT.test(text);
+  if (hasDigit || text.includes("AKIA")) {
     masked = masked.replace(KNOWN_KEY, (key) => (looksLikeKey(key) ? mask() : key));
   }
   if (text.includes("://") && text.includes("@")) {
@@ -34,7 +35,7 @@ export function redact(text: string): Redaction {
       password === REDACTED ? found : `${mask(before)}@`,
     );
   }
-  if (mayNameCredential(text)) {
+  if (mayNameCredential(text, hasDigit)) {
     masked = masked
       .replace(CREDENTIALS, (found, before: string, header: string | undefined, value: string) =>
         header !== undefined || isLongWithDigit(value, 16) ? mask(before) : found,
@@ -59,10 +60,10 @@ function isLongWithDigit(value: string, length: number): boolean {
   return value.length >= length && HAS_DIGIT.test(value);
 }
 
-function mayNameCredential(text: string): boolean {
-  // Most text assigns nothing, which is seen at once.
-  const assigns = text.includes(":") || text.includes("=");
-  return (assigns ? NAMED_CREDENTIAL : SCHEME).test(text);
+function mayNameCredential(text: string, hasDigit: boolean): boolean {
+  // Most text assigns nothing, which is seen at once. A token that stands alone has a digit.
+  if (text.includes(":") || text.includes("=")) return NAMED_CREDENTIAL.test(text);
+  return hasDigit && SCHEME.test(text);
 }
 
 const SCHEME = /b(?:earer|asic)\s/i;

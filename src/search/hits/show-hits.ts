@@ -4,6 +4,7 @@ import { textOf } from "../../model/block.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { matchFinder } from "../analysis/find-matches.ts";
 import { redact } from "../document/redact.ts";
+import type { TenantMemory } from "../memory.ts";
 import { type Asking, ask, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { SearchHit, SearchRequest, WindowItem } from "../request.ts";
@@ -21,9 +22,9 @@ export function* showHits(
   request: SearchRequest,
   query: TermQuery,
   alike: readonly string[],
-  language: Language,
+  memory: TenantMemory,
 ): Asking<SearchHit[]> {
-  const highlight = highlighter(query, alike, language);
+  const highlight = highlighter(query, alike, memory.indexing.language);
   const hits: SearchHit[] = [];
   const shown = new Set<string>();
   let next = 0;
@@ -32,20 +33,21 @@ export function* showHits(
     next += batch.length;
     const windows = yield* ask<"windows">({
       need: "windows",
-      windows: batch.map(({ session, message }) => ({
-        session,
-        sequence: message?.sequence ?? 0,
-        before: request.before,
-        after: request.after,
-      })),
+      windows: batch.map(({ session, message }) => {
+        const { before, after } = request;
+        const head = memory.head(session);
+        const wanted = { session, sequence: message?.sequence ?? 0, before, after };
+        return head === undefined ? wanted : { ...wanted, head };
+      }),
     });
     for (const [i, hit] of batch.entries()) {
       const window = windows[i];
       if (window === undefined) continue;
+      memory.rememberHead(hit.session, window.head);
       const found = window.entries.find(({ sequence }) => sequence === hit.message?.sequence);
       const isGone = found === undefined || found.erased;
       if (isGone && hit.message !== null) continue;
-      const original = found?.copiedFrom ?? found?.id ?? window.sessionId;
+      const original = found?.copiedFrom ?? found?.id ?? window.head.sessionId;
       if (shown.has(original)) continue;
       shown.add(original);
       hits.push(showHit(hit, window, found, request, highlight));
@@ -75,16 +77,11 @@ function showHit(
   request: SearchRequest,
   highlight: Highlight,
 ): SearchHit {
-  const title = redact(window.title ?? "").text;
+  const { sessionId, title, agent, createdAt, updatedAt, messageCount } = window.head;
+  const shownTitle = cutSnippet(redact(title ?? "").text, [], MAX_TITLE_BYTES).text;
   return {
-    sessionId: window.sessionId,
-    meta: {
-      title: cutSnippet(title, [], MAX_TITLE_BYTES).text,
-      agent: window.agent,
-      createdAt: window.createdAt,
-      updatedAt: window.updatedAt,
-      messageCount: window.messageCount,
-    },
+    sessionId,
+    meta: { title: shownTitle, agent, createdAt, updatedAt, messageCount },
     entryId: found?.id ?? null,
     index: found?.index ?? null,
     leaf: window.leaf,

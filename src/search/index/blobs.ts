@@ -23,8 +23,11 @@ export class UnreadableSegment extends Error {
   }
 }
 
-/** Views of the records of a blob, by their offsets. They go when the blob goes. */
-const views = new WeakMap<Uint8Array, Map<number, unknown>>();
+/** A blob, and views of its records by their offsets. They go when the blob goes. */
+interface HeldBlob {
+  readonly bytes: Uint8Array;
+  readonly views: Map<number, unknown>;
+}
 
 const EMPTY = new Uint8Array(0);
 const BLOB = firstSlot("blob");
@@ -55,25 +58,18 @@ export class Blobs {
     [blob, offset, length]: Address,
     read: (bytes: Uint8Array) => Value,
   ): Value | undefined {
-    const bytes = this.blob(segment, blob);
-    if (bytes === undefined) return undefined;
-    let known = views.get(bytes);
-    if (known === undefined) {
-      known = new Map();
-      views.set(bytes, known);
-    }
-    let value = known.get(offset) as Value | undefined;
+    const found = this.#blob(segment, blob);
+    if (found === undefined) return undefined;
+    let value = found.views.get(offset) as Value | undefined;
     if (value === undefined) {
-      value = read(bytes.subarray(offset, offset + length));
-      known.set(offset, value);
+      value = read(found.bytes.subarray(offset, offset + length));
+      found.views.set(offset, value);
     }
     return value;
   }
 
   blob(segment: number, blob: number): Uint8Array | undefined {
-    const bytes = this.#find(segment, slotAt(BLOB, blob)) as Uint8Array | undefined;
-    if (bytes === undefined) this.#missing.set(`${segment}/${blob}`, { segment, blob });
-    return bytes;
+    return this.#blob(segment, blob)?.bytes;
   }
 
   /** Something that was parsed from blobs. `make` gives undefined if one of them is missing. */
@@ -113,9 +109,16 @@ export class Blobs {
       const answer = answers[i] ?? "missing";
       if (typeof answer === "string") throw new UnreadableSegment(segment, answer);
       const bytes = aligned(answer);
-      this.#hold(segment, slotAt(BLOB, blob), bytes);
-      this.#cache.set(segment, slotAt(BLOB, blob), bytes, bytes.length);
+      const held: HeldBlob = { bytes, views: new Map() };
+      this.#hold(segment, slotAt(BLOB, blob), held);
+      this.#cache.set(segment, slotAt(BLOB, blob), held, bytes.length);
     }
+  }
+
+  #blob(segment: number, blob: number): HeldBlob | undefined {
+    const found = this.#find(segment, slotAt(BLOB, blob)) as HeldBlob | undefined;
+    if (found === undefined) this.#missing.set(`${segment}/${blob}`, { segment, blob });
+    return found;
   }
 
   #find(segment: number, slot: number): unknown {

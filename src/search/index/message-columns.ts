@@ -121,10 +121,26 @@ export function readFactsAt(bytes: Uint8Array, at: number): MessageFacts {
   const reader = new ByteReader(bytes);
   let [sequence, chain, depth, time] = [0, 0, 0, 0];
   for (let i = 0; i <= at; i++) {
-    sequence += reader.signed();
-    chain += reader.signed();
-    depth += reader.signed();
+    const a = bytes[reader.at] ?? 0;
+    const b = bytes[reader.at + 1] ?? 0;
+    const c = bytes[reader.at + 2] ?? 0;
+    if ((a | b | c) < 0x80) {
+      // Within a session these are small: a byte each.
+      sequence += fromByte(a);
+      chain += fromByte(b);
+      depth += fromByte(c);
+      reader.at += 3;
+    } else {
+      sequence += reader.signed();
+      chain += reader.signed();
+      depth += reader.signed();
+    }
     time += reader.signed();
   }
   return { sequence, chain, depth, time };
+}
+
+/** What `ByteReader.signed` makes of a number that is one byte. */
+function fromByte(byte: number): number {
+  return (byte >>> 1) ^ -(byte & 1);
 }

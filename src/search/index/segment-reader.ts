@@ -74,8 +74,8 @@ export class SegmentReader implements Source {
   #sessionTable: SessionTable | undefined;
   /** Asked for by the hundred in one search: a number is found sooner than a text. */
   readonly #facts = new Map<number, FactsBlock>();
-  /** Blocks of facts that were looked into once. */
-  readonly #glanced = new Set<number>();
+  /** What was seen of blocks of facts that were asked for one message only. */
+  readonly #glanced = new Map<number, { readonly at: number; readonly facts: MessageFacts }>();
   /** Asked for with every term. */
   readonly #dictionaries = new Map<Field, DictionaryIndex>();
 
@@ -164,8 +164,11 @@ export class SegmentReader implements Source {
   facts(document: number): MessageFacts | undefined {
     const number = Math.floor(document / FACTS_BLOCK);
     const at = document % FACTS_BLOCK;
+    const seen = this.#glanced.get(number);
+    // The best messages are compared with each other again and again.
+    if (seen?.at === at) return seen.facts;
     const known = this.#facts.get(number);
-    if (known === undefined && !this.#glanced.has(number)) return this.#glance(number, at);
+    if (known === undefined && seen === undefined) return this.#glance(number, at);
     const block = known ?? this.factsBlock(number);
     if (block === undefined) return undefined;
     this.#facts.set(number, block);
@@ -182,8 +185,9 @@ export class SegmentReader implements Source {
     const address = this.#factsTable()?.blocks[number];
     const bytes = address && this.#blobs.record(this.segment, address);
     if (bytes === undefined) return undefined;
-    this.#glanced.add(number);
-    return readFactsAt(bytes, at);
+    const facts = readFactsAt(bytes, at);
+    this.#glanced.set(number, { at, facts });
+    return facts;
   }
 
   factsBlock(number: number): FactsBlock | undefined {

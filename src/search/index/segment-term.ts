@@ -46,7 +46,9 @@ export class SegmentTerm implements FoundTerm {
     }
     const table = this.table();
     if (table === undefined) return undefined;
-    const part = table.find((each) => each.chunk === chunk);
+    // A frequent term is in every chunk.
+    const part =
+      table[chunk]?.chunk === chunk ? table[chunk] : table.find((each) => each.chunk === chunk);
     return part === undefined ? null : this.part(part);
   }
 

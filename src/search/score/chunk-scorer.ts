@@ -21,6 +21,7 @@ import {
   type TermList,
 } from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
+import { bestGains } from "./best-gains.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 
 /** A term of the query in this chunk. `weight` is its idf times its weight in the query. */
@@ -54,6 +55,8 @@ const CLEARLY = 1 - 1e-6;
 /** Good ones first: they raise the threshold for the others. */
 const GOOD = 0.8;
 
+const ANY = [0];
+
 /** How many postings may be read for the price of looking one up. */
 const LOOKUP_COST = 16;
 
@@ -65,6 +68,7 @@ const touched = new Uint16Array(WINDOW_DOCUMENTS);
 const candidates = new Uint16Array(WINDOW_DOCUMENTS);
 
 export function scoreChunk(task: ChunkTask): void {
+  if (task.threshold() === 0) offerFirst(task);
   const lists = task.lists.map((scored) => new ActiveList(scored, task));
   const active: ActiveList[] = [];
   for (let window = 0; window < CHUNK_WINDOWS; window++) {
@@ -77,6 +81,32 @@ export function scoreChunk(task: ChunkTask): void {
     }
     if (active.length === 0 || total < task.threshold() * CLEARLY) continue;
     if (task.isOpen(window)) scoreWindow(task, active, window * WINDOW_DOCUMENTS);
+  }
+}
+
+/** With fewer postings than this, none are worth choosing. */
+const MANY_POSTINGS = 2_048;
+/** Messages that are offered before all others, or four times as many until there is a threshold. */
+const FIRST = 64;
+
+/**
+ * Some messages with the rarest words. Without a threshold every message of the first window would
+ * be a candidate, and most of the work would be there.
+ */
+function offerFirst(task: ChunkTask): void {
+  const { columns, roleWeights } = task;
+  if (task.lists.reduce((sum, { list }) => sum + list.count, 0) < MANY_POSTINGS) return;
+  let offered = 0;
+  for (const { list } of task.lists.toSorted((a, b) => b.weight - a.weight)) {
+    // What so many messages have is not rare.
+    if (list.documents === undefined) continue;
+    for (const document of list.documents) {
+      if (!task.accepts(document)) continue;
+      const role = roleWeights[columns.roles[document] as number] as number;
+      task.offer(document, exactScore(task, document) * role);
+      offered++;
+      if (offered >= 4 * FIRST || (offered >= FIRST && task.threshold() > 0)) return;
+    }
   }
 }
 
@@ -103,7 +133,24 @@ export function exactScore(task: ChunkTask, document: number): number {
   return score;
 }
 
+/** So few postings in a window are all read: choosing would take longer. */
+const FEW = 32;
+
 function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void {
+  let postings = 0;
+  for (let i = 0; i < active.length; i++) {
+    const { from, to } = active[i] as ActiveList;
+    postings += to - from;
+  }
+  if (postings <= FEW) {
+    let count = 0;
+    for (let i = 0; i < active.length; i++) {
+      count = addList(task, active[i] as ActiveList, base, count);
+    }
+    offerAll(task, base, touched, count);
+    for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
+    return;
+  }
   const needed = task.threshold() * CLEARLY - task.maxBoost;
   let below = 0;
   let essential = 0;
@@ -126,7 +173,7 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
     else addToTouched(task, list, base);
     left = keep(task, base, left, list.below, needed);
   }
-  offerAll(task, base, left);
+  offerAll(task, base, candidates, left);
   for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
 }
 
@@ -204,14 +251,14 @@ function keep(task: ChunkTask, base: number, count: number, rest: number, needed
 }
 
 /** Offers the candidates that the filter accepts. Good ones go first: they raise the threshold. */
-function offerAll(task: ChunkTask, base: number, count: number): void {
+function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: number): void {
   let best = 0;
-  for (let i = 0; i < count; i++) best = Math.max(best, sums[candidates[i] as number] as number);
+  for (let i = 0; i < count; i++) best = Math.max(best, sums[from[i] as number] as number);
   const { roles } = task.columns;
-  for (const good of [best * GOOD, 0]) {
+  for (const good of count > 1 ? [best * GOOD, 0] : ANY) {
     let needed = task.threshold() * CLEARLY - task.maxBoost;
     for (let i = 0; i < count; i++) {
-      const slot = candidates[i] as number;
+      const slot = from[i] as number;
       const sum = sums[slot] as number;
       if (sum < good || sum < 0) continue;
       const document = base + slot;
@@ -230,7 +277,7 @@ function offerAll(task: ChunkTask, base: number, count: number): void {
 class ActiveList {
   readonly scored: ScoredList;
   readonly #task: ChunkTask;
-  #ofChunk: number | undefined;
+  #gains: Float64Array | undefined;
   /** Its postings in the window. */
   from = 0;
   to = 0;
@@ -258,26 +305,8 @@ class ActiveList {
     const { bounds } = this.scored.list;
     const factor = this.scored.weight * this.#task.norm.gain;
     if (bounds === undefined) return factor * this.#bestOf(this.from, this.to);
-    if (bounds.starts.length > 2) {
-      const { starts } = bounds;
-      return factor * this.#bestTriple(starts[window] as number, starts[window + 1] as number);
-    }
-    this.#ofChunk ??= factor * this.#bestTriple(0, bounds.triples.length);
-    return this.#ofChunk;
-  }
-
-  #bestTriple(from: number, to: number): number {
-    const { norm, roleWeights } = this.#task;
-    const triples = this.scored.list.bounds?.triples as Uint32Array;
-    let best = 0;
-    for (let i = from; i < to; i++) {
-      const triple = triples[i] as number;
-      const count = triple & 0xff;
-      const role = roleWeights[(triple >>> 8) & 0xff] as number;
-      const gain = (role * count) / (count + norm.base + norm.slope * (triple >>> 16));
-      if (gain > best) best = gain;
-    }
-    return best;
+    this.#gains ??= bestGains(bounds, this.#task);
+    return factor * (this.#gains[bounds.starts.length > 2 ? window : 0] as number);
   }
 
   #bestOf(from: number, to: number): number {

@@ -69,12 +69,22 @@ interface ReadyChunk {
 /** More than a source can have. */
 const MAX_CHUNKS = 2 ** 20;
 
+const NOTHING = new Float64Array(0);
+/** Most searches score no session by itself. */
+const NO_ROOM: PlaceColumns = {
+  scores: NOTHING,
+  lengths: NOTHING,
+  roles: new Uint8Array(0),
+  documents: new Uint32Array(0),
+  runs: new Uint32Array(0),
+};
+
 /** What it gives is valid until the next session is scored: arrays are used again. */
 export class SessionScorer {
   readonly #pass: MessagePass;
   readonly #passages: PassageScores;
   readonly #chunks = new Map<number, ReadyChunk>();
-  #columns: PlaceColumns = roomFor(256);
+  #columns: PlaceColumns = NO_ROOM;
 
   constructor(pass: MessagePass, passage: Passage = { neighbours: 0, norm: pass.norm }) {
     this.#pass = pass;
@@ -87,7 +97,9 @@ export class SessionScorer {
     const chunks = found?.runs.map((run) => this.#chunk(run.view, run.chunk));
     if (found === undefined || chunks === undefined || chunks.includes(undefined)) return undefined;
     const ready = chunks as ReadyChunk[];
-    if (found.count > this.#columns.scores.length) this.#columns = roomFor(2 * found.count);
+    if (found.count > this.#columns.scores.length) {
+      this.#columns = roomFor(Math.max(256, 2 * found.count));
+    }
     const { lengths, roles, documents, runs, scores } = this.#columns;
     const length = fillColumns(this.#columns, found, ready);
     const { terms, norm } = this.#pass;
@@ -165,10 +177,10 @@ export class SessionScorer {
  */
 export class PassageScores {
   readonly #passage: Passage;
-  #lengths: Float64Array = new Float64Array(0);
+  #lengths: Float64Array = NOTHING;
   #size = 0;
-  #scores: Float64Array = new Float64Array(256);
-  #counts: Float64Array = new Float64Array(256);
+  #scores: Float64Array = NOTHING;
+  #counts: Float64Array = NOTHING;
   readonly #touched: number[] = [];
 
   constructor(passage: Passage) {
@@ -180,8 +192,8 @@ export class PassageScores {
     this.#lengths = lengths;
     this.#size = size;
     if (size > this.#scores.length) {
-      this.#scores = new Float64Array(2 * size);
-      this.#counts = new Float64Array(2 * size);
+      this.#scores = new Float64Array(Math.max(256, 2 * size));
+      this.#counts = new Float64Array(this.#scores.length);
     }
     this.#scores.fill(0, 0, size);
   }

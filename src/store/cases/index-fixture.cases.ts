@@ -31,7 +31,7 @@ export async function sessionNumbers(store: Store, tenant: string): Promise<Map<
   const numbers = [...(await answerTo(store, tenant, { need: "scope", scope: {} }))];
   const requests = numbers.map((session) => ({ session, sequence: 1, before: 0, after: 0 }));
   const windows = await answerTo(store, tenant, { need: "windows", windows: requests });
-  return new Map(windows.map((window, i) => [window?.sessionId ?? "", numbers[i] ?? 0]));
+  return new Map(windows.map((window, i) => [window?.head.sessionId ?? "", numbers[i] ?? 0]));
 }
 
 /** Every committed message with content of every session that is alive, as `session#sequence`. */

@@ -16,24 +16,31 @@ export function toBlobAnswer(
 ): BlobAnswer {
   if (row === undefined) return "missing";
   const bytes = row["bytes"] as Uint8Array;
-  const name = blobName(key);
-  if (checked.has(name)) return bytes;
+  if (checked.has(key)) return bytes;
   if (crc32(bytes) !== row["crc"]) return "damaged";
-  checked.add(name);
+  checked.add(key);
   return bytes;
 }
 
 /** The blobs that a process has read and found sound: the first read checks, the others trust. */
 export class CheckedBlobs {
-  #names = new Set<string>();
+  /** By segment: numbers, because a question asks for dozens. */
+  readonly #blobs = new Map<number, Set<number>>();
+  #count = 0;
 
-  has(name: string): boolean {
-    return this.#names.has(name);
+  has({ segment, blob }: BlobKey): boolean {
+    return this.#blobs.get(segment)?.has(blob) ?? false;
   }
 
-  add(name: string): void {
-    if (this.#names.size >= MAX_CHECKED) this.#names = new Set();
-    this.#names.add(name);
+  add({ segment, blob }: BlobKey): void {
+    if (this.#count >= MAX_CHECKED) {
+      this.#blobs.clear();
+      this.#count = 0;
+    }
+    const known = this.#blobs.get(segment);
+    if (known === undefined) this.#blobs.set(segment, new Set([blob]));
+    else known.add(blob);
+    this.#count++;
   }
 }
 

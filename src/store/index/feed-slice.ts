@@ -209,6 +209,15 @@ export const FEED_FACT_COLUMNS = `f.id, f.session, f.subject, f.predicate, f.obj
 export const FEED_ERASED_COLUMNS = `e.id, e.session, e.sequence`;
 export const FEED_TOMBSTONE_COLUMNS = `b.session, b.session_id, b.digest, b.deleted_at`;
 
+/** Nothing came after this position. */
+export function emptyFeedSlice(through: number, head: number): FeedSlice {
+  const none: readonly never[] = [];
+  return {
+    ...{ through, head, entries: none, sessions: none, memories: none, facts: none },
+    ...{ deleted: none, erased: none, touched: none },
+  };
+}
+
 export function toFeedSlice(names: FeedNames, found: FeedFound): FeedSlice {
   return {
     through: names.through,

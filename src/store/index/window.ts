@@ -6,7 +6,7 @@
  */
 
 import type { Role } from "../../model/entry.ts";
-import type { Window, WindowEntry, WindowRequest } from "../../search/port.ts";
+import type { WindowEntry, WindowHead, WindowRequest } from "../../search/port.ts";
 import { decodeContent } from "../../transcript/content.ts";
 import { isOnPath, type PathEnd, type PathRange, pathRanges } from "../../transcript/path.ts";
 import type { Chain } from "../../transcript/place.ts";
@@ -19,25 +19,14 @@ export const WINDOW_SESSION_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.u
 /** The same, and the entry that must be in the window (e), if it is there. */
 export const WINDOW_COLUMNS: string = `${WINDOW_SESSION_COLUMNS}, e.chain, e.depth, e.ordinal`;
 
-/** The names of these columns, in order. */
-export const WINDOW_SESSION_NAMES: readonly string[] = [
-  ...["id", "title", "agent", "created_at", "updated_at", "message_count"],
-  ...["leaf_id", "leaf_chain", "leaf_depth", "leaf_ordinal"],
-];
-export const WINDOW_NAMES: readonly string[] = [
-  ...WINDOW_SESSION_NAMES,
-  ...["chain", "depth", "ordinal"],
-];
-
-/** A message that is shown (m). */
-export const WINDOW_ENTRY_NAMES: readonly string[] = [
-  ...["id", "sequence", "ordinal", "role", "actor", "created_at", "copied_from", "content"],
-];
-/** `asText` says how the backend gives bytes as text. */
+/** Of a message that is shown (m). `asText` says how the backend gives bytes as text. */
 export function windowEntryColumns(asText: (column: string) => string): string {
   return `m.id, m.sequence, m.ordinal, m.role, m.actor, m.created_at, m.copied_from,
     ${asText("m.content")} AS content`;
 }
+
+/** The chain that a session begins with: if its leaf is there, its path is nowhere else. */
+export const FIRST_CHAIN = 1;
 
 /** The last entry of a path. */
 export interface Leaf extends PathEnd {
@@ -63,23 +52,34 @@ export function entryEnd(row: Row, { sequence }: WindowRequest): PathEnd | undef
   };
 }
 
-export function activeLeaf(head: Row): Leaf | undefined {
-  if (head["leaf_id"] === null) return undefined;
+/** From a row with `WINDOW_SESSION_COLUMNS`. */
+export function toWindowHead(row: Row): WindowHead {
   return {
-    id: String(head["leaf_id"]),
-    chain: Number(head["leaf_chain"]),
-    depth: Number(head["leaf_depth"]),
-    ordinal: Number(head["leaf_ordinal"]),
+    sessionId: String(row["id"]),
+    title: row["title"] as string | null,
+    agent: String(row["agent"]),
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+    messageCount: Number(row["message_count"]),
+    active:
+      row["leaf_id"] === null
+        ? null
+        : {
+            id: String(row["leaf_id"]),
+            chain: Number(row["leaf_chain"]),
+            depth: Number(row["leaf_depth"]),
+            ordinal: Number(row["leaf_ordinal"]),
+          },
   };
 }
 
 /** The path to `leaf` if `entry` is on it. `chains` has those from the leaf's to the root. */
 export function pathThrough(
   entry: PathEnd,
-  leaf: Leaf | undefined,
+  leaf: Leaf | null | undefined,
   chains: ReadonlyMap<number, Chain>,
 ): PathRange[] | undefined {
-  if (leaf === undefined) return undefined;
+  if (leaf === null || leaf === undefined) return undefined;
   const ranges = pathRanges(leaf, chains);
   return isOnPath(entry, ranges) ? ranges : undefined;
 }
@@ -102,37 +102,31 @@ export function windowRanges(
     .filter(({ from, to }) => from <= to);
 }
 
-/** `rows` have `windowEntryColumns`, in the order of the path. A payload that is not given is cut. */
-export function toWindow(
-  head: Row,
-  leaf: string | null,
-  rows: readonly Row[],
-  payloads: ReadonlyMap<string, Uint8Array>,
-): Window {
-  return {
-    sessionId: String(head["id"]),
-    title: head["title"] as string | null,
-    agent: String(head["agent"]),
-    createdAt: Number(head["created_at"]),
-    updatedAt: Number(head["updated_at"]),
-    messageCount: Number(head["message_count"]),
-    leaf,
-    entries: rows.map((row) => toWindowEntry(row, payloads)),
-  };
-}
+/** The names of `windowEntryColumns`, in order. */
+export const WINDOW_ENTRY_NAMES: readonly string[] = [
+  ...["id", "sequence", "ordinal", "role", "actor", "created_at", "copied_from", "content"],
+];
 
-function toWindowEntry(row: Row, payloads: ReadonlyMap<string, Uint8Array>): WindowEntry {
-  const content = textOrNull(row["content"]);
+/** The values of `windowEntryColumns`, in order. */
+export type WindowEntryValues = readonly Row[string][];
+
+/** A payload that is not given is cut. */
+export function toWindowEntry(
+  values: WindowEntryValues,
+  payloads: ReadonlyMap<string, Uint8Array>,
+): WindowEntry {
+  const [id, sequence, ordinal, role, actor, createdAt, copiedFrom] = values;
+  const content = textOrNull(values[7]);
   const blocks =
     content === null ? [] : decodeContent(content, (hash) => payloads.get(hash)).blocks;
   return {
-    id: String(row["id"]),
-    sequence: Number(row["sequence"]),
-    index: Number(row["ordinal"]) - 1,
-    role: row["role"] as Role | null,
-    actor: row["actor"] as string | null,
-    createdAt: Number(row["created_at"]),
-    copiedFrom: row["copied_from"] as string | null,
+    id: String(id),
+    sequence: Number(sequence),
+    index: Number(ordinal) - 1,
+    role: role as Role | null,
+    actor: actor as string | null,
+    createdAt: Number(createdAt),
+    copiedFrom: copiedFrom as string | null,
     blocks,
     erased: content === null,
   };

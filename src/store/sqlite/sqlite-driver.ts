@@ -101,6 +101,17 @@ export class SqliteConnection {
     }
   }
 
+  /** Rows as lists of their columns. */
+  lists(sql: string, ...values: readonly SqlValue[]): SqlValue[][] {
+    try {
+      const { statement, numbered } = this.#prepare(sql, true);
+      const rows = statement.all(...(numbered ? byName(values) : values)) as unknown;
+      return rows as SqlValue[][];
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
+  }
+
   /**
    * Rows as objects with these names for their columns, in order. Made here they cost half of what
    * the driver's own do: worth it where rows are many.

@@ -3,6 +3,7 @@
 import type { Block } from "../../../model/block.ts";
 import type { FeedSlice } from "../../../search/port.ts";
 import {
+  emptyFeedSlice,
   FEED_CHANGE_COLUMNS,
   FEED_ERASED_COLUMNS,
   FEED_FACT_COLUMNS,
@@ -19,6 +20,7 @@ import { readPayloads } from "../operations/blobs.ts";
 import { query, type SqlValue } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
+import { knownHead } from "./manifest.ts";
 
 const SQL = statements("feed_slice", {
   head: `SELECT feed_position FROM tenants WHERE tenant = $1`,
@@ -48,6 +50,8 @@ export async function readFeedSlice(
   limit: number,
   types?: readonly Block["type"][],
 ): Promise<FeedSlice> {
+  const known = knownHead(tx);
+  if (known !== undefined && known <= after) return emptyFeedSlice(after, known);
   // Planned for this stretch: for any stretch the server would rather read all entries.
   const stretch = [tx.tenant, after, after + limit];
   const [heads, entries = [], changes = []] = await tx.together([

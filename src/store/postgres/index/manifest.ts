@@ -11,7 +11,8 @@ import { dropOthers } from "./segments.ts";
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 const SQL = statements("manifest", {
-  read: `SELECT version, through, body FROM index_manifest WHERE tenant = $1`,
+  read: `SELECT n.feed_position, m.version, m.through, m.body
+    FROM tenants n LEFT JOIN index_manifest m ON m.tenant = n.tenant WHERE n.tenant = $1`,
   ensure: `INSERT INTO index_manifest (tenant, version) VALUES ($1, 0) ON CONFLICT DO NOTHING`,
   swap: `UPDATE index_manifest SET version = $3, through = $4, body = $5
     WHERE tenant = $1 AND version = $2 AND holder = $6 AND epoch = $7 RETURNING version`,
@@ -29,8 +30,18 @@ const SQL = statements("manifest", {
     FROM tenants n LEFT JOIN index_manifest m ON m.tenant = n.tenant WHERE n.tenant = $1`,
 });
 
+/** Where the feed ends, as read with the manifest. */
+const heads = new WeakMap<Transaction, number>();
+
 export async function readManifest(tx: Transaction): Promise<Manifest> {
-  return toManifest(await tx.get(SQL.read, tx.tenant));
+  const row = await tx.get(SQL.read, tx.tenant);
+  heads.set(tx, Number(row?.["feed_position"] ?? 0));
+  return toManifest(row);
+}
+
+/** Where the feed ends in this transaction, if that is known without asking. */
+export function knownHead(tx: Transaction): number | undefined {
+  return heads.get(tx);
 }
 
 /** False, and nothing written, if somebody else was quicker. */

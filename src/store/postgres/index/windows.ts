@@ -1,15 +1,21 @@
-/** The messages round hits: all windows together, in three round trips at most. */
+/**
+ * The messages round hits: all windows together, in one round trip where the sessions are known and
+ * never branched, and three at most.
+ */
 
-import type { Window, WindowRequest } from "../../../search/port.ts";
+import type { Window, WindowEntry, WindowHead, WindowRequest } from "../../../search/port.ts";
 import type { PathEnd } from "../../../transcript/path.ts";
 import type { Chain } from "../../../transcript/place.ts";
 import {
-  activeLeaf,
   entryEnd,
+  FIRST_CHAIN,
   type Leaf,
   pathThrough,
-  toWindow,
+  toWindowEntry,
+  toWindowHead,
   WINDOW_COLUMNS,
+  WINDOW_ENTRY_NAMES,
+  type WindowEntryValues,
   type WindowRange,
   windowEntryColumns,
   windowRanges,
@@ -18,7 +24,7 @@ import type { Row } from "../../records.ts";
 import { toChain } from "../../rows/state-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { readPayloads } from "../operations/blobs.ts";
-import { query } from "../postgres-driver.ts";
+import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
@@ -65,14 +71,73 @@ export async function readWindows(
   tx: Transaction,
   requests: readonly WindowRequest[],
 ): Promise<(Window | undefined)[]> {
+  const plans = requests.map(plainPlan);
+  const others = requests.filter((_, i) => plans[i]?.ranges.length === 0);
+  const [rows = [], ...places] = await tx.together([
+    messagesQuery(tx, requests, plans),
+    ...placeQueries(tx, others),
+  ]);
+  const found = await toPlain(tx, requests, plans, byRank(rows));
+  const add = (read: readonly WindowRequest[], windows: readonly (Window | undefined)[]) => {
+    for (const [i, request] of read.entries()) found.set(request, windows[i]);
+  };
+  add(others, await readPlaced(tx, others, places));
+  const missed = requests.filter((request) => !found.has(request));
+  if (missed.length > 0) {
+    add(missed, await readPlaced(tx, missed, await tx.together(placeQueries(tx, missed))));
+  }
+  return requests.map((request) => found.get(request));
+}
+
+/** In a session of nothing but messages each has its sequence as its ordinal. No ranges: not known. */
+function plainPlan({ head, sequence, before, after }: WindowRequest): WindowPlan {
+  const active = head?.active;
+  const isPlain = active?.chain === FIRST_CHAIN && active.depth === active.ordinal;
+  if (!isPlain || sequence === 0) return { leaf: null, ranges: [] };
+  const { chain, depth: maxDepth, id } = active;
+  const range = { chain, from: sequence - before, to: sequence + after, maxDepth };
+  return { leaf: id, ranges: [range] };
+}
+
+/** The windows of those whose hit is where it was looked for. */
+async function toPlain(
+  tx: Transaction,
+  requests: readonly WindowRequest[],
+  plans: readonly WindowPlan[],
+  messages: ReadonlyMap<number, readonly Row[]>,
+): Promise<Map<WindowRequest, Window | undefined>> {
+  const isRight = (row: Row, { sequence }: WindowRequest) =>
+    Number(row["sequence"]) === sequence && Number(row["ordinal"]) === sequence;
+  const right = requests.flatMap((request, i) => {
+    const rows = messages.get(i + 1) ?? [];
+    const match = rows.find((row) => isRight(row, request));
+    return match === undefined ? [] : [{ request, rows, match, leaf: plans[i]?.leaf ?? null }];
+  });
+  const contents = right.map(({ match }) => textOrNull(match["content"]));
+  const payloads = await readPayloads(tx, contents);
+  const windows = right.map(({ request, rows, leaf }): [WindowRequest, Window] => [
+    request,
+    { head: request.head as WindowHead, leaf, entries: toEntries(rows, payloads) },
+  ]);
+  return new Map(windows);
+}
+
+/** Where the sessions and the hits are; empty if there is nothing to ask. */
+function placeQueries(tx: Transaction, requests: readonly WindowRequest[]): Query[] {
   if (requests.length === 0) return [];
   const sessions = requests.map(({ session }) => session);
   const sequences = requests.map(({ sequence }) => sequence);
-  const [headRows = [], chainRows = [], tipRows = []] = await tx.together([
-    query(SQL.heads, tx.tenant, sessions, sequences),
-    query(SQL.chains, tx.tenant, sessions, sequences),
-    query(SQL.tips, tx.tenant, sessions, sequences),
-  ]);
+  return [SQL.heads, SQL.chains, SQL.tips].map((sql) => query(sql, tx.tenant, sessions, sequences));
+}
+
+/** `places` are the answers to `placeQueries`. */
+async function readPlaced(
+  tx: Transaction,
+  requests: readonly WindowRequest[],
+  places: readonly (readonly Row[])[],
+): Promise<(Window | undefined)[]> {
+  if (requests.length === 0) return [];
+  const [headRows = [], chainRows = [], tipRows = []] = places;
   const heads = byRank(headRows);
   const tips = byRank(tipRows);
   const chains = Map.groupBy(chainRows, (row) => Number(row["session"]));
@@ -81,18 +146,30 @@ export async function readWindows(
     const tip = tips.get(i + 1)?.[0];
     return planWindow(request, head, tip, toChains(chains.get(request.session)));
   });
-  const messages = await readMessages(tx, requests, plans);
+  const [rows = []] = await tx.together([messagesQuery(tx, requests, plans)]);
+  const messages = byRank(rows);
   // Only the matches are looked into; of their neighbours the heads are shown.
   const matched = requests.map(({ sequence }, i) =>
     messages.get(i + 1)?.find((row) => row["sequence"] === sequence),
   );
-  const contents = matched.map((row) => textOrNull(row?.["content"]));
-  const payloads = await readPayloads(tx, contents);
-  return plans.map((plan, i) => {
+  const payloads = await readPayloads(
+    tx,
+    matched.map((row) => textOrNull(row?.["content"])),
+  );
+  return plans.map(({ leaf }, i) => {
     const head = heads.get(i + 1)?.[0];
     if (head === undefined) return undefined;
-    return toWindow(head, plan.leaf, messages.get(i + 1) ?? [], payloads);
+    const entries = toEntries(messages.get(i + 1) ?? [], payloads);
+    return { head: toWindowHead(head), leaf, entries };
   });
+}
+
+function toEntries(
+  rows: readonly Row[],
+  payloads: ReadonlyMap<string, Uint8Array>,
+): readonly WindowEntry[] {
+  const valuesOf = (row: Row) => WINDOW_ENTRY_NAMES.map((name) => row[name]) as WindowEntryValues;
+  return rows.map((row) => toWindowEntry(valuesOf(row), payloads));
 }
 
 interface WindowPlan {
@@ -107,26 +184,27 @@ function planWindow(
   chains: ReadonlyMap<number, Chain>,
 ): WindowPlan {
   const entry: PathEnd | undefined = head === undefined ? undefined : entryEnd(head, request);
-  const active = head === undefined ? undefined : activeLeaf(head);
+  const active = head === undefined ? null : toWindowHead(head).active;
   if (entry === undefined) return { leaf: active?.id ?? null, ranges: [] };
   for (const leaf of [active, toTip(tip)]) {
     const path = pathThrough(entry, leaf, chains);
-    if (leaf === undefined || path === undefined) continue;
+    if (leaf === null || leaf === undefined || path === undefined) continue;
     return { leaf: leaf.id, ranges: windowRanges(path, entry, request) };
   }
   return { leaf: active?.id ?? null, ranges: [] };
 }
 
-async function readMessages(
+/** Undefined if there is nothing to ask. */
+function messagesQuery(
   tx: Transaction,
   requests: readonly WindowRequest[],
   plans: readonly WindowPlan[],
-): Promise<Map<number, Row[]>> {
+): Query | undefined {
   const ranges = plans.flatMap((plan, i) =>
     plan.ranges.map((range) => ({ ...range, rank: i + 1, session: requests[i]?.session ?? 0 })),
   );
-  if (ranges.length === 0) return new Map();
-  const rows = await tx.all(
+  if (ranges.length === 0) return undefined;
+  return query(
     SQL.messages,
     tx.tenant,
     ranges.map(({ rank }) => rank),
@@ -136,7 +214,6 @@ async function readMessages(
     ranges.map(({ to }) => to),
     ranges.map(({ maxDepth }) => maxDepth),
   );
-  return byRank(rows);
 }
 
 function byRank(rows: readonly Row[]): Map<number, Row[]> {

@@ -3,6 +3,7 @@
 import type { Block } from "../../../model/block.ts";
 import type { FeedSlice } from "../../../search/port.ts";
 import {
+  emptyFeedSlice,
   FEED_CHANGE_COLUMNS,
   FEED_ENTRY_NAMES,
   FEED_ERASED_COLUMNS,
@@ -58,6 +59,7 @@ export function readFeedSlice(
   const head = Number(row?.["feed_position"] ?? 0);
   // Positions have no gaps.
   const last = Math.max(after, Math.min(head, after + limit));
+  if (last === after) return emptyFeedSlice(after, head);
   const before = Number(row?.["first_entry"] ?? 0);
   const names = nameFeed(
     byPosition(

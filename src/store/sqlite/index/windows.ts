@@ -1,18 +1,20 @@
-/** The messages round hits, each by a few index ranges. */
+/**
+ * The messages round hits.
+ *
+ * Most sessions never branched, and what is shown of them is mostly known: then a window is one
+ * statement, from the hit to its neighbours. Any other takes a few index ranges.
+ */
 
-import type { Window, WindowRequest } from "../../../search/port.ts";
+import type { Window, WindowHead, WindowRequest } from "../../../search/port.ts";
 import type { PathEnd, PathRange } from "../../../transcript/path.ts";
 import {
-  activeLeaf,
   entryEnd,
+  FIRST_CHAIN,
   type Leaf,
   pathThrough,
-  toWindow,
-  WINDOW_COLUMNS,
-  WINDOW_ENTRY_NAMES,
-  WINDOW_NAMES,
+  toWindowEntry,
+  toWindowHead,
   WINDOW_SESSION_COLUMNS,
-  WINDOW_SESSION_NAMES,
   windowEntryColumns,
   windowRanges,
 } from "../../index/window.ts";
@@ -21,88 +23,116 @@ import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
 import { readChains } from "../operations/chains.ts";
 import { unfoldContent } from "../packs/read-pack.ts";
-import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
+/** Of the content what is in the row, and where the rest of it may be. */
+const COLUMNS = `${windowEntryColumns(asText)}, m.pack`;
+const IS_SHOWN = "m.kind = 'message' AND m.status = 'committed'";
+
 const SQL = statements("windows", {
-  head: `SELECT ${WINDOW_COLUMNS} FROM sessions s
-    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
-    LEFT JOIN entries e ON e.tenant = s.tenant AND e.session = s.session AND e.sequence = ?
-      AND e.kind = 'message' AND e.status = 'committed'
-    WHERE s.tenant = ? AND s.session = ?`,
   session: `SELECT ${WINDOW_SESSION_COLUMNS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = ? AND s.session = ?`,
+  place: `SELECT m.chain, m.depth, m.ordinal FROM entries m
+    WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND ${IS_SHOWN}`,
   /** The last entry of a chain that something could be appended to. */
   tip: `SELECT id, chain, depth, ordinal FROM entries
     WHERE tenant = ? AND session = ? AND chain = ? AND status = 'committed'
       AND kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
     ORDER BY ordinal DESC, depth DESC LIMIT 1`,
-  messages: `SELECT ${windowEntryColumns(asText)}, m.pack FROM entries m
+  /** A hit in a chain and its neighbours there, no deeper than so. */
+  around: `SELECT ${COLUMNS} FROM entries e CROSS JOIN entries m
+    ON m.tenant = e.tenant AND m.session = e.session AND m.chain = e.chain
+      AND m.ordinal BETWEEN e.ordinal - ? AND e.ordinal + ? AND m.depth <= ? AND ${IS_SHOWN}
+    WHERE e.tenant = ? AND e.session = ? AND e.sequence = ? AND e.chain = ?
+    ORDER BY m.ordinal`,
+  messages: `SELECT ${COLUMNS} FROM entries m
     WHERE m.tenant = ? AND m.session = ? AND m.chain = ? AND m.ordinal BETWEEN ? AND ?
-      AND m.depth <= ? AND m.kind = 'message' AND m.status = 'committed' ORDER BY m.ordinal`,
-  message: `SELECT ${windowEntryColumns(asText)}, m.pack, m.chain, m.depth FROM entries m
-    WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND m.kind = 'message'
-      AND m.status = 'committed'`,
+      AND m.depth <= ? AND ${IS_SHOWN} ORDER BY m.ordinal`,
+  message: `SELECT ${COLUMNS} FROM entries m
+    WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND ${IS_SHOWN}
+      AND m.chain = ? AND m.depth <= ?`,
 });
-
-const STORED_NAMES = [...WINDOW_ENTRY_NAMES, "pack"];
 
 export function readWindows(
   db: SqliteConnection,
   tenant: number,
   requests: readonly WindowRequest[],
 ): (Window | undefined)[] {
-  const sessions = new Map<number, SqlRow | undefined>();
+  const heads = new Map<number, WindowHead | undefined>();
   return requests.map((request) => {
-    const { session, sequence, before, after } = request;
-    if (sequence === 0 || before + after > 0) return readWindow(db, tenant, request);
-    if (!sessions.has(session)) {
-      const [head] = db.records(SQL.session, WINDOW_SESSION_NAMES, tenant, session);
-      sessions.set(session, head);
-    }
-    return readMatch(db, tenant, request, sessions.get(session));
+    const { session } = request;
+    if (!heads.has(session)) heads.set(session, request.head ?? readHead(db, tenant, session));
+    const head = heads.get(session);
+    return head && (readPlain(db, tenant, request, head) ?? readAny(db, tenant, request, head));
   });
 }
 
-/** A window of nothing but the match. Many of them are often of one session, which is read once. */
-function readMatch(
-  db: SqliteConnection,
-  tenant: number,
-  request: WindowRequest,
-  head: SqlRow | undefined,
-): Window | undefined {
-  if (head === undefined) return undefined;
-  const active = activeLeaf(head);
-  const row = db.get(SQL.message, tenant, request.session, request.sequence);
-  const entry = row && entryEnd(row, request);
-  if (entry === undefined) return toWindow(head, active?.id ?? null, [], new Map());
-  const { leaf } = findPath(db, tenant, request.session, entry, active);
-  const rows = row === undefined ? [] : [unfoldContent(db, tenant, request.session, row)];
-  const payloads = readPayloads(db, tenant, [textOrNull(row?.["content"])]);
-  return toWindow(head, leaf, rows, payloads);
+function readHead(db: SqliteConnection, tenant: number, session: number): WindowHead | undefined {
+  const row = db.get(SQL.session, tenant, session);
+  return row && toWindowHead(row);
 }
 
-function readWindow(
+/** Undefined if the hit is not in the first chain, or the path goes on in another. */
+function readPlain(
+  db: SqliteConnection,
+  tenant: number,
+  { session, sequence, before, after }: WindowRequest,
+  head: WindowHead,
+): Window | undefined {
+  const { active } = head;
+  if (sequence === 0 || active?.chain !== FIRST_CHAIN) return undefined;
+  const { chain, depth, ordinal, id } = active;
+  const has = (rows: readonly SqlValue[][]) => rows.some((row) => row[1] === sequence);
+  const found = (rows: readonly SqlValue[][]) =>
+    toWindow(db, tenant, { session, sequence }, head, id, rows);
+  if (before + after === 0) {
+    const rows = db.lists(SQL.message, tenant, session, sequence, chain, depth);
+    return has(rows) ? found(rows) : undefined;
+  }
+  // In a session of nothing but messages each has its sequence as its ordinal.
+  if (depth === ordinal) {
+    const [from, to] = [sequence - before, sequence + after];
+    const rows = db.lists(SQL.messages, tenant, session, chain, from, to, depth);
+    if (rows.some((row) => row[1] === sequence && row[2] === sequence)) return found(rows);
+  }
+  const rows = db.lists(SQL.around, before, after, depth, tenant, session, sequence, chain);
+  return has(rows) ? found(rows) : undefined;
+}
+
+function readAny(
   db: SqliteConnection,
   tenant: number,
   request: WindowRequest,
-): Window | undefined {
+  head: WindowHead,
+): Window {
   const { session, sequence } = request;
-  const [head] = db.records(SQL.head, WINDOW_NAMES, sequence, tenant, session);
-  if (head === undefined) return undefined;
-  const entry = entryEnd(head, request);
-  if (entry === undefined) return toWindow(head, activeLeaf(head)?.id ?? null, [], new Map());
-  const { leaf, path } = findPath(db, tenant, session, entry, activeLeaf(head));
+  const row = sequence === 0 ? {} : db.get(SQL.place, tenant, session, sequence);
+  const entry = row && entryEnd(row, request);
+  if (entry === undefined) return { head, leaf: head.active?.id ?? null, entries: [] };
+  const { leaf, path } = findPath(db, tenant, session, entry, head.active);
   const rows = windowRanges(path, entry, request).flatMap(({ chain, from, to, maxDepth }) =>
-    db
-      .records(SQL.messages, STORED_NAMES, tenant, session, chain, from, to, maxDepth)
-      .map((row) => unfoldContent(db, tenant, session, row)),
+    db.lists(SQL.messages, tenant, session, chain, from, to, maxDepth),
   );
+  return toWindow(db, tenant, request, head, leaf, rows);
+}
+
+function toWindow(
+  db: SqliteConnection,
+  tenant: number,
+  { session, sequence }: Pick<WindowRequest, "session" | "sequence">,
+  head: WindowHead,
+  leaf: string | null,
+  rows: readonly SqlValue[][],
+): Window {
+  for (const row of rows) {
+    if (row[8] !== null) row[7] = unfoldContent(db, tenant, session, row[1], row[8], row[7]);
+  }
   // Only the match is looked into; of its neighbours the heads are shown.
-  const matched = rows.find((row) => row["sequence"] === sequence);
-  const payloads = readPayloads(db, tenant, [textOrNull(matched?.["content"])]);
-  return toWindow(head, leaf, rows, payloads);
+  const matched = rows.find((row) => row[1] === sequence);
+  const payloads = readPayloads(db, tenant, [textOrNull(matched?.[7])]);
+  return { head, leaf, entries: rows.map((row) => toWindowEntry(row, payloads)) };
 }
 
 function findPath(
@@ -110,11 +140,11 @@ function findPath(
   tenant: number,
   session: number,
   entry: PathEnd,
-  active: Leaf | undefined,
+  active: Leaf | null,
 ): { readonly leaf: string | null; readonly path: readonly PathRange[] } {
-  const chainsOf = (leaf: Leaf | undefined) => readChains(db, tenant, session, leaf?.chain ?? 0);
+  const chainsOf = (leaf: Leaf | null) => readChains(db, tenant, session, leaf?.chain ?? 0);
   const path = pathThrough(entry, active, chainsOf(active));
-  if (active !== undefined && path !== undefined) return { leaf: active.id, path };
+  if (active !== null && path !== undefined) return { leaf: active.id, path };
   if (entry.chain === 0) return { leaf: null, path: [] };
   const row = db.get(SQL.tip, tenant, session, entry.chain);
   const tip: Leaf = {

@@ -2,7 +2,7 @@
 
 import { textOrNull } from "../../rows/text.ts";
 import { packDamaged } from "../../store-errors.ts";
-import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
+import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { Pack } from "./pack.ts";
 import { isSplit, joinSaid } from "./said.ts";
@@ -31,21 +31,19 @@ export function unfold<Row extends SqlRow>(
   return row;
 }
 
-/** The same for a row that is asked for its content alone: where that was all said, in no pack. */
-export function unfoldContent<Row extends SqlRow>(
+/** The same for the content alone: where all of it was said, in no pack. */
+export function unfoldContent(
   db: SqliteConnection,
   tenant: number,
   session: number,
-  row: Row,
-): Row {
-  const number = row["pack"];
-  if (typeof number !== "number") return row;
-  const kept = textOrNull(row["content"]);
-  if (kept !== null && !isSplit(kept)) return row;
-  const slot = Number(row["sequence"]) - number;
-  const whole: SqlRow = row;
-  whole["content"] = wholeContent(kept, readPack(db, tenant, session, number).content(slot));
-  return row;
+  sequence: SqlValue | undefined,
+  number: SqlValue | undefined,
+  content: SqlValue | undefined,
+): string | null {
+  const kept = textOrNull(content);
+  if (typeof number !== "number" || (kept !== null && !isSplit(kept))) return kept;
+  const slot = Number(sequence) - number;
+  return wholeContent(kept, readPack(db, tenant, session, number).content(slot));
 }
 
 export function readPack(
