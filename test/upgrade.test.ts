@@ -108,6 +108,19 @@ describe("a newer schema", () => {
   );
 });
 
+test.each([true, false])(
+  "a store that becomes unreadable while it is open is not misread (inThread: %s)",
+  async (inThread) => {
+    const path = await createStore();
+    await using engine = await open(path, { inThread });
+    const session = await engine.getSession("s");
+    expect((await session.meta()).messageCount).toBe(1);
+    change(path, newerSchema(99, 99));
+    expect((await failure(() => session.listMessages())).code).toBe("schema_too_new");
+    expect((await failure(() => engine.searchSessions("anything"))).code).toBe("schema_too_new");
+  },
+);
+
 /** What versions 8 and later added, and what versions 9 and 10 left to entries to tell. */
 const WITHOUT_REPOSITORY = [
   "DROP TABLE packs",

@@ -6,7 +6,7 @@ import { checkName } from "../model/ids.ts";
 import { type JsonObject, type JsonValue, stringifyJson } from "../model/json.ts";
 import { MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_CONTENT_BYTES } from "../model/limits.ts";
 import type { NewEntry } from "../store/records.ts";
-import { encodeContent } from "../transcript/content.ts";
+import { BLOB_THRESHOLD_BYTES, encodeContent } from "../transcript/content.ts";
 import {
   type ContentInput,
   normalizeContent,
@@ -196,8 +196,12 @@ function toToolMessage(block: Block, id: string, createdAt: number): Draft {
 export type DraftedContent = Pick<NewEntry, "content" | "payloads" | "contentBytes">;
 
 /** Content as it is stored. Throws `too_large` for more than an entry may hold. */
-export function draftContent(blocks: readonly Block[], data: JsonValue): DraftedContent {
-  const content = encodeContent({ blocks, data });
+export function draftContent(
+  blocks: readonly Block[],
+  data: JsonValue,
+  unsaidBytes: number = BLOB_THRESHOLD_BYTES,
+): DraftedContent {
+  const content = encodeContent({ blocks, data }, BLOB_THRESHOLD_BYTES, unsaidBytes);
   if (content.bytes > MAX_CONTENT_BYTES) {
     throw tooLarge(
       "content in bytes",

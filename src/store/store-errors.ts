@@ -100,7 +100,7 @@ export function payloadMissing(hash: string): BackscrollError {
 export function packDamaged(session: number, pack: number, cause?: unknown): BackscrollError {
   return new BackscrollError(
     "store_corrupt",
-    `pack ${pack} of session number ${session} is missing or damaged; run backscroll doctor --verify`,
+    `pack ${pack} of session number ${session} is missing or damaged; backscroll doctor --verify lists what it held: restore that from a backup, or import it again`,
     { cause },
   );
 }

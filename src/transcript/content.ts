@@ -13,6 +13,9 @@ import { sha256, toHex } from "./hash.ts";
 /** Payloads above this many bytes live in blobs: docs/decisions has the measurement. */
 export const BLOB_THRESHOLD_BYTES = 4_096;
 
+/** The same of what nobody said in a history, which is compressed beside its neighbours. */
+export const PACKED_THRESHOLD_BYTES = 8_192;
+
 /** What the text keeps of a payload, in UTF-16 units, so that a preview needs no blob. */
 const HEAD_LENGTH = 200;
 
@@ -42,13 +45,16 @@ interface BlobReference {
   readonly head: string;
 }
 
-/** `thresholdBytes` is for measuring; everything that is stored uses the one above. */
+/** `thresholdBytes` is for measuring; `unsaidBytes` holds for all but blocks of text. */
 export function encodeContent(
   content: Content,
   thresholdBytes: number = BLOB_THRESHOLD_BYTES,
+  unsaidBytes: number = thresholdBytes,
 ): EncodedContent {
   const payloads = new Map<string, Payload>();
-  const blocks = content.blocks.map((block) => detach(block, payloads, thresholdBytes));
+  const blocks = content.blocks.map((block) =>
+    detach(block, payloads, block.type === "text" ? thresholdBytes : unsaidBytes),
+  );
   let text = JSON.stringify(content.data === null ? blocks : { blocks, data: content.data });
   let bytes = Buffer.byteLength(text);
   // Thousands of small blocks, or large data: then the text itself is the payload.

@@ -8,6 +8,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_METADATA_BYTES, MAX_NAME_BYTES } from "../../model/limits.ts";
 import type { NewEntry } from "../../store/records.ts";
+import { PACKED_THRESHOLD_BYTES } from "../../transcript/content.ts";
 import { SOURCE_KEY, type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type DraftedContent, draftContent } from "../message-input.ts";
 
@@ -117,7 +118,7 @@ function fitContent(
   problems: ProblemLog,
 ): DraftedContent {
   try {
-    return draftContent(entry.blocks, data);
+    return draftContent(entry.blocks, data, PACKED_THRESHOLD_BYTES);
   } catch (error) {
     if (!BackscrollError.is(error, "too_large")) throw error;
   }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { fixture, importText } from "../../../test/support/transcripts.ts";
 import { open } from "../../open.ts";
 import type { MessageInput } from "../message-input.ts";
 
@@ -142,6 +143,25 @@ describe("verify finds", () => {
 
   test("a deleted session without its tombstone", async () => {
     expect(await problemsAfter("DELETE FROM tombstones")).toContain("without a tombstone");
+  });
+
+  test("every entry of a pack that cannot be read, and what is wrong elsewhere", async () => {
+    const { path } = await createStore();
+    {
+      await using engine = await open(path, { inThread: true });
+      await importText(engine, fixture("claude-code/version-2.jsonl"));
+    }
+    const db = new DatabaseSync(path);
+    const packed = db.prepare("SELECT count(*) AS count FROM entries WHERE pack IS NOT NULL").get();
+    db.exec("UPDATE packs SET bytes = x'00'");
+    db.exec("UPDATE session_state SET message_count = message_count + 1 WHERE session = 1");
+    db.close();
+    await using engine = await open(path, { inThread: true, readOnly: true });
+    const { problems } = await engine.verify();
+    const unreadable = problems.filter(({ problem }) => problem.includes("cannot be read: pack"));
+    expect(unreadable).toHaveLength(Number(packed?.["count"]));
+    expect(unreadable.length).toBeGreaterThan(5);
+    expect(problems.some(({ sessionId }) => sessionId === "s")).toBe(true);
   });
 
   test("a payload that is not what its address says", async () => {

@@ -21,6 +21,7 @@ import {
   toHex,
   ZERO_HASH,
 } from "../../transcript/hash.ts";
+import { findReadable, readTree } from "./read-damaged.ts";
 import { FeedErasures, isTombstone, totalTokens } from "./verify-erased.ts";
 
 export interface VerifyOptions {
@@ -168,9 +169,10 @@ class Verification {
   async #verifyFeedEntries(tenant: string, changes: readonly ChangeRecord[]): Promise<void> {
     const appended = changes.filter((change) => change.entryHash !== null);
     const ids = appended.map((change) => change.entryId ?? "");
-    const page = await this.#store.findEntries(tenant, ids, false);
-    const found = new Map(page.entries.map((entry) => [entry.id, entry]));
+    const { found, unreadable } = await findReadable(this.#store, tenant, ids);
     for (const change of appended) {
+      // What cannot be read is told of when its session is looked at.
+      if (unreadable.has(change.entryId ?? "")) continue;
       const entry = found.get(change.entryId ?? "");
       if (entry === undefined) {
         const session = await this.#store.findSession(tenant, change.sessionId ?? "");
@@ -263,13 +265,12 @@ class Verification {
     let tokens = 0;
     let tombstones = 0;
     while (sequence < session.entryCount) {
-      const page = await this.#store.readEntries(tenant, {
-        select: "tree",
-        sessionId: session.id,
-        afterSequence: sequence,
-        limit: PAGE,
-        payloads: false,
-      });
+      const page = await readTree(this.#store, tenant, session.id, sequence);
+      if (page.unreadable !== undefined) {
+        const problem = `entry ${++sequence} of the session cannot be read: ${page.unreadable}`;
+        this.#add(tenant, session.id, null, problem);
+        continue;
+      }
       await this.#verifyPayloads(tenant, session.id, page.entries);
       const entries = page.entries.filter((entry) => entry.sequence <= session.entryCount);
       if (entries.length === 0) break;

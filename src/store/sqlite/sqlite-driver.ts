@@ -27,8 +27,7 @@ export interface ConnectionOptions {
  */
 const OPEN_TIMEOUT_MS = 10_000;
 
-/** Of an append of one message, which is two rows, and of a batch, whose rows share their pages. */
-const PAGES_PER_COMMIT = 5;
+/** Of a batch, whose rows share their pages. */
 const PAGES_PER_ROW = 0.5;
 
 export class SqliteConnection {
@@ -42,6 +41,9 @@ export class SqliteConnection {
   readonly packs: PackCache = new PackCache();
   /** Of use only inside a write transaction. */
   readonly memory: WriteMemory = new WriteMemory();
+
+  /** The data version at which this connection was last known to understand the store. */
+  seenVersion: number | undefined;
 
   constructor(path: string, options: ConnectionOptions = {}) {
     this.path = path;
@@ -165,7 +167,6 @@ export class SqliteConnection {
 
   commit(): void {
     this.run("COMMIT");
-    this.pagesWritten += PAGES_PER_COMMIT;
   }
 
   /** Changes when another connection, in this process or another, has committed. */

@@ -69,6 +69,11 @@ export function checkVersion(db: SqliteConnection, use: "read" | "write"): void 
   checkSchema(state, SQLITE_MIGRATIONS, use);
 }
 
+/** The same of a store that this connection could read before. */
+export function checkStillReadable(db: SqliteConnection): void {
+  checkSchema(toState(db.get(SQL.readSchema)), SQLITE_MIGRATIONS, "read");
+}
+
 export function refuseForeign(db: SqliteConnection): void {
   // In this order: whoever creates the store at this moment sets the mark along with the tables.
   const tables = db.get("SELECT count(*) AS count FROM sqlite_schema")?.["count"];

@@ -27,6 +27,9 @@ const MAX_GROUP_HISTORY = 50;
  */
 const PAUSE_MS = 2;
 
+/** What an append of one message writes beside what its rows are counted for. */
+const PAGES_PER_COMMIT = 5;
+
 export interface QueuedWrite {
   readonly name: WriteName;
   readonly args: readonly unknown[];
@@ -140,6 +143,7 @@ export class WriteQueue {
           ? [this.#runAlone(only)]
           : group.map((write) => this.#runBeside(write));
       if (this.#db.handle.isTransaction) this.#db.commit();
+      this.#db.pagesWritten += PAGES_PER_COMMIT;
     } catch (error) {
       // Nothing of the group is in the store: whoever waits must know it.
       this.#db.rollback();
@@ -155,6 +159,7 @@ export class WriteQueue {
     const version = this.#db.dataVersion();
     if (version === this.#seenVersion) return;
     this.#db.memory.forget();
+    this.#db.packs.clear();
     checkVersion(this.#db, "write");
     this.#seenVersion = version;
   }

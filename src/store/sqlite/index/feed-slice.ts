@@ -19,7 +19,7 @@ import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
-import { unfold } from "../packs/read-pack.ts";
+import { isReadable, unfold } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -90,7 +90,9 @@ export function readFeedSlice(
 /** Content only of what is indexed, as the columns have it. */
 function unfoldMessage(db: SqliteConnection, tenant: number, row: SqlRow): SqlRow {
   const isIndexed = row["kind"] === "message" && row["status"] === "committed";
-  return isIndexed ? unfold(db, tenant, Number(row["session"]), row) : row;
+  const session = Number(row["session"]);
+  if (!isIndexed || !isReadable(db, tenant, session, row["pack"])) return row;
+  return unfold(db, tenant, session, row);
 }
 
 /** Usually one of them is empty. */

@@ -7,6 +7,7 @@
 import type { StoreReads, StoreWrites } from "../../store.ts";
 import { indexLag, indexStatus } from "../index/manifest.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
+import { checkStillReadable } from "../sqlite-schema.ts";
 import { append, moveLeaf, setPinned } from "./append.ts";
 import { deleteSession, findTombstone, findTombstoneByOrigin } from "./delete-session.ts";
 import { eraseContent, listRetentionDue } from "./erase-content.ts";
@@ -132,10 +133,19 @@ export function callRead(db: SqliteConnection, name: string, args: readonly unkn
 export function inSnapshot<Result>(db: SqliteConnection, read: () => Result): Result {
   db.run("BEGIN");
   try {
+    checkForeignMigration(db);
     return read();
   } finally {
     if (db.handle.isTransaction) endRead(db);
   }
+}
+
+/** Another process may have migrated the store to a version that this code would misread. */
+function checkForeignMigration(db: SqliteConnection): void {
+  const version = db.dataVersion();
+  if (version === db.seenVersion) return;
+  checkStillReadable(db);
+  db.seenVersion = version;
 }
 
 /** In a damaged file even this COMMIT may fail; there is nothing to lose, and the answer stands. */

@@ -24,6 +24,8 @@ export function eraseFromPacks(
   for (const sequence of sequences) {
     const number = db.get(SQL.packOf, tenant, session, sequence)?.["pack"];
     if (typeof number !== "number") continue;
+    // Another connection may have taken something out of it since it was read here.
+    if (!slots.has(number)) db.packs.drop(tenant, session, number);
     const slot = sequence - number;
     const metadata = readPack(db, tenant, session, number).metadata(slot);
     const bytes = metadata === null ? null : Buffer.from(metadata);

@@ -2,7 +2,8 @@
  * The packs that a connection has read last: the entries of a page are mostly in one or two.
  *
  * The number of a committed pack is never given out again, and what is taken out of a pack is no
- * longer asked for, so nothing here grows stale. A rollback empties it: it may have taken one back.
+ * longer asked for, so who reads finds nothing stale here. Who writes a pack anew must read it anew. A
+ * rollback empties it: it may have taken one back.
  */
 
 import type { Pack } from "./pack.ts";

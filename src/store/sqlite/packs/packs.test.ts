@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createFolder } from "../../../../test/support/folder.ts";
 import { message, newSession, T0 } from "../../cases/fixture.cases.ts";
 import { turn } from "../../cases/history.cases.ts";
 import type { EntryRecord, NewEntry } from "../../records.ts";
@@ -12,6 +14,7 @@ import { readEntries } from "../operations/read-entries.ts";
 import { createSession } from "../operations/sessions.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { migrate } from "../sqlite-schema.ts";
+import { Pack } from "./pack.ts";
 
 const TURNS = [1, 2, 3, 4].flatMap((number) => turn(number));
 /** The same with other ids. */
@@ -201,4 +204,43 @@ test("the index and the windows of a search see packed entries as they see other
   for (const [before, after] of [[0, 0] as const, [3, 3] as const]) {
     expect(shownOf(1, before, after)).toEqual(shownOf(2, before, after));
   }
+});
+
+test("what another connection erased does not come back with what this one erases", () => {
+  const path = join(createFolder(), "store.db");
+  const [first, second] = [new SqliteConnection(path), new SqliteConnection(path)];
+  onTestFinished(() => {
+    first.close();
+    second.close();
+  });
+  migrate(first);
+  const { id } = createSession(first, "a", newSession({ origin: ORIGIN }));
+  write(first, id, TURNS);
+  const results = treeOf(first, id).filter(({ role }) => role === "tool");
+  const erase = (db: SqliteConnection, entry: EntryRecord | undefined) => {
+    const entryIds = [entry?.id ?? ""];
+    db.memory.forget();
+    eraseContent(db, "a", { sessionId: id, entryIds, mode: "audit-only", now: T0 });
+  };
+  erase(second, results[0]);
+  erase(first, results[1]);
+  const pack = new Pack(first.get("SELECT bytes FROM packs")?.["bytes"] as Uint8Array);
+  const held = TURNS.map((_, slot) => pack.content(slot) ?? "").join();
+  expect([1, 2, 3, 4].map((i) => held.includes(`word${i} ö`))).toEqual([false, false, true, true]);
+});
+
+test("a pack that is damaged keeps neither the index nor a search from the rest", () => {
+  const { db, id } = imported();
+  const whole = readFeedSlice(db, 1, 0, 100);
+  db.run("UPDATE packs SET bytes = x'00'");
+  db.packs.clear();
+  expect(() => treeOf(db, id)).toThrow("doctor --verify lists what it held");
+  const slice = readFeedSlice(db, 1, 0, 100);
+  const blocksOf = ({ entries }: typeof whole) => entries.map(({ blocks }) => blocks);
+  const said = blocksOf(whole).filter((blocks) => blocks.every(({ type }) => type === "text"));
+  expect(said.length).toBeGreaterThan(5);
+  expect(blocksOf(slice)).toEqual(expect.arrayContaining(said));
+  expect(slice.entries.length).toBeLessThan(whole.entries.length);
+  const [window] = readWindows(db, 1, [{ session: 1, sequence: 1, before: 0, after: 4 }]);
+  expect(window?.entries.map(({ erased }) => erased)).toEqual([false, true, true, true, false]);
 });

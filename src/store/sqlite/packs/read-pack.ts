@@ -1,5 +1,6 @@
 /** What an entry has in a pack, put back into its row. */
 
+import { BackscrollError } from "../../../model/errors.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { packDamaged } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
@@ -29,6 +30,23 @@ export function unfold<Row extends SqlRow>(
   whole["content"] = wholeContent(textOrNull(row["content"]), pack.content(slot));
   whole["metadata"] ??= pack.metadata(slot);
   return row;
+}
+
+/** Whether what a row has in a pack can be had. A search and the index go on without it if not. */
+export function isReadable(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  number: SqlValue | undefined,
+): boolean {
+  if (typeof number !== "number") return true;
+  try {
+    readPack(db, tenant, session, number);
+    return true;
+  } catch (error) {
+    if (BackscrollError.is(error, "store_corrupt")) return false;
+    throw error;
+  }
 }
 
 /** The same for the content alone: where all of it was said, in no pack. */

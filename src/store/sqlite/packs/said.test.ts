@@ -46,5 +46,7 @@ describe("what was said", () => {
       [said, { type: "tool_result", output: [said] }],
     ];
     for (const each of whole) expect(splitSaid(JSON.stringify(each))).toBeUndefined();
+    const beside = { blocks: [said, { type: "thinking", text: "hm" }], data: { raw: [said] } };
+    expect(splitSaid(JSON.stringify(beside))).toBeUndefined();
   });
 });

@@ -20,6 +20,8 @@ const MARK = "\u0001";
 
 /** Undefined for content that is better in one piece, or that has texts that are not told apart. */
 export function splitSaid(content: string): SplitContent | undefined {
+  // Beside blocks there may be texts that nobody said.
+  if (!content.startsWith("[")) return undefined;
   // One block: nothing but what was said.
   if (content.lastIndexOf('{"type":') === 1) return undefined;
   // What a tool gave may be text as well, and nobody said that.

@@ -1,0 +1,71 @@
+/**
+ * Reading what may be damaged. A read of many entries fails as a whole when one of them cannot be
+ * read; then they are read one by one, so that a verification can say which, and look at the rest.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import type { EntryRecord } from "../../store/records.ts";
+import type { Store } from "../../store/store.ts";
+
+const PAGE = 200;
+
+export interface FoundEntries {
+  readonly found: ReadonlyMap<string, EntryRecord>;
+  /** Why some cannot be read, by their ids. */
+  readonly unreadable: ReadonlyMap<string, string>;
+}
+
+export async function findReadable(
+  store: Store,
+  tenant: string,
+  ids: readonly string[],
+): Promise<FoundEntries> {
+  const found = new Map<string, EntryRecord>();
+  const unreadable = new Map<string, string>();
+  const find = async (some: readonly string[]) => {
+    const { entries } = await store.findEntries(tenant, some, false);
+    for (const entry of entries) found.set(entry.id, entry);
+  };
+  if ((await reasonOf(() => find(ids))) === undefined) return { found, unreadable };
+  for (const id of ids) {
+    const reason = await reasonOf(() => find([id]));
+    if (reason !== undefined) unreadable.set(id, reason);
+  }
+  return { found, unreadable };
+}
+
+export interface ReadableTreePage {
+  readonly entries: readonly EntryRecord[];
+  readonly rootHash: Uint8Array | undefined;
+  /** Why the next entry cannot be read; then there are no others. */
+  readonly unreadable: string | undefined;
+}
+
+/** What a session has after a sequence: a page of it, or one entry, or why that cannot be read. */
+export async function readTree(
+  store: Store,
+  tenant: string,
+  sessionId: string,
+  afterSequence: number,
+): Promise<ReadableTreePage> {
+  let page: Omit<ReadableTreePage, "unreadable"> = { entries: [], rootHash: undefined };
+  const read = async (limit: number) => {
+    const query = { select: "tree", sessionId, afterSequence, limit, payloads: false } as const;
+    const { entries, rootHash } = await store.readEntries(tenant, query);
+    page = { entries, rootHash };
+  };
+  let unreadable = await reasonOf(() => read(PAGE));
+  if (unreadable !== undefined) unreadable = await reasonOf(() => read(1));
+  return { ...page, unreadable };
+}
+
+/** Undefined if the read succeeds; why not, if it is damage. */
+async function reasonOf(read: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await read();
+    return undefined;
+  } catch (error) {
+    if (BackscrollError.is(error, "store_corrupt")) return error.message;
+    throw error;
+  }
+}
