@@ -32,11 +32,12 @@ async function ask<Answer>(path: string, question: (database: ForeignDatabase) =
 describe("another agent's database", () => {
   test("has the tables that hold rows, whatever they are made of", async () => {
     const path = makeDatabase(`
-      CREATE TABLE plain (a TEXT, b TEXT AS (a || a));
+      CREATE TABLE plain (a TEXT, b TEXT AS (a || a) STORED);
+      CREATE TABLE computed (a TEXT, b TEXT AS (hex(zeroblob(400000000))));
       create table "Quoted" (a TEXT PRIMARY KEY) WITHOUT ROWID;
       CREATE VIEW seen AS ${ENDLESS} x AS a FROM c;
       CREATE VIRTUAL TABLE found USING fts5(a);`);
-    const names = ["plain", "Quoted", "seen", "found", "none"];
+    const names = ["plain", "computed", "Quoted", "seen", "found", "none"];
     const { answer } = await ask(path, (database) => names.filter((name) => database.has(name)));
     expect(answer).toEqual(["plain", "Quoted"]);
     const columns = await ask(path, (database) =>

@@ -32,9 +32,13 @@ export function databaseText(head: Uint8Array): string | undefined {
   return text.startsWith("SQLite format 3\0") ? text : undefined;
 }
 
-/** Also what was written into the schema by hand must be made as a table is. */
+/**
+ * Also what was written into the schema by hand must be made as a table is, and each column must hold
+ * its values: one that computes them may do so without an end.
+ */
 const FIND_TABLE = `SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE
-  AND type = 'table' AND rootpage > 0 AND sql LIKE 'CREATE TABLE %'`;
+  AND type = 'table' AND rootpage > 0 AND sql LIKE 'CREATE TABLE %'
+  AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(sqlite_schema.name) x WHERE x.hidden = 2)`;
 
 /** Gives what `read` gives of the database at `path`. */
 export async function* withDatabase<Item>(

@@ -39,8 +39,8 @@ interface Waiting {
  * A batch is held in memory, and stored in one transaction, for which others wait: this bounds both,
  * whatever the entries hold.
  */
-const BATCH_BYTES = 48 * 1024;
-const BATCH_ENTRIES = 50;
+const BATCH_BYTES = 64 * 1024;
+const BATCH_ENTRIES = 64;
 
 interface Appended {
   readonly stored: number;

@@ -63,9 +63,9 @@ export class MemoryField implements WordSink {
     this.#add(this.#vocabulary.idOfWord(folded, from, end, stem), position);
   }
 
-  *terms(): Iterable<string> {
+  *termsWithPrefix(prefix: string): Iterable<string> {
     const counts = this.#count();
-    for (let id = 0; id < this.#vocabulary.size; id++) {
+    for (const id of this.#vocabulary.withPrefix(prefix)) {
       if ((counts[id] as number) > 0) yield this.#vocabulary.term(id);
     }
   }

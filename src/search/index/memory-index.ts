@@ -133,9 +133,7 @@ export class MemoryIndex implements Source {
   }
 
   termsWithPrefix(field: Field, prefix: string, limit: number): readonly string[] {
-    const found: string[] = [];
-    for (const term of this.fields[field].terms()) if (term.startsWith(prefix)) found.push(term);
-    return found.sort().slice(0, limit);
+    return [...this.fields[field].termsWithPrefix(prefix)].sort().slice(0, limit);
   }
 
   columns(chunk: number): ChunkColumns {

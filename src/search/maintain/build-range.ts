@@ -110,16 +110,13 @@ function addOthers(index: MemoryIndex, slices: readonly Slice[], options: Indexi
   for (const fact of facts.sort((a, b) => byCodeUnit(a.id, b.id))) addFact(index, fact, options);
 }
 
-/**
- * What was met in the segments that were built before, by language. Some forty bytes each: beyond
- * that many words and terms it begins anew.
- */
+/** What was met in the segments that were built before, by language. One that is too large begins anew. */
 const vocabularies = new Map<Language, Vocabulary>();
-const MAX_VOCABULARY = 524_288;
+const MAX_VOCABULARY_BYTES = 32 * 1024 * 1024;
 
 function vocabularyOf(language: Language): Vocabulary {
   const known = vocabularies.get(language);
-  if (known !== undefined && known.entries < MAX_VOCABULARY) return known;
+  if (known !== undefined && known.bytes < MAX_VOCABULARY_BYTES) return known;
   const vocabulary = new Vocabulary();
   vocabularies.set(language, vocabulary);
   return vocabulary;

@@ -88,6 +88,8 @@ export function scoreChunk(task: ChunkTask): void {
 const MANY_POSTINGS = 2_048;
 /** Messages that are offered before all others, or four times as many until there is a threshold. */
 const FIRST = 64;
+/** And that are looked at for it: a filter may leave few of them. */
+const LOOKED_AT = 1_024;
 
 /**
  * Some messages with the rarest words. Without a threshold every message of the first window would
@@ -97,10 +99,16 @@ function offerFirst(task: ChunkTask): void {
   const { columns, roleWeights } = task;
   if (task.lists.reduce((sum, { list }) => sum + list.count, 0) < MANY_POSTINGS) return;
   let offered = 0;
+  let looked = 0;
+  const open: (boolean | undefined)[] = [];
   for (const { list } of task.lists.toSorted((a, b) => b.weight - a.weight)) {
     // What so many messages have is not rare.
     if (list.documents === undefined) continue;
     for (const document of list.documents) {
+      const window = Math.floor(document / WINDOW_DOCUMENTS);
+      open[window] ??= task.isOpen(window);
+      if (!open[window]) continue;
+      if (++looked > LOOKED_AT) return;
       if (!task.accepts(document)) continue;
       const role = roleWeights[columns.roles[document] as number] as number;
       task.offer(document, exactScore(task, document) * role);

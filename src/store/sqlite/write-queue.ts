@@ -11,6 +11,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { AppendRequest } from "../records.ts";
 import { compressAhead } from "./operations/blobs.ts";
 import { callOperation, WRITES, type WriteName } from "./operations/index.ts";
+import { packAhead } from "./operations/insert-entries.ts";
 import type { SqliteConnection } from "./sqlite-driver.ts";
 import { isBusy, isForeignKeyFailure } from "./sqlite-errors.ts";
 import { checkVersion } from "./sqlite-schema.ts";
@@ -19,7 +20,7 @@ import { checkVersion } from "./sqlite-schema.ts";
 const MAX_GROUP = 256;
 
 /** And entries of a history: others, in other processes, wait for the lock meanwhile. */
-const MAX_GROUP_HISTORY = 50;
+const MAX_GROUP_HISTORY = 64;
 
 /**
  * Who waits for the lock looks for it every one or two milliseconds. After a piece of a history the
@@ -122,6 +123,7 @@ export class WriteQueue {
         if (name !== "append") continue;
         const [tenant, request] = args as [string, AppendRequest];
         compressAhead(this.#db, tenant, request);
+        packAhead(request);
       }
     } catch {}
   }

@@ -34,6 +34,11 @@ export class Vocabulary {
     return this.#words.size + this.#terms.size;
   }
 
+  /** About what it takes in memory: the letters, and where they are found. */
+  get bytes(): number {
+    return 2 * this.#records.units.length + 24 * this.entries;
+  }
+
   find(term: string): number | undefined {
     const id = this.#terms.find(this.#lettersOf(term), 0, term.length);
     return id === UNKNOWN_WORD ? undefined : id;
@@ -63,6 +68,14 @@ export class Vocabulary {
     const isOwn = this.#records.isAt(own, letters, from, end);
     this.#words.add(isOwn ? own : this.#records.add(letters, from, end, id));
     return id;
+  }
+
+  /** The terms that begin so, in the order in which they came. */
+  *withPrefix(prefix: string): Iterable<number> {
+    const letters = this.#lettersOf(prefix).slice(0, prefix.length);
+    for (let id = 0; id < this.#size; id++) {
+      if (this.#records.startsWith(this.#recordOf[id] as number, letters)) yield id;
+    }
   }
 
   term(id: number): string {

@@ -51,6 +51,14 @@ export class WordRecords {
     return true;
   }
 
+  /** Whether the record begins with these letters. */
+  startsWith(start: number, letters: Uint16Array): boolean {
+    if (this.lengthAt(start) < letters.length) return false;
+    const from = start + HEAD;
+    for (let i = 0; i < letters.length; i++) if (this.units[from + i] !== letters[i]) return false;
+    return true;
+  }
+
   textAt(start: number): string {
     const from = start + HEAD;
     const end = from + this.lengthAt(start);

@@ -86,7 +86,9 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
     keepSummary(db, tenant, session, request.summary);
   }
   const feed = planFeed(db, tenant, plan.changes);
-  const parts = request.isHistory ? packRows(db, tenant, session.number, plan.rows) : undefined;
+  const parts = request.isHistory
+    ? packRows(db, tenant, session.number, request, plan.rows)
+    : undefined;
   carryOut(db, tenant, session.number, plan, feed, request.now, parts);
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);

@@ -1,9 +1,16 @@
 /** The rows of entries that an append has planned. */
 
 import type { EntryRow } from "../../plan-append.ts";
+import type { AppendRequest } from "../../records.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
 import { parentAfter, type WrittenRow } from "../packs/parent-column.ts";
-import { type PackableEntry, type StoredParts, writePack } from "../packs/write-pack.ts";
+import {
+  type PackableEntry,
+  type PreparedPack,
+  preparePack,
+  type StoredParts,
+  writePack,
+} from "../packs/write-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import type { FeedPlan } from "./feed.ts";
@@ -28,19 +35,34 @@ const SQL = statements("insert_entries", {
   insertTenPlain: insertRows(10, PLAIN_INSERT),
 });
 
+/** Packs of histories that were made before somebody else had to wait for it. */
+const prepared = new WeakMap<AppendRequest, PreparedPack>();
+
+/** Outside of a transaction: what an append of a history will need. */
+export function packAhead(request: AppendRequest): void {
+  if (request.isHistory && !prepared.has(request)) prepared.set(request, packOf(request));
+}
+
+function packOf({ entries }: AppendRequest): PreparedPack {
+  return preparePack(
+    entries.map((entry): PackableEntry => {
+      const { kind, role, content, metadata } = entry;
+      const bytes = { content: Buffer.from(content), metadata: toBytes(metadata) };
+      return { kind, role, text: content, ...bytes };
+    }),
+  );
+}
+
 /** An append numbers its entries without gaps. */
 export function packRows(
   db: SqliteConnection,
   tenant: number,
   session: number,
+  request: AppendRequest,
   rows: readonly EntryRow[],
 ): StoredParts[] {
   const first = rows[0]?.place.sequence ?? 0;
-  const entries = rows.map((row): PackableEntry => {
-    const { kind, role, content: text } = row.entry;
-    return { kind, role, text, ...ownParts(row) };
-  });
-  return writePack(db, tenant, session, first, entries);
+  return writePack(db, tenant, session, first, prepared.get(request) ?? packOf(request));
 }
 
 /** Of an entry that is in no pack. */

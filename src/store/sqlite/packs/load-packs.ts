@@ -3,7 +3,7 @@
 import type { Row } from "../../records.ts";
 import { textOrNull } from "../../rows/text.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { writePack } from "./write-pack.ts";
+import { preparePack, writePack } from "./write-pack.ts";
 
 /** As much as an import writes at once. */
 const MAX_ENTRIES = 50;
@@ -20,7 +20,8 @@ export function packLoaded(db: SqliteConnection, rows: readonly Row[]): Row[] {
       content: bytesOf(row["content"]),
       metadata: bytesOf(row["metadata"]),
     }));
-    const parts = writePack(db, Number(tenant), Number(session), Number(sequence), entries);
+    const pack = preparePack(entries);
+    const parts = writePack(db, Number(tenant), Number(session), Number(sequence), pack);
     return run.map((row, i) => ({ ...row, ...parts[i] }));
   });
 }

@@ -30,37 +30,45 @@ export interface StoredParts {
   readonly pack: number | null;
 }
 
-/**
- * Stores the pack of entries whose sequences follow each other from `first` on, if one is of use, and
- * says what is left of each: a place in a pack follows from the sequence.
- */
-export function writePack(
-  db: SqliteConnection,
-  tenant: number,
-  session: number,
-  first: number,
-  entries: readonly PackableEntry[],
-): StoredParts[] {
+/** A pack before it has a place. Entries are what they are: this can be made before a lock is taken. */
+export interface PreparedPack {
+  /** What the rows keep, and whether something of each is packed. */
+  readonly parts: readonly { readonly stored: StoredParts; readonly isPacked: boolean }[];
+  /** Undefined if a pack is of no use. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+export function preparePack(entries: readonly PackableEntry[]): PreparedPack {
   const texts: Uint8Array[] = [];
   let bytes = 0;
-  const parts = entries.map((entry): StoredParts => {
+  const parts = entries.map((entry) => {
     const { kept, packed } = dividedContent(entry);
     const packsMetadata = entry.metadata !== null && isPackable(entry.metadata);
     const packedMetadata = packsMetadata ? entry.metadata : NOTHING;
     texts.push(packed, packedMetadata);
     const packedBytes = packed.length + packedMetadata.length;
     bytes += packedBytes;
-    return {
-      content: kept,
-      metadata: packsMetadata ? null : entry.metadata,
-      pack: packedBytes > 0 ? first : null,
-    };
+    const metadata = packsMetadata ? null : entry.metadata;
+    return { stored: { content: kept, metadata, pack: null }, isPacked: packedBytes > 0 };
   });
-  if (bytes < MIN_PACKED_BYTES) {
-    return entries.map(({ content, metadata }) => ({ content, metadata, pack: null }));
-  }
-  db.run(SQL.insert, tenant, session, first, packTexts(texts));
-  return parts;
+  if (bytes >= MIN_PACKED_BYTES) return { parts, bytes: packTexts(texts) };
+  const whole = entries.map(({ content, metadata }) => ({ content, metadata, pack: null }));
+  return { parts: whole.map((stored) => ({ stored, isPacked: false })), bytes: undefined };
+}
+
+/**
+ * Stores the pack of entries whose sequences follow each other from `first` on, and says what is left
+ * of each: a place in a pack follows from the sequence.
+ */
+export function writePack(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  first: number,
+  { parts, bytes }: PreparedPack,
+): StoredParts[] {
+  if (bytes !== undefined) db.run(SQL.insert, tenant, session, first, bytes);
+  return parts.map(({ stored, isPacked }) => (isPacked ? { ...stored, pack: first } : stored));
 }
 
 const NOTHING = new Uint8Array(0);
