@@ -51,6 +51,8 @@ async function writeCode() {
   await bundle.write({
     dir: DIST,
     format: "esm",
+    // Half of what is read at a start were words for people, who have the sources.
+    comments: false,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
   });

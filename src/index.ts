@@ -101,13 +101,13 @@ export type {
 export type { FactHook } from "./facts/prepare-facts.ts";
 export type { Line } from "./ingest/lines.ts";
 export type { ImportProblem, ImportProblemCode, ProblemLog } from "./ingest/problems.ts";
+export { type ReadTranscriptInput, readTranscript } from "./ingest/read-transcript.ts";
 export type {
   ImportedEntry,
   ImportedSession,
   ImportedTranscript,
   TranscriptSource,
 } from "./ingest/source.ts";
-export { type ReadTranscriptInput, readTranscript } from "./ingest/sources.ts";
 export type { Access, AccessScope } from "./model/access.ts";
 export type { AccessToken } from "./model/access-token.ts";
 export {

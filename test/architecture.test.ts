@@ -67,6 +67,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["node:child_process", "node:util"],
     ],
   },
+  // Loads the formats when a transcript is read.
+  "ingest/read-transcript.ts": { folders: ["model", "ingest", "ingest/sources.ts"], packages: [] },
   "ingest/sources.ts": {
     folders: [
       ...["model", "ingest", "ingest/claude-code", "ingest/codex"],
@@ -112,6 +114,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: [
       ...["model", "transcript", "search", "store", "engine"],
       ...["ingest", "ingest/files", "ingest/identity", "ingest/sources.ts"],
+      "ingest/read-transcript.ts",
     ],
     packages: ["node:fs", "node:fs/promises", "node:path"],
   },
@@ -177,7 +180,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   server: {
     folders: [
       ...["model", "transcript", "context", "engine", "api", "archive"],
-      ...["ingest", "ingest/sources.ts", "export", "transfer", "gateway", "gateway/generate"],
+      ...["ingest", "ingest/read-transcript.ts", "export", "transfer"],
+      ...["gateway", "gateway/generate"],
       "backup.ts",
     ],
     packages: [
@@ -230,7 +234,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: [
       ...["model", "transcript", "search", "context", "compaction", "store", "engine"],
       ...["open.ts", "backup.ts"],
-      ...["ingest", "ingest/sources.ts", "facts", "providers"],
+      ...["ingest", "ingest/read-transcript.ts", "facts", "providers"],
     ],
     packages: [],
   },

@@ -3,7 +3,7 @@
 import { limitLines } from "../ingest/files/oversize.ts";
 import { toPlain } from "../ingest/files/unpack.ts";
 import { ProblemLog } from "../ingest/problems.ts";
-import { readTranscript } from "../ingest/sources.ts";
+import { readTranscript } from "../ingest/read-transcript.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import type { FileOutcome, SessionOutcome } from "./outcome.ts";
 import { storeSession } from "./store-session.ts";

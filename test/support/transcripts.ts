@@ -7,8 +7,8 @@ import type { SessionHandle } from "../../src/engine/session-handle.ts";
 import type { TenantEngine } from "../../src/engine/tenant-engine.ts";
 import { exportSession, findFormat } from "../../src/export/formats.ts";
 import type { ImportProblem } from "../../src/ingest/problems.ts";
+import { readTranscript } from "../../src/ingest/read-transcript.ts";
 import type { ImportedEntry, ImportedSession } from "../../src/ingest/source.ts";
-import { readTranscript } from "../../src/ingest/sources.ts";
 import { type ExportSelection, toExportInput } from "../../src/transfer/export-session.ts";
 import { ROOT } from "./cli.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { fixture, importText, readWhole } from "../../../test/support/transcripts.ts";
 import { open } from "../../open.ts";
 import { splitLines } from "../lines.ts";
+import { readTranscript } from "../read-transcript.ts";
 import type { FileAccess, ImportedEntry, ImportedTranscript } from "../source.ts";
-import { readTranscript } from "../sources.ts";
 import { CLAUDE_CODE } from "./claude-code.ts";
 
 const ID = "3f2e1d0c-9b8a-4756-8432-10fedcba9876";

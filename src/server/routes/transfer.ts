@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
-import { readTranscript } from "../../ingest/sources.ts";
+import { readTranscript } from "../../ingest/read-transcript.ts";
 import { requireAnyActor } from "../../model/access.ts";
 import { toExportInput } from "../../transfer/export-session.ts";
 import { actorOrError } from "../actor.ts";

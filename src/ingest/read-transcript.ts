@@ -1,0 +1,80 @@
+/**
+ * One transcript, whatever its format. The formats are loaded when the first is read: most programs
+ * that open a store read none, and all of them together are a tenth of what a start takes.
+ */
+
+import { BackscrollError } from "../model/errors.ts";
+import { type Line, splitLines } from "./lines.ts";
+import type { ImportedTranscript, TranscriptSource } from "./source.ts";
+
+/** How much of a file is looked at to know its format. */
+const HEAD_BYTES = 64 * 1024;
+
+export interface ReadTranscriptInput {
+  readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Where the bytes come from; empty for what has no path. */
+  readonly path?: string;
+  /** The format's name; found by the content if left out. */
+  readonly source?: string;
+  /** Looks at the lines before the reader does. */
+  readonly prepare?: (lines: AsyncIterable<Line>) => AsyncIterable<Line>;
+}
+
+/** Recognises a transcript and reads it. `unknown_format` if it is none, or there is no such format. */
+export async function readTranscript(
+  input: ReadTranscriptInput,
+): Promise<ImportedTranscript & { readonly source: string }> {
+  const { path = "" } = input;
+  const chunks = iterate(input.bytes);
+  const head: Uint8Array[] = [];
+  let length = 0;
+  while (length < HEAD_BYTES) {
+    const next = await chunks.next();
+    if (next.done) break;
+    // A copy: whoever reads the file may fill the same memory again.
+    head.push(Uint8Array.from(next.value));
+    length += next.value.length;
+  }
+  const source = await findSource(Buffer.concat(head), path, input.source);
+  const all = chain(head, chunks);
+  const split = splitLines(all);
+  const lines = input.prepare?.(split) ?? split;
+  return { ...source.read({ path, lines, bytes: all }), source: source.name };
+}
+
+async function findSource(
+  head: Uint8Array,
+  path: string,
+  name: string | undefined,
+): Promise<TranscriptSource> {
+  const { recogniseSource, SOURCES } = await import("./sources.ts");
+  const known = SOURCES.map((source) => source.name).join(", ");
+  if (name !== undefined) {
+    const named = SOURCES.find((source) => source.name === name);
+    if (named !== undefined) return named;
+    throw unknownFormat(`there is no format ${name}; known are ${known}`, path);
+  }
+  const found = recogniseSource(head.subarray(0, HEAD_BYTES), path);
+  if (found !== undefined) return found;
+  const what = path === "" ? "the input" : path;
+  const why = head.length === 0 ? "is empty" : "is no transcript of a known format";
+  throw unknownFormat(`${what} ${why}; known are ${known}`, path);
+}
+
+function unknownFormat(message: string, file: string): BackscrollError {
+  return new BackscrollError("unknown_format", message, { details: { file } });
+}
+
+async function* iterate(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* bytes;
+}
+
+async function* chain(
+  head: readonly Uint8Array[],
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* head;
+  yield* rest;
+}
