@@ -40,8 +40,8 @@ export class SearchMemory {
 const MAX_TENANTS = 32;
 /** Paths of sessions that are remembered. */
 const MAX_PATHS = 50_000;
-/** Heads of sessions that are remembered: about 400 bytes each. */
-const MAX_HEADS = 20_000;
+/** Heads of sessions that are remembered: about 750 bytes each. */
+const MAX_HEADS = 4_096;
 
 export class TenantMemory {
   readonly cache: IndexCache;
