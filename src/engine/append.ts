@@ -27,11 +27,7 @@ export async function appendDrafts(
   const { expectedLeaf, parent, idempotencyKey } = options;
   if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
   if (parent !== undefined) checkKeyOrNull(parent, "parent");
-  const placed = drafts.map((draft, i) =>
-    i === 0 && parent !== undefined
-      ? { ...draft, entry: { ...draft.entry, parentId: parent } }
-      : draft,
-  );
+  const placed = parent === undefined ? drafts : drafts.map((draft, i) => under(draft, i, parent));
   checkBatch(placed.map((draft) => draft.entry));
   const leaf = expectedLeaf === undefined ? "any" : expectedLeaf;
   const store = (ready: readonly Draft[]) =>
@@ -49,4 +45,9 @@ export async function appendDrafts(
     return page.entries.map((record) => toEntry(record, page.payloads));
   }
   return result.entries.map((place, i) => appendedEntry(sessionId, placed[i] as Draft, place));
+}
+
+/** The first is put under `parent`; the others follow it. */
+function under(draft: Draft, index: number, parent: string | null): Draft {
+  return index > 0 ? draft : { ...draft, entry: { ...draft.entry, parentId: parent } };
 }

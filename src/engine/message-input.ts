@@ -81,22 +81,29 @@ export function draftMessage(
 ): Draft[] {
   checkInput(input, field);
   const role = checkOneOf(input.role, ROLES, "role");
-  const results = checkList(input.toolResults ?? [], "toolResults").map((result, i) =>
-    normalizeToolResult(checkInput(result, `toolResults[${i}]`), `toolResults[${i}]`),
-  );
-  const calls = checkList(input.toolCalls ?? [], "toolCalls").map((call, i) =>
-    checkInput(call, `toolCalls[${i}]`),
-  );
-  const own = [
-    ...(input.content === undefined ? [] : normalizeContent(input.content)),
-    ...normalizeToolCalls(calls, "toolCalls"),
-  ];
+  const results = input.toolResults === undefined ? [] : toResults(input.toolResults);
+  const said = input.content === undefined ? [] : normalizeContent(input.content);
+  const own = input.toolCalls === undefined ? said : [...said, ...toCalls(input.toolCalls)];
   if (own.length === 0 && results.length === 0) {
     throw invalid("content", "content is missing; a message needs text or blocks");
   }
   const createdAt = input.createdAt === undefined ? now : checkTime(input.createdAt, "createdAt");
-  const main = own.length === 0 ? [] : [toMessage(input, role, own, newId(), createdAt)];
-  return [...main, ...results.map((block) => toToolMessage(block, newId(), createdAt))];
+  const drafts = own.length === 0 ? [] : [toMessage(input, role, own, newId(), createdAt)];
+  for (const block of results) drafts.push(toToolMessage(block, newId(), createdAt));
+  return drafts;
+}
+
+function toResults(results: NonNullable<MessageInput["toolResults"]>): Block[] {
+  return checkList(results, "toolResults").map((result, i) =>
+    normalizeToolResult(checkInput(result, `toolResults[${i}]`), `toolResults[${i}]`),
+  );
+}
+
+function toCalls(calls: NonNullable<MessageInput["toolCalls"]>): readonly Block[] {
+  const checked = checkList(calls, "toolCalls").map((call, i) =>
+    checkInput(call, `toolCalls[${i}]`),
+  );
+  return normalizeToolCalls(checked, "toolCalls");
 }
 
 /** An entry of any kind. */
