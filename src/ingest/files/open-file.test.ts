@@ -143,6 +143,7 @@ describe("files beside a transcript", () => {
     expect(await files.readText(".", 100)).toBeUndefined();
   });
 
+  // Windows has no pipes among its files.
   test.skipIf(process.platform === "win32")("nobody waits for the writer of a pipe", async () => {
     const { root, files } = place();
     execFileSync("mkfifo", [join(root, "a/pipe.txt")]);

@@ -68,7 +68,7 @@ export class WriteQueue {
     if (this.#retry !== undefined) return;
     while (this.#waiting.length > 0) {
       const { count, history } = nextGroup(this.#waiting);
-      if (history > 0) this.#compressAhead(count);
+      if (history > 0 && !this.#prepare(count)) continue;
       if (!this.#begin()) return;
       this.#commitGroup(this.#waiting.splice(0, count));
       if (history > 0 && this.#isShared) {
@@ -114,18 +114,28 @@ export class WriteQueue {
   }
 
   /**
-   * What is done before the lock is taken is not waited for. If it cannot be done now, the transaction
-   * does it, and whoever waits for that is told why it could not.
+   * What is done before the lock is taken is not waited for. False if some of the writes failed by it:
+   * they have been told, and wait no longer.
    */
-  #compressAhead(count: number): void {
-    try {
-      for (const { name, args } of this.#waiting.slice(0, count)) {
-        if (name !== "append") continue;
-        const [tenant, request] = args as [string, AppendRequest];
+  #prepare(count: number): boolean {
+    const failed = new Set<QueuedWrite>();
+    for (const write of this.#waiting.slice(0, count)) {
+      if (write.name !== "append") continue;
+      const [tenant, request] = write.args as [string, AppendRequest];
+      try {
         compressAhead(this.#db, tenant, request);
         packAhead(request);
+      } catch (error) {
+        // Somebody recovers the log: the transaction waits for that, and does what is left.
+        if (isBusy(error)) break;
+        failed.add(write);
+        write.settle({ error });
       }
-    } catch {}
+    }
+    if (failed.size === 0) return true;
+    const left = this.#waiting.filter((write) => !failed.has(write));
+    this.#waiting.splice(0, this.#waiting.length, ...left);
+    return false;
   }
 
   #drainIn(ms: number): void {
