@@ -81,9 +81,11 @@ export function draftMessage(
 ): Draft[] {
   checkInput(input, field);
   const role = checkOneOf(input.role, ROLES, "role");
-  const results = input.toolResults === undefined ? [] : toResults(input.toolResults);
+  // JSON has null for what is not there.
+  const [given, called] = [input.toolResults ?? null, input.toolCalls ?? null];
+  const results = given === null ? [] : toResults(given);
   const said = input.content === undefined ? [] : normalizeContent(input.content);
-  const own = input.toolCalls === undefined ? said : [...said, ...toCalls(input.toolCalls)];
+  const own = called === null ? said : [...said, ...toCalls(called)];
   if (own.length === 0 && results.length === 0) {
     throw invalid("content", "content is missing; a message needs text or blocks");
   }

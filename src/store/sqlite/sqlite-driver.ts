@@ -172,13 +172,19 @@ export class SqliteConnection {
 
   /** Changes when another connection, in this process or another, has committed. */
   dataVersion(): number {
-    if (this.#dataVersion === undefined) {
-      this.#dataVersion = this.#database.prepare("PRAGMA data_version");
-      // Every write asks: a list is read in two thirds of the time of an object. Node 22 has no lists.
-      this.#dataVersion.setReturnArrays?.(true);
+    try {
+      if (this.#dataVersion === undefined) {
+        this.#dataVersion = this.#database.prepare("PRAGMA data_version");
+        // Every call asks: a list is read in two thirds of the time of an object. Node 22 has no lists.
+        this.#dataVersion.setReturnArrays?.(true);
+      }
+      const row = this.#dataVersion.get() as unknown as
+        | [number]
+        | { readonly data_version: number };
+      return Array.isArray(row) ? row[0] : row.data_version;
+    } catch (error) {
+      throw translateSqliteError(error);
     }
-    const row = this.#dataVersion.get() as unknown as [number] | { readonly data_version: number };
-    return Array.isArray(row) ? row[0] : row.data_version;
   }
 
   /** Ends the transaction if one is open; SQLite itself ends it after some errors. */

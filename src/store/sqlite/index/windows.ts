@@ -22,7 +22,7 @@ import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
 import { readPayloads } from "../operations/blobs.ts";
 import { readChains } from "../operations/chains.ts";
-import { isReadable, unfoldContent } from "../packs/read-pack.ts";
+import { shownContent } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -127,8 +127,7 @@ function toWindow(
   rows: readonly SqlValue[][],
 ): Window {
   for (const row of rows) {
-    if (row[8] === null || !isReadable(db, tenant, session, row[8])) continue;
-    row[7] = unfoldContent(db, tenant, session, row[1], row[8], row[7]);
+    if (row[8] !== null) row[7] = shownContent(db, tenant, session, row[1], row[8], row[7]);
   }
   // Only the match is looked into; of its neighbours the heads are shown.
   const matched = rows.find((row) => row[1] === sequence);

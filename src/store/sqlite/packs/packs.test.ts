@@ -10,6 +10,7 @@ import { readWindows } from "../index/windows.ts";
 import { append } from "../operations/append.ts";
 import { deleteSession } from "../operations/delete-session.ts";
 import { eraseContent } from "../operations/erase-content.ts";
+import { callRead } from "../operations/index.ts";
 import { readEntries } from "../operations/read-entries.ts";
 import { createSession } from "../operations/sessions.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
@@ -182,7 +183,7 @@ test("a dump fills another store with packs, whoever wrote its entries", async (
   migrate(to);
   await loadRows(to, dumpRows(db), async (action) => action());
   expect(treeOf(to, id)).toEqual(treeOf(db, id));
-  expect(countPacks(to)).toBe(9);
+  expect(countPacks(to)).toBe(7);
   expect(rowsOf(to)[1]).toEqual({ sequence: 2, kept: "", pack: 1 });
 });
 
@@ -243,4 +244,20 @@ test("a pack that is damaged keeps neither the index nor a search from the rest"
   expect(slice.entries.length).toBeLessThan(whole.entries.length);
   const [window] = readWindows(db, 1, [{ session: 1, sequence: 1, before: 0, after: 4 }]);
   expect(window?.entries.map(({ erased }) => erased)).toEqual([false, true, true, true, false]);
+});
+
+test("a read that meets a lock says so in our terms", () => {
+  const path = join(createFolder(), "store.db");
+  const [reader, other] = [new SqliteConnection(path), new SqliteConnection(path)];
+  onTestFinished(() => {
+    reader.close();
+    other.close();
+  });
+  migrate(other);
+  other.exec("PRAGMA journal_mode = DELETE");
+  other.exec("BEGIN EXCLUSIVE");
+  expect(() => callRead(reader, "listTenants", [])).toThrow(
+    expect.objectContaining({ code: "store_busy" }),
+  );
+  other.exec("ROLLBACK");
 });

@@ -32,25 +32,18 @@ export function unfold<Row extends SqlRow>(
   return row;
 }
 
-/** Whether what a row has in a pack can be had. A search and the index go on without it if not. */
+/** Whether what a row has in a pack can be had. The index goes on without it if not. */
 export function isReadable(
   db: SqliteConnection,
   tenant: number,
   session: number,
   number: SqlValue | undefined,
 ): boolean {
-  if (typeof number !== "number") return true;
-  try {
-    readPack(db, tenant, session, number);
-    return true;
-  } catch (error) {
-    if (BackscrollError.is(error, "store_corrupt")) return false;
-    throw error;
-  }
+  return typeof number !== "number" || tryPack(db, tenant, session, number) !== undefined;
 }
 
-/** The same for the content alone: where all of it was said, in no pack. */
-export function unfoldContent(
+/** The content alone, for a search, which goes on without what is damaged: if all was said, in no pack. */
+export function shownContent(
   db: SqliteConnection,
   tenant: number,
   session: number,
@@ -60,8 +53,22 @@ export function unfoldContent(
 ): string | null {
   const kept = textOrNull(content);
   if (typeof number !== "number" || (kept !== null && !isSplit(kept))) return kept;
-  const slot = Number(sequence) - number;
-  return wholeContent(kept, readPack(db, tenant, session, number).content(slot));
+  const pack = tryPack(db, tenant, session, number);
+  return pack === undefined ? kept : wholeContent(kept, pack.content(Number(sequence) - number));
+}
+
+function tryPack(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  number: number,
+): Pack | undefined {
+  try {
+    return readPack(db, tenant, session, number);
+  } catch (error) {
+    if (BackscrollError.is(error, "store_corrupt")) return undefined;
+    throw error;
+  }
 }
 
 export function readPack(
