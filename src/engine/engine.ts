@@ -4,6 +4,7 @@ import { randomFillSync } from "node:crypto";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
 import type { ChangeAuthor } from "../model/change.ts";
+import { BackscrollError } from "../model/errors.ts";
 import { checkName, createUlids, type IdSource } from "../model/ids.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
@@ -44,7 +45,8 @@ function fillRandom(bytes: Uint8Array): void {
     randomFillSync(randomPool);
     randomOffset = 0;
   }
-  bytes.set(randomPool.subarray(randomOffset, randomOffset + bytes.length));
+  // A view for `set` would cost more than to copy a few bytes.
+  for (let i = 0; i < bytes.length; i++) bytes[i] = randomPool[randomOffset + i] as number;
   randomOffset += bytes.length;
 }
 
@@ -103,14 +105,21 @@ export class Engine extends TenantEngine {
     return this.scope.store.status();
   }
 
-  /** As `sweep`, for every tenant. */
+  /** As `sweep`, for every tenant. Damage in one is thrown when the others are done. */
   async sweepAll(): Promise<SweepReport> {
     const { store } = this.scope;
     const swept = await sweepAll((limit) => store.sweep({ now: this.scope.now(), limit }));
+    const failures: unknown[] = [];
     let erasedEntries = 0;
     for (const tenant of await store.listTenants()) {
-      erasedEntries += await applyAllRetention({ ...this.scope, tenant });
+      try {
+        erasedEntries += await applyAllRetention({ ...this.scope, tenant });
+      } catch (error) {
+        if (!BackscrollError.is(error, "store_corrupt")) throw error;
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw failures[0];
     return { ...swept, erasedEntries };
   }
 

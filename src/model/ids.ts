@@ -8,8 +8,8 @@
 import { BackscrollError } from "./errors.ts";
 import { MAX_ID_LENGTH, MAX_NAME_BYTES } from "./limits.ts";
 
-/** Crockford's alphabet: no I, L, O or U. */
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** Crockford's alphabet, as character codes: no I, L, O or U. */
+const ALPHABET = Uint8Array.from("0123456789ABCDEFGHJKMNPQRSTVWXYZ", (c) => c.charCodeAt(0));
 
 /** Where time and randomness come from; tests hand in their own. */
 export interface IdSource {
@@ -20,18 +20,22 @@ export interface IdSource {
 
 /** A generator of ULIDs, each greater than the one before, even when the clock steps back. */
 export function createUlids(source: IdSource): () => string {
-  const random = new Uint8Array(16);
+  const random = new Uint8Array(14);
+  /** The id as letters: the time, twelve that all ids of one millisecond share, and four that count. */
+  const letters = new Array<number>(TIME_LETTERS + SHARED_LETTERS + COUNTER_LETTERS).fill(0);
   let lastTime = -1;
-  /** The time and the twelve random characters that all ids of one millisecond share. */
-  let prefix = "";
-  /** The other four: a number that starts at random and counts up. */
+  /** Starts at random and counts up. */
   let counter = 0;
 
   const startAt = (time: number) => {
     lastTime = time;
     source.random(random);
-    prefix = encodeTime(time);
-    for (let i = 0; i < 12; i++) prefix += ALPHABET[(random[i] ?? 0) & 31];
+    // In two halves: 48 bits are too many for shifts.
+    putDigits(letters, 0, TIME_LETTERS / 2, Math.floor(time / HALF_TIME));
+    putDigits(letters, TIME_LETTERS / 2, TIME_LETTERS, time % HALF_TIME);
+    for (let i = 0; i < SHARED_LETTERS; i++) {
+      letters[TIME_LETTERS + i] = ALPHABET[(random[i] ?? 0) & 31] as number;
+    }
     // The upper half is kept free, so that there is room to count.
     counter = (((random[12] ?? 0) << 11) | ((random[13] ?? 0) << 3)) & 0x7ffff;
   };
@@ -40,29 +44,24 @@ export function createUlids(source: IdSource): () => string {
     const now = source.now();
     if (now > lastTime) startAt(now);
     else if (++counter > MAX_COUNTER) startAt(lastTime + 1);
-    return prefix + encodeCounter(counter);
+    putDigits(letters, TIME_LETTERS + SHARED_LETTERS, letters.length, counter);
+    // One string at once: put together from letters it would cost twice as much.
+    return String.fromCharCode.apply(null, letters);
   };
 }
 
+const TIME_LETTERS = 10;
+const SHARED_LETTERS = 12;
+const COUNTER_LETTERS = 4;
+const HALF_TIME = 32 ** 5;
 const MAX_COUNTER = 32 ** 4 - 1;
 
-function encodeCounter(counter: number): string {
-  return (
-    (ALPHABET[counter >> 15] ?? "") +
-    (ALPHABET[(counter >> 10) & 31] ?? "") +
-    (ALPHABET[(counter >> 5) & 31] ?? "") +
-    (ALPHABET[counter & 31] ?? "")
-  );
-}
-
-/** The first ten characters of a ULID: 48 bits of milliseconds. */
-function encodeTime(ms: number): string {
-  let text = "";
-  for (let rest = ms, i = 0; i < 10; i++) {
-    text = ALPHABET[rest % 32] + text;
-    rest = Math.floor(rest / 32);
+/** Writes a number with base 32 into the places from `from` to `end`. */
+function putDigits(letters: number[], from: number, end: number, value: number): void {
+  for (let rest = value, i = end - 1; i >= from; i--) {
+    letters[i] = ALPHABET[rest & 31] as number;
+    rest >>= 5;
   }
-  return text;
 }
 
 /** Letters, digits and `. _ : -`, starting with a letter or a digit: safe in a path or a URL. */

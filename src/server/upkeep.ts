@@ -26,17 +26,31 @@ export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<vo
   const { signal, everyMs = EVERY_MS, leaseMs = LEASE_MS, onError } = options;
   await engine.holdLease("upkeep", { durationMs: leaseMs, signal }, async (turn) => {
     while (!turn.aborted) {
-      try {
-        await engine.sweepAll();
-        for (const tenant of await engine.listTenants()) {
-          if (turn.aborted) return;
-          await engine.forTenant(tenant).maintainIndex("upkeep");
-        }
-      } catch (error) {
-        if (BackscrollError.is(error, "store_closed")) return;
-        onError(error);
+      let isOpen = await attempt(() => engine.sweepAll(), onError);
+      let tenants: readonly string[] = [];
+      isOpen &&= await attempt(async () => {
+        tenants = await engine.listTenants();
+      }, onError);
+      for (const tenant of tenants) {
+        if (turn.aborted || !isOpen) return;
+        isOpen = await attempt(() => engine.forTenant(tenant).maintainIndex("upkeep"), onError);
       }
+      if (!isOpen) return;
       await pause(everyMs, turn);
     }
   });
+}
+
+/** What cannot be done for one is done for the others all the same. False once the store is closed. */
+async function attempt(
+  work: () => Promise<unknown>,
+  onError: UpkeepOptions["onError"],
+): Promise<boolean> {
+  try {
+    await work();
+  } catch (error) {
+    if (BackscrollError.is(error, "store_closed")) return false;
+    onError(error);
+  }
+  return true;
 }

@@ -1,6 +1,9 @@
 /** How a payload's bytes are stored: compressed, unless that gains nothing. */
 
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { BackscrollError } from "../model/errors.ts";
+import { sha256, toHex } from "../transcript/hash.ts";
+import { payloadDamaged } from "./store-errors.ts";
 
 export interface StoredPayload {
   readonly codec: string;
@@ -34,6 +37,31 @@ export function unpackText(bytes: Uint8Array): string {
 
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 
-export function decompressPayload(stored: StoredPayload): Uint8Array {
-  return stored.codec === "zstd" ? zstdDecompressSync(stored.bytes) : stored.bytes;
+/** A payload by its address. `store_corrupt` if it is not there, or is another. */
+export function readPayload(hash: string, stored: StoredPayload | undefined): Uint8Array {
+  if (stored === undefined) throw payloadDamaged(hash);
+  const bytes = decompress(hash, stored);
+  if (toHex(sha256(bytes)) !== hash) throw payloadDamaged(hash);
+  return bytes;
+}
+
+/** The same for who goes on without what is damaged: undefined then. */
+export function readSoundPayload(
+  hash: string,
+  stored: StoredPayload | undefined,
+): Uint8Array | undefined {
+  try {
+    return readPayload(hash, stored);
+  } catch (error) {
+    if (BackscrollError.is(error, "store_corrupt")) return undefined;
+    throw error;
+  }
+}
+
+function decompress(hash: string, { codec, bytes }: StoredPayload): Uint8Array {
+  try {
+    return codec === "zstd" ? zstdDecompressSync(bytes) : bytes;
+  } catch (cause) {
+    throw payloadDamaged(hash, cause);
+  }
 }

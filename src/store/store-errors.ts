@@ -90,10 +90,11 @@ export function idempotencyConflict(key: string): BackscrollError {
   );
 }
 
-export function payloadMissing(hash: string): BackscrollError {
+export function payloadDamaged(hash: string, cause?: unknown): BackscrollError {
   return new BackscrollError(
     "store_corrupt",
-    `a payload (${hash.slice(0, 12)}…) is missing; run backscroll doctor --verify`,
+    `the payload ${hash.slice(0, 12)}… is missing, or does not match its address; backscroll doctor --verify lists the entries that hold it: restore them from a backup, or import them again`,
+    { cause },
   );
 }
 

@@ -32,26 +32,39 @@ export async function applyRetention(
   return { erased: 0 };
 }
 
-/** The same for every session of the tenant where it was not done, or not to its end. */
+/**
+ * The same for every session of the tenant where it was not done, or not to its end. What goes wrong
+ * with one is thrown when the others are done.
+ */
 export async function applyAllRetention(scope: Scope): Promise<number> {
   const { store, tenant } = scope;
+  const failures: unknown[] = [];
   let erased = 0;
   let after: string | undefined;
   for (;;) {
     const which = { limit: DUE_PAGE, ...(after === undefined ? {} : { after }) };
     const page = await store.listRetentionDue(tenant, which);
-    for (const due of page) erased += await applyUnlessDeleted(scope, due);
+    for (const due of page) erased += await applyUnlessDamaged(scope, due, failures);
     after = page.at(-1)?.sessionId;
-    if (page.length < DUE_PAGE) return erased;
+    if (page.length >= DUE_PAGE) continue;
+    if (failures.length > 0) throw failures[0];
+    return erased;
   }
 }
 
-async function applyUnlessDeleted(scope: Scope, due: RetentionDue): Promise<number> {
+async function applyUnlessDamaged(
+  scope: Scope,
+  due: RetentionDue,
+  failures: unknown[],
+): Promise<number> {
   try {
     return await applyTo(scope, due);
   } catch (error) {
+    // Deleted meanwhile: then there is nothing left to forget.
     if (BackscrollError.is(error, "session_not_found")) return 0;
-    throw error;
+    if (!BackscrollError.is(error, "store_corrupt")) throw error;
+    failures.push(error);
+    return 0;
   }
 }
 

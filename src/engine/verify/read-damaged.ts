@@ -59,6 +59,24 @@ export async function readTree(
   return { ...page, unreadable };
 }
 
+/** Which of these entries have payloads that are missing or damaged, and what is wrong. */
+export async function findDamaged(
+  store: Store,
+  tenant: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const damaged = new Map<string, string>();
+  const read = async (some: readonly string[]) => {
+    await store.findEntries(tenant, some, true);
+  };
+  if ((await reasonOf(() => read(ids))) === undefined) return damaged;
+  for (const id of ids) {
+    const reason = await reasonOf(() => read([id]));
+    if (reason !== undefined) damaged.set(id, reason);
+  }
+  return damaged;
+}
+
 /** Undefined if the read succeeds; why not, if it is damage. */
 async function reasonOf(read: () => Promise<void>): Promise<string | undefined> {
   try {

@@ -170,6 +170,28 @@ describe("verify finds", () => {
     expect(await problemsAfter(forged)).toContain("does not match its address");
   });
 
+  test.each([
+    ["missing", "DELETE FROM blobs"],
+    ["no compressed bytes", "UPDATE blobs SET codec = 'zstd', bytes = x'00010203'"],
+  ])("a payload that is %s, without which searches go on", async (_, damage) => {
+    const { path } = await createStore();
+    const db = new DatabaseSync(path);
+    db.exec(`PRAGMA foreign_keys = OFF; ${damage}`);
+    db.close();
+    await using engine = await open(path, { inThread: true });
+    const { problems } = await engine.verify();
+    const held = problems.filter(({ entryId }) => entryId !== null);
+    expect(held.length).toBeGreaterThan(0);
+    expect(problems.map(({ problem }) => problem).join("; ")).toContain("is missing, or does not");
+    // In the tail, where the head of the payload is still known, and in a segment.
+    for (const task of ["upkeep", "rebuild"] as const) {
+      expect((await engine.searchSessions("first")).hits).toHaveLength(1);
+      expect((await engine.searchSessions("large", { branches: "all" })).hits).toHaveLength(1);
+      await engine.maintainIndex(task);
+    }
+    expect((await engine.searchSessions("first")).hits).toHaveLength(1);
+  });
+
   test("a feed that was cut and given a new head, by the head that was noted before", async () => {
     const { path, head } = await createStore();
     const db = new DatabaseSync(path);

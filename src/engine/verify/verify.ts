@@ -17,11 +17,10 @@ import {
   contentHash,
   entryHash,
   fromHex,
-  sha256,
   toHex,
   ZERO_HASH,
 } from "../../transcript/hash.ts";
-import { findReadable, readTree } from "./read-damaged.ts";
+import { findDamaged, findReadable, readTree } from "./read-damaged.ts";
 import { FeedErasures, isTombstone, totalTokens } from "./verify-erased.ts";
 
 export interface VerifyOptions {
@@ -354,11 +353,8 @@ class Verification {
     entries: readonly EntryRecord[],
   ): Promise<void> {
     for (const ids of groupsBySize(entries.filter(hasPayloads))) {
-      const { payloads } = await this.#store.findEntries(tenant, ids, true);
-      for (const [hash, bytes] of payloads) {
-        if (toHex(sha256(bytes)) === hash) continue;
-        const problem = `the payload ${hash.slice(0, 12)}… does not match its address`;
-        this.#add(tenant, sessionId, null, problem);
+      for (const [id, problem] of await findDamaged(this.#store, tenant, ids)) {
+        this.#add(tenant, sessionId, id, problem);
       }
     }
   }

@@ -12,6 +12,7 @@ import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { RowBatch } from "../records.ts";
 import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
+import { closeAll } from "./close-all.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { InThread } from "./in-thread.ts";
@@ -196,8 +197,10 @@ export class SqliteStore extends SqliteOperations implements Store {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopPolling();
-    await this.#indexer.close();
-    await this.#executor.close();
+    await closeAll(
+      () => this.#indexer.close(),
+      () => this.#executor.close(),
+    );
   }
 
   /** What lives in memory has but one connection; a file is read on another one, bit by bit. */

@@ -60,9 +60,9 @@ function serveWrites(): void {
     port.postMessage({ replies, walLarge });
     replies = [];
   };
-  const checkpoint = (id: number) => {
+  const attempt = (id: number, work: () => void) => {
     try {
-      db.checkpoint("PASSIVE");
+      work();
       replies.push({ id, value: undefined });
     } catch (error) {
       replies.push({ id, failure: toFailure(error) });
@@ -74,8 +74,7 @@ function serveWrites(): void {
       setTimeout(() => closeWhenIdle(id), 2);
       return;
     }
-    closeWriter(db, data.readOnly);
-    replies.push({ id, value: undefined });
+    attempt(id, () => closeWriter(db, data.readOnly));
     queueMicrotask(flush);
   };
   const take = (request: Request) => {
@@ -86,7 +85,7 @@ function serveWrites(): void {
     }
     if (request.name === CHECKPOINT) {
       queue.drain();
-      checkpoint(request.id);
+      attempt(request.id, () => db.checkpoint("PASSIVE"));
       return;
     }
     const isAppend = request.name === "append";

@@ -15,6 +15,7 @@ import type { AppendRequest } from "../records.ts";
 import { openForReading, queueFull } from "../store-errors.ts";
 import { type AnswerParcel, unpackAnswer } from "./answer-parcel.ts";
 import { packAppend, type ResultParcel, unpackResult } from "./append-parcel.ts";
+import { closeAll } from "./close-all.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
@@ -72,7 +73,7 @@ export class Threads implements Executor {
 
   search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
     if (this.#options.searchThread) {
-      this.#searcher ??= new Thread({ ...this.#options, role: "reader" }, () => undefined);
+      this.#searcher = alive(this.#searcher) ?? this.#start("reader");
     }
     const thread = this.#searcher ?? this.#reader;
     const parcel = thread.ask(SEARCH, [tenant, request]) as Promise<AnswerParcel>;
@@ -85,25 +86,28 @@ export class Threads implements Executor {
     unreadable: readonly number[],
   ): Promise<MaintenanceReport> {
     if (this.#options.readOnly) return Promise.reject(openForReading());
-    this.#indexer ??= new Thread({ ...this.#options, role: "indexer" }, () => undefined);
+    this.#indexer = alive(this.#indexer) ?? this.#start("indexer");
     return this.#indexer.ask(MAINTAIN, [tenant, task, unreadable]) as Promise<MaintenanceReport>;
   }
 
   async stopMaintenance(): Promise<void> {
-    await this.#indexer?.ask(STOP, []);
+    await alive(this.#indexer)?.ask(STOP, []);
+  }
+
+  #start(role: ThreadData["role"]): Thread {
+    return new Thread({ ...this.#options, role }, () => undefined);
   }
 
   async close(): Promise<void> {
     await this.#hostWrite;
-    this.#host?.close();
-    // First: who reads or writes last moves the log into the database, and must be alone.
-    await this.#indexer?.ask(CLOSE, []);
-    await this.#indexer?.end();
-    await this.#searcher?.ask(CLOSE, []);
-    await this.#searcher?.end();
-    await this.#reader.ask(CLOSE, []);
-    await this.#writer.ask(CLOSE, []);
-    await Promise.all([this.#reader.end(), this.#writer.end()]);
+    await closeAll(
+      () => this.#host?.close(),
+      // First: who reads or writes last moves the log into the database, and must be alone.
+      () => this.#indexer?.close(),
+      () => this.#searcher?.close(),
+      () => this.#reader.close(),
+      () => this.#writer.close(),
+    );
   }
 
   /** Undefined if the lock is taken: then the writer's thread waits for it. */
@@ -189,6 +193,10 @@ class Thread {
     return this.#waiters.size;
   }
 
+  get isDead(): boolean {
+    return this.#died !== undefined;
+  }
+
   ask(name: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#died !== undefined) return Promise.reject(this.#died);
     return new Promise((resolve, reject) => {
@@ -221,8 +229,12 @@ class Thread {
     }
   }
 
-  async end(): Promise<void> {
-    await this.#worker.terminate();
+  /** Whoever asked it something has heard why it died; there is nothing left to close. */
+  async close(): Promise<void> {
+    await closeAll(
+      () => alive(this)?.ask(CLOSE, []),
+      () => this.#worker.terminate(),
+    );
   }
 
   /**
@@ -253,6 +265,11 @@ class Thread {
     for (const { reject } of this.#waiters.values()) reject(this.#died);
     this.#waiters.clear();
   }
+}
+
+/** One that could not start, as when no more files may be opened, is followed by another. */
+function alive(thread: Thread | undefined): Thread | undefined {
+  return thread?.isDead ? undefined : thread;
 }
 
 /** The built file has another extension than the source, and the compiler does not rewrite URLs. */

@@ -123,6 +123,7 @@ export class WriteQueue {
       if (write.name !== "append") continue;
       const [tenant, request] = write.args as [string, AppendRequest];
       try {
+        this.#checkForeignWrites();
         compressAhead(this.#db, tenant, request);
         packAhead(request);
       } catch (error) {
@@ -135,6 +136,7 @@ export class WriteQueue {
     if (failed.size === 0) return true;
     const left = this.#waiting.filter((write) => !failed.has(write));
     this.#waiting.splice(0, this.#waiting.length, ...left);
+    if (this.idle) this.#waitingSince = undefined;
     return false;
   }
 

@@ -16,7 +16,7 @@ import {
 } from "../../index/feed-slice.ts";
 import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
-import { readPayloads } from "../operations/blobs.ts";
+import { readSoundPayloads } from "../operations/blobs.ts";
 import { query, type SqlValue } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
@@ -81,7 +81,7 @@ export async function readFeedSlice(
   );
   return toFeedSlice(names, {
     head,
-    payloads: await readPayloads(
+    payloads: await readSoundPayloads(
       tx,
       names.entries.map((row) => textOrNull(row["content"])),
       types,

@@ -23,7 +23,7 @@ import {
 import type { Row } from "../../records.ts";
 import { toChain } from "../../rows/state-row.ts";
 import { textOrNull } from "../../rows/text.ts";
-import { readPayloads } from "../operations/blobs.ts";
+import { readSoundPayloads } from "../operations/blobs.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
@@ -114,7 +114,7 @@ async function toPlain(
     return match === undefined ? [] : [{ request, rows, match, leaf: plans[i]?.leaf ?? null }];
   });
   const contents = right.map(({ match }) => textOrNull(match["content"]));
-  const payloads = await readPayloads(tx, contents);
+  const payloads = await readSoundPayloads(tx, contents);
   const windows = right.map(({ request, rows, leaf }): [WindowRequest, Window] => [
     request,
     { head: request.head as WindowHead, leaf, entries: toEntries(rows, payloads) },
@@ -152,7 +152,7 @@ async function readPlaced(
   const matched = requests.map(({ sequence }, i) =>
     messages.get(i + 1)?.find((row) => row["sequence"] === sequence),
   );
-  const payloads = await readPayloads(
+  const payloads = await readSoundPayloads(
     tx,
     matched.map((row) => textOrNull(row?.["content"])),
   );

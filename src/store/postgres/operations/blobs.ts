@@ -3,10 +3,14 @@
 import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf } from "../../../transcript/content.ts";
 import { fromHex, toHex } from "../../../transcript/hash.ts";
-import { compressPayload, decompressPayload } from "../../payload-codec.ts";
+import {
+  compressPayload,
+  readPayload,
+  readSoundPayload,
+  type StoredPayload,
+} from "../../payload-codec.ts";
 import type { EntryRow } from "../../plan-append.ts";
 import type { NewEntry, Row } from "../../records.ts";
-import { payloadMissing } from "../../store-errors.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
@@ -94,20 +98,42 @@ export function copyHolds(
   );
 }
 
-/** The payloads that `contents` name, by hash. */
-export async function readPayloads(
+/** The payloads that `contents` name, by hash. `store_corrupt` if one of them is damaged. */
+export function readPayloads(
+  tx: Transaction,
+  contents: readonly (string | null)[],
+): Promise<Map<string, Uint8Array>> {
+  return collectPayloads(tx, contents, undefined, readPayload);
+}
+
+/** The same for a search, all or those in blocks of some types: it goes on without the damaged ones. */
+export function readSoundPayloads(
   tx: Transaction,
   contents: readonly (string | null)[],
   types?: readonly Block["type"][],
 ): Promise<Map<string, Uint8Array>> {
+  return collectPayloads(tx, contents, types, readSoundPayload);
+}
+
+type ReadOne = (hash: string, stored: StoredPayload | undefined) => Uint8Array | undefined;
+
+async function collectPayloads(
+  tx: Transaction,
+  contents: readonly (string | null)[],
+  types: readonly Block["type"][] | undefined,
+  read: ReadOne,
+): Promise<Map<string, Uint8Array>> {
   const payloads = new Map<string, Uint8Array>();
   const texts = contents.filter((content) => content !== null);
   const named = new Map(texts.map((text) => [text, blobsOf(text, types)]));
-  await readBlobs(tx, [...named.values()].flat(), payloads);
+  await readBlobs(tx, [...named.values()].flat(), payloads, read);
   const nested = [...named].flatMap(([text, hashes]) =>
-    hashes.flatMap((hash) => nestedBlobsOf(text, payloads.get(hash) ?? new Uint8Array(), types)),
+    hashes.flatMap((hash) => {
+      const bytes = payloads.get(hash);
+      return bytes === undefined ? [] : nestedBlobsOf(text, bytes, types);
+    }),
   );
-  await readBlobs(tx, nested, payloads);
+  await readBlobs(tx, nested, payloads, read);
   return payloads;
 }
 
@@ -144,13 +170,17 @@ async function readBlobs(
   tx: Transaction,
   hashes: readonly string[],
   into: Map<string, Uint8Array>,
+  read: ReadOne,
 ): Promise<void> {
   const wanted = [...new Set(hashes)].filter((hash) => !into.has(hash));
   if (wanted.length === 0) return;
+  const stored = new Map<string, StoredPayload>();
   for (const row of await tx.all(SQL.read, tx.tenant, wanted.map(fromHex))) {
-    const stored = { codec: String(row["codec"]), bytes: row["bytes"] as Uint8Array };
-    into.set(toHex(row["hash"] as Uint8Array), decompressPayload(stored));
+    const { codec, bytes, hash } = row;
+    stored.set(toHex(hash as Uint8Array), { codec: String(codec), bytes: bytes as Uint8Array });
   }
-  const missing = wanted.find((hash) => !into.has(hash));
-  if (missing !== undefined) throw payloadMissing(missing);
+  for (const hash of wanted) {
+    const bytes = read(hash, stored.get(hash));
+    if (bytes !== undefined) into.set(hash, bytes);
+  }
 }

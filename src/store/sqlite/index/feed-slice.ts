@@ -18,7 +18,7 @@ import {
 import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
-import { readPayloads } from "../operations/blobs.ts";
+import { readSoundPayloads } from "../operations/blobs.ts";
 import { isReadable, unfold } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -73,7 +73,7 @@ export function readFeedSlice(
   const ids = new Set(names.deletions.map(({ sessionId }) => sessionId));
   return toFeedSlice(names, {
     head,
-    payloads: readPayloads(db, tenant, contents, types),
+    payloads: readSoundPayloads(db, tenant, contents, types),
     sessions: [...names.sessions.keys()].flatMap((n) => db.all(SQL.session, tenant, n)),
     memories: names.memories.map(({ agent, name }) => {
       const row = db.get(SQL.memory, tenant, agent, name);

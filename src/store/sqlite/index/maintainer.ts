@@ -165,7 +165,8 @@ class FileUpkeep implements IndexUpkeep {
         this.endSnapshot();
         break;
       case "feed":
-        this.#feedRead = true;
+        // Who asks for no rows wants to know where the feed ends.
+        if (need.limit > 0) this.#feedRead = true;
         break;
     }
     if (!this.#reader.handle.isTransaction) this.#reader.run("BEGIN");

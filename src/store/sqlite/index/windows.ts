@@ -20,7 +20,7 @@ import {
 } from "../../index/window.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
-import { readPayloads } from "../operations/blobs.ts";
+import { readSoundPayloads } from "../operations/blobs.ts";
 import { readChains } from "../operations/chains.ts";
 import { shownContent } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
@@ -131,7 +131,7 @@ function toWindow(
   }
   // Only the match is looked into; of its neighbours the heads are shown.
   const matched = rows.find((row) => row[1] === sequence);
-  const payloads = readPayloads(db, tenant, [textOrNull(matched?.[7])]);
+  const payloads = readSoundPayloads(db, tenant, [textOrNull(matched?.[7])]);
   return { head, leaf, entries: rows.map((row) => toWindowEntry(row, payloads)) };
 }
 

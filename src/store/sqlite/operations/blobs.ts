@@ -3,9 +3,13 @@
 import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf, type Payload } from "../../../transcript/content.ts";
 import { fromHex } from "../../../transcript/hash.ts";
-import { compressPayload, decompressPayload, type StoredPayload } from "../../payload-codec.ts";
+import {
+  compressPayload,
+  readPayload,
+  readSoundPayload,
+  type StoredPayload,
+} from "../../payload-codec.ts";
 import type { AppendRequest } from "../../records.ts";
-import { payloadMissing } from "../../store-errors.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findTenant } from "./feed.ts";
@@ -77,21 +81,45 @@ export function holdPayloadsOf(
   db.run(SQL.holdSame, session, sequence, tenant, originalId);
 }
 
-/** The payloads that `contents` name, by hash: all, or those in blocks of some types. */
+/** The payloads that `contents` name, by hash. `store_corrupt` if one of them is damaged. */
 export function readPayloads(
+  db: SqliteConnection,
+  tenant: number,
+  contents: readonly (string | null)[],
+): Map<string, Uint8Array> {
+  return collectPayloads(contents, undefined, (hash) =>
+    readPayload(hash, findBlob(db, tenant, hash)),
+  );
+}
+
+/** The same for a search, all or those in blocks of some types: it goes on without the damaged ones. */
+export function readSoundPayloads(
   db: SqliteConnection,
   tenant: number,
   contents: readonly (string | null)[],
   types?: readonly Block["type"][],
 ): Map<string, Uint8Array> {
+  return collectPayloads(contents, types, (hash) =>
+    readSoundPayload(hash, findBlob(db, tenant, hash)),
+  );
+}
+
+function collectPayloads(
+  contents: readonly (string | null)[],
+  types: readonly Block["type"][] | undefined,
+  read: (hash: string) => Uint8Array | undefined,
+): Map<string, Uint8Array> {
   const payloads = new Map<string, Uint8Array>();
+  const take = (hash: string) => {
+    const bytes = payloads.get(hash) ?? read(hash);
+    if (bytes !== undefined) payloads.set(hash, bytes);
+    return bytes;
+  };
   for (const content of contents) {
     if (content === null) continue;
     for (const hash of blobsOf(content, types)) {
-      const bytes = readBlob(db, tenant, hash, payloads);
-      for (const inner of nestedBlobsOf(content, bytes, types)) {
-        readBlob(db, tenant, inner, payloads);
-      }
+      const bytes = take(hash);
+      if (bytes !== undefined) nestedBlobsOf(content, bytes, types).forEach(take);
     }
   }
   return payloads;
@@ -132,20 +160,7 @@ function collect(
   return collected;
 }
 
-function readBlob(
-  db: SqliteConnection,
-  tenant: number,
-  hash: string,
-  into: Map<string, Uint8Array>,
-): Uint8Array {
-  const known = into.get(hash);
-  if (known !== undefined) return known;
+function findBlob(db: SqliteConnection, tenant: number, hash: string): StoredPayload | undefined {
   const row = db.get(SQL.read, tenant, fromHex(hash));
-  if (row === undefined) throw payloadMissing(hash);
-  const bytes = decompressPayload({
-    codec: String(row["codec"]),
-    bytes: row["bytes"] as Uint8Array,
-  });
-  into.set(hash, bytes);
-  return bytes;
+  return row && { codec: String(row["codec"]), bytes: row["bytes"] as Uint8Array };
 }

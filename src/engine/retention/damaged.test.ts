@@ -1,0 +1,43 @@
+/** One session that cannot be read must not keep others, or other tenants, from forgetting. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { open } from "../../open.ts";
+
+test("a damaged session is told of when all others have forgotten", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "store.db");
+  await using engine = await open(path, { inThread: true });
+  for (const [tenant, id] of [
+    ["a", "damaged"],
+    ["a", "beside"],
+    ["b", "elsewhere"],
+  ] as const) {
+    const session = await engine.forTenant(tenant).createSession({
+      ...{ id, agent: "coder", createdBy: "ana" },
+    });
+    for (const content of ["one", "two", "three", "four"]) {
+      await session.append({ role: "user", content });
+    }
+    await session.compact({ keep: { messages: 1 } });
+    await session.update({ retention: "audit-only" });
+  }
+  const db = new DatabaseSync(path);
+  db.exec(`UPDATE entries SET pack = 1 WHERE sequence <= 2 AND (tenant, session) =
+    (SELECT tenant, session FROM sessions WHERE id = 'damaged')`);
+  await expect(engine.sweepAll()).rejects.toMatchObject({ code: "store_corrupt" });
+  const erased = db
+    .prepare(`SELECT s.id, sum(e.content IS NULL) AS erased FROM entries e
+      JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session GROUP BY s.id ORDER BY s.id`)
+    .all();
+  db.close();
+  expect(erased).toEqual([
+    { id: "beside", erased: 3 },
+    { id: "damaged", erased: 0 },
+    { id: "elsewhere", erased: 3 },
+  ]);
+});

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { closeAll } from "./close-all.ts";
+
+test("what comes after a failure is closed, too, and the first failure is told", async () => {
+  const closed: string[] = [];
+  const close = (name: string, fails: boolean) => async () => {
+    closed.push(name);
+    if (fails) throw new Error(`${name} failed`);
+  };
+  const closing = closeAll(close("a", false), close("b", true), close("c", true), () => {
+    closed.push("d");
+  });
+  await expect(closing).rejects.toThrow("b failed");
+  expect(closed).toEqual(["a", "b", "c", "d"]);
+});
