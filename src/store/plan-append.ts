@@ -33,6 +33,8 @@ export interface EntryRow {
   /** The entry's content in UTF-8, as it is stored. */
   readonly content: Uint8Array;
   readonly hash: Uint8Array;
+  /** The same in hex. */
+  readonly hex: string;
 }
 
 export interface NewChange {
@@ -41,6 +43,8 @@ export interface NewChange {
   readonly sessionId: string | null;
   readonly entryId: string | null;
   readonly entryHash: Uint8Array | null;
+  /** The same in hex, from who has it already. */
+  readonly entryHex?: string;
   /** JSON text. */
   readonly details: string | null;
 }
@@ -151,7 +155,7 @@ export function placedEntry(row: EntryRow): PlacedEntry {
     sequence: row.place.sequence,
     parentId: row.place.parent?.id ?? null,
     ordinal: row.place.ordinal,
-    hash: toHex(row.hash),
+    hash: row.hex,
   };
 }
 
@@ -185,7 +189,8 @@ function hashRow(
     createdAt: entry.createdAt,
   });
   const nonce = sealed.subarray(0, NONCE_BYTES);
-  return { entry, place, status, nonce, content: sealed.subarray(NONCE_BYTES), hash };
+  const content = sealed.subarray(NONCE_BYTES);
+  return { entry, place, status, nonce, content, hash, hex: toHex(hash) };
 }
 
 function parentOf(
@@ -210,7 +215,8 @@ function appended(row: EntryRow, sessionId: string, at: number): NewChange {
       ? null
       : JSON.stringify({ kind: entry.kind, status, ...entry.feedDetails });
   const kind = status === "aborted" ? "message_aborted" : "entry_appended";
-  return { kind, at, sessionId, entryId: entry.id, entryHash: row.hash, details };
+  const { hash: entryHash, hex: entryHex } = row;
+  return { kind, at, sessionId, entryId: entry.id, entryHash, entryHex, details };
 }
 
 function supersededChange(id: string, by: string, sessionId: string, at: number): NewChange {

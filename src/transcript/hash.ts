@@ -52,6 +52,8 @@ export interface HashedChange {
   readonly sessionId: string | null;
   readonly entryId: string | null;
   readonly entryHash: Uint8Array | null;
+  /** The same in hex, from who has it already. */
+  readonly entryHex?: string;
   readonly details: string | null;
 }
 
@@ -64,7 +66,7 @@ export function contentHash(nonce: Uint8Array, content: string): Buffer {
   const room = scratchFor(NONCE_BYTES + content.length * 3);
   room.set(nonce, 0);
   const length = NONCE_BYTES + room.write(content, NONCE_BYTES);
-  return sha256(room.subarray(0, length));
+  return sha256(firstOf(room, length));
 }
 
 export function entryHash(
@@ -86,7 +88,7 @@ export function entryHash(
   room.set(parent, 0);
   room.set(content, HASH_BYTES);
   const length = 2 * HASH_BYTES + room.write(header, 2 * HASH_BYTES);
-  return sha256(room.subarray(0, length));
+  return sha256(firstOf(room, length));
 }
 
 /** What stays of an entry when all but its place in the tree is erased. */
@@ -123,9 +125,10 @@ export function tombstoneHash(
  */
 export function changeBody(change: HashedChange): string {
   const { sessionId, entryId, entryHash: hashOfEntry, details } = change;
+  const hex = hashOfEntry === null ? ABSENT : (change.entryHex ?? toHex(hashOfEntry));
   return (
     `${change.kind}\0${change.at}\0${sessionId ?? ABSENT}\0${entryId ?? ABSENT}\0` +
-    `${hashOfEntry === null ? ABSENT : toHex(hashOfEntry)}\0${details ?? ABSENT}\0`
+    `${hex}\0${details ?? ABSENT}\0`
   );
 }
 
@@ -136,7 +139,7 @@ export function changeHash(previous: Uint8Array, position: number, body: string)
   room.writeUInt32BE(Math.floor(position / 2 ** 32), HASH_BYTES);
   room.writeUInt32BE(position % 2 ** 32, HASH_BYTES + 4);
   const length = HASH_BYTES + 8 + room.write(body, HASH_BYTES + 8);
-  return sha256(room.subarray(0, length));
+  return sha256(firstOf(room, length));
 }
 
 export function toHex(bytes: Uint8Array): string {
@@ -150,12 +153,21 @@ export function fromHex(text: string): Uint8Array {
 }
 
 /** Shared working memory: hashing is synchronous, so no two users can meet in it. */
-let scratch = Buffer.alloc(16 * 1024);
+const scratch = Buffer.alloc(64 * 1024);
 
 function scratchFor(bytes: number): Buffer {
-  if (bytes <= 64 * 1024) {
-    if (scratch.length < bytes) scratch = Buffer.alloc(64 * 1024);
-    return scratch;
+  return bytes <= scratch.length ? scratch : Buffer.allocUnsafe(bytes);
+}
+
+/** Views of the working memory by their length. Making one takes half as long as a hash. */
+const views: (Buffer | undefined)[] = new Array(1_024).fill(undefined);
+
+function firstOf(room: Buffer, length: number): Buffer {
+  if (room !== scratch || length >= views.length) return room.subarray(0, length);
+  let view = views[length];
+  if (view === undefined) {
+    view = room.subarray(0, length);
+    views[length] = view;
   }
-  return Buffer.allocUnsafe(bytes);
+  return view;
 }

@@ -41,9 +41,9 @@ import { addParticipants } from "./sessions.ts";
 const MOVED = `leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?, leaf_ordinal = ?,
   leaf_hash = ?, leaf_at_tip = ?, last_sequence = ?, last_chain = ?,
   message_count = message_count + ?, content_bytes = content_bytes + ?, updated_at = ?,
-  last_write_at = max(last_write_at, ?), input_tokens = input_tokens + ?,
-  output_tokens = output_tokens + ?, cache_creation_tokens = cache_creation_tokens + ?,
-  cache_read_tokens = cache_read_tokens + ?`;
+  last_write_at = max(last_write_at, ?)`;
+const USED = `input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+  cache_creation_tokens = cache_creation_tokens + ?, cache_read_tokens = cache_read_tokens + ?`;
 
 const SQL = statements("append", {
   readState: `SELECT ${STATE_COLUMNS} FROM sessions s
@@ -59,6 +59,7 @@ const SQL = statements("append", {
   moveState: `UPDATE session_state SET ${MOVED} WHERE tenant = ? AND session = ?`,
   moveStateAndInteraction: `UPDATE session_state SET last_interaction_at = ?, ${MOVED}
     WHERE tenant = ? AND session = ?`,
+  addUsage: `UPDATE session_state SET ${USED} WHERE tenant = ? AND session = ?`,
   moveLeaf: `UPDATE session_state SET leaf_id = ?, leaf_sequence = ?, leaf_chain = ?, leaf_depth = ?,
       leaf_ordinal = ?, leaf_hash = ?, leaf_at_tip = ?, last_write_at = max(last_write_at, ?)
     WHERE tenant = ? AND session = ?`,
@@ -160,16 +161,17 @@ export function carryOut(
     plan.contentBytes,
     plan.updatedAt,
     now,
-    usage.inputTokens,
-    usage.outputTokens,
-    usage.cacheCreationTokens,
-    usage.cacheReadTokens,
     tenant,
     session,
   ];
   // A column that is set is taken out of its index and put in again, even if its value is the same.
   if (plan.interacted) db.run(SQL.moveStateAndInteraction, plan.lastInteractionAt, ...moved);
   else db.run(SQL.moveState, ...moved);
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
+  // Most appends use nothing: then there is nothing to add.
+  if (inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens === 0) return;
+  const used = [inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens];
+  db.run(SQL.addUsage, ...used, tenant, session);
 }
 
 export function moveLeaf(db: SqliteConnection, name: string, request: MoveLeafRequest): void {
