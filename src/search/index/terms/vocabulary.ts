@@ -27,6 +27,8 @@ export class Vocabulary {
   #size = 0;
   /** The terms that were there when they were last asked for, in ascending order. */
   #order: Uint32Array = new Uint32Array(0);
+  /** By term, its place in that order. */
+  #ranks: Uint32Array = new Uint32Array(0);
   #letters = new Uint16Array(64);
 
   /** How many terms there are. */
@@ -103,15 +105,39 @@ export class Vocabulary {
     into.setLetters(this.#records.units, from, from + this.#records.lengthAt(record));
   }
 
-  /** All numbers, in the order in which a dictionary has their terms. Only new ones are sorted. */
-  sorted(): Uint32Array {
+  /** Puts some terms into the order in which a dictionary has them. Each is there once. */
+  sort(ids: Uint32Array): void {
+    this.#rank();
+    const order = this.#order;
+    const ranks = this.#ranks;
+    // A bit for each rank: reading those that are set takes less than sorting.
+    const marks = new Uint32Array((order.length + 31) >>> 5);
+    for (let i = 0; i < ids.length; i++) {
+      const rank = ranks[ids[i] as number] as number;
+      marks[rank >>> 5] = (marks[rank >>> 5] as number) | (1 << (rank & 31));
+    }
+    let at = 0;
+    for (let word = 0; word < marks.length; word++) {
+      for (let rest = marks[word] as number; rest !== 0; ) {
+        const low = rest & -rest;
+        ids[at++] = order[(word << 5) + 31 - Math.clz32(low)] as number;
+        rest ^= low;
+      }
+    }
+  }
+
+  /** Puts the terms that are new since the last time into the order of the others. */
+  #rank(): void {
     const known = this.#order.length;
-    if (known === this.#size) return this.#order;
+    if (known === this.#size) return;
     const compare = (a: number, b: number) =>
       this.#records.compare(this.#recordOf[a] as number, this.#recordOf[b] as number);
     const added = sortTerms(known, this.#size, this.#keys, compare);
-    this.#order = joinSorted(this.#order, added, this.#keys, compare);
-    return this.#order;
+    const order = joinSorted(this.#order, added, this.#keys, compare);
+    if (this.#ranks.length < this.#size) this.#ranks = new Uint32Array(this.#keys.length);
+    const ranks = this.#ranks;
+    for (let i = 0; i < order.length; i++) ranks[order[i] as number] = i;
+    this.#order = order;
   }
 
   #lettersOf(term: string): Uint16Array {
