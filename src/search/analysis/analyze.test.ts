@@ -199,6 +199,7 @@ test("words that are taken from the text give the terms that they give as string
     fc.constantFrom(
       ..."Locks URLs IDs fooBar a.b c++ don't 2023-05-08 deadbeef1 日本 ÉCOLE v1.2".split(" "),
     ),
+    fc.constantFrom("Sentences.", "naming:", "I", "September", "z".repeat(18), "z".repeat(19)),
     fc.constantFrom("x".repeat(70), "running/tests", "1,000", "HTTPServer", "utf8", "’s", "-"),
     fc.string({ unit: "grapheme", maxLength: 6 }),
   );
@@ -215,6 +216,7 @@ test("words that are taken from the text give the terms that they give as string
           expect(word).toBe(folded.slice(from, to));
           taken.push([stem(word), position]);
         },
+        packed: (word, position, stem) => taken.push([stem(String(word)), position]),
       });
       expect(taken).toEqual(expected);
       expect(after).toBe(end);

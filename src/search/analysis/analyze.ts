@@ -1,7 +1,8 @@
 /** Analysis: from text to the terms that are indexed and searched. */
 
 import { ENGLISH, type Morphology, SIMPLE } from "./morphology.ts";
-import { type PlainWords, tokenize } from "./tokenize.ts";
+import { tokenize } from "./tokenize.ts";
+import { type PackedWordSink, tokenizePlain } from "./tokenize-plain.ts";
 
 /** `simple` leaves words as they are written, whatever their language. */
 export type Language = "english" | "simple";
@@ -18,7 +19,7 @@ export function analyze(text: string, from: number, language: Language, sink: Te
 }
 
 /** Takes terms, and the words that most terms are made of as they stand in the text. */
-export interface WordSink extends PlainWords {
+export interface WordSink extends PackedWordSink {
   term(term: string, position: number): void;
 }
 
@@ -30,7 +31,10 @@ export function analyzeWords(
   sink: WordSink,
 ): number {
   const add: TermSink = (term, position) => sink.term(term, position);
-  return tokenize(text, from, MORPHOLOGIES[language], add, sink);
+  const morphology = MORPHOLOGIES[language];
+  return (
+    tokenizePlain(text, from, morphology, add, sink) ?? tokenize(text, from, morphology, add, sink)
+  );
 }
 
 export const MORPHOLOGIES: Readonly<Record<Language, Morphology>> = {

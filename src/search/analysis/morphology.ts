@@ -5,6 +5,8 @@ import { stem } from "./stem.ts";
 export interface Morphology {
   /** The form under which a folded word is indexed. */
   stem(word: string): string;
+  /** The same, for who remembers what a word gave: it remembers nothing. */
+  stemAnew(word: string): string;
   /** The words of `word'suffix`, or undefined where the apostrophe separates two words. */
   contraction(word: string, suffix: string): readonly string[] | undefined;
   /** A word that begins with a digit. */
@@ -18,6 +20,7 @@ export interface Morphology {
 /** Words as they are. */
 export const SIMPLE: Morphology = {
   stem: (word) => word,
+  stemAnew: (word) => word,
   contraction: () => undefined,
   number: (word) => word,
   acronyms: (word) => word,
@@ -47,6 +50,7 @@ const ORDINAL = /^(\d+)(?:st|nd|rd|th)$/;
 
 export const ENGLISH: Morphology = {
   stem: englishStem,
+  stemAnew: (word) => MONTH_TERMS.get(word) ?? (mayChange(word) ? stem(word) : word),
   contraction(word, suffix) {
     // `not` must be found where it is written `n't`.
     if (suffix === "t" && word.endsWith("n") && word.length > 2) {
@@ -63,6 +67,10 @@ export const ENGLISH: Morphology = {
 /** The last letters of words that `stem` may change. */
 const ENDS: ReadonlySet<number> = new Set(Array.from("sdgyinle", (letter) => letter.charCodeAt(0)));
 
+function mayChange(word: string): boolean {
+  return ENDS.has(word.charCodeAt(word.length - 1));
+}
+
 /**
  * Stems already made, because text repeats its words. V8 copies slices this short, so no entry
  * keeps the text alive that it was read from.
@@ -75,7 +83,7 @@ const MAX_KNOWN_LENGTH = 12;
 
 function englishStem(word: string): string {
   // Most words end as none that is stemmed does: nothing has to be looked up for them.
-  if (!ENDS.has(word.charCodeAt(word.length - 1))) return MONTH_TERMS.get(word) ?? word;
+  if (!mayChange(word)) return MONTH_TERMS.get(word) ?? word;
   if (word.length > MAX_KNOWN_LENGTH) return stem(word);
   const before = known.get(word);
   if (before !== undefined) return before;

@@ -91,7 +91,7 @@ export function tokenizeFolded(
   return new Scanner(folded, from, morphology, sink, words).scan();
 }
 
-class Scanner {
+export class Scanner {
   readonly #folded: Folded;
   readonly #text: string;
   readonly #classes: Uint8Array;
@@ -100,7 +100,8 @@ class Scanner {
   readonly #morphology: Morphology;
   readonly #sink: TokenSink;
   readonly #words: PlainWords | undefined;
-  #position: number;
+  /** Of the next word. */
+  position: number;
 
   constructor(
     folded: Folded,
@@ -117,21 +118,22 @@ class Scanner {
     this.#morphology = morphology;
     this.#sink = sink;
     this.#words = words;
-    this.#position = from;
+    this.position = from;
   }
 
   scan(): number {
-    const classes = this.#classes;
-    let i = 0;
-    while (i < classes.length) {
-      const kind = classes[i];
-      if (kind === LOWER || kind === UPPER) i = this.#word(i);
-      else if (kind === DIGIT) i = this.#number(i);
-      else if (kind === DENSE) i = this.#dense(i);
-      else if (kind === SYMBOL) i = this.#symbol(i);
-      else i++;
-    }
-    return this.#position;
+    const { length } = this.#classes;
+    for (let i = 0; i < length; ) i = this.token(i);
+    return this.position;
+  }
+
+  /** Reads what begins at `from`, and says where it ends. */
+  token(from: number): number {
+    const kind = this.#classes[from];
+    if (kind === LOWER || kind === UPPER) return this.#word(from);
+    if (kind === DIGIT) return this.#number(from);
+    if (kind === DENSE) return this.#dense(from);
+    return kind === SYMBOL ? this.#symbol(from) : from + 1;
   }
 
   /** From a letter: a plain word, which most are, or else the first word of a name. */
@@ -146,7 +148,7 @@ class Scanner {
     if (next === APOSTROPHE) return this.#contraction(from, end);
     this.#stemmed(from, end, "word");
     if (end === from + 1) this.#signedLetter(from);
-    this.#position++;
+    this.position++;
     return end;
   }
 
@@ -168,7 +170,7 @@ class Scanner {
     if (words === undefined) end = apostrophe;
     for (const term of words ?? [this.#morphology.stem(word)]) {
       this.#emit(term, from, end, "word");
-      this.#position++;
+      this.position++;
     }
     return end;
   }
@@ -188,7 +190,7 @@ class Scanner {
     if (date.day > 0) parts.push(String(date.day));
     for (const part of parts) {
       this.#emit(part, from, end, "part");
-      this.#position++;
+      this.position++;
     }
     // The `T` of a timestamp belongs to neither the date nor the hour.
     return this.#text[end] === "t" && this.#classes[end + 1] === DIGIT ? end + 1 : end;
@@ -207,7 +209,7 @@ class Scanner {
     }
     if (digits.length === end - from) return from;
     this.#emit(digits, from, end, "word");
-    this.#position++;
+    this.position++;
     return end;
   }
 
@@ -221,26 +223,26 @@ class Scanner {
   /** From the first word of a name or path: its parts, its segments and itself. */
   #name(from: number): number {
     const { parts, segments, end } = readName(this.#text, this.#classes, from);
-    const first = this.#position;
+    const first = this.position;
     const kind = parts.length > 2 ? "part" : "word";
     for (let i = 0; i < parts.length; i += 2) {
       this.#part(parts[i] as number, parts[i + 1] as number, kind);
-      this.#position++;
+      this.position++;
     }
-    const next = this.#position;
+    const next = this.position;
     for (let i = 0; i < segments.length; i += 3) {
       const firstPart = segments[i] as number;
       const count = (segments[i + 3] ?? parts.length / 2) - firstPart;
-      this.#position = first + firstPart;
+      this.position = first + firstPart;
       this.#whole(segments[i + 1] as number, segments[i + 2] as number, count);
     }
-    this.#position = first;
+    this.position = first;
     if (segments.length > 3) this.#whole(from, end, parts.length / 2);
     if (kind === "word" && end - from > SHORT_HASH_LENGTH && isHash(this.#text, from, end)) {
       // A commit is named by its whole hash here and by its first digits there.
       this.#emit(this.#text.slice(from, from + SHORT_HASH_LENGTH), from, end, "part");
     }
-    this.#position = next;
+    this.position = next;
     return end;
   }
 
@@ -274,7 +276,7 @@ class Scanner {
     if (this.#words === undefined || end - from > MAX_TERM_LENGTH) {
       this.#emit(stem(this.#text.slice(from, end)), from, end, kind);
     } else {
-      this.#words.word(this.#folded, from, end, this.#position, stem);
+      this.#words.word(this.#folded, from, end, this.position, stem);
     }
   }
 
@@ -295,19 +297,19 @@ class Scanner {
     while (this.#classes[end] === DENSE) {
       const next = this.#letterEnd(end);
       this.#emit(this.#text.slice(at, next), at, next, "pair");
-      this.#position++;
+      this.position++;
       at = end;
       end = next;
     }
     this.#emit(this.#text.slice(at, end), at, end, at === from ? "single" : "last");
-    this.#position++;
+    this.position++;
     return end;
   }
 
   #symbol(from: number): number {
     const end = this.#letterEnd(from);
     this.#emit(this.#text.slice(from, end), from, end, "word");
-    this.#position++;
+    this.position++;
     return end;
   }
 
@@ -322,6 +324,6 @@ class Scanner {
     const start = this.#starts === undefined ? from : (this.#starts[from] as number);
     const stop = this.#ends === undefined ? end : (this.#ends[end - 1] as number);
     const kept = term.length > MAX_TERM_LENGTH ? cutTerm(term) : term;
-    this.#sink(kept, this.#position, start, stop, kind);
+    this.#sink(kept, this.position, start, stop, kind);
   }
 }

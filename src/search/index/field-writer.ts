@@ -32,6 +32,9 @@ export interface SegmentPackers {
 /** A document of up to 31 bits and a count of up to eight, seven bits a byte. */
 const MOST_POSTING_BYTES = 5 + 2;
 
+/** Five numbers of up to 31 bits. */
+const MOST_ENTRY_BYTES = 5 * 5;
+
 export class FieldWriter {
   readonly #packers: SegmentPackers;
   readonly #norms: Norms;
@@ -78,12 +81,15 @@ export class FieldWriter {
       this.#positions.copy(positions, 0, positionBytes);
     }
 
-    this.#entries.varint(unitsOf(term, shared));
-    this.#entries.varint(term.length - shared);
-    this.#entries.copy(term.bytes, shared, term.length);
-    this.#entries.varint(count * 2 + (isLong ? 1 : 0));
-    this.#entries.varint(this.#postings.length - postingsBefore);
-    this.#entries.varint(this.#positions.length - positionsBefore);
+    const entries = this.#entries.reserve(MOST_ENTRY_BYTES + term.length);
+    let at = putVarint(entries, this.#entries.length, unitsOf(term, shared));
+    at = putVarint(entries, at, term.length - shared);
+    const { bytes, length } = term;
+    for (let i = shared; i < length; i++) entries[at++] = bytes[i] as number;
+    at = putVarint(entries, at, count * 2 + (isLong ? 1 : 0));
+    at = putVarint(entries, at, this.#postings.length - postingsBefore);
+    at = putVarint(entries, at, this.#positions.length - positionsBefore);
+    this.#entries.wrote(at);
     this.#previous.copy(term);
     this.#inBlock++;
   }

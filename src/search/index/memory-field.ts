@@ -2,6 +2,7 @@
 
 import type { WordSink } from "../analysis/analyze.ts";
 import type { Folded } from "../analysis/fold.ts";
+import type { PackedWord } from "../analysis/packed-word.ts";
 import { type Asking, ask } from "../port.ts";
 import { ByteWriter, putVarint } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
@@ -29,6 +30,8 @@ export class MemoryField implements WordSink {
   /** By term, how many of the first `#counted` words it has: a shared vocabulary has others. */
   #counts = new Uint32Array(1_024);
   #counted = 0;
+  /** The terms that these words have. */
+  readonly #terms: number[] = [];
   /** The documents that came, and at which word each begins. */
   readonly #documents: number[] = [];
   readonly #begins: number[] = [];
@@ -63,6 +66,10 @@ export class MemoryField implements WordSink {
     this.#add(this.#vocabulary.idOfWord(folded, from, end, stem), position);
   }
 
+  packed(word: PackedWord, position: number, stem: (word: string) => string): void {
+    this.#add(this.#vocabulary.idOfPacked(word, stem), position);
+  }
+
   *termsWithPrefix(prefix: string): Iterable<string> {
     const counts = this.#count();
     for (const id of this.#vocabulary.withPrefix(prefix)) {
@@ -95,52 +102,50 @@ export class MemoryField implements WordSink {
 
   /** `numbers` are the documents' numbers in the segment; left out, they are as they came. */
   *writeTo(writer: FieldWriter, numbers?: Uint32Array): Asking<void> {
-    const order = this.#vocabulary.sorted();
-    const counts = this.#count();
-    const { ends, documents, positions, most } = this.#sorted(order, counts, numbers);
-    const into = new Postings(most);
+    const log = this.#sorted(numbers);
+    const into = new Postings(log.most);
+    for (let i = 0; i < log.terms.length; i += BREATH_TERMS) {
+      yield* ask<"breath">({ need: "breath" });
+      this.#write(log, i, Math.min(log.terms.length, i + BREATH_TERMS), into, writer);
+    }
+  }
+
+  #write(
+    { terms, starts, words }: SortedLog,
+    from: number,
+    to: number,
+    into: Postings,
+    writer: FieldWriter,
+  ): void {
     const bytes = new ByteWriter();
     const term = new TermBytes();
-    let written = 0;
-    for (let i = 0; i < order.length; i++) {
-      const id = order[i] as number;
-      const count = counts[id] as number;
-      if (count === 0) continue;
-      if (written++ % BREATH_TERMS === 0) yield* ask<"breath">({ need: "breath" });
-      const end = ends[id] as number;
-      into.write(documents, positions, end - count, end, bytes);
-      this.#vocabulary.copyTerm(id, term);
+    for (let i = from; i < to; i++) {
+      into.write(words, starts[i] as number, starts[i + 1] as number, bytes);
+      this.#vocabulary.copyTerm(terms[i] as number, term);
       writer.add(term, into.postings, into.documents, into.counts, bytes.room, bytes.length);
       bytes.clear();
     }
   }
 
-  /** The log by term in the given order: one pass over it, instead of a walk for each term. */
-  #sorted(
-    order: Uint32Array,
-    counts: Uint32Array,
-    numbers: Uint32Array | undefined,
-  ): {
-    /** By term: where its words end. */
-    readonly ends: Uint32Array;
-    readonly documents: Uint32Array;
-    readonly positions: Uint32Array;
-    /** The most words that a term has. */
-    readonly most: number;
-  } {
+  /** The log by term in their order: one pass over it, instead of a walk for each term. */
+  #sorted(numbers: Uint32Array | undefined): SortedLog {
+    const counts = this.#count();
+    const terms = Uint32Array.from(this.#terms);
+    this.#vocabulary.sort(terms);
+    /** By term: where its next word goes. */
     const ends = new Uint32Array(counts.length);
-    let start = 0;
+    const starts = new Uint32Array(terms.length + 1);
     let most = 0;
-    for (let i = 0; i < order.length; i++) {
-      const id = order[i] as number;
+    for (let i = 0; i < terms.length; i++) {
+      const id = terms[i] as number;
       const count = counts[id] as number;
-      if (count === 0) continue;
+      const start = starts[i] as number;
       ends[id] = start;
-      start += count;
+      starts[i + 1] = start + count;
       if (count > most) most = count;
     }
-    const documents = new Uint32Array(this.#words);
-    const positions = new Uint32Array(this.#words);
+    const words = new Uint32Array(2 * this.#words);
+    const [ofTerm, positions] = [this.#ofTerm, this.#positions];
     const places = numbers === undefined ? undefined : placesByNumber(this.#documents, numbers);
     for (let place = 0; place < this.#begins.length; place++) {
       const i = places === undefined ? place : (places[place] as number);
@@ -148,14 +153,14 @@ export class MemoryField implements WordSink {
       const document = numbers === undefined ? came : (numbers[came] as number);
       const next = this.#begins[i + 1] ?? this.#words;
       for (let word = this.#begins[i] as number; word < next; word++) {
-        const id = this.#ofTerm[word] as number;
+        const id = ofTerm[word] as number;
         const at = ends[id] as number;
-        documents[at] = document;
-        positions[at] = this.#positions[word] as number;
+        words[2 * at] = document;
+        words[2 * at + 1] = positions[word] as number;
         ends[id] = at + 1;
       }
     }
-    return { ends, documents, positions, most };
+    return { terms, starts, words, most };
   }
 
   #add(id: number, position: number): void {
@@ -173,7 +178,9 @@ export class MemoryField implements WordSink {
     const [counts, ofTerm] = [this.#counts, this.#ofTerm];
     for (let word = this.#counted; word < this.#words; word++) {
       const id = ofTerm[word] as number;
-      counts[id] = (counts[id] as number) + 1;
+      const count = counts[id] as number;
+      if (count === 0) this.#terms.push(id);
+      counts[id] = count + 1;
     }
     this.#counted = this.#words;
     return counts;
@@ -183,6 +190,17 @@ export class MemoryField implements WordSink {
     this.#ofTerm = doubled(this.#ofTerm);
     this.#positions = doubled(this.#positions);
   }
+}
+
+/** All words by term. */
+interface SortedLog {
+  readonly terms: Uint32Array;
+  /** Where the words of each term begin; one more for the end. */
+  readonly starts: Uint32Array;
+  /** Of each word the document and the position. */
+  readonly words: Uint32Array;
+  /** The most words that a term has. */
+  readonly most: number;
 }
 
 /**
@@ -226,16 +244,10 @@ class Postings {
   }
 
   /**
-   * Takes the words from `from` to `to`, grouped by document, and writes of each document the first
+   * Takes the words from `from` to `to`, grouped by document, each with its position, and writes of each document the first
    * position, then the differences.
    */
-  write(
-    documents: Uint32Array,
-    positions: Uint32Array,
-    from: number,
-    to: number,
-    into: ByteWriter,
-  ): void {
+  write(words: Uint32Array, from: number, to: number, into: ByteWriter): void {
     const bytes = into.reserve(MOST_POSITION_BYTES * (to - from));
     let at = into.length;
     let postings = 0;
@@ -243,7 +255,7 @@ class Postings {
     let current = -1;
     let previous = 0;
     for (let i = from; i < to; i++) {
-      const document = documents[i] as number;
+      const document = words[2 * i] as number;
       if (document !== current) {
         current = document;
         count = 0;
@@ -252,7 +264,7 @@ class Postings {
       }
       if (count === MAX_TERM_COUNT) continue;
       this.counts[postings - 1] = ++count;
-      const position = positions[i] as number;
+      const position = words[2 * i + 1] as number;
       at = putVarint(bytes, at, position - previous);
       previous = position;
     }

@@ -25,58 +25,98 @@ export function* mergeField(
   pause: () => Asking<void>,
 ): Asking<void> {
   const sources = readers.map((reader, i) => ({
+    index: i,
     cursor: new TermCursor(field, reader, blobs),
     numbers: renumbering[i] as Uint32Array,
   }));
-  yield* blobs.complete(() => {
-    for (const { cursor } of sources) if (cursor.documents === 0) cursor.load();
-  });
-  const joiner = new Joiner();
-  const having: Source[] = [];
-  for (let terms = 0; ; terms++) {
-    if (terms % STRIDE === 0) {
-      yield* pause();
-      blobs.release();
-    }
-    gatherFirst(sources, having);
-    const [first] = having;
-    if (first === undefined) return;
-    // What most terms need is in the blocks that the cursors hold.
-    const joined = joiner.join(having) ?? (yield* blobs.complete(() => joiner.join(having)));
-    if (joined !== undefined && joined.count > 0) {
-      const { count, documents, counts, bytes, byteLength } = joined;
-      writer.add(first.cursor.term, count, documents, counts, bytes, byteLength);
-    }
-    for (const { cursor } of having) {
-      if (!cursor.next()) yield* blobs.complete(() => cursor.load());
-    }
+  const walk = new Walk(sources, writer);
+  for (let terms = STRIDE; ; terms += STRIDE) {
+    yield* pause();
+    blobs.release();
+    if (yield* blobs.complete(() => walk.goOn(terms))) return;
   }
 }
 
 interface Source {
+  readonly index: number;
   readonly cursor: TermCursor;
   readonly numbers: Uint32Array;
 }
 
-/** Puts those that stand at the least of all terms into `having`, the oldest first. None: all are over. */
-function gatherFirst(sources: readonly Source[], having: Source[]): void {
-  having.length = 0;
-  let least = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < sources.length; i++) {
-    const { cursor } = sources[i] as Source;
-    if (cursor.key > least || cursor.isOver) continue;
-    const first = cursor.key < least ? undefined : (having[0] as Source).cursor;
-    const order = first === undefined ? -1 : compareTerms(cursor.term, first.term);
-    if (order > 0) continue;
-    if (order < 0) having.length = 0;
-    least = cursor.key;
-    having.push(sources[i] as Source);
-  }
-}
+/** Goes through the terms of all sources, the least first, and writes each with its postings. */
+class Walk {
+  readonly #sources: readonly Source[];
+  readonly #writer: FieldWriter;
+  readonly #joiner = new Joiner();
+  /** The keys of the terms that the cursors stand at: side by side they are compared at once. */
+  readonly #keys: Float64Array;
+  /** Those that are at the end of what they have at hand. */
+  #waiting: Source[];
+  readonly #having: Source[] = [];
+  #terms = 0;
 
-interface Part {
-  readonly term: SegmentTerm;
-  readonly numbers: Uint32Array;
+  constructor(sources: readonly Source[], writer: FieldWriter) {
+    this.#sources = sources;
+    this.#writer = writer;
+    this.#keys = new Float64Array(sources.length);
+    this.#waiting = [...sources];
+  }
+
+  /**
+   * Goes on until so many terms were written, and tells whether all were. An attempt: if a blob is
+   * missing it stops there, and goes on from there the next time.
+   */
+  goOn(terms: number): boolean {
+    while (this.#terms < terms) {
+      if (this.#waiting.length > 0 && !this.#load()) return false;
+      this.#gatherFirst();
+      const [first] = this.#having;
+      if (first === undefined) return true;
+      const joined = this.#joiner.join(this.#having);
+      if (joined === undefined) return false;
+      if (joined.count > 0) {
+        const { count, documents, counts, bytes, byteLength } = joined;
+        this.#writer.add(first.cursor.term, count, documents, counts, bytes, byteLength);
+      }
+      this.#terms++;
+      for (let i = 0; i < this.#having.length; i++) this.#advance(this.#having[i] as Source);
+    }
+    return false;
+  }
+
+  #advance(source: Source): void {
+    if (source.cursor.next()) this.#keys[source.index] = source.cursor.key;
+    else this.#waiting.push(source);
+  }
+
+  /** All that wait ask, so that what is missing is fetched at once. */
+  #load(): boolean {
+    this.#waiting = this.#waiting.filter(({ cursor, index }) => {
+      if (!cursor.load()) return true;
+      this.#keys[index] = cursor.key;
+      return false;
+    });
+    return this.#waiting.length === 0;
+  }
+
+  /** Those that stand at the least of all terms, the oldest first. None: all are over. */
+  #gatherFirst(): void {
+    const keys = this.#keys;
+    const having = this.#having;
+    having.length = 0;
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as number;
+      if (key > least || key === Number.POSITIVE_INFINITY) continue;
+      const source = this.#sources[i] as Source;
+      const first = key < least ? undefined : (having[0] as Source).cursor;
+      const order = first === undefined ? -1 : compareTerms(source.cursor.term, first.term);
+      if (order > 0) continue;
+      if (order < 0) having.length = 0;
+      least = key;
+      having.push(source);
+    }
+  }
 }
 
 /** The postings of a term in one segment, under their new numbers. Used again for each term. */
@@ -196,7 +236,9 @@ class Joiner {
     for (const [i, { cursor, numbers }] of sources.entries()) {
       this.#lists[i] ??= new Postings();
       const list = this.#lists[i] as Postings;
-      if (!this.#read({ term: cursor.segmentTerm(), numbers }, list)) return undefined;
+      list.reserve(cursor.documents);
+      if (!cursor.isLong) readShort(cursor, numbers, list);
+      else if (!this.#readLong(cursor.segmentTerm(), numbers, list)) return undefined;
       total += list.count;
     }
     this.#merge(sources.length, total);
@@ -246,17 +288,7 @@ class Joiner {
   }
 
   /** Reads all postings of a term and renumbers them; dropped ones are left out. */
-  #read({ term, numbers }: Part, into: Postings): boolean {
-    into.reserve(term.documents);
-    if (!term.entry.isLong) {
-      const list = term.short();
-      const bytes = term.positionBytes();
-      if (list === undefined || bytes === undefined) return false;
-      into.count = renumber(list, 0, numbers, bytes, 0, into, 0);
-      into.bytes = bytes;
-      into.byteLength = bytes.length;
-      return true;
-    }
+  #readLong(term: SegmentTerm, numbers: Uint32Array, into: Postings): boolean {
     const table = term.table();
     if (table === undefined) return false;
     const chunks = table.map((part) => ({
@@ -278,9 +310,43 @@ class Joiner {
       into.bytes = bytes;
     }
     if (positions !== undefined) into.bytes = positions.take();
-    into.byteLength = into.bytes.length;
     return true;
   }
+}
+
+/** The same for a short list, whose bytes are at hand. */
+function readShort(cursor: TermCursor, numbers: Uint32Array, into: Postings): void {
+  const { postings, positions } = cursor;
+  let at = cursor.postingsFrom;
+  let end = cursor.positionsFrom;
+  let own = 0;
+  let added = 0;
+  for (let i = 0; i < cursor.documents; i++) {
+    let byte = postings[at++] as number;
+    let delta = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = postings[at++] as number;
+      delta |= (byte & 0x7f) << shift;
+    }
+    own += delta >>> 1;
+    let count = 1;
+    if ((delta & 1) === 1) {
+      // At most 255.
+      count = postings[at++] as number;
+      if (count >= 0x80) count = (count & 0x7f) | ((postings[at++] as number) << 7);
+    }
+    const start = end;
+    for (let left = count; left > 0; end++) if ((positions[end] as number) < 0x80) left--;
+    const document = numbers[own] as number;
+    if (document === DROPPED) continue;
+    into.documents[added] = document;
+    into.counts[added] = count;
+    into.starts[added] = start;
+    into.ends[added] = end;
+    added++;
+  }
+  into.count = added;
+  into.bytes = positions;
 }
 
 function unpacked(list: TermList | undefined): UnpackedList | undefined {

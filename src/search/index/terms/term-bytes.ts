@@ -63,7 +63,7 @@ function rank(byte: number): number {
 }
 
 /** Bytes that a key stands for: it is below 2^48. */
-const KEY_BYTES = 6;
+export const KEY_BYTES = 6;
 
 /** A number that does not descend where terms ascend: most terms are compared by it alone. */
 export function termKey({ bytes, length }: TermBytes): number {

@@ -12,7 +12,7 @@ import { readAddress } from "../field-writer.ts";
 import type { Field } from "../layout.ts";
 import type { SegmentReader } from "../segment-reader.ts";
 import { SegmentTerm } from "../segment-term.ts";
-import { bytesOf, TermBytes, termKey } from "./term-bytes.ts";
+import { bytesOf, KEY_BYTES, TermBytes, termKey } from "./term-bytes.ts";
 
 const NOTHING = new Uint8Array(0);
 
@@ -29,8 +29,6 @@ export class TermCursor {
   positions: Uint8Array = NOTHING;
   positionsFrom = 0;
   positionsTo = 0;
-  /** Whether it is past the last term. */
-  isOver = false;
   /** Ascends where terms do; alike for terms that begin alike. */
   key = 0;
   readonly #segment: number;
@@ -39,6 +37,10 @@ export class TermCursor {
   /** What is left of the list of blocks; undefined before the first. */
   #blocks: ByteReader | undefined;
   #entries = new ByteReader(NOTHING);
+  /** What `#entries` reads. */
+  #bytes: Uint8Array = NOTHING;
+  /** Whether the term is known to have a byte for each of its units. */
+  #isAscii = true;
   #postingsAddress: Address = [0, 0, 0];
   #positionsAddress: Address = [0, 0, 0];
 
@@ -52,16 +54,26 @@ export class TermCursor {
   next(): boolean {
     const entries = this.#entries;
     if (entries.done) return false;
-    const shared = bytesOf(this.term, entries.varint());
+    const units = entries.varint();
+    const shared = this.#isAscii ? units : bytesOf(this.term, units);
     const length = entries.varint();
     this.term.reserve(shared + length);
     const { bytes } = this.term;
-    for (let i = 0; i < length; i++) bytes[shared + i] = entries.u8();
+    const from = this.#bytes;
+    let all = 0;
+    for (let i = 0, at = entries.at; i < length; i++, at++) {
+      const byte = from[at] as number;
+      bytes[shared + i] = byte;
+      all |= byte;
+    }
+    entries.at += length;
     this.term.length = shared + length;
-    this.key = termKey(this.term);
+    // What was before may have gone, so this may say no for too long, but never yes for too long.
+    this.#isAscii = (shared === 0 || this.#isAscii) && all < 0x80;
+    if (shared < KEY_BYTES) this.key = termKey(this.term);
     const count = entries.varint();
-    this.documents = Math.floor(count / 2);
-    this.isLong = count % 2 === 1;
+    this.documents = count >>> 1;
+    this.isLong = (count & 1) === 1;
     this.postingsFrom = this.postingsTo;
     this.postingsTo += entries.varint();
     this.positionsFrom = this.positionsTo;
@@ -70,21 +82,20 @@ export class TermCursor {
   }
 
   /**
-   * Goes to the first term of the next block, or past the end. An attempt: if a blob is missing,
-   * it stays where it is.
+   * Goes to the first term of the next block, or past the end, where the key is infinite. An attempt:
+   * if a blob is missing, it stays where it is and gives false.
    */
-  load(): void {
+  load(): boolean {
     if (this.#blocks === undefined) {
       const index = this.#blobs.record(this.#segment, this.#dictionary);
-      if (index === undefined) return;
+      if (index === undefined) return false;
       this.#blocks = new ByteReader(index);
     }
     const blocks = this.#blocks;
     const start = blocks.at;
     if (blocks.done) {
-      this.isOver = true;
       this.key = Number.POSITIVE_INFINITY;
-      return;
+      return true;
     }
     const firstTerm = blocks.varint();
     blocks.at += firstTerm;
@@ -94,15 +105,16 @@ export class TermCursor {
     );
     if (entries === undefined || postings === undefined || positions === undefined) {
       blocks.at = start;
-      return;
+      return false;
     }
     this.#entries = new ByteReader(entries);
+    this.#bytes = entries;
     [, this.#postingsAddress, this.#positionsAddress] = addresses;
     this.postings = postings;
     this.positions = positions;
     this.postingsTo = 0;
     this.positionsTo = 0;
-    this.next();
+    return this.next();
   }
 
   /** The term that it stands at, for who reads more of it than its bytes. */

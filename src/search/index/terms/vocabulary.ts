@@ -6,6 +6,8 @@
  */
 
 import type { Folded } from "../../analysis/fold.ts";
+import { PackedWord } from "../../analysis/packed-word.ts";
+import { PackedWords } from "./packed-words.ts";
 import { joinSorted, sortKey, sortTerms } from "./sort-terms.ts";
 import type { TermBytes } from "./term-bytes.ts";
 import { WordRecords } from "./word-records.ts";
@@ -13,7 +15,10 @@ import { UNKNOWN_WORD, WordTable } from "./word-table.ts";
 
 export class Vocabulary {
   readonly #records = new WordRecords();
-  /** Words as they are written, and terms: a word that is its own term has one record. */
+  /** Short words of plain letters, as they are written. */
+  readonly #packed = new PackedWords();
+  readonly #packedWord = new PackedWord();
+  /** Other words, and terms: a word that is its own term has one record. */
   readonly #words = new WordTable(this.#records);
   readonly #terms = new WordTable(this.#records);
   /** By term: its record, and what it is sorted by. */
@@ -22,6 +27,8 @@ export class Vocabulary {
   #size = 0;
   /** The terms that were there when they were last asked for, in ascending order. */
   #order: Uint32Array = new Uint32Array(0);
+  /** By term, its place in that order. */
+  #ranks: Uint32Array = new Uint32Array(0);
   #letters = new Uint16Array(64);
 
   /** How many terms there are. */
@@ -31,12 +38,13 @@ export class Vocabulary {
 
   /** How many words and terms it remembers. */
   get entries(): number {
-    return this.#words.size + this.#terms.size;
+    return this.#packed.size + this.#words.size + this.#terms.size;
   }
 
   /** About what it takes in memory: the letters, and where they are found. */
   get bytes(): number {
-    return 2 * this.#records.units.length + 24 * this.entries;
+    const others = this.#words.size + this.#terms.size;
+    return 2 * this.#records.units.length + this.#packed.bytes + 24 * others;
   }
 
   find(term: string): number | undefined {
@@ -61,12 +69,21 @@ export class Vocabulary {
   /** The term of the word from `from` to `end`. `stem` makes it, and is the same every time. */
   idOfWord(folded: Folded, from: number, end: number, stem: (word: string) => string): number {
     const { letters } = folded;
+    if (this.#packedWord.set(folded, from, end)) return this.idOfPacked(this.#packedWord, stem);
     const known = this.#words.find(letters, from, end);
     if (known !== UNKNOWN_WORD) return known;
     const id = this.idOf(stem(folded.text.slice(from, end)));
     const own = this.#recordOf[id] as number;
     const isOwn = this.#records.isAt(own, letters, from, end);
     this.#words.add(isOwn ? own : this.#records.add(letters, from, end, id));
+    return id;
+  }
+
+  idOfPacked(word: PackedWord, stem: (word: string) => string): number {
+    const known = this.#packed.find(word);
+    if (known !== UNKNOWN_WORD) return known;
+    const id = this.idOf(stem(word.toString()));
+    this.#packed.add(word, id);
     return id;
   }
 
@@ -88,15 +105,39 @@ export class Vocabulary {
     into.setLetters(this.#records.units, from, from + this.#records.lengthAt(record));
   }
 
-  /** All numbers, in the order in which a dictionary has their terms. Only new ones are sorted. */
-  sorted(): Uint32Array {
+  /** Puts some terms into the order in which a dictionary has them. Each is there once. */
+  sort(ids: Uint32Array): void {
+    this.#rank();
+    const order = this.#order;
+    const ranks = this.#ranks;
+    // A bit for each rank: reading those that are set takes less than sorting.
+    const marks = new Uint32Array((order.length + 31) >>> 5);
+    for (let i = 0; i < ids.length; i++) {
+      const rank = ranks[ids[i] as number] as number;
+      marks[rank >>> 5] = (marks[rank >>> 5] as number) | (1 << (rank & 31));
+    }
+    let at = 0;
+    for (let word = 0; word < marks.length; word++) {
+      for (let rest = marks[word] as number; rest !== 0; ) {
+        const low = rest & -rest;
+        ids[at++] = order[(word << 5) + 31 - Math.clz32(low)] as number;
+        rest ^= low;
+      }
+    }
+  }
+
+  /** Puts the terms that are new since the last time into the order of the others. */
+  #rank(): void {
     const known = this.#order.length;
-    if (known === this.#size) return this.#order;
+    if (known === this.#size) return;
     const compare = (a: number, b: number) =>
       this.#records.compare(this.#recordOf[a] as number, this.#recordOf[b] as number);
     const added = sortTerms(known, this.#size, this.#keys, compare);
-    this.#order = joinSorted(this.#order, added, this.#keys, compare);
-    return this.#order;
+    const order = joinSorted(this.#order, added, this.#keys, compare);
+    if (this.#ranks.length < this.#size) this.#ranks = new Uint32Array(this.#keys.length);
+    const ranks = this.#ranks;
+    for (let i = 0; i < order.length; i++) ranks[order[i] as number] = i;
+    this.#order = order;
   }
 
   #lettersOf(term: string): Uint16Array {
