@@ -171,7 +171,7 @@ function hashRow(
   status: "committed" | "aborted",
   state: SessionState,
 ): EntryRow {
-  const sealed = seal(entry.content);
+  const sealed = seal(entry);
   const hash = entryHash(place.parent?.hash ?? state.rootHash, sha256(sealed), place, {
     id: entry.id,
     sessionId: state.sessionId,
@@ -267,14 +267,14 @@ const noncePool = Buffer.alloc(NONCE_BYTES * 2048);
 let nonceOffset = noncePool.length;
 
 /** A new nonce with the content behind it: encoded once, it is hashed as a whole and stored in two. */
-function seal(content: string): Buffer {
+function seal({ content, encoded }: NewEntry): Buffer {
   if (nonceOffset === noncePool.length) {
     randomFillSync(noncePool);
     nonceOffset = 0;
   }
-  const sealed = Buffer.allocUnsafe(NONCE_BYTES + Buffer.byteLength(content));
+  const sealed = encoded ?? Buffer.allocUnsafe(NONCE_BYTES + Buffer.byteLength(content));
   noncePool.copy(sealed, 0, nonceOffset, nonceOffset + NONCE_BYTES);
-  sealed.write(content, NONCE_BYTES);
+  if (encoded === undefined) sealed.write(content, NONCE_BYTES);
   nonceOffset += NONCE_BYTES;
   return sealed;
 }

@@ -99,6 +99,11 @@ export interface NewEntry {
   readonly role: Role | null;
   readonly actor: string | null;
   readonly content: string;
+  /**
+   * The content in UTF-8, behind `NONCE_BYTES` of room. Where it is given, `content` is empty: what
+   * comes from another thread was encoded there, and is nowhere needed as text.
+   */
+  readonly encoded?: Buffer;
   readonly payloads: readonly Payload[];
   readonly contentBytes: number;
   readonly usage: Usage | null;

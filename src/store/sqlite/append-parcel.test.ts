@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NONCE_BYTES } from "../../transcript/hash.ts";
 import type { AppendRequest, AppendResult, NewEntry } from "../records.ts";
 import { packAppend, packResult, unpackAppend, unpackResult } from "./append-parcel.ts";
 
@@ -19,7 +20,7 @@ const plain: NewEntry = {
 };
 
 /** Every field that an entry can have. */
-const full: Required<NewEntry> = {
+const full: Required<Omit<NewEntry, "encoded">> = {
   ...plain,
   id: "b",
   payloads: [{ hash: "00", bytes: Uint8Array.of(1, 2) }],
@@ -42,10 +43,24 @@ test("a request arrives as it was sent", () => {
     now: 9,
     idempotency: { key: "k", requestHash: "00" },
     summary: { text: "so far", through: "a", expectedCompaction: null },
-    isHistory: true,
+    isHistory: false,
   };
   const parcel = structuredClone(packAppend("default", request));
   expect(unpackAppend(parcel)).toStrictEqual(["default", request]);
+});
+
+test("the content of a history arrives as bytes, behind room for a nonce", () => {
+  const texts = ["[]", '["héllo €"]', ""];
+  const entries = texts.map((content): NewEntry => ({ ...full, content }));
+  const sent = packAppend("default", { sessionId: "s", entries, now: 9, isHistory: true });
+  const transfer = sent.contents === null ? [] : [sent.contents];
+  const [, arrived] = unpackAppend(structuredClone(sent, { transfer }));
+  expect(sent.contents?.byteLength).toBe(0);
+  for (const [i, { content, encoded, ...rest }] of arrived.entries.entries()) {
+    expect(content).toBe("");
+    expect(encoded?.subarray(NONCE_BYTES).toString()).toBe(texts[i]);
+    expect({ ...rest, content: texts[i] }).toStrictEqual(entries[i]);
+  }
 });
 
 test("a result arrives as it was sent", () => {

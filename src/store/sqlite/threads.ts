@@ -62,8 +62,9 @@ export class Threads implements Executor {
     }
     if (name !== "append") return this.#writer.ask(name, args);
     const [tenant, request] = args as [string, AppendRequest];
+    const parcel = packAppend(tenant, request);
     return this.#writer
-      .ask(name, [packAppend(tenant, request)])
+      .ask(name, [parcel], parcel.contents)
       .then((reply) => unpackResult(reply as ResultParcel));
   }
 
@@ -170,6 +171,8 @@ class Thread {
   readonly #waiters = new Map<number, Waiter>();
   readonly #undelivered: Reply[] = [];
   #unsent: Request[] = [];
+  /** What is handed over with them. */
+  #handed: ArrayBuffer[] = [];
   #lastId = 0;
   #died: unknown;
 
@@ -197,13 +200,15 @@ class Thread {
     return this.#died !== undefined;
   }
 
-  ask(name: string, args: readonly unknown[]): Promise<unknown> {
+  /** `handed` is a part of `args` that nobody here needs any more. */
+  ask(name: string, args: readonly unknown[], handed: ArrayBuffer | null = null): Promise<unknown> {
     if (this.#died !== undefined) return Promise.reject(this.#died);
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       this.#waiters.set(id, { resolve, reject });
       if (this.#waiters.size === 1) this.#worker.ref();
       this.#unsent.push({ id, name, args });
+      if (handed !== null) this.#handed.push(handed);
       if (this.#unsent.length === 1) queueMicrotask(() => this.#send());
     });
   }
@@ -211,16 +216,18 @@ class Thread {
   /** All that was asked in this turn, in one message. */
   #send(): void {
     const requests = this.#unsent;
+    const handed = this.#handed;
     this.#unsent = [];
-    if (this.#post(requests) === undefined || requests.length === 1) return;
+    this.#handed = [];
+    if (this.#post(requests, handed) === undefined || requests.length === 1) return;
     // One of them cannot be copied: the others can.
     for (const request of requests) this.#post([request]);
   }
 
   /** Gives what stopped it; a request that is alone hears of it. */
-  #post(requests: readonly Request[]): unknown {
+  #post(requests: readonly Request[], handed: readonly ArrayBuffer[] = []): unknown {
     try {
-      this.#worker.postMessage({ requests } satisfies Requests);
+      this.#worker.postMessage({ requests } satisfies Requests, handed);
       return undefined;
     } catch (error) {
       const [only] = requests;

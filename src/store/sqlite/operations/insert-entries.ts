@@ -1,5 +1,6 @@
 /** The rows of entries that an append has planned. */
 
+import { NONCE_BYTES } from "../../../transcript/hash.ts";
 import type { EntryRow } from "../../plan-append.ts";
 import type { AppendRequest } from "../../records.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
@@ -46,9 +47,9 @@ export function packAhead(request: AppendRequest): void {
 function packOf({ entries }: AppendRequest): PreparedPack {
   return preparePack(
     entries.map((entry): PackableEntry => {
-      const { kind, role, content, metadata } = entry;
-      const bytes = { content: Buffer.from(content), metadata: toBytes(metadata) };
-      return { kind, role, text: content, ...bytes };
+      const { kind, role, encoded, metadata } = entry;
+      const content = encoded?.subarray(NONCE_BYTES) ?? Buffer.from(entry.content);
+      return { kind, role, content, metadata: toBytes(metadata) };
     }),
   );
 }

@@ -16,7 +16,6 @@ export function packLoaded(db: SqliteConnection, rows: readonly Row[]): Row[] {
     const entries = run.map((row) => ({
       kind: String(row["kind"]),
       role: textOrNull(row["role"]),
-      text: textOrNull(row["content"]),
       content: bytesOf(row["content"]),
       metadata: bytesOf(row["metadata"]),
     }));
@@ -52,6 +51,7 @@ function follows(row: Row, last: Row): boolean {
   );
 }
 
-function bytesOf(value: Row[string] | undefined): Uint8Array | null {
-  return value instanceof Uint8Array ? value : null;
+function bytesOf(value: Row[string] | undefined): Buffer | null {
+  if (!(value instanceof Uint8Array)) return null;
+  return Buffer.from(value.buffer, value.byteOffset, value.length);
 }
