@@ -36,6 +36,38 @@ export interface ChunkColumns {
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
   readonly sessions: Uint32Array;
+  /** See `codesOf`. */
+  codes?: Uint16Array;
+}
+
+/** What a code has room for. */
+const MAX_CODED_LENGTH = 0x3fff;
+
+/**
+ * Role and length of each message in one number, made when they are first asked for: the scorer looks
+ * at messages that lie far apart, and waits for memory once instead of twice. A length that is larger
+ * than there is room for is too small here, which makes a score too large: a bound, as it must be.
+ */
+export function codesOf(columns: ChunkColumns): Uint16Array {
+  columns.codes ??= makeCodes(columns);
+  return columns.codes;
+}
+
+function makeCodes({ count, roles, lengths }: ChunkColumns): Uint16Array {
+  const codes = new Uint16Array(count);
+  for (let i = 0; i < count; i++) {
+    const length = lengths[i] as number;
+    codes[i] = (roles[i] as number) | (Math.min(length, MAX_CODED_LENGTH) << 2);
+  }
+  return codes;
+}
+
+export function roleOf(code: number): number {
+  return code & 3;
+}
+
+export function lengthOf(code: number): number {
+  return code >>> 2;
 }
 
 export function writeChunk(columns: MessageColumns, from: number, to: number): Uint8Array {
