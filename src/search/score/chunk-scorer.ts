@@ -20,7 +20,14 @@ import {
   stretchOf,
   type TermList,
 } from "../index/lists/term-list.ts";
-import { type ChunkColumns, codesOf, lengthOf, roleOf } from "../index/message-columns.ts";
+import {
+  type ChunkColumns,
+  codeAt,
+  gatherCodes,
+  lengthOf,
+  prepareCodes,
+  roleOf,
+} from "../index/message-columns.ts";
 import { bestGains, type GainRules, sameRules } from "./best-gains.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 
@@ -74,6 +81,7 @@ const touched = new Uint16Array(WINDOW_DOCUMENTS);
 const candidates = new Uint16Array(WINDOW_DOCUMENTS);
 
 export function scoreChunk(task: ChunkTask): void {
+  prepareCodes(task.columns);
   if (task.threshold() === 0) offerFirst(task);
   const rules = sameRules(task);
   for (let role = 0; role < weights.length; role++) {
@@ -206,11 +214,10 @@ function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
 function addList(task: ChunkTask, active: ActiveList, base: number, first: number): number {
   const { list } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
-  const codes = codesOf(task.columns);
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   // Nothing else is done here: these reads are far apart, and only then wait for memory together.
-  for (let i = from; i < to; i++) near[i - from] = codes[documents[i] as number] as number;
+  gatherCodes(task.columns, documents, from, to, near);
   let count = first;
   for (let i = from; i < to; i++) {
     const times = countAt(list, i + shift);
@@ -228,9 +235,9 @@ function addList(task: ChunkTask, active: ActiveList, base: number, first: numbe
 
 /** The same, for messages that are touched already. */
 function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
+  const { columns } = task;
   const { list } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
-  const codes = codesOf(task.columns);
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   for (let i = from; i < to; i++) {
@@ -238,7 +245,7 @@ function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
     const sum = sums[document - base] as number;
     if (sum === 0) continue;
     const times = countAt(list, i + shift);
-    const code = codes[document] as number;
+    const code = codeAt(columns, document);
     const role = weights[roleOf(code)] as number;
     const norm = normBase + slope * lengthOf(code);
     sums[document - base] = sum + (factor * role * times) / (times + norm);
@@ -247,8 +254,8 @@ function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
 
 /** The same, for the few candidates that are left. */
 function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number): void {
+  const { columns } = task;
   const { list } = active.scored;
-  const codes = codesOf(task.columns);
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   for (let i = 0; i < left; i++) {
@@ -257,7 +264,7 @@ function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number)
     const at = placeOf(list, document);
     if (at < 0) continue;
     const times = countAt(list, at);
-    const code = codes[document] as number;
+    const code = codeAt(columns, document);
     const role = weights[roleOf(code)] as number;
     const norm = normBase + slope * lengthOf(code);
     sums[slot] = (sums[slot] as number) + (factor * role * times) / (times + norm);
@@ -337,13 +344,12 @@ class ActiveList {
   #bestOf(from: number, to: number): number {
     const { norm, roleWeights, columns } = this.#task;
     const { list } = this.scored;
-    const codes = codesOf(columns);
     const documents = documentsOf(list);
     let best = 0;
     for (let i = from; i < to; i++) {
       const document = documents[i] as number;
       const count = countAt(list, i);
-      const code = codes[document] as number;
+      const code = codeAt(columns, document);
       const role = roleWeights[roleOf(code)] as number;
       const gain = (role * count) / (count + norm.base + norm.slope * lengthOf(code));
       if (gain > best) best = gain;
