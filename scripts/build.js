@@ -26,6 +26,9 @@ const ENTRIES = {
   "storage-thread": "src/store/sqlite/storage-thread.ts",
 };
 
+/** Folders that nearly every entry loads. */
+const SHARED = /[\\/]src[\\/](model|transcript|search[\\/](analysis|document))[\\/]/;
+
 rmSync(DIST, { recursive: true, force: true });
 writeTypes();
 await writeCode();
@@ -55,6 +58,8 @@ async function writeCode() {
     comments: false,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
+    // What everybody needs, in one file instead of ten: finding one takes half a millisecond.
+    codeSplitting: { groups: [{ name: "model", test: SHARED }] },
   });
   await bundle.close();
 }

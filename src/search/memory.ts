@@ -4,6 +4,7 @@ import type { IndexingOptions } from "./index/add-feed.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
 import type { Liveness } from "./index/liveness.ts";
 import type { FeedSlice, SessionPath, WindowHead } from "./port.ts";
+import { RememberedHeads } from "./remembered-heads.ts";
 import type { Tail } from "./tail.ts";
 
 export interface SearchMemoryOptions {
@@ -40,8 +41,8 @@ export class SearchMemory {
 const MAX_TENANTS = 32;
 /** Paths of sessions that are remembered. */
 const MAX_PATHS = 50_000;
-/** Heads of sessions that are remembered: about 750 bytes each. */
-const MAX_HEADS = 4_096;
+/** Nobody looks at those of a session that never branched. */
+const NO_RANGES: SessionPath["ranges"] = [];
 
 export class TenantMemory {
   readonly cache: IndexCache;
@@ -50,10 +51,12 @@ export class TenantMemory {
   tail: Tail | undefined;
   /** What counts in each source, and for which state of the index that was found out. */
   liveness: { readonly key: string; readonly value: readonly Liveness[] } | undefined;
-  /** Active paths, as of position `seen` of the feed. */
+  /** Active paths of sessions that branched, as of position `seen` of the feed. */
   readonly #paths = new Map<number, SessionPath>();
-  /** What windows show of sessions, as of the same position. */
-  readonly #heads = new Map<number, WindowHead>();
+  /** Sessions that never did, which are most: as of the same position, as all that follows. */
+  readonly #whole = new Set<number>();
+  /** What windows show of sessions. */
+  readonly #heads = new RememberedHeads();
   #seen = 0;
 
   constructor(cache: IndexCache, { indexing, clock }: SearchMemoryOptions) {
@@ -63,35 +66,45 @@ export class TenantMemory {
   }
 
   path(session: number): SessionPath | undefined {
+    if (this.#whole.has(session)) return { session, isWhole: true, ranges: NO_RANGES };
     return this.#paths.get(session);
   }
 
   rememberPaths(paths: readonly SessionPath[]): void {
-    if (this.#paths.size + paths.length > MAX_PATHS) this.#paths.clear();
-    for (const path of paths) this.#paths.set(path.session, path);
+    if (this.#paths.size + this.#whole.size + paths.length > MAX_PATHS) this.#forgetPaths();
+    for (const path of paths) {
+      if (path.isWhole) this.#whole.add(path.session);
+      else this.#paths.set(path.session, path);
+    }
   }
 
   head(session: number): WindowHead | undefined {
     return this.#heads.get(session);
   }
 
+  /** `head` was read in this snapshot, or is what `head` gave. */
   rememberHead(session: number, head: WindowHead): void {
-    if (this.#heads.size >= MAX_HEADS && !this.#heads.has(session)) this.#heads.clear();
-    this.#heads.set(session, head);
+    this.#heads.add(session, head);
   }
 
   /** The feed was read from `after` on: what it names may be different now. */
   forgetNamed(after: number, { through, touched, sessions, deleted }: FeedSlice): void {
     if (after > this.#seen) {
-      this.#paths.clear();
+      this.#forgetPaths();
       this.#heads.clear();
     }
     for (const session of touched) {
       this.#paths.delete(session);
-      this.#heads.delete(session);
+      this.#whole.delete(session);
+      this.#heads.forget(session);
     }
-    for (const { session } of sessions) this.#heads.delete(session);
-    for (const { session } of deleted) this.#heads.delete(session);
+    for (const { session } of sessions) this.#heads.forget(session);
+    for (const { session } of deleted) this.#heads.forget(session);
     this.#seen = Math.max(this.#seen, through);
+  }
+
+  #forgetPaths(): void {
+    this.#paths.clear();
+    this.#whole.clear();
   }
 }

@@ -3,9 +3,9 @@
 import { indexedTypes } from "./document/indexable-text.ts";
 import { indexVersion } from "./index/add-feed.ts";
 import { type Blobs, UnreadableSegment } from "./index/blobs.ts";
-import { type FieldSize, findLive, type Liveness } from "./index/liveness.ts";
+import { findLive, type Liveness } from "./index/liveness.ts";
 import { SegmentReader } from "./index/segment-reader.ts";
-import type { Source } from "./index/source.ts";
+import type { FieldSize, Source } from "./index/source.ts";
 import type { TenantMemory } from "./memory.ts";
 import { type Asking, ask, type Manifest } from "./port.ts";
 import { Tail } from "./tail.ts";

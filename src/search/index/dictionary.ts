@@ -6,36 +6,49 @@ import { readAddress } from "./field-writer.ts";
 
 /**
  * The blocks of a field's dictionary, in order. A large segment has thousands, which stay in memory
- * for as long as it is searched: where they lie is kept as numbers, not as objects.
+ * for as long as it is searched: they stay as they are stored, and are read as they are asked for. A
+ * process that searches once asks for a few dozen.
  */
 export class DictionaryIndex {
-  readonly firstTerms: readonly string[];
-  /** Nine numbers for each block: three addresses. */
-  readonly #places: Float64Array;
+  readonly #bytes: Uint8Array;
+  /** Where each block begins in the bytes. */
+  readonly #starts: Uint32Array;
+  /** First terms that were asked for: a search for a word asks for a dozen, most of them again. */
+  readonly #terms: string[];
 
-  constructor(firstTerms: readonly string[], places: Float64Array) {
-    this.firstTerms = firstTerms;
-    this.#places = places;
+  constructor(bytes: Uint8Array, starts: Uint32Array) {
+    this.#bytes = bytes;
+    this.#starts = starts;
+    this.#terms = new Array(starts.length);
   }
 
   get length(): number {
-    return this.firstTerms.length;
+    return this.#starts.length;
+  }
+
+  /** The first term of a block. */
+  term(number: number): string {
+    const known = this.#terms[number];
+    if (known !== undefined) return known;
+    const term = new ByteReader(this.#bytes, this.#starts[number]).text();
+    this.#terms[number] = term;
+    return term;
   }
 
   block(number: number): DictionaryBlock | undefined {
     if (number < 0 || number >= this.length) return undefined;
+    const reader = new ByteReader(this.#bytes, this.#starts[number]);
+    reader.slice(reader.varint());
     return {
-      entries: this.#address(9 * number),
-      postings: this.#address(9 * number + 3),
-      positions: this.#address(9 * number + 6),
+      entries: readAddress(reader),
+      postings: readAddress(reader),
+      positions: readAddress(reader),
     };
   }
-
-  #address(at: number): Address {
-    const places = this.#places;
-    return [places[at] as number, places[at + 1] as number, places[at + 2] as number];
-  }
 }
+
+/** The varints of a block's three addresses. */
+const ADDRESSES = 9;
 
 export interface DictionaryBlock {
   readonly entries: Address;
@@ -57,22 +70,23 @@ export interface TermEntry {
 
 export function readDictionaryIndex(bytes: Uint8Array): DictionaryIndex {
   const reader = new ByteReader(bytes);
-  const firstTerms: string[] = [];
-  const places: number[] = [];
+  const starts: number[] = [];
   while (!reader.done) {
-    firstTerms.push(reader.text());
-    for (let i = 0; i < 3; i++) places.push(...readAddress(reader));
+    starts.push(reader.at);
+    const length = reader.varint();
+    reader.at += length;
+    reader.skipVarints(ADDRESSES);
   }
-  return new DictionaryIndex(firstTerms, Float64Array.from(places));
+  return new DictionaryIndex(bytes, Uint32Array.from(starts));
 }
 
 /** The block that holds `term` if any does: the last one that does not begin after it. */
-export function blockOf({ firstTerms }: DictionaryIndex, term: string): number {
+export function blockOf(index: DictionaryIndex, term: string): number {
   let low = 0;
-  let high = firstTerms.length;
+  let high = index.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((firstTerms[middle] as string) <= term) low = middle + 1;
+    if (index.term(middle) <= term) low = middle + 1;
     else high = middle;
   }
   return low - 1;

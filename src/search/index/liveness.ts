@@ -6,20 +6,13 @@
 import type { ErasedMessages } from "../port.ts";
 import {
   CHUNK_DOCUMENTS,
-  type Field,
   NOTE_FIELDS,
   type NoteField,
   SESSION_FIELDS,
   type SessionField,
 } from "./layout.ts";
 import { lowerBound } from "./lists/term-list.ts";
-import type { Source } from "./source.ts";
-
-/** How many documents count in a field, and how long they are together. */
-export interface FieldSize {
-  readonly documents: number;
-  readonly totalLength: number;
-}
+import type { FieldSize, Source } from "./source.ts";
 
 /** What counts in one source. Masks have one byte a document: 1 counts. */
 export interface Liveness {
@@ -46,30 +39,70 @@ export function findLive(
   const { sessions: deadSessions } = gone;
   const seenSessions = new Set<number>();
   const seenNotes = { memory: new Set<string>(), fact: new Set<string>() };
+  // All is asked for before anything is computed: that takes longer than to find out what is missing.
+  const read = sources.map((source, i) => readColumns(source, messageSizes[i] as FieldSize, gone));
+  if (read.includes(undefined)) return undefined;
   const result: Liveness[] = [];
   for (let i = sources.length - 1; i >= 0; i--) {
     const source = sources[i] as Source;
-    const messages = liveMessages(source, messageSizes[i] as FieldSize, gone);
-    const sessionKeys = source.sessionKeys();
-    const memoryKeys = source.noteKeys("memory");
-    const factKeys = source.noteKeys("fact");
-    const factSessions = source.factSessions();
-    if (messages === undefined || sessionKeys === undefined) return undefined;
-    if (memoryKeys === undefined || factKeys === undefined) return undefined;
-    if (factSessions === undefined) return undefined;
+    const { messages, keys, factSessions, lengths } = read[i] as Columns;
     const isDead = (session: number | undefined) => deadSessions.has(session ?? 0);
-    const sessions = newestOf(sessionKeys, seenSessions, (key) => isDead(key));
+    const isDeadSession = deadSessions.size === 0 ? undefined : isDead;
+    // Nobody looks at what the first has: the others were looked at before.
+    const isLast = i === 0;
+    const sessions = newestOf(keys.sessions, seenSessions, isLast, isDeadSession);
     const notes = {
-      memory: newestOf(memoryKeys, seenNotes.memory, () => false),
-      fact: newestOf(factKeys, seenNotes.fact, (_id, i) => isDead(factSessions[i])),
+      memory: newestOf(keys.memory, seenNotes.memory, isLast, undefined),
+      fact: newestOf(keys.fact, seenNotes.fact, isLast, (_id, j) => isDead(factSessions[j])),
     };
-    const sizes: Partial<Record<SessionField | NoteField, FieldSize | undefined>> = {};
-    for (const field of SESSION_FIELDS) sizes[field] = sizeOf(source, field, sessions);
-    for (const field of NOTE_FIELDS) sizes[field] = sizeOf(source, field, notes[field]);
-    if (Object.values(sizes).includes(undefined)) return undefined;
-    result.unshift({ ...messages, sessions, notes, sizes: sizes as Liveness["sizes"] });
+    const sizes: Partial<Record<OtherField, FieldSize>> = {};
+    for (const field of OTHER_FIELDS) {
+      const { live, isAll } = field === "memory" || field === "fact" ? notes[field] : sessions;
+      const whole = isAll ? source.fieldSize(field) : undefined;
+      sizes[field] = whole ?? sizeOf(lengths[field], live);
+    }
+    result.unshift({
+      ...messages,
+      sessions: sessions.live,
+      notes: { memory: notes.memory.live, fact: notes.fact.live },
+      sizes: sizes as Liveness["sizes"],
+    });
   }
   return result;
+}
+
+type OtherField = SessionField | NoteField;
+const OTHER_FIELDS = [...SESSION_FIELDS, ...NOTE_FIELDS] as const;
+
+/** What liveness needs of a source. */
+interface Columns {
+  readonly messages: Pick<Liveness, "messages" | "messageSize">;
+  readonly keys: {
+    readonly sessions: Uint32Array;
+    readonly memory: readonly string[];
+    readonly fact: readonly string[];
+  };
+  readonly factSessions: Uint32Array;
+  readonly lengths: Readonly<Record<OtherField, Uint16Array>>;
+}
+
+/** Undefined if a blob is missing; all that could be asked for was. */
+function readColumns(source: Source, size: FieldSize, gone: Gone): Columns | undefined {
+  const messages = liveMessages(source, size, gone);
+  const sessions = source.sessionKeys();
+  const memory = source.noteKeys("memory");
+  const fact = source.noteKeys("fact");
+  const factSessions = source.factSessions();
+  const lengths = OTHER_FIELDS.map((field) => [field, source.lengths(field)] as const);
+  if (messages === undefined || sessions === undefined || memory === undefined) return undefined;
+  if (fact === undefined || factSessions === undefined) return undefined;
+  if (lengths.some(([, each]) => each === undefined)) return undefined;
+  return {
+    messages,
+    keys: { sessions, memory, fact },
+    factSessions,
+    lengths: Object.fromEntries(lengths) as Columns["lengths"],
+  };
 }
 
 /**
@@ -145,29 +178,38 @@ function liveMessages(
   return { messages, messageSize: { documents, totalLength } };
 }
 
-/** Marks the last document of each key that no newer source has. `seen` is added to. */
-function newestOf<Key>(
+/**
+ * Marks the last document of each key that no newer source has. `seen` is added to, unless this is
+ * the last source.
+ */
+function newestOf<Key extends number | string>(
   keys: ArrayLike<Key>,
   seen: Set<Key>,
-  isDead: (key: Key, document: number) => boolean,
-): Uint8Array {
+  isLast: boolean,
+  isDead: ((key: Key, document: number) => boolean) | undefined,
+): { readonly live: Uint8Array; readonly isAll: boolean } {
   const live = new Uint8Array(keys.length);
+  if (isLast && seen.size === 0 && isDead === undefined && isAscending(keys)) {
+    return { live: live.fill(1), isAll: true };
+  }
   for (let document = keys.length - 1; document >= 0; document--) {
     const key = keys[document] as Key;
     if (seen.has(key)) continue;
     seen.add(key);
-    if (!isDead(key, document)) live[document] = 1;
+    if (isDead === undefined || !isDead(key, document)) live[document] = 1;
   }
-  return live;
+  return { live, isAll: false };
 }
 
-function sizeOf(
-  source: Source,
-  field: Exclude<Field, "message">,
-  live: Uint8Array,
-): FieldSize | undefined {
-  const lengths = source.lengths(field);
-  if (lengths === undefined) return undefined;
+/** Then no key is there twice. */
+function isAscending(keys: ArrayLike<number | string>): boolean {
+  for (let i = 1; i < keys.length; i++) {
+    if ((keys[i - 1] as number | string) >= (keys[i] as number | string)) return false;
+  }
+  return true;
+}
+
+function sizeOf(lengths: Uint16Array, live: Uint8Array): FieldSize {
   let documents = 0;
   let totalLength = 0;
   for (let document = 0; document < lengths.length; document++) {

@@ -145,6 +145,8 @@ export class MemoryIndex implements Source {
       roles: roles.subarray(from, to),
       lengths: lengths.subarray(from, to),
       sessions: sessions.subarray(from, to),
+      codes: undefined,
+      isUsed: false,
     };
   }
 
@@ -174,6 +176,10 @@ export class MemoryIndex implements Source {
 
   lengths(field: Exclude<Field, "message">): Uint16Array {
     return Uint16Array.from(this.#lengths[field]);
+  }
+
+  fieldSize(): undefined {
+    return undefined;
   }
 
   #addNote(field: NoteField, key: string, words: Words | null): void {

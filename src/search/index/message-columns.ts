@@ -36,6 +36,68 @@ export interface ChunkColumns {
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
   readonly sessions: Uint32Array;
+  /** See `prepareCodes`. */
+  codes: Uint16Array | undefined;
+  isUsed: boolean;
+}
+
+/** What a code has room for. */
+const MAX_CODED_LENGTH = 0x3fff;
+
+/**
+ * Role and length of a message in one number. A length that is larger than there is room for is too
+ * small here, which makes a score too large: a bound, as it must be.
+ */
+export function codeAt({ codes, roles, lengths }: ChunkColumns, document: number): number {
+  if (codes !== undefined) return codes[document] as number;
+  return toCode(roles[document] as number, lengths[document] as number);
+}
+
+/** The codes of `documents` from `from` to `to` (not included), from the start of `into` on. */
+export function gatherCodes(
+  { codes, roles, lengths }: ChunkColumns,
+  documents: Uint16Array,
+  from: number,
+  to: number,
+  into: Uint16Array,
+): void {
+  if (codes !== undefined) {
+    for (let i = from; i < to; i++) into[i - from] = codes[documents[i] as number] as number;
+    return;
+  }
+  for (let i = from; i < to; i++) {
+    const document = documents[i] as number;
+    into[i - from] = toCode(roles[document] as number, lengths[document] as number);
+  }
+}
+
+/**
+ * To be called before each scoring. At the second one all codes are made: the scorer looks at
+ * messages that lie far apart, and then waits for memory once for each instead of twice. A process
+ * that searches once has no use for them.
+ */
+export function prepareCodes(columns: ChunkColumns): void {
+  if (columns.codes !== undefined) return;
+  if (columns.isUsed) columns.codes = makeCodes(columns);
+  columns.isUsed = true;
+}
+
+function makeCodes({ count, roles, lengths }: ChunkColumns): Uint16Array {
+  const codes = new Uint16Array(count);
+  for (let i = 0; i < count; i++) codes[i] = toCode(roles[i] as number, lengths[i] as number);
+  return codes;
+}
+
+function toCode(role: number, length: number): number {
+  return role | (Math.min(length, MAX_CODED_LENGTH) << 2);
+}
+
+export function roleOf(code: number): number {
+  return code & 3;
+}
+
+export function lengthOf(code: number): number {
+  return code >>> 2;
 }
 
 export function writeChunk(columns: MessageColumns, from: number, to: number): Uint8Array {
@@ -71,7 +133,7 @@ export function readChunk(bytes: Uint8Array): ChunkColumns {
     sessions.fill(session, at, end);
     at = end;
   }
-  return { count, roles, lengths, sessions };
+  return { count, roles, lengths, sessions, codes: undefined, isUsed: false };
 }
 
 /** What only hits, branches and times ask for, for a block of messages. */

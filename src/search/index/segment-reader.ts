@@ -11,7 +11,7 @@ import {
   readDictionaryIndex,
   type TermEntry,
 } from "./dictionary.ts";
-import { readAddress } from "./field-writer.ts";
+import { FactsTable } from "./facts-table.ts";
 import { firstSlot, slotAt } from "./index-cache.ts";
 import {
   CHUNK_DOCUMENTS,
@@ -32,13 +32,7 @@ import {
   readFactsAt,
 } from "./message-columns.ts";
 import { SegmentTerm } from "./segment-term.ts";
-import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
-
-interface FactsTable {
-  readonly blocks: readonly Address[];
-  readonly earliest: readonly number[];
-  readonly latest: readonly number[];
-}
+import type { DocumentRange, FieldSize, FoundTerm, MessageFacts, Source } from "./source.ts";
 
 interface SessionTable {
   readonly numbers: Uint32Array;
@@ -123,7 +117,7 @@ export class SegmentReader implements Source {
     if (index === undefined) return undefined;
     const found: string[] = [];
     for (let block = Math.max(0, blockOf(index, prefix)); block < index.length; block++) {
-      const first = index.firstTerms[block] as string;
+      const first = index.term(block);
       if (found.length >= limit || (first > prefix && !first.startsWith(prefix))) break;
       const entries = this.block(field, index, block);
       if (entries === undefined) return undefined;
@@ -182,7 +176,7 @@ export class SegmentReader implements Source {
 
   /** Most blocks are asked for one message of theirs: all 128 are read when a second one is. */
   #glance(number: number, at: number): MessageFacts | undefined {
-    const address = this.#factsTable()?.blocks[number];
+    const address = this.#factsTable()?.block(number);
     const bytes = address && this.#blobs.record(this.segment, address);
     if (bytes === undefined) return undefined;
     const facts = readFactsAt(bytes, at);
@@ -191,7 +185,7 @@ export class SegmentReader implements Source {
   }
 
   factsBlock(number: number): FactsBlock | undefined {
-    const address = this.#factsTable()?.blocks[number];
+    const address = this.#factsTable()?.block(number);
     return address && this.#record(slotAt(SLOTS.factsBlock, number), address, 4, readFacts);
   }
 
@@ -200,8 +194,7 @@ export class SegmentReader implements Source {
     if (table === undefined) return undefined;
     const from = (chunk * CHUNK_DOCUMENTS + window * WINDOW_DOCUMENTS) / FACTS_BLOCK;
     const to = from + WINDOW_DOCUMENTS / FACTS_BLOCK;
-    const earliest = Math.min(...table.earliest.slice(from, to));
-    return [earliest, Math.max(...table.latest.slice(from, to))];
+    return table.times(from, to);
   }
 
   slotsOf(session: number): readonly DocumentRange[] | undefined {
@@ -246,19 +239,13 @@ export class SegmentReader implements Source {
     );
   }
 
+  fieldSize(field: Exclude<Field, "message">): FieldSize {
+    const { documents, totalLength } = this.field(field);
+    return { documents, totalLength };
+  }
+
   #factsTable(): FactsTable | undefined {
-    return this.#record(SLOTS.factsTable, this.header.facts, 8, (bytes) => {
-      const reader = new ByteReader(bytes);
-      const blocks: Address[] = [];
-      const earliest: number[] = [];
-      const latest: number[] = [];
-      while (!reader.done) {
-        blocks.push(readAddress(reader));
-        earliest.push(reader.signed());
-        latest.push(reader.signed());
-      }
-      return { blocks, earliest, latest };
-    });
+    return this.#record(SLOTS.factsTable, this.header.facts, 2, (bytes) => new FactsTable(bytes));
   }
 
   /** `factor`: about how much larger the parsed record is than its bytes. */

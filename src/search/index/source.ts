@@ -32,6 +32,12 @@ export interface DocumentRange {
   readonly to: number;
 }
 
+/** How many documents have something in a field, and how long they are together. */
+export interface FieldSize {
+  readonly documents: number;
+  readonly totalLength: number;
+}
+
 export interface Source {
   /** Slots for messages, dead ones included. */
   readonly slots: number;
@@ -53,4 +59,6 @@ export interface Source {
   factSessions(): Uint32Array | undefined;
   /** The length of a field of each keyed document; 0 where it has no such field. */
   lengths(field: Exclude<Field, "message">): Uint16Array | undefined;
+  /** Of all its documents, dead ones included, where that is known. */
+  fieldSize(field: Exclude<Field, "message">): FieldSize | undefined;
 }

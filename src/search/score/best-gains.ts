@@ -14,28 +14,36 @@ export interface GainRules {
   readonly roleWeights: Float64Array;
 }
 
-interface Known {
-  readonly rules: GainRules;
-  readonly gains: Float64Array;
+/** The rules of the last search. As long as they are the same, so is this object. */
+let last: GainRules | undefined;
+
+/** The same object for the same rules, so that they are compared once for each chunk. */
+export function sameRules(rules: GainRules): GainRules {
+  if (last === undefined || !isSame(last, rules)) {
+    last = { norm: rules.norm, roleWeights: rules.roleWeights };
+  }
+  return last;
 }
 
-const known = new WeakMap<Bounds, Known>();
-
 /** One for each window that has bounds of its own, or one for the whole chunk. */
-export function bestGains(bounds: Bounds, { norm, roleWeights }: GainRules): Float64Array {
-  const before = known.get(bounds);
-  if (before !== undefined && isSame(before.rules, norm, roleWeights)) return before.gains;
-  const { starts, triples } = bounds;
-  const gains = new Float64Array(Math.max(1, starts.length - 1));
+export function bestGains(bounds: Bounds, rules: GainRules): Float64Array {
+  const { starts, triples, gains: before } = bounds;
+  if (before !== undefined && bounds.rules === rules) return before;
+  const gains = before ?? new Float64Array(Math.max(1, starts.length - 1));
   if (starts.length > 2) {
     for (let window = 0; window < gains.length; window++) {
-      const [from, to] = [starts[window] as number, starts[window + 1] as number];
-      gains[window] = bestOf(triples, from, to, norm, roleWeights);
+      gains[window] = bestOf(
+        triples,
+        starts[window] as number,
+        starts[window + 1] as number,
+        rules,
+      );
     }
   } else {
-    gains[0] = bestOf(triples, 0, triples.length, norm, roleWeights);
+    gains[0] = bestOf(triples, 0, triples.length, rules);
   }
-  known.set(bounds, { rules: { norm, roleWeights }, gains });
+  bounds.gains = gains;
+  bounds.rules = rules;
   return gains;
 }
 
@@ -43,8 +51,7 @@ function bestOf(
   triples: Uint32Array,
   from: number,
   to: number,
-  norm: LengthNorm,
-  roleWeights: Float64Array,
+  { norm, roleWeights }: GainRules,
 ): number {
   let best = 0;
   for (let i = from; i < to; i++) {
@@ -57,7 +64,7 @@ function bestOf(
   return best;
 }
 
-function isSame({ norm, roleWeights }: GainRules, other: LengthNorm, weights: Float64Array) {
-  if (norm.base !== other.base || norm.slope !== other.slope) return false;
-  return roleWeights.every((weight, role) => weight === weights[role]);
+function isSame({ norm, roleWeights }: GainRules, other: GainRules): boolean {
+  if (norm.base !== other.norm.base || norm.slope !== other.norm.slope) return false;
+  return roleWeights.every((weight, role) => weight === other.roleWeights[role]);
 }

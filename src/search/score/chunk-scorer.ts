@@ -11,7 +11,7 @@
  * rebuild. A bound is pruned only if it is clearly below the threshold, so ties are seen.
  */
 
-import { CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "../index/layout.ts";
+import { CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
 import { countAt } from "../index/lists/packed-counts.ts";
 import {
   documentsOf,
@@ -20,8 +20,15 @@ import {
   stretchOf,
   type TermList,
 } from "../index/lists/term-list.ts";
-import type { ChunkColumns } from "../index/message-columns.ts";
-import { bestGains } from "./best-gains.ts";
+import {
+  type ChunkColumns,
+  codeAt,
+  gatherCodes,
+  lengthOf,
+  prepareCodes,
+  roleOf,
+} from "../index/message-columns.ts";
+import { bestGains, type GainRules, sameRules } from "./best-gains.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 
 /** A term of the query in this chunk. `weight` is its idf times its weight in the query. */
@@ -60,16 +67,27 @@ const ANY = [0];
 /** How many postings may be read for the price of looking one up. */
 const LOOKUP_COST = 16;
 
-/** What each message of the window has so far; 0: nothing, -1: it was offered. */
+/** What a role weighs at least in `sums`, where 0 says that there is nothing yet. */
+const LEAST = 1e-200;
+/** By index of role. */
+const weights = new Float64Array(ROLES.length);
+/** What each message of the window has so far, times its role; 0: nothing, -1: it was offered. */
 const sums = new Float64Array(WINDOW_DOCUMENTS);
+/** The codes of a list's messages in the window, in its order. */
+const near = new Uint16Array(WINDOW_DOCUMENTS);
 /** The messages that have something, in the order in which they were met. */
 const touched = new Uint16Array(WINDOW_DOCUMENTS);
 /** Those of them that may still make it. */
 const candidates = new Uint16Array(WINDOW_DOCUMENTS);
 
 export function scoreChunk(task: ChunkTask): void {
+  prepareCodes(task.columns);
   if (task.threshold() === 0) offerFirst(task);
-  const lists = task.lists.map((scored) => new ActiveList(scored, task));
+  const rules = sameRules(task);
+  for (let role = 0; role < weights.length; role++) {
+    weights[role] = Math.max(task.roleWeights[role] as number, LEAST);
+  }
+  const lists = task.lists.map((scored) => new ActiveList(scored, task, rules));
   const active: ActiveList[] = [];
   for (let window = 0; window < CHUNK_WINDOWS; window++) {
     active.length = 0;
@@ -173,13 +191,13 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
     count = addList(task, active[i] as ActiveList, base, count);
   }
   candidates.set(touched.subarray(0, count));
-  let left = keep(task, base, count, (active[essential] as ActiveList).below, needed);
+  let left = keep(count, (active[essential] as ActiveList).below, needed);
   // The other terms, the largest first: each leaves fewer messages that may still make it.
   for (let i = essential - 1; i >= 0 && left > 0; i--) {
     const list = active[i] as ActiveList;
     if (left * LOOKUP_COST < list.to - list.from) lookUp(task, list, base, left);
     else addToTouched(task, list, base);
-    left = keep(task, base, left, list.below, needed);
+    left = keep(left, list.below, needed);
   }
   offerAll(task, base, candidates, left);
   for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
@@ -196,15 +214,18 @@ function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
 function addList(task: ChunkTask, active: ActiveList, base: number, first: number): number {
   const { list } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
-  const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
+  // Nothing else is done here: these reads are far apart, and only then wait for memory together.
+  gatherCodes(task.columns, documents, from, to, near);
   let count = first;
   for (let i = from; i < to; i++) {
-    const document = documents[i] as number;
     const times = countAt(list, i + shift);
-    const slot = document - base;
-    const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
+    const slot = (documents[i] as number) - base;
+    const code = near[i - from] as number;
+    const role = weights[roleOf(code)] as number;
+    const norm = normBase + slope * lengthOf(code);
+    const gain = (factor * role * times) / (times + norm);
     const sum = sums[slot] as number;
     if (sum === 0) touched[count++] = slot;
     sums[slot] = sum + gain;
@@ -214,9 +235,9 @@ function addList(task: ChunkTask, active: ActiveList, base: number, first: numbe
 
 /** The same, for messages that are touched already. */
 function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
+  const { columns } = task;
   const { list } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
-  const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   for (let i = from; i < to; i++) {
@@ -224,15 +245,17 @@ function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
     const sum = sums[document - base] as number;
     if (sum === 0) continue;
     const times = countAt(list, i + shift);
-    const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
-    sums[document - base] = sum + gain;
+    const code = codeAt(columns, document);
+    const role = weights[roleOf(code)] as number;
+    const norm = normBase + slope * lengthOf(code);
+    sums[document - base] = sum + (factor * role * times) / (times + norm);
   }
 }
 
 /** The same, for the few candidates that are left. */
 function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number): void {
+  const { columns } = task;
   const { list } = active.scored;
-  const { lengths } = task.columns;
   const factor = active.scored.weight * task.norm.gain;
   const { base: normBase, slope } = task.norm;
   for (let i = 0; i < left; i++) {
@@ -241,19 +264,19 @@ function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number)
     const at = placeOf(list, document);
     if (at < 0) continue;
     const times = countAt(list, at);
-    const gain = (factor * times) / (times + normBase + slope * (lengths[document] as number));
-    sums[slot] = (sums[slot] as number) + gain;
+    const code = codeAt(columns, document);
+    const role = weights[roleOf(code)] as number;
+    const norm = normBase + slope * lengthOf(code);
+    sums[slot] = (sums[slot] as number) + (factor * role * times) / (times + norm);
   }
 }
 
 /** Keeps the candidates that may still make it with `rest` more. Gives their number. */
-function keep(task: ChunkTask, base: number, count: number, rest: number, needed: number): number {
-  const { roles } = task.columns;
+function keep(count: number, rest: number, needed: number): number {
   let kept = 0;
   for (let i = 0; i < count; i++) {
     const slot = candidates[i] as number;
-    const role = task.roleWeights[roles[base + slot] as number] as number;
-    if ((sums[slot] as number) * role + rest >= needed) candidates[kept++] = slot;
+    if ((sums[slot] as number) + rest >= needed) candidates[kept++] = slot;
   }
   return kept;
 }
@@ -268,13 +291,12 @@ function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: numbe
     for (let i = 0; i < count; i++) {
       const slot = from[i] as number;
       const sum = sums[slot] as number;
-      if (sum < good || sum < 0) continue;
+      if (sum < good || sum < 0 || sum < needed) continue;
       const document = base + slot;
-      const role = task.roleWeights[roles[document] as number] as number;
-      if (sum * role < needed) continue;
       sums[slot] = -1;
       // Clearly: this sum may be off in the last digit.
-      if (!task.matters(document, (sum * role) / CLEARLY) || !task.accepts(document)) continue;
+      if (!task.matters(document, sum / CLEARLY) || !task.accepts(document)) continue;
+      const role = task.roleWeights[roles[document] as number] as number;
       task.offer(document, exactScore(task, document) * role);
       needed = task.threshold() * CLEARLY - task.maxBoost;
     }
@@ -285,6 +307,7 @@ function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: numbe
 class ActiveList {
   readonly scored: ScoredList;
   readonly #task: ChunkTask;
+  readonly #rules: GainRules;
   #gains: Float64Array | undefined;
   /** Its postings in the window. */
   from = 0;
@@ -294,9 +317,10 @@ class ActiveList {
   /** The bounds of all lists with smaller bounds, together. */
   below = 0;
 
-  constructor(scored: ScoredList, task: ChunkTask) {
+  constructor(scored: ScoredList, task: ChunkTask, rules: GainRules) {
     this.scored = scored;
     this.#task = task;
+    this.#rules = rules;
   }
 
   /** False if it has no posting there. */
@@ -313,7 +337,7 @@ class ActiveList {
     const { bounds } = this.scored.list;
     const factor = this.scored.weight * this.#task.norm.gain;
     if (bounds === undefined) return factor * this.#bestOf(this.from, this.to);
-    this.#gains ??= bestGains(bounds, this.#task);
+    this.#gains ??= bestGains(bounds, this.#rules);
     return factor * (this.#gains[bounds.starts.length > 2 ? window : 0] as number);
   }
 
@@ -325,9 +349,9 @@ class ActiveList {
     for (let i = from; i < to; i++) {
       const document = documents[i] as number;
       const count = countAt(list, i);
-      const role = roleWeights[columns.roles[document] as number] as number;
-      const length = columns.lengths[document] as number;
-      const gain = (role * count) / (count + norm.base + norm.slope * length);
+      const code = codeAt(columns, document);
+      const role = roleWeights[roleOf(code)] as number;
+      const gain = (role * count) / (count + norm.base + norm.slope * lengthOf(code));
       if (gain > best) best = gain;
     }
     return best;

@@ -16,6 +16,11 @@ import { textOrNull } from "../rows/text.ts";
 /** A session (s) and its state (t). */
 export const WINDOW_SESSION_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.updated_at,
   t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal`;
+/** The names of `WINDOW_SESSION_COLUMNS` in order, and of the session's number behind them. */
+export const WINDOW_SESSION_NAMES = [
+  ...["id", "title", "agent", "created_at", "updated_at", "message_count"],
+  ...["leaf_id", "leaf_chain", "leaf_depth", "leaf_ordinal", "session"],
+] as readonly string[];
 /** The same, and the entry that must be in the window (e), if it is there. */
 export const WINDOW_COLUMNS: string = `${WINDOW_SESSION_COLUMNS}, e.chain, e.depth, e.ordinal`;
 

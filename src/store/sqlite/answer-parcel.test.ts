@@ -36,7 +36,10 @@ const hit: SearchHit = {
       toolName: "grep",
       truncated: true,
       found: true,
-      matches: [{ start: 0, end: 4 }],
+      matches: [
+        { start: 0, end: 4 },
+        { start: 9, end: 13 },
+      ],
     },
   ],
 };

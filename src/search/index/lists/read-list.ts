@@ -85,7 +85,8 @@ export function readLongChunk(bytes: Uint8Array, count: number): TermList {
   if (!isBits) at += documentBytes;
   const counts = bytes.subarray(at, at + countBytes);
   const large = readLarge(bytes.subarray(at + countBytes), largeCount);
-  return { count, documents, dense, counts, large, windows, bounds: { starts, triples } };
+  const bounds = { starts, triples, gains: undefined, rules: undefined };
+  return { count, documents, dense, counts, large, windows, bounds };
 }
 
 function readDense(bytes: Uint8Array, at: number): DenseDocuments {

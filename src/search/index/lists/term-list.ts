@@ -29,6 +29,9 @@ export interface Bounds {
   readonly starts: Uint16Array;
   /** count | role << 8 | length << 16 */
   readonly triples: Uint32Array;
+  /** What the scorer made of them, and by which rules. */
+  gains: Float64Array | undefined;
+  rules: unknown;
 }
 
 /** The place of a document in the list, or -1. */

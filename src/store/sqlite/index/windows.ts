@@ -15,6 +15,7 @@ import {
   toWindowEntry,
   toWindowHead,
   WINDOW_SESSION_COLUMNS,
+  WINDOW_SESSION_NAMES,
   windowEntryColumns,
   windowRanges,
 } from "../../index/window.ts";
@@ -31,9 +32,9 @@ const COLUMNS = `${windowEntryColumns(asText)}, m.pack`;
 const IS_SHOWN = "m.kind = 'message' AND m.status = 'committed'";
 
 const SQL = statements("windows", {
-  session: `SELECT ${WINDOW_SESSION_COLUMNS} FROM sessions s
-    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
-    WHERE s.tenant = ? AND s.session = ?`,
+  sessions: `SELECT ${WINDOW_SESSION_COLUMNS}, s.session FROM json_each(?) wanted
+    CROSS JOIN sessions s ON s.tenant = ? AND s.session = wanted.value
+    CROSS JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session`,
   place: `SELECT m.chain, m.depth, m.ordinal FROM entries m
     WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND ${IS_SHOWN}`,
   /** The last entry of a chain that something could be appended to. */
@@ -60,18 +61,28 @@ export function readWindows(
   tenant: number,
   requests: readonly WindowRequest[],
 ): (Window | undefined)[] {
-  const heads = new Map<number, WindowHead | undefined>();
+  const heads = readHeads(db, tenant, requests);
   return requests.map((request) => {
-    const { session } = request;
-    if (!heads.has(session)) heads.set(session, request.head ?? readHead(db, tenant, session));
-    const head = heads.get(session);
+    const head = request.head ?? heads.get(request.session);
     return head && (readPlain(db, tenant, request, head) ?? readAny(db, tenant, request, head));
   });
 }
 
-function readHead(db: SqliteConnection, tenant: number, session: number): WindowHead | undefined {
-  const row = db.get(SQL.session, tenant, session);
-  return row && toWindowHead(row);
+/** Of the sessions whose head the request does not have. Those that are gone have none. */
+function readHeads(
+  db: SqliteConnection,
+  tenant: number,
+  requests: readonly WindowRequest[],
+): Map<number, WindowHead> {
+  const heads = new Map<number, WindowHead>();
+  const unknown = new Set<number>();
+  for (const { session, head } of requests) if (head === undefined) unknown.add(session);
+  if (unknown.size === 0) return heads;
+  const wanted = JSON.stringify([...unknown]);
+  for (const row of db.records(SQL.sessions, WINDOW_SESSION_NAMES, wanted, tenant)) {
+    heads.set(Number(row["session"]), toWindowHead(row));
+  }
+  return heads;
 }
 
 /** Undefined if the hit is not in the first chain, or the path goes on in another. */

@@ -1,0 +1,46 @@
+/**
+ * Where the blocks of facts lie in a segment, and which times they have.
+ *
+ * A large segment has thousands, of which a search needs a few dozen: they stay as they are stored.
+ */
+
+import type { Address } from "./blob-packer.ts";
+import { ByteReader } from "./bytes.ts";
+import { readAddress } from "./field-writer.ts";
+
+/** A block's address, its earliest and its latest time. */
+const VARINTS = 5;
+
+export class FactsTable {
+  readonly #bytes: Uint8Array;
+  /** Where each block begins in the bytes. */
+  readonly #starts: Uint32Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    const starts: number[] = [];
+    const reader = new ByteReader(bytes);
+    while (!reader.done) {
+      starts.push(reader.at);
+      reader.skipVarints(VARINTS);
+    }
+    this.#starts = Uint32Array.from(starts);
+  }
+
+  block(number: number): Address | undefined {
+    const start = this.#starts[number];
+    return start === undefined ? undefined : readAddress(new ByteReader(this.#bytes, start));
+  }
+
+  /** The earliest and the latest time of the blocks from `from` to `to` (not included). */
+  times(from: number, to: number): readonly [number, number] {
+    let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let number = from; number < Math.min(to, this.#starts.length); number++) {
+      const reader = new ByteReader(this.#bytes, this.#starts[number]);
+      readAddress(reader);
+      earliest = Math.min(earliest, reader.signed());
+      latest = Math.max(latest, reader.signed());
+    }
+    return [earliest, latest];
+  }
+}

@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { WindowHead } from "./port.ts";
+import { RememberedHeads } from "./remembered-heads.ts";
+
+const heads: fc.Arbitrary<WindowHead> = fc.record({
+  sessionId: fc.string(),
+  title: fc.option(fc.string()),
+  agent: fc.constantFrom("a", "b"),
+  createdAt: fc.nat(),
+  updatedAt: fc.nat(),
+  messageCount: fc.nat(),
+  active: fc.option(
+    fc.record({ id: fc.string(), chain: fc.nat(), depth: fc.nat(), ordinal: fc.nat() }),
+  ),
+});
+
+test("what is remembered of a session is what was added, until it is forgotten", () => {
+  const session = fc.nat({ max: 200 });
+  const steps = fc.array(fc.tuple(session, fc.option(heads)), { maxLength: 400 });
+  fc.assert(
+    fc.property(steps, (all) => {
+      const remembered = new RememberedHeads();
+      const model = new Map<number, WindowHead>();
+      for (const [number, head] of all) {
+        if (head === null) {
+          remembered.forget(number);
+          model.delete(number);
+        } else {
+          remembered.add(number, head);
+          if (!model.has(number)) model.set(number, head);
+        }
+      }
+      for (let number = 0; number <= 200; number++) {
+        expect(remembered.get(number)).toEqual(model.get(number));
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("more sessions than it has room for take the place of all others", () => {
+  const remembered = new RememberedHeads();
+  const head = { sessionId: "s", title: null, agent: "a", createdAt: 1, updatedAt: 2 };
+  for (let session = 0; session <= 32_768; session++) {
+    remembered.add(session, { ...head, messageCount: session, active: null });
+  }
+  expect(remembered.get(0)).toBeUndefined();
+  expect(remembered.get(32_768)?.messageCount).toBe(32_768);
+});

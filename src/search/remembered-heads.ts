@@ -1,0 +1,96 @@
+/**
+ * What windows show of sessions, remembered for the next search that shows them.
+ *
+ * A store has tens of thousands of sessions, and a search shows twenty that the one before did not:
+ * only remembering most of them saves anything. So a head is kept as a few texts and numbers in rows
+ * of two lists, which takes a quarter of what objects do.
+ */
+
+import type { WindowHead } from "./port.ts";
+
+/** About 220 bytes each. */
+const MAX_HEADS = 32_768;
+
+/** The session's id, its title, its agent, the id of its leaf. */
+const TEXTS = 4;
+/** When it was created and updated, its messages; chain, depth and ordinal of its leaf. */
+const NUMBERS = 6;
+
+export class RememberedHeads {
+  readonly #rows = new Map<number, number>();
+  /** Rows of sessions that were forgotten. */
+  readonly #free: number[] = [];
+  #texts: (string | null)[] = [];
+  #numbers = new Float64Array(64 * NUMBERS);
+  /** Most sessions have the same few: one copy of each. */
+  readonly #agents = new Map<string, string>();
+
+  get(session: number): WindowHead | undefined {
+    const row = this.#rows.get(session);
+    if (row === undefined) return undefined;
+    const texts = this.#texts;
+    const numbers = this.#numbers;
+    const [text, number] = [row * TEXTS, row * NUMBERS];
+    const leaf = texts[text + 3] as string | null;
+    return {
+      sessionId: texts[text] as string,
+      title: texts[text + 1] as string | null,
+      agent: texts[text + 2] as string,
+      createdAt: numbers[number] as number,
+      updatedAt: numbers[number + 1] as number,
+      messageCount: numbers[number + 2] as number,
+      active:
+        leaf === null
+          ? null
+          : {
+              id: leaf,
+              chain: numbers[number + 3] as number,
+              depth: numbers[number + 4] as number,
+              ordinal: numbers[number + 5] as number,
+            },
+    };
+  }
+
+  /** What is remembered of a session stays until it is forgotten. */
+  add(session: number, head: WindowHead): void {
+    if (this.#rows.has(session)) return;
+    if (this.#rows.size >= MAX_HEADS) this.clear();
+    const row = this.#free.pop() ?? this.#rows.size;
+    this.#rows.set(session, row);
+    const { sessionId, title, agent, active } = head;
+    const own = this.#agents.get(agent);
+    if (own === undefined) this.#agents.set(agent, agent);
+    const texts = [sessionId, title, own ?? agent, active?.id ?? null];
+    for (let i = 0; i < TEXTS; i++) this.#texts[row * TEXTS + i] = texts[i] as string | null;
+    this.#room(row);
+    const numbers = this.#numbers;
+    let at = row * NUMBERS;
+    numbers[at++] = head.createdAt;
+    numbers[at++] = head.updatedAt;
+    numbers[at++] = head.messageCount;
+    numbers[at++] = active?.chain ?? 0;
+    numbers[at++] = active?.depth ?? 0;
+    numbers[at++] = active?.ordinal ?? 0;
+  }
+
+  forget(session: number): void {
+    const row = this.#rows.get(session);
+    if (row === undefined) return;
+    this.#rows.delete(session);
+    this.#free.push(row);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#free.length = 0;
+    this.#texts = [];
+    this.#agents.clear();
+  }
+
+  #room(row: number): void {
+    if ((row + 1) * NUMBERS <= this.#numbers.length) return;
+    const larger = new Float64Array(2 * this.#numbers.length);
+    larger.set(this.#numbers);
+    this.#numbers = larger;
+  }
+}
