@@ -1,6 +1,7 @@
 /** What a process remembers between searches. */
 
 import type { IndexingOptions } from "./index/add-feed.ts";
+import { BlobRoom } from "./index/blob-room.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
 import type { Liveness } from "./index/liveness.ts";
 import type { FeedSlice, SessionPath, WindowHead } from "./port.ts";
@@ -22,7 +23,7 @@ export class SearchMemory {
 
   constructor(options: SearchMemoryOptions) {
     this.#options = options;
-    this.#cache = new IndexCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+    this.#cache = new IndexCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES, new BlobRoom());
   }
 
   tenant(name: string): TenantMemory {

@@ -16,15 +16,22 @@ export function* searchNotes(
   request: NoteSearchRequest,
   memory: TenantMemory,
 ): Asking<NoteSearchAnswer> {
-  return yield* withoutUnreadable((unreadable) => searchOnce(request, memory, unreadable));
+  return yield* withoutUnreadable(function* (unreadable) {
+    const blobs = new Blobs(memory.cache);
+    try {
+      return yield* searchOnce(request, memory, blobs, unreadable);
+    } finally {
+      blobs.close();
+    }
+  });
 }
 
 function* searchOnce(
   { field, query, now, limit, keyPrefix, scope }: NoteSearchRequest,
   memory: TenantMemory,
+  blobs: Blobs,
   unreadable: ReadonlySet<number>,
 ): Asking<NoteSearchAnswer> {
-  const blobs = new Blobs(memory.cache);
   const { views, indexing } = yield* readSnapshot(memory, blobs, unreadable);
   const parsed = analyzeQuery(parseQuery(query, { now }), memory.indexing.language);
   const terms: QueryTerm[] = parsed.scored.map(({ term, weight }) => ({

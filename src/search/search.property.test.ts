@@ -4,6 +4,7 @@ import { BruteForce } from "../../test/support/brute-force.ts";
 import { IndexModel, type ModelMessage } from "../../test/support/index-model.ts";
 import type { Role } from "../model/entry.ts";
 import { runNow } from "./drive.ts";
+import { BlobRoom } from "./index/blob-room.ts";
 import { IndexCache } from "./index/index-cache.ts";
 import { maintainIndex } from "./maintain/maintain.ts";
 import { TenantMemory } from "./memory.ts";
@@ -115,7 +116,11 @@ const query = fc.oneof(
 
 class Fixture {
   readonly model = new IndexModel();
-  readonly memory = new TenantMemory(new IndexCache(), { indexing: INDEXING, clock: () => 0 });
+  /** Small, so that the memory of blobs is used again all the time. */
+  readonly memory = new TenantMemory(new IndexCache(60_000, new BlobRoom()), {
+    indexing: INDEXING,
+    clock: () => 0,
+  });
   #lastSegment = 0;
 
   run(command: Command): void {

@@ -12,7 +12,7 @@ import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { TermQuery } from "./query/query.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";
-import { findCandidates } from "./score/find-candidates.ts";
+import { type Candidates, findCandidates } from "./score/find-candidates.ts";
 import { readMessageFilter } from "./score/read-filter.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 
@@ -38,9 +38,15 @@ function* searchOnce(
   isLate: () => boolean,
 ): Asking<SearchAnswer> {
   const blobs = new Blobs(memory.cache);
-  const snapshot: Snapshot = yield* readSnapshot(memory, blobs, unreadable);
-  const filter = yield* readMessageFilter(request, query);
-  const found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, isLate });
+  let snapshot: Snapshot;
+  let found: Candidates;
+  try {
+    snapshot = yield* readSnapshot(memory, blobs, unreadable);
+    const filter = yield* readMessageFilter(request, query);
+    found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, isLate });
+  } finally {
+    blobs.close();
+  }
   const hits = yield* showHits(found.ranked, request, query, found.alike, memory);
   return {
     hits,

@@ -9,7 +9,8 @@
 import { type Asking, ask, type BlobKey } from "../port.ts";
 import type { Address } from "./blob-packer.ts";
 import { aligned } from "./bytes.ts";
-import { firstSlot, type IndexCache, slotAt } from "./index-cache.ts";
+import { firstSlot, HeldBlob, type IndexCache, slotAt } from "./index-cache.ts";
+import { BLOB_BYTES } from "./layout.ts";
 
 /** A segment that a manifest names and that cannot be read. */
 export class UnreadableSegment extends Error {
@@ -23,12 +24,8 @@ export class UnreadableSegment extends Error {
   }
 }
 
-/** A blob, and views of its records by their offsets. They go when the blob goes. */
-interface HeldBlob {
-  readonly bytes: Uint8Array;
-  readonly views: Map<number, unknown>;
-}
-
+/** What a blob takes with its views, and while it is copied: so the process stays below 300 MB. */
+const WITH_VIEWS = 1.5;
 const EMPTY = new Uint8Array(0);
 const BLOB = firstSlot("blob");
 
@@ -40,6 +37,13 @@ export class Blobs {
 
   constructor(cache: IndexCache) {
     this.#cache = cache;
+    cache.room?.enter();
+  }
+
+  /** Nothing that it gave is looked at any more: the memory of blobs may be used for others. */
+  close(): void {
+    this.#held.clear();
+    this.#cache.room?.leave();
   }
 
   /** The bytes of a record, or undefined: then its blob is noted as missing. */
@@ -47,6 +51,12 @@ export class Blobs {
     // An empty record may lie where no blob was ever needed.
     if (length === 0) return EMPTY;
     return this.blob(segment, blob)?.subarray(offset, offset + length);
+  }
+
+  /** As `record`, for what is made of it and kept for longer than this computation. */
+  lasting(segment: number, address: Address): Uint8Array | undefined {
+    const bytes = this.record(segment, address);
+    return bytes !== undefined && this.#cache.room?.isReused(bytes) ? bytes.slice() : bytes;
   }
 
   /**
@@ -108,10 +118,11 @@ export class Blobs {
     for (const [i, { segment, blob }] of keys.entries()) {
       const answer = answers[i] ?? "missing";
       if (typeof answer === "string") throw new UnreadableSegment(segment, answer);
-      const bytes = aligned(answer);
-      const held: HeldBlob = { bytes, views: new Map() };
+      const bytes = this.#cache.room?.copy(answer) ?? aligned(answer);
+      const held = new HeldBlob(bytes);
       this.#hold(segment, slotAt(BLOB, blob), held);
-      this.#cache.set(segment, slotAt(BLOB, blob), held, bytes.length);
+      const size = this.#cache.room?.isReused(bytes) ? BLOB_BYTES : bytes.length;
+      this.#cache.set(segment, slotAt(BLOB, blob), held, WITH_VIEWS * size);
     }
   }
 

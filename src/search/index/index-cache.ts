@@ -1,68 +1,104 @@
 /** What a process remembers of the index: blobs and what was parsed from them, up to a limit. */
 
+import type { BlobRoom } from "./blob-room.ts";
 import { FIELDS, type Field } from "./layout.ts";
 
+/** A blob, and views of its records by their offsets. They go when the blob goes. */
+export class HeldBlob {
+  readonly bytes: Uint8Array;
+  readonly views: Map<number, unknown> = new Map();
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+}
+
 interface Kept {
-  readonly value: unknown;
-  readonly bytes: number;
+  readonly segment: number;
+  readonly slot: number;
+  value: unknown;
+  bytes: number;
+  /** How often it was asked for lately: it goes when this is used up. */
+  uses: number;
 }
 
 export const DEFAULT_CACHE_BYTES: number = 64 * 1024 * 1024;
 
 /**
- * Everything in it is immutable, so it never has to be told of a change. It has two generations:
- * when the young one has half of the limit, it becomes the old one, and what nobody asked for since
- * the last time goes. So keeping order costs nothing.
+ * Everything in it is immutable, so it never has to be told of a change. When it is full, all that
+ * is kept is looked at in turn: each loses a use, and what has none left goes. So what is asked for
+ * often stays longer than what was asked for once, and keeping order costs a search nothing.
  *
  * A thing is known by its segment and its slot there (`firstSlot`, `slotAt`): numbers, because a search asks for
  * hundreds, and a text would have to be put together for each.
  */
 export class IndexCache {
   readonly maxBytes: number;
-  #young: Generation = new Map();
-  #old: Generation = new Map();
-  #youngBytes = 0;
-  #oldBytes = 0;
+  readonly #segments = new Map<number, Map<number, Kept>>();
+  /** All that is kept, from `#first` on: what is looked at next comes first. */
+  #queue: Kept[] = [];
+  #first = 0;
+  #bytes = 0;
 
-  constructor(maxBytes: number = DEFAULT_CACHE_BYTES) {
+  /** Where blobs are copied to. Without one they are kept as they were read. */
+  readonly room: BlobRoom | undefined;
+
+  constructor(maxBytes: number = DEFAULT_CACHE_BYTES, room?: BlobRoom) {
     this.maxBytes = maxBytes;
+    this.room = room;
   }
 
   get bytes(): number {
-    return this.#youngBytes + this.#oldBytes;
+    return this.#bytes;
   }
 
   get(segment: number, slot: number): unknown {
-    const young = this.#young.get(segment)?.get(slot);
-    if (young !== undefined) return young.value;
-    const slots = this.#old.get(segment);
-    const old = slots?.get(slot);
-    if (old === undefined) return undefined;
-    slots?.delete(slot);
-    this.#oldBytes -= old.bytes;
-    this.set(segment, slot, old.value, old.bytes);
-    return old.value;
+    const kept = this.#segments.get(segment)?.get(slot);
+    if (kept === undefined) return undefined;
+    if (kept.uses < MAX_USES) kept.uses++;
+    return kept.value;
   }
 
   set(segment: number, slot: number, value: unknown, bytes: number): void {
-    let slots = this.#young.get(segment);
-    if (slots === undefined) {
-      slots = new Map();
-      this.#young.set(segment, slots);
+    if (bytes > this.maxBytes) return;
+    const known = this.#segments.get(segment)?.get(slot);
+    if (known !== undefined) {
+      this.#bytes += bytes - known.bytes;
+      known.value = value;
+      known.bytes = bytes;
+      return;
     }
-    const known = slots.get(slot);
-    if (known !== undefined) this.#youngBytes -= known.bytes;
-    slots.set(slot, { value, bytes });
-    this.#youngBytes += bytes;
-    if (this.#youngBytes <= this.maxBytes / 2) return;
-    this.#old = this.#young;
-    this.#oldBytes = this.#youngBytes;
-    this.#young = new Map();
-    this.#youngBytes = 0;
+    while (this.#bytes + bytes > this.maxBytes) this.#turn();
+    const kept: Kept = { segment, slot, value, bytes, uses: 0 };
+    const slots = this.#segments.get(segment);
+    if (slots !== undefined) slots.set(slot, kept);
+    else this.#segments.set(segment, new Map([[slot, kept]]));
+    this.#queue.push(kept);
+    this.#bytes += bytes;
+  }
+
+  /** Looks at the next one: it goes, or goes to the end of the queue with a use less. */
+  #turn(): void {
+    const kept = this.#queue[this.#first++] as Kept;
+    if (this.#first > this.#queue.length / 2) {
+      this.#queue = this.#queue.slice(this.#first);
+      this.#first = 0;
+    }
+    if (kept.uses > 0) {
+      kept.uses--;
+      this.#queue.push(kept);
+      return;
+    }
+    this.#bytes -= kept.bytes;
+    if (kept.value instanceof HeldBlob) this.room?.drop(kept.value.bytes);
+    const slots = this.#segments.get(kept.segment);
+    slots?.delete(kept.slot);
+    if (slots?.size === 0) this.#segments.delete(kept.segment);
   }
 }
 
-type Generation = Map<number, Map<number, Kept>>;
+/** How often something is passed over without being asked for again. */
+const MAX_USES = 3;
 
 const PARTS = [
   ...["blob", "header", "chunk", "factsBlock", "factsTable", "sessions", "keys"],

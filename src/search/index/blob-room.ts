@@ -1,0 +1,50 @@
+/**
+ * Memory for blobs that is used again and again.
+ *
+ * A blob that leaves the cache would be collected late: until then some 60 MB of them pile up, which a
+ * process pays for. So blobs are copied into pieces of one size, and the piece of one that went takes
+ * the next. A computation may still look at what went meanwhile: a piece is used again only when all
+ * computations that were under way then have ended.
+ */
+
+import { BLOB_BYTES } from "./layout.ts";
+
+/** More are left to the collector: where computations always overlap, none could be used again. */
+const MAX_GONE = 512;
+
+export class BlobRoom {
+  /** Computations that are under way. */
+  #open = 0;
+  readonly #spare: ArrayBuffer[] = [];
+  /** Of blobs that went while somebody may look at them. */
+  readonly #gone: ArrayBuffer[] = [];
+
+  enter(): void {
+    this.#open++;
+  }
+
+  leave(): void {
+    this.#open--;
+    if (this.#open === 0) this.#spare.push(...this.#gone.splice(0));
+  }
+
+  /** Undefined if the blob is larger than a piece. */
+  copy(blob: Uint8Array): Uint8Array | undefined {
+    if (blob.length > BLOB_BYTES) return undefined;
+    const copy = new Uint8Array(this.#spare.pop() ?? new ArrayBuffer(BLOB_BYTES), 0, blob.length);
+    copy.set(blob);
+    return copy;
+  }
+
+  /** Whether the bytes are in a piece, and so will be those of another blob. */
+  isReused({ buffer }: Uint8Array): boolean {
+    return buffer.byteLength === BLOB_BYTES;
+  }
+
+  /** A blob left the cache. */
+  drop(blob: Uint8Array): void {
+    if (this.isReused(blob) && this.#gone.length < MAX_GONE) {
+      this.#gone.push(blob.buffer as ArrayBuffer);
+    }
+  }
+}
