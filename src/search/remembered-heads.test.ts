@@ -42,9 +42,29 @@ test("what is remembered of a session is what was added, until it is forgotten",
 test("more sessions than it has room for take the place of all others", () => {
   const remembered = new RememberedHeads();
   const head = { sessionId: "s", title: null, agent: "a", createdAt: 1, updatedAt: 2 };
-  for (let session = 0; session <= 32_768; session++) {
+  for (let session = 0; session <= 65_536; session++) {
     remembered.add(session, { ...head, messageCount: session, active: null });
   }
   expect(remembered.get(0)).toBeUndefined();
-  expect(remembered.get(32_768)?.messageCount).toBe(32_768);
+  expect(remembered.get(65_536)?.messageCount).toBe(65_536);
+});
+
+test("long titles are remembered of fewer sessions", () => {
+  const remembered = new RememberedHeads();
+  const head = { sessionId: "s", agent: "a", createdAt: 1, updatedAt: 2, messageCount: 3 };
+  const count = (title: string) => {
+    remembered.clear();
+    let kept = 0;
+    for (let session = 0; session < 50_000; session++) {
+      remembered.add(session, { ...head, title, active: null });
+      // The first is forgotten with all others when there is no more room.
+      if (kept === 0 && session > 0 && remembered.get(0) === undefined) kept = session;
+    }
+    return kept;
+  };
+  const short = count("x".repeat(80));
+  const long = count("x".repeat(1_024));
+  expect(short).toBeGreaterThan(20_000);
+  expect(long).toBeGreaterThan(1_000);
+  expect(long).toBeLessThan(short / 4);
 });

@@ -8,8 +8,12 @@
 
 import type { WindowHead } from "./port.ts";
 
-/** About 220 bytes each. */
-const MAX_HEADS = 32_768;
+/** About 220 bytes each, but a title may be long. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** What one takes beside its texts. */
+const ROW_BYTES = 128;
+/** Usually they are a handful. */
+const MAX_AGENTS = 1_024;
 
 /** The session's id, its title, its agent, the id of its leaf. */
 const TEXTS = 4;
@@ -24,6 +28,7 @@ export class RememberedHeads {
   #numbers = new Float64Array(64 * NUMBERS);
   /** Most sessions have the same few: one copy of each. */
   readonly #agents = new Map<string, string>();
+  #bytes = 0;
 
   get(session: number): WindowHead | undefined {
     const row = this.#rows.get(session);
@@ -54,14 +59,12 @@ export class RememberedHeads {
   /** What is remembered of a session stays until it is forgotten. */
   add(session: number, head: WindowHead): void {
     if (this.#rows.has(session)) return;
-    if (this.#rows.size >= MAX_HEADS) this.clear();
+    if (this.#bytes >= MAX_BYTES) this.clear();
     const row = this.#free.pop() ?? this.#rows.size;
     this.#rows.set(session, row);
     const { sessionId, title, agent, active } = head;
-    const own = this.#agents.get(agent);
-    if (own === undefined) this.#agents.set(agent, agent);
-    const texts = [sessionId, title, own ?? agent, active?.id ?? null];
-    for (let i = 0; i < TEXTS; i++) this.#texts[row * TEXTS + i] = texts[i] as string | null;
+    this.#put(row, [sessionId, title, this.#agent(agent), active?.id ?? null]);
+    this.#bytes += this.#bytesOf(row);
     this.#room(row);
     const numbers = this.#numbers;
     let at = row * NUMBERS;
@@ -78,6 +81,8 @@ export class RememberedHeads {
     if (row === undefined) return;
     this.#rows.delete(session);
     this.#free.push(row);
+    this.#bytes -= this.#bytesOf(row);
+    this.#put(row, [null, null, null, null]);
   }
 
   clear(): void {
@@ -85,6 +90,25 @@ export class RememberedHeads {
     this.#free.length = 0;
     this.#texts = [];
     this.#agents.clear();
+    this.#bytes = 0;
+  }
+
+  #put(row: number, texts: readonly (string | null)[]): void {
+    for (let i = 0; i < TEXTS; i++) this.#texts[row * TEXTS + i] = texts[i] as string | null;
+  }
+
+  #bytesOf(row: number): number {
+    let bytes = ROW_BYTES;
+    for (let i = 0; i < TEXTS; i++) bytes += this.#texts[row * TEXTS + i]?.length ?? 0;
+    return bytes;
+  }
+
+  #agent(name: string): string {
+    const known = this.#agents.get(name);
+    if (known !== undefined) return known;
+    if (this.#agents.size >= MAX_AGENTS) this.#agents.clear();
+    this.#agents.set(name, name);
+    return name;
   }
 
   #room(row: number): void {
