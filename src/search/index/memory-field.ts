@@ -5,6 +5,7 @@ import type { Folded } from "../analysis/fold.ts";
 import type { PackedWord } from "../analysis/packed-word.ts";
 import { type Asking, ask } from "../port.ts";
 import { ByteWriter, putVarint } from "./bytes.ts";
+import { FieldRoom } from "./field-room.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { MAX_TERM_COUNT } from "./layout.ts";
 import { TermBytes } from "./terms/term-bytes.ts";
@@ -27,8 +28,9 @@ export interface MemoryTerm {
  */
 export class MemoryField implements WordSink {
   readonly #vocabulary: Vocabulary;
+  readonly #room: FieldRoom;
   /** By term, how many of the first `#counted` words it has: a shared vocabulary has others. */
-  #counts = new Uint32Array(1_024);
+  #counts: Uint32Array<ArrayBuffer>;
   #counted = 0;
   /** The terms that these words have. */
   readonly #terms: number[] = [];
@@ -36,12 +38,17 @@ export class MemoryField implements WordSink {
   readonly #documents: number[] = [];
   readonly #begins: number[] = [];
   #words = 0;
-  #ofTerm = new Uint32Array(1_024);
-  #positions = new Uint32Array(1_024);
+  #ofTerm: Uint32Array<ArrayBuffer>;
+  #positions: Uint32Array<ArrayBuffer>;
   readonly #links: Links = new Links();
 
-  constructor(vocabulary: Vocabulary = new Vocabulary()) {
+  /** With `room`, it takes the arrays that a field before it has left, and leaves them in its turn. */
+  constructor(vocabulary: Vocabulary = new Vocabulary(), room: FieldRoom = new FieldRoom()) {
     this.#vocabulary = vocabulary;
+    this.#room = room;
+    this.#counts = room.take("counts", 1_024);
+    this.#ofTerm = room.take("ofTerm", 1_024);
+    this.#positions = room.take("positions", 1_024);
   }
 
   /** What is added from here on belongs to `document`. Documents come in ascending order. */
@@ -100,7 +107,10 @@ export class MemoryField implements WordSink {
     };
   }
 
-  /** `numbers` are the documents' numbers in the segment; left out, they are as they came. */
+  /**
+   * `numbers` are the documents' numbers in the segment; left out, they are as they came. Nothing can
+   * be asked of the field afterwards.
+   */
   *writeTo(writer: FieldWriter, numbers?: Uint32Array): Asking<void> {
     const log = this.#sorted(numbers);
     const into = new Postings(log.most);
@@ -108,6 +118,12 @@ export class MemoryField implements WordSink {
       yield* ask<"breath">({ need: "breath" });
       this.#write(log, i, Math.min(log.terms.length, i + BREATH_TERMS), into, writer);
     }
+    this.#room.leave("ofTerm", this.#ofTerm);
+    this.#room.leave("positions", this.#positions);
+    this.#room.leave("words", log.words);
+    // The next one begins to count at nothing.
+    for (const id of log.terms) this.#counts[id] = 0;
+    this.#room.leave("counts", this.#counts);
   }
 
   #write(
@@ -132,19 +148,18 @@ export class MemoryField implements WordSink {
     const counts = this.#count();
     const terms = Uint32Array.from(this.#terms);
     this.#vocabulary.sort(terms);
-    /** By term: where its next word goes. */
-    const ends = new Uint32Array(counts.length);
     const starts = new Uint32Array(terms.length + 1);
     let most = 0;
     for (let i = 0; i < terms.length; i++) {
       const id = terms[i] as number;
       const count = counts[id] as number;
       const start = starts[i] as number;
-      ends[id] = start;
+      // From here on: where the next word of the term goes.
+      counts[id] = start;
       starts[i + 1] = start + count;
       if (count > most) most = count;
     }
-    const words = new Uint32Array(2 * this.#words);
+    const words = this.#room.take("words", 2 * this.#words);
     const [ofTerm, positions] = [this.#ofTerm, this.#positions];
     const places = numbers === undefined ? undefined : placesByNumber(this.#documents, numbers);
     for (let place = 0; place < this.#begins.length; place++) {
@@ -154,10 +169,10 @@ export class MemoryField implements WordSink {
       const next = this.#begins[i + 1] ?? this.#words;
       for (let word = this.#begins[i] as number; word < next; word++) {
         const id = ofTerm[word] as number;
-        const at = ends[id] as number;
+        const at = counts[id] as number;
         words[2 * at] = document;
         words[2 * at + 1] = positions[word] as number;
-        ends[id] = at + 1;
+        counts[id] = at + 1;
       }
     }
     return { terms, starts, words, most };
@@ -173,7 +188,7 @@ export class MemoryField implements WordSink {
   /** Counted when somebody asks: in one go that takes less than word by word. */
   #count(): Uint32Array {
     if (this.#counts.length < this.#vocabulary.size) {
-      this.#counts = enlarged(this.#counts, 2 * this.#vocabulary.size);
+      this.#counts = enlarged(this.#counts, Math.ceil(1.25 * this.#vocabulary.size));
     }
     const [counts, ofTerm] = [this.#counts, this.#ofTerm];
     for (let word = this.#counted; word < this.#words; word++) {
@@ -198,7 +213,7 @@ interface SortedLog {
   /** Where the words of each term begin; one more for the end. */
   readonly starts: Uint32Array;
   /** Of each word the document and the position. */
-  readonly words: Uint32Array;
+  readonly words: Uint32Array<ArrayBuffer>;
   /** The most words that a term has. */
   readonly most: number;
 }

@@ -1,6 +1,7 @@
 /** Documents that are in no segment yet: those of the tail, or of a segment that is being built. */
 
 import type { WordSink } from "../analysis/analyze.ts";
+import type { FieldRoom } from "./field-room.ts";
 import {
   CHUNK_DOCUMENTS,
   type Field,
@@ -49,10 +50,13 @@ export class MemoryIndex implements Source {
   };
   #columns: MessageColumns | undefined;
 
-  /** `vocabulary` is what messages that were indexed before had, if anything: that saves time. */
-  constructor(vocabulary?: Vocabulary) {
+  /**
+   * `vocabulary` is what messages that were indexed before had, if anything: that saves time. `room` is
+   * what they were indexed in.
+   */
+  constructor(vocabulary?: Vocabulary, room?: FieldRoom) {
     this.fields = {
-      message: new MemoryField(vocabulary),
+      message: new MemoryField(vocabulary, room),
       title: new MemoryField(),
       summary: new MemoryField(),
       about: new MemoryField(),

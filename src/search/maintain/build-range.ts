@@ -12,6 +12,7 @@ import {
   memoryKey,
 } from "../index/add-feed.ts";
 import { buildSegment } from "../index/build-segment.ts";
+import { FieldRoom } from "../index/field-room.ts";
 import { MemoryIndex } from "../index/memory-index.ts";
 import { byCodeUnit } from "../index/renumbering.ts";
 import { Vocabulary } from "../index/terms/vocabulary.ts";
@@ -48,7 +49,7 @@ export function* buildRange(
   segment: number,
   options: IndexingOptions,
 ): Asking<BuiltRange> {
-  const index = new MemoryIndex(vocabularyOf(options.language));
+  const index = new MemoryIndex(vocabularyOf(options.language), room);
   /** Without their entries, which are the most by far. */
   const slices: Slice[] = [];
   const whole = indexedTypes(options.tools);
@@ -109,6 +110,9 @@ function addOthers(index: MemoryIndex, slices: readonly Slice[], options: Indexi
   );
   for (const fact of facts.sort((a, b) => byCodeUnit(a.id, b.id))) addFact(index, fact, options);
 }
+
+/** What the last segment was built in. */
+const room = new FieldRoom();
 
 /** What was met in the segments that were built before, by language. One that is too large begins anew. */
 const vocabularies = new Map<Language, Vocabulary>();

@@ -60,10 +60,10 @@ export class PackedWords {
     this.#places[at + 2] = third;
     this.#places[at + 3] = number + 1;
     this.#words++;
-    if (this.#words >> (this.#bits - 1) > 0) this.#grow();
+    if (4 * this.#words >= 3 << this.#bits) this.#grow();
   }
 
-  /** At most half of the places are taken. */
+  /** At most three quarters of the places are taken: four of them lie together in memory. */
   #grow(): void {
     const old = this.#places;
     this.#bits++;

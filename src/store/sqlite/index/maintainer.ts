@@ -36,6 +36,9 @@ import { SegmentFile } from "./segment-file.ts";
 import { listStored } from "./segments.ts";
 import { whenFree } from "./when-free.ts";
 
+/** The feed is read once, from one end to the other: what was read is not read again. */
+const CACHE_KIB = 2_048;
+
 export class Maintainer {
   readonly #options: ExecutorOptions;
   readonly #holder = randomUUID();
@@ -48,8 +51,9 @@ export class Maintainer {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    this.#writer = new SqliteConnection(options.path, { durability: "process" });
-    this.#reader = new SqliteConnection(options.path);
+    const { path } = options;
+    this.#writer = new SqliteConnection(path, { durability: "process", cacheKib: CACHE_KIB });
+    this.#reader = new SqliteConnection(path, { cacheKib: CACHE_KIB });
     this.#file = new SegmentFile(options.path, false, () => readEpoch(this.#writer));
   }
 
