@@ -117,7 +117,7 @@ const query = fc.oneof(
 class Fixture {
   readonly model = new IndexModel();
   /** Small, so that the memory of blobs is used again all the time. */
-  readonly memory = new TenantMemory(new IndexCache(60_000, new BlobRoom()), {
+  readonly memory = new TenantMemory(new IndexCache(300_000, new BlobRoom()), {
     indexing: INDEXING,
     clock: () => 0,
   });
