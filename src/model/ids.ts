@@ -20,7 +20,7 @@ export interface IdSource {
 
 /** A generator of ULIDs, each greater than the one before, even when the clock steps back. */
 export function createUlids(source: IdSource): () => string {
-  const random = new Uint8Array(14);
+  const random = new Uint8Array(16);
   /** The id as letters: the time, twelve that all ids of one millisecond share, and four that count. */
   const letters = new Array<number>(TIME_LETTERS + SHARED_LETTERS + COUNTER_LETTERS).fill(0);
   let lastTime = -1;
