@@ -172,12 +172,16 @@ function toMessage(
 ): Draft {
   const name = (value: string | undefined, field: string) =>
     value === undefined ? null : checkName(value, field);
+  const { content, payloads, contentBytes } = draftContent(blocks, null);
   const entry: NewEntry = {
     id,
     kind: "message",
     role,
     actor: name(input.actor, "actor"),
-    ...draftContent(blocks, null),
+    // Field by field: a spread copy costs as much as a hash.
+    content,
+    payloads,
+    contentBytes,
     usage: input.usage === undefined ? null : checkUsage(input.usage),
     model: name(input.model, "model"),
     adapter: name(input.adapter, "adapter"),

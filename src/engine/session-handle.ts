@@ -100,13 +100,10 @@ export class SessionHandle {
   ): Promise<Entry | Entry[]> {
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
+    const now = this.#scope.now();
+    const newId = () => this.#scope.newId();
     const drafts = messages.flatMap((message, i) =>
-      draftMessage(
-        message,
-        () => this.#scope.newId(),
-        this.#scope.now(),
-        many ? `messages[${i}]` : "message",
-      ),
+      draftMessage(message, newId, now, many ? `messages[${i}]` : "message"),
     );
     const entries = await appendDrafts(this.#scope, this.id, drafts, options);
     return many ? entries : (entries[0] as Entry);

@@ -8,7 +8,7 @@
 import { randomFillSync } from "node:crypto";
 import type { ChangeKind } from "../model/change.ts";
 import { kindRules, type Usage } from "../model/entry.ts";
-import { entryHash, NONCE_BYTES, sha256, toHex } from "../transcript/hash.ts";
+import { digest, entryHex, fromHex, NONCE_BYTES } from "../transcript/hash.ts";
 import { type Chain, type Place, Placer, type Point } from "../transcript/place.ts";
 import type { AppendRequest, NewEntry, PlacedEntry } from "./records.ts";
 import { checkExpectedLeaf, checkNode, entryNotFound } from "./store-errors.ts";
@@ -172,7 +172,7 @@ function hashRow(
   state: SessionState,
 ): EntryRow {
   const sealed = seal(entry);
-  const hash = entryHash(place.parent?.hash ?? state.rootHash, sha256(sealed), place, {
+  const hex = entryHex(place.parent?.hash ?? state.rootHash, digest(sealed), place, {
     id: entry.id,
     sessionId: state.sessionId,
     kind: entry.kind,
@@ -190,7 +190,7 @@ function hashRow(
   });
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const content = sealed.subarray(NONCE_BYTES);
-  return { entry, place, status, nonce, content, hash, hex: toHex(hash) };
+  return { entry, place, status, nonce, content, hash: fromHex(hex), hex };
 }
 
 function parentOf(
@@ -234,11 +234,14 @@ function contextUsage(
   if (usage === null && estimatedContext === undefined) return undefined;
   const holds = estimatedContext?.after === (leaf?.id ?? null);
   const contextTokens = holds ? estimatedContext.tokens : null;
-  const details = JSON.stringify({
-    ...(usage === null ? { contextTokens } : reported(usage)),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    estimated: usage === null,
-  });
+  const details =
+    usage === null && contextWindow === undefined
+      ? `{"contextTokens":${contextTokens},"estimated":true}`
+      : JSON.stringify({
+          ...(usage === null ? { contextTokens } : reported(usage)),
+          ...(contextWindow === undefined ? {} : { contextWindow }),
+          estimated: usage === null,
+        });
   return { kind: "context_usage", at, sessionId, entryId: entry.id, entryHash: null, details };
 }
 

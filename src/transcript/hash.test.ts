@@ -120,6 +120,37 @@ describe("entryHash", () => {
     expect(new Set(all.map(toHex)).size).toBe(all.length);
   });
 
+  test("is the same whatever was hashed before", () => {
+    const plain = {
+      ...{ inputTokens: null, outputTokens: null, cacheCreationTokens: null },
+      ...{ cacheReadTokens: null, metadata: null, copiedFrom: null },
+    };
+    const names = ["ann", "žofie", "李", "\ud800", "bob", null];
+    const columns = names.flatMap((actor, i) =>
+      [null, 5].map((inputTokens) => ({
+        ...{ ...COLUMNS, ...plain, inputTokens, actor, role: i % 2 === 0 ? "user" : null },
+        createdAt: i,
+      })),
+    );
+    const content = contentHash(NONCE, "content");
+    const expected = columns.map((each) => {
+      const fields = [
+        ...[each.id, each.sessionId, each.kind, each.role, each.actor, each.model, each.adapter],
+        ...[each.inputTokens, null, null, null, null, null, each.createdAt],
+        ...[PLACE.sequence, PLACE.chain, PLACE.depth, PLACE.ordinal],
+      ];
+      const header = fields.map((field) => `${field ?? "\u0001"}\0`).join("");
+      return createHash("sha256").update(ZERO_HASH).update(content).update(header).digest("hex");
+    });
+    for (let round = 0; round < 3; round++) {
+      const order = [...columns.keys()].map((i) => (i * (2 * round + 1)) % columns.length);
+      for (const i of order) {
+        const hash = entryHash(ZERO_HASH, content, PLACE, columns[i] as HashedColumns);
+        expect(toHex(hash)).toBe(expected[i]);
+      }
+    }
+  });
+
   test("cannot be fooled by moving text from one field to the next", () => {
     expect(hashOf({ actor: "ab", model: "c" })).not.toBe(hashOf({ actor: "a", model: "bc" }));
     expect(hashOf({ actor: "", model: "a" })).not.toBe(hashOf({ actor: "a", model: "" }));

@@ -59,7 +59,12 @@ export interface HashedChange {
 
 export function sha256(bytes: Uint8Array): Buffer {
   // Asking for a string and decoding it into pooled memory is twice as fast as asking for a buffer.
-  return Buffer.from(hash("sha256", bytes, "binary"), "binary");
+  return Buffer.from(digest(bytes), "binary");
+}
+
+/** The hash with a character for each byte: for who only hands it on to another hash. */
+export function digest(bytes: Uint8Array): string {
+  return hash("sha256", bytes, "binary");
 }
 
 export function contentHash(nonce: Uint8Array, content: string): Buffer {
@@ -74,21 +79,71 @@ export function entryHash(
   content: Uint8Array,
   place: HashedPlace,
   columns: HashedColumns,
-): Buffer {
-  const { id, sessionId, kind, role, actor, model, adapter, metadata, copiedFrom } = columns;
-  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = columns;
-  // One literal: a list that is joined costs as much as the hash itself.
+): Uint8Array {
+  return fromHex(entryHex(parent, toBinary(content), place, columns));
+}
+
+/** The same in hex. `content` is the digest of the nonce and the content. */
+export function entryHex(
+  parent: Uint8Array,
+  content: string,
+  place: HashedPlace,
+  columns: HashedColumns,
+): string {
+  const { sequence, chain, depth, ordinal } = place;
   const header =
-    `${id}\0${sessionId}\0${kind}\0${role ?? ABSENT}\0${actor ?? ABSENT}\0${model ?? ABSENT}\0` +
-    `${adapter ?? ABSENT}\0${inputTokens ?? ABSENT}\0${outputTokens ?? ABSENT}\0` +
-    `${cacheCreationTokens ?? ABSENT}\0${cacheReadTokens ?? ABSENT}\0${metadata ?? ABSENT}\0` +
-    `${copiedFrom ?? ABSENT}\0${columns.createdAt}\0${place.sequence}\0${place.chain}\0` +
-    `${place.depth}\0${place.ordinal}\0`;
+    `${columns.id}\0${sharedText(columns)}${columns.createdAt}\0${sequence}\0${chain}\0` +
+    `${depth}\0${ordinal}\0`;
   const room = scratchFor(2 * HASH_BYTES + header.length * 3);
   room.set(parent, 0);
-  room.set(content, HASH_BYTES);
+  room.write(content, HASH_BYTES, "binary");
   const length = 2 * HASH_BYTES + room.write(header, 2 * HASH_BYTES);
-  return sha256(firstOf(room, length));
+  return hash("sha256", firstOf(room, length), "hex");
+}
+
+/** The columns that messages of one session mostly have in common. */
+type SharedColumns = Omit<HashedColumns, "id" | "createdAt">;
+
+/** Of the last messages, what they shared and the text of it. A conversation alternates. */
+const recent: { readonly columns: SharedColumns; readonly text: string }[] = [];
+const RECENT = 4;
+let oldest = 0;
+
+/** Their fields, each with its NUL. Putting them together takes longer than to find that they are the same. */
+function sharedText(columns: SharedColumns): string {
+  for (const { columns: known, text } of recent) if (isSame(known, columns)) return text;
+  const { sessionId, kind, role, actor, model, adapter, metadata, copiedFrom } = columns;
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = columns;
+  // One literal: a list that is joined costs as much as the hash itself.
+  const text =
+    `${sessionId}\0${kind}\0${role ?? ABSENT}\0${actor ?? ABSENT}\0${model ?? ABSENT}\0` +
+    `${adapter ?? ABSENT}\0${inputTokens ?? ABSENT}\0${outputTokens ?? ABSENT}\0` +
+    `${cacheCreationTokens ?? ABSENT}\0${cacheReadTokens ?? ABSENT}\0${metadata ?? ABSENT}\0` +
+    `${copiedFrom ?? ABSENT}\0`;
+  // What tells of one call only is not met again.
+  if (inputTokens !== null || metadata !== null || copiedFrom !== null) return text;
+  // Decoded, it lies in one piece, as no text does that was put together.
+  const whole = Buffer.from(text).toString();
+  recent[oldest] = { columns, text: whole };
+  oldest = (oldest + 1) % RECENT;
+  return whole;
+}
+
+function isSame(a: SharedColumns, b: SharedColumns): boolean {
+  return (
+    a.role === b.role &&
+    a.metadata === b.metadata &&
+    a.inputTokens === b.inputTokens &&
+    a.outputTokens === b.outputTokens &&
+    a.cacheCreationTokens === b.cacheCreationTokens &&
+    a.cacheReadTokens === b.cacheReadTokens &&
+    a.copiedFrom === b.copiedFrom &&
+    a.kind === b.kind &&
+    a.sessionId === b.sessionId &&
+    a.actor === b.actor &&
+    a.model === b.model &&
+    a.adapter === b.adapter
+  );
 }
 
 /** What stays of an entry when all but its place in the tree is erased. */
@@ -124,12 +179,9 @@ export function tombstoneHash(
  * only at the end of the transaction, and PostgreSQL adds them itself.
  */
 export function changeBody(change: HashedChange): string {
-  const { sessionId, entryId, entryHash: hashOfEntry, details } = change;
+  const { kind, at, sessionId, entryId, entryHash: hashOfEntry, details } = change;
   const hex = hashOfEntry === null ? ABSENT : (change.entryHex ?? toHex(hashOfEntry));
-  return (
-    `${change.kind}\0${change.at}\0${sessionId ?? ABSENT}\0${entryId ?? ABSENT}\0` +
-    `${hex}\0${details ?? ABSENT}\0`
-  );
+  return `${kind}\0${at}\0${sessionId ?? ABSENT}\0${entryId ?? ABSENT}\0${hex}\0${details ?? ABSENT}\0`;
 }
 
 /** SHA-256(previous hash ‖ position as 8 bytes, big-endian ‖ body in UTF-8). */
@@ -143,9 +195,17 @@ export function changeHash(previous: Uint8Array, position: number, body: string)
 }
 
 export function toHex(bytes: Uint8Array): string {
-  // Most are buffers already, and making another view costs more than the text.
-  if (Buffer.isBuffer(bytes)) return bytes.toString("hex");
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+  return asBuffer(bytes).toString("hex");
+}
+
+function toBinary(bytes: Uint8Array): string {
+  return asBuffer(bytes).toString("binary");
+}
+
+/** Most are buffers already, and making another view costs more than the text. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 export function fromHex(text: string): Uint8Array {
