@@ -1,9 +1,9 @@
 /** Ingesting a corpus into a new store, and looking at it again. Each runs in a process of its own. */
 
 import { statSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
 import type * as Archive from "../src/archive/index.ts";
 import type { IngestReport } from "../src/archive/ingest.ts";
+import { sizeHeapForBulk } from "../src/cli/store.ts";
 import { open } from "./library.ts";
 import { type Figures, peakRssMb } from "./measure.ts";
 
@@ -16,8 +16,7 @@ export interface IngestTask {
 
 /** Parsed, stored, and all of it in segments of the index; with the heap of the command line. */
 export async function ingestAll(task: IngestTask): Promise<Figures> {
-  // As `backscroll ingest` does.
-  setFlagsFromString("--semi-space-growth-factor=1");
+  sizeHeapForBulk();
   await using engine = await open(task.address, { durability: "process" });
   const start = performance.now();
   const cpu = process.cpuUsage();
