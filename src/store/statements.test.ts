@@ -63,6 +63,8 @@ interface TableUse {
 /** The uses of a tenant's tables in a statement whose tenant is not given. */
 function openTables({ sql }: Statement): TableUse[] {
   const text = sql
+    // What a transaction has entered stands for a parameter where there can be none.
+    .replace("current_setting('backscroll.tenant')", "$")
     .replace(/'[^']*'/g, "''")
     // A row that is inserted with its tenant belongs to it.
     .replace(/INSERT INTO \w+(?: AS \w+)?\s*\(tenant,/g, "");

@@ -75,3 +75,21 @@ test("a rebuild also builds what was joined meanwhile", () => {
   expect(model.manifest.segments.filter(({ segment }) => joined.has(segment))).toEqual([]);
   expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(17);
 });
+
+test("a rebuild that loses what it has written fails, and does not begin again", () => {
+  const model = new IndexModel();
+  const session = model.createSession();
+  for (let range = 0; range < 9; range++) {
+    model.append(session, "user", `message ${range} of few`);
+    for (let i = 0; i < 8_192; i++) model.cut(session, Number.POSITIVE_INFINITY);
+  }
+  while (maintain(model, "flush").more);
+  while (maintain(model, "merge").more);
+  expect(model.manifest.segments).toHaveLength(1);
+  const keep = model.blobs.set.bind(model.blobs);
+  model.blobs.set = () => model.blobs;
+  expect(() => maintain(model, { rebuildThrough: model.manifest.version })).toThrow("missing");
+  model.blobs.set = keep;
+  while (maintain(model, { rebuildThrough: model.manifest.version }).more);
+  expect(model.manifest.segments[0]?.documents).toBe(9);
+});

@@ -64,8 +64,9 @@ export function* maintainIndex(
   try {
     documents = yield* step;
   } catch (error) {
-    const isNew = error instanceof UnreadableSegment && !options.unreadable.has(error.segment);
-    if (!isNew) throw error;
+    if (!(error instanceof UnreadableSegment) || options.unreadable.has(error.segment)) throw error;
+    // One that no manifest names was written just now: it would be lost again.
+    if (!manifest.segments.some(({ segment }) => segment === error.segment)) throw error;
     // No search has met it yet. It is built again first: nothing can be joined with it.
     const unreadable = new Set([...options.unreadable, error.segment]);
     return yield* maintainIndex(task === "merge" ? "upkeep" : task, { ...options, unreadable });

@@ -45,8 +45,3 @@ export class CheckedBlobs {
 }
 
 const MAX_CHECKED = 100_000;
-
-/** A key as text, to find the row of each among many. */
-export function blobName({ segment, blob }: BlobKey): string {
-  return `${segment}/${blob}`;
-}

@@ -11,6 +11,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Row } from "../records.ts";
 import type { Durability } from "../store.ts";
 import { queueFull } from "../store-errors.ts";
+import { BinaryCopy, type CopiedColumns } from "./binary-copy.ts";
 import { preparedName } from "./postgres-statements.ts";
 
 type Scalar = null | number | string | Uint8Array;
@@ -22,6 +23,8 @@ export interface Query {
   readonly values: readonly SqlValue[];
   /** Planned for these values, not once for all: right where the values decide which index helps. */
   readonly planned?: "each time";
+  /** It is a `COPY … TO STDOUT (FORMAT binary)`, which takes no values, and answers with these. */
+  readonly copied?: CopiedColumns;
 }
 
 export interface Answer {
@@ -67,16 +70,26 @@ export class PostgresConnection {
   async send(queries: readonly Query[]): Promise<Answer[]> {
     const { stream } = this.#client.connection;
     stream.cork();
-    const pending = queries.map(({ sql, values, planned }) => {
+    const pending = queries.map(({ sql, values, planned, copied }): Promise<Answer> => {
+      if (copied !== undefined) return this.#copy(sql, copied);
       const name = planned === undefined ? preparedName(sql) : undefined;
-      return this.#client.query({ text: sql, values: [...values], name });
+      return this.#client.query<Row>({ text: sql, values: [...values], name });
     });
     stream.uncork();
     // All of them are waited for: a connection with answers under way could not be given back.
     const outcomes = await Promise.allSettled(pending);
     return outcomes.map((outcome) => {
       if (outcome.status === "rejected") throw outcome.reason;
-      return { rows: outcome.value.rows as Row[], command: outcome.value.command };
+      return { rows: outcome.value.rows, command: outcome.value.command };
+    });
+  }
+
+  #copy(sql: string, columns: CopiedColumns): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const copy = new BinaryCopy(sql, columns);
+      copy.on("error", reject);
+      copy.on("end", () => resolve({ rows: copy.received, command: "COPY" }));
+      this.#client.query(copy);
     });
   }
 

@@ -10,8 +10,10 @@ import {
   nextId,
   T0,
 } from "../cases/fixture.cases.ts";
+import { answerTo, sessionNumbers } from "../cases/index-fixture.cases.ts";
 import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
+import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import type { Store } from "../store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
@@ -105,6 +107,27 @@ test("other writes and reads take few round trips, too", async () => {
   for (const [expected, call] of counts) {
     expect([String(call), (await burstsOf(call)).length]).toEqual([String(call), expected]);
   }
+});
+
+test("the window of a session takes one round trip, and three if the session has branched", async () => {
+  const indexing = { module: TRIVIAL_INDEX, flushAt: 0 };
+  const indexed = await openPostgresStore(proxy.address, { indexing });
+  onTestFinished(() => indexed.close());
+  const { id } = await createSession(indexed, "w");
+  const { ids } = await append(indexed, "w", id, message("1"), message("2"), message("3"));
+  const session = (await sessionNumbers(indexed, "w")).get(id) ?? 0;
+  const read = async () => {
+    const windows = [{ session, sequence: 2, before: 1, after: 1 }];
+    const [window] = await answerTo(indexed, "w", { need: "windows", windows });
+    return window?.entries.map(({ sequence }) => sequence);
+  };
+  expect(await burstsOf(read)).toHaveLength(1);
+  expect(await read()).toEqual([1, 2, 3]);
+  await append(indexed, "w", id, message("instead of 3", { parentId: ids[1] ?? "" }));
+  expect(await burstsOf(read)).toHaveLength(3);
+  expect(await read()).toEqual([1, 2, 4]);
+  await indexed.moveLeaf("w", { sessionId: id, leaf: ids[1] ?? "", now: T0 });
+  expect(await read()).toEqual([1, 2]);
 });
 
 test("a write whose connection is cut before the commit is carried out on another", async () => {

@@ -75,7 +75,7 @@ class DatabaseUpkeep implements IndexUpkeep {
   readonly #tenant: string;
   readonly #snapshots: Snapshots;
   readonly #take: (tx: Transaction) => Promise<Lease | undefined>;
-  /** Slices of the feed must be of one moment until they are swapped in. */
+  /** Slices of the feed must be of one moment until what was made of them is written. */
   #feedRead = false;
 
   constructor(
@@ -109,6 +109,8 @@ class DatabaseUpkeep implements IndexUpkeep {
     switch (need.need) {
       case "write":
         await this.#db.write(this.#tenant, async (tx) => writeBlobs(tx, need.segment, need.blobs));
+        // What is written is read again when it is joined with others: an older snapshot has none of it.
+        await this.#endSnapshot();
         return undefined;
       case "swap":
         await this.#endSnapshot();

@@ -1,7 +1,8 @@
 /** The rows of segments: writing, reading, dropping. */
 
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
-import { blobName, CheckedBlobs, checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
+import { CheckedBlobs, checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
+import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
@@ -13,9 +14,14 @@ const SQL = statements("segments", {
   insertBlob: `INSERT INTO index_blobs (tenant, segment, blob, crc, bytes)
     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, segment, blob)
     DO UPDATE SET crc = excluded.crc, bytes = excluded.bytes`,
-  readBlobs: `SELECT b.segment, b.blob, b.crc, b.bytes
-    FROM unnest($2::bigint[], $3::bigint[]) AS wanted (segment, blob)
-    JOIN index_blobs b ON b.tenant = $1 AND b.segment = wanted.segment AND b.blob = wanted.blob`,
+  want: `SELECT set_config('backscroll.segments', $1, true), set_config('backscroll.blobs', $2, true)`,
+  /** What is wanted is in settings, because a COPY takes no parameters. */
+  readBlobs: `COPY (SELECT wanted.rank, b.crc, b.bytes
+    FROM unnest(string_to_array(current_setting('backscroll.segments'), ',')::bigint[],
+      string_to_array(current_setting('backscroll.blobs'), ',')::bigint[])
+      WITH ORDINALITY AS wanted (segment, blob, rank)
+    JOIN index_blobs b ON b.tenant = current_setting('backscroll.tenant')::bigint
+      AND b.segment = wanted.segment AND b.blob = wanted.blob) TO STDOUT (FORMAT binary)`,
   /** Every segment that the manifest does not name. */
   drop: `UPDATE index_segments SET dropped_at = ${NOW}
     WHERE tenant = $1 AND dropped_at IS NULL AND segment <> ALL ($2::bigint[])`,
@@ -33,17 +39,15 @@ export async function readBlobs(
   keys: readonly BlobKey[],
 ): Promise<readonly BlobAnswer[]> {
   if (keys.length === 0) return [];
-  const segments = keys.map(({ segment }) => segment);
-  const blobs = keys.map(({ blob }) => blob);
-  const rows = await tx.all(SQL.readBlobs, tx.tenant, segments, blobs);
-  const found = new Map(
-    rows.map((row) => [
-      blobName({ segment: Number(row["segment"]), blob: Number(row["blob"]) }),
-      row,
-    ]),
-  );
+  const segments = keys.map(({ segment }) => segment).join();
+  const blobs = keys.map(({ blob }) => blob).join();
+  const [, rows = []] = await tx.together([
+    query(SQL.want, segments, blobs),
+    { sql: SQL.readBlobs, values: [], copied: { rank: "number", crc: "number", bytes: "bytes" } },
+  ]);
+  const found = new Map(rows.map((row) => [Number(row["rank"]), row]));
   const checked = new CheckedBlobs();
-  return keys.map((key) => toBlobAnswer(found.get(blobName(key)), key, checked));
+  return keys.map((key, i) => toBlobAnswer(found.get(i + 1), key, checked));
 }
 
 export function writeBlobs(

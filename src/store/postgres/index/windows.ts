@@ -1,6 +1,6 @@
 /**
- * The messages round hits: all windows together, in one round trip where the sessions are known and
- * never branched, and three at most.
+ * The messages round hits: all windows together, in one round trip where the sessions never
+ * branched, and three at most.
  */
 
 import type { Window, WindowEntry, WindowHead, WindowRequest } from "../../../search/port.ts";
@@ -73,53 +73,89 @@ export async function readWindows(
 ): Promise<(Window | undefined)[]> {
   const plans = requests.map(plainPlan);
   const others = requests.filter((_, i) => plans[i]?.ranges.length === 0);
-  const [rows = [], ...places] = await tx.together([
+  const strangers = requests.filter(
+    (request) => request.head === undefined && !others.includes(request),
+  );
+  const [rows = [], headRows = [], ...places] = await tx.together([
     messagesQuery(tx, requests, plans),
+    headsQuery(tx, strangers),
     ...placeQueries(tx, others),
   ]);
-  const found = await toPlain(tx, requests, plans, byRank(rows));
+  const heads = byRank(headRows);
+  const known = new Map(strangers.map((request, i) => [request, maybeHead(heads.get(i + 1)?.[0])]));
+  const found = await toPlain(tx, requests, known, byRank(rows));
+  const missed = requests.filter((request) => !found.has(request) && !others.includes(request));
+  const placed = planWindows(others, places);
+  const [otherRows = [], ...missedPlaces] = await tx.together([
+    messagesQuery(tx, others, placed.plans),
+    ...placeQueries(tx, missed),
+  ]);
   const add = (read: readonly WindowRequest[], windows: readonly (Window | undefined)[]) => {
     for (const [i, request] of read.entries()) found.set(request, windows[i]);
   };
-  add(others, await readPlaced(tx, others, places));
-  const missed = requests.filter((request) => !found.has(request));
-  if (missed.length > 0) {
-    add(missed, await readPlaced(tx, missed, await tx.together(placeQueries(tx, missed))));
-  }
+  add(others, await toPlaced(tx, others, placed, byRank(otherRows)));
+  const late = planWindows(missed, missedPlaces);
+  const [lateRows = []] = await tx.together([messagesQuery(tx, missed, late.plans)]);
+  add(missed, await toPlaced(tx, missed, late, byRank(lateRows)));
   return requests.map((request) => found.get(request));
 }
 
-/** In a session of nothing but messages each has its sequence as its ordinal. No ranges: not known. */
+/**
+ * In a session of nothing but messages each has its sequence as its ordinal. One that nothing is known
+ * of is taken for such a session. No ranges: it is known not to be.
+ */
 function plainPlan({ head, sequence, before, after }: WindowRequest): WindowPlan {
-  const active = head?.active;
-  const isPlain = active?.chain === FIRST_CHAIN && active.depth === active.ordinal;
-  if (!isPlain || sequence === 0) return { leaf: null, ranges: [] };
-  const { chain, depth: maxDepth, id } = active;
-  const range = { chain, from: sequence - before, to: sequence + after, maxDepth };
-  return { leaf: id, ranges: [range] };
+  if (sequence === 0 || !(head === undefined || isPlain(head))) return { leaf: null, ranges: [] };
+  const maxDepth = head?.active?.depth ?? Number.MAX_SAFE_INTEGER;
+  const range = { chain: FIRST_CHAIN, from: sequence - before, to: sequence + after, maxDepth };
+  return { leaf: head?.active?.id ?? null, ranges: [range] };
 }
 
-/** The windows of those whose hit is where it was looked for. */
+function isPlain({ active }: WindowHead): boolean {
+  return active?.chain === FIRST_CHAIN && active.depth === active.ordinal;
+}
+
+/**
+ * The windows of those whose hit is where it was looked for, and of those whose session is gone.
+ * `known` has the heads of the sessions that nothing was known of.
+ */
 async function toPlain(
   tx: Transaction,
   requests: readonly WindowRequest[],
-  plans: readonly WindowPlan[],
+  known: ReadonlyMap<WindowRequest, WindowHead | undefined>,
   messages: ReadonlyMap<number, readonly Row[]>,
 ): Promise<Map<WindowRequest, Window | undefined>> {
   const isRight = (row: Row, { sequence }: WindowRequest) =>
     Number(row["sequence"]) === sequence && Number(row["ordinal"]) === sequence;
   const right = requests.flatMap((request, i) => {
-    const rows = messages.get(i + 1) ?? [];
+    const head = request.head ?? known.get(request);
+    if (head === undefined || !isPlain(head)) return [];
+    // What is not on the active path was said after its end.
+    const rows = (messages.get(i + 1) ?? []).filter(
+      (row) => Number(row["ordinal"]) <= (head.active?.ordinal ?? 0),
+    );
     const match = rows.find((row) => isRight(row, request));
-    return match === undefined ? [] : [{ request, rows, match, leaf: plans[i]?.leaf ?? null }];
+    return match === undefined ? [] : [{ request, head, rows, match }];
   });
   const contents = right.map(({ match }) => textOrNull(match["content"]));
   const payloads = await readSoundPayloads(tx, contents);
-  const windows = right.map(({ request, rows, leaf }): [WindowRequest, Window] => [
-    request,
-    { head: request.head as WindowHead, leaf, entries: toEntries(rows, payloads) },
+  const gone = [...known].flatMap(([request, head]) => (head === undefined ? [request] : []));
+  return new Map<WindowRequest, Window | undefined>([
+    ...gone.map((request): [WindowRequest, undefined] => [request, undefined]),
+    ...right.map(({ request, head, rows }): [WindowRequest, Window] => [
+      request,
+      { head, leaf: head.active?.id ?? null, entries: toEntries(rows, payloads) },
+    ]),
   ]);
-  return new Map(windows);
+}
+
+/** Undefined if there is nothing to ask. */
+function headsQuery(tx: Transaction, requests: readonly WindowRequest[]): Query | undefined {
+  return placeQueries(tx, requests)[0];
+}
+
+function maybeHead(row: Row | undefined): WindowHead | undefined {
+  return row === undefined ? undefined : toWindowHead(row);
 }
 
 /** Where the sessions and the hits are; empty if there is nothing to ask. */
@@ -130,13 +166,16 @@ function placeQueries(tx: Transaction, requests: readonly WindowRequest[]): Quer
   return [SQL.heads, SQL.chains, SQL.tips].map((sql) => query(sql, tx.tenant, sessions, sequences));
 }
 
+interface PlacedPlans {
+  readonly plans: readonly WindowPlan[];
+  readonly heads: ReadonlyMap<number, readonly Row[]>;
+}
+
 /** `places` are the answers to `placeQueries`. */
-async function readPlaced(
-  tx: Transaction,
+function planWindows(
   requests: readonly WindowRequest[],
   places: readonly (readonly Row[])[],
-): Promise<(Window | undefined)[]> {
-  if (requests.length === 0) return [];
+): PlacedPlans {
   const [headRows = [], chainRows = [], tipRows = []] = places;
   const heads = byRank(headRows);
   const tips = byRank(tipRows);
@@ -146,8 +185,15 @@ async function readPlaced(
     const tip = tips.get(i + 1)?.[0];
     return planWindow(request, head, tip, toChains(chains.get(request.session)));
   });
-  const [rows = []] = await tx.together([messagesQuery(tx, requests, plans)]);
-  const messages = byRank(rows);
+  return { plans, heads };
+}
+
+async function toPlaced(
+  tx: Transaction,
+  requests: readonly WindowRequest[],
+  { plans, heads }: PlacedPlans,
+  messages: ReadonlyMap<number, readonly Row[]>,
+): Promise<(Window | undefined)[]> {
   // Only the matches are looked into; of their neighbours the heads are shown.
   const matched = requests.map(({ sequence }, i) =>
     messages.get(i + 1)?.find((row) => row["sequence"] === sequence),
@@ -157,10 +203,8 @@ async function readPlaced(
     matched.map((row) => textOrNull(row?.["content"])),
   );
   return plans.map(({ leaf }, i) => {
-    const head = heads.get(i + 1)?.[0];
-    if (head === undefined) return undefined;
-    const entries = toEntries(messages.get(i + 1) ?? [], payloads);
-    return { head: toWindowHead(head), leaf, entries };
+    const head = maybeHead(heads.get(i + 1)?.[0]);
+    return head && { head, leaf, entries: toEntries(messages.get(i + 1) ?? [], payloads) };
   });
 }
 

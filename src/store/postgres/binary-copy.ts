@@ -1,0 +1,66 @@
+/**
+ * The answer to a `COPY … TO STDOUT (FORMAT binary)`: the one way in which `pg` hands bytes out as
+ * bytes. In a row they would travel as hex, twice as long, and be text before they are bytes again.
+ */
+
+import pg from "pg";
+import type { Row } from "../records.ts";
+
+/** What each column of a copy holds, in their order. A number is a `bigint`. */
+export type CopiedColumns = Readonly<Record<string, "number" | "bytes">>;
+
+/** A signature, flags, and an extension of no bytes. */
+const HEADER_BYTES = 19;
+const NULL_LENGTH = -1;
+
+export class BinaryCopy extends pg.Query {
+  readonly received: Row[] = [];
+  readonly #columns: readonly (readonly [name: string, kind: CopiedColumns[string]])[];
+  /** What was received and not read yet: less than a row. */
+  #rest = Buffer.alloc(0);
+  #begun = false;
+
+  constructor(sql: string, columns: CopiedColumns) {
+    super(sql);
+    this.#columns = Object.entries(columns);
+  }
+
+  /** Called by the driver. `chunk` looks into memory that it uses again. */
+  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
+    this.#rest = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk]);
+    if (!this.#begun) {
+      if (this.#rest.length < HEADER_BYTES) return;
+      this.#begun = true;
+      this.#rest = this.#rest.subarray(HEADER_BYTES);
+    }
+    for (;;) {
+      const length = this.#readRow(this.#rest);
+      if (length === undefined) return;
+      this.#rest = this.#rest.subarray(length);
+    }
+  }
+
+  /** Keeps the first row of `bytes`, and says how long it is. Undefined if it is not all there. */
+  #readRow(bytes: Buffer): number | undefined {
+    // After the last row there is a number of columns of -1, and nothing.
+    let at = 2;
+    const row: Record<string, Row[string]> = {};
+    for (const [name, kind] of this.#columns) {
+      if (at + 4 > bytes.length) return undefined;
+      const length = bytes.readInt32BE(at);
+      at += 4;
+      const end = at + Math.max(0, length);
+      if (end > bytes.length) return undefined;
+      if (length === NULL_LENGTH) row[name] = null;
+      else row[name] = kind === "bytes" ? bytes.subarray(at, end) : readNumber(bytes, at);
+      at = end;
+    }
+    this.received.push(row);
+    return at;
+  }
+}
+
+/** Our integers are far below 2^53. */
+function readNumber(bytes: Buffer, at: number): number {
+  return bytes.readInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4);
+}
