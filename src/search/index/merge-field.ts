@@ -17,10 +17,12 @@ import { TermCursor } from "./terms/term-cursor.ts";
 /** Terms between two moments at which memory is let go and others may run. */
 const STRIDE = 1_024;
 
+/** `documents`: how many there are when they are joined. */
 export function* mergeField(
   field: Field,
   readers: readonly SegmentReader[],
   renumbering: Renumbering,
+  documents: number,
   writer: FieldWriter,
   blobs: Blobs,
   pause: () => Asking<void>,
@@ -30,7 +32,7 @@ export function* mergeField(
     cursor: new TermCursor(field, reader, blobs),
     numbers: renumbering[i] as Uint32Array,
   }));
-  const walk = new Walk(sources, writer);
+  const walk = new Walk(sources, writer, documents);
   for (let terms = STRIDE; ; terms += STRIDE) {
     yield* pause();
     blobs.release();
@@ -48,7 +50,7 @@ interface Source {
 class Walk {
   readonly #sources: readonly Source[];
   readonly #writer: FieldWriter;
-  readonly #joiner = new Joiner();
+  readonly #joiner: Joiner;
   /** The keys of the terms that the cursors stand at: side by side they are compared at once. */
   readonly #keys: Float64Array;
   /** Those that are at the end of what they have at hand. */
@@ -56,7 +58,8 @@ class Walk {
   readonly #having: Source[] = [];
   #terms = 0;
 
-  constructor(sources: readonly Source[], writer: FieldWriter) {
+  constructor(sources: readonly Source[], writer: FieldWriter, documents: number) {
+    this.#joiner = new Joiner(documents);
     this.#sources = sources;
     this.#writer = writer;
     this.#keys = new Float64Array(sources.length);
@@ -126,6 +129,11 @@ class Joiner {
   readonly #joined = new Postings();
   readonly #positions = new ByteWriter();
   readonly #long = new ByteWriter();
+
+  constructor(documents: number) {
+    // No list is longer. Rooms that grew would wait for the collector of garbage, one after another.
+    this.#joined.reserve(documents);
+  }
 
   /** Undefined if a blob is missing. */
   join(sources: readonly Source[]): Postings | undefined {

@@ -82,7 +82,7 @@ export function* mergeSegments(
   };
   yield* mergeFacts(readers, runs, renumbering, writer, blobs, pause);
   const messages = writer.messages();
-  yield* mergeField("message", readers, renumbering, messages.writer, blobs, pause);
+  yield* mergeField("message", readers, renumbering, columns.count, messages.writer, blobs, pause);
   messages.finish();
   const joined = {
     title: sessions,
@@ -95,7 +95,7 @@ export function* mergeSegments(
     const { keys, renumbering: numbers } = joined[field];
     const lengths = yield* mergeLengths(field, readers, numbers, keys.length, blobs);
     const keyed = writer.keyed(field, lengths);
-    yield* mergeField(field, readers, numbers, keyed.writer, blobs, pause);
+    yield* mergeField(field, readers, numbers, keys.length, keyed.writer, blobs, pause);
     keyed.finish();
   }
   const { blobs: rest, ...size } = writer.finish();

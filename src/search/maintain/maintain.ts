@@ -19,7 +19,7 @@ import {
   type Manifest,
   type SegmentInfo,
 } from "../port.ts";
-import { buildRange } from "./build-range.ts";
+import { buildRange, forgetBuilding } from "./build-range.ts";
 import {
   segmentsToMerge,
   segmentsToMergeAtLeisure,
@@ -49,7 +49,9 @@ const RANGE = 8_192;
 /** What is written during a merge is moved when it is this many times `flushAt`. */
 const DUE_FACTOR = 4;
 /** What a merge keeps of the segments it reads. */
-const MERGE_CACHE_BYTES = 8 * 1024 * 1024;
+const MERGE_CACHE_BYTES = 4 * 1024 * 1024;
+/** Joining as many messages takes seconds: what it takes to learn the words again is nothing to that. */
+const LARGE_MERGE = 256 * 1024;
 
 /** One step. `more` tells whether the task has others. */
 export function* maintainIndex(
@@ -164,6 +166,8 @@ function* merge(
   joined: readonly SegmentInfo[],
   options: MaintenanceOptions,
 ): Step {
+  const documents = joined.reduce((total, each) => total + each.documents, 0);
+  if (documents >= LARGE_MERGE) forgetBuilding();
   const info = yield* mergeAll(joined, manifest, manifest.through, options);
   return (yield* replace(joined, info)) ? info.documents : undefined;
 }
