@@ -6,16 +6,9 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type BenchOptions,
-  type Figures,
-  inFreshProcess,
-  medians,
-  Report,
-  withFolder,
-} from "./measure.ts";
+import { fillStore } from "./fill-store.ts";
+import { type BenchOptions, type Figures, medians, Report, withFolder } from "./measure.ts";
 
-const SCENARIOS = new URL("./search-scenarios.ts", import.meta.url);
 const PROGRAM = join(import.meta.dirname, "../bin/backscroll.js");
 const STARTS = 20;
 const AT_ONCE = 8;
@@ -49,7 +42,7 @@ async function fill(folder: string, messages: number): Promise<string> {
   const done = `${address}.json`;
   if (!existsSync(done)) {
     const task = { address, messages, inThread: false };
-    const figures = await inFreshProcess(SCENARIOS, "fill", task);
+    const figures = await fillStore(task, folder);
     writeFileSync(done, JSON.stringify(figures));
   }
   return address;

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IngestBenchOptions } from "./ingest.ts";
+import { plainScript } from "./plain-scripts.ts";
 import type { RecallOptions } from "./recall.ts";
 
 export interface BenchOptions {
@@ -65,10 +66,16 @@ export function peakRssMb(): number {
 }
 
 /** Calls `name` of the module at `module` in a new process, and gives what it returns. */
-export function inFreshProcess(module: URL, name: string, task: unknown): Promise<Figures> {
+export function inFreshProcess(
+  module: URL,
+  name: string,
+  task: unknown,
+  flags: readonly string[] = [],
+): Promise<Figures> {
   return new Promise((resolve, reject) => {
-    const child = fork(new URL("./fresh-process.ts", import.meta.url), [module.href, name], {
-      execArgv: ["--expose-gc"],
+    const entry = plainScript(new URL("./fresh-process.ts", import.meta.url));
+    const child = fork(entry, [plainScript(module).href, name], {
+      execArgv: ["--expose-gc", ...flags],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     let figures: Figures | undefined;

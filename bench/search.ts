@@ -6,6 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { coldStart } from "./cold-start.ts";
+import { fillStore } from "./fill-store.ts";
 import { writeCorpus } from "./ingest-corpus.ts";
 import {
   type BenchOptions,
@@ -47,7 +48,7 @@ async function benchSqlite(options: BenchOptions, folder: string, report: Report
   const address = join(folder, `search-${messages}.db`);
   const fts5 = join(folder, `search-${messages}.fts5.db`);
   const filled = await once(`${address}.json`, () =>
-    inFreshProcess(SCENARIOS, "fill", { address, messages, inThread: false }),
+    fillStore({ address, messages, inThread: false }, folder),
   );
   report.measurement("sqlite", "bulk", 1, filled);
   await once(`${fts5}.json`, () => inFreshProcess(FTS5, "fillFts5", { path: fts5, messages }));
@@ -110,7 +111,7 @@ async function benchOneCore(options: BenchOptions, folder: string, report: Repor
   if (!"bulk, one core".includes(options.only)) return;
   await withFolder(folder, async (own) => {
     const task = { address: join(own, "one-core.db"), messages: 50_000, inThread: true };
-    const figures = await inFreshProcess(SCENARIOS, "fill", task);
+    const figures = await fillStore(task, own);
     report.measurement("sqlite", "bulk, one core", 1, figures);
     report.bar("bulk messages/s on one core", figures["messagesPerSecond"], 8_000, true);
   });
@@ -181,7 +182,7 @@ async function benchPostgres(options: BenchOptions, report: Report): Promise<voi
   const { messages } = options;
   await using server = await startBenchServer(options.folder);
   const address = await server.createDatabase();
-  const filled = await inFreshProcess(SCENARIOS, "fill", { address, messages, inThread: false });
+  const filled = await fillStore({ address, messages, inThread: false }, options.folder);
   report.measurement("postgres", "bulk", 1, filled);
   const task = { address, kind: "question", ranking: "seed", filtered: false };
   const warm = await inFreshProcess(SCENARIOS, "queries", {

@@ -97,9 +97,13 @@ export class Blobs {
     return made.value;
   }
 
-  /** Lets go of what is held: the cache decides what stays. */
+  /**
+   * Lets go of what is held: the cache decides what stays. Nothing that it gave is looked at any more,
+   * but for what is lasting.
+   */
   release(): void {
-    this.#held.clear();
+    this.close();
+    this.#cache.room?.enter();
   }
 
   /** Runs the attempt until nothing is missing. */

@@ -2,9 +2,9 @@
 
 import type { Asking } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
-import { NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
+import { FACTS_BLOCK, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
 import type { MemoryIndex } from "./memory-index.ts";
-import { type SegmentSize, SegmentWriter } from "./segment-writer.ts";
+import { pieces, type SegmentSize, SegmentWriter } from "./segment-writer.ts";
 
 export interface BuiltSegment extends SegmentSize {
   readonly blobs: readonly PackedBlob[];
@@ -13,13 +13,14 @@ export interface BuiltSegment extends SegmentSize {
 
 /** Sessions and notes must have come in the order of their keys, each once. Messages may come in any. */
 export function* buildSegment(index: MemoryIndex): Asking<BuiltSegment> {
-  const { columns, numbers } = index.messagesInOrder();
+  const { columns, facts, numbers } = index.messagesInOrder();
   const segment = new SegmentWriter(columns, {
     sessions: index.sessionKeys(),
     memories: index.noteKeys("memory"),
     facts: index.noteKeys("fact"),
     factSessions: index.factSessions(),
   });
+  for (const [from, to] of pieces(columns.count, FACTS_BLOCK)) segment.addFacts(facts, from, to);
   const messages = segment.messages();
   yield* index.fields.message.writeTo(messages.writer, numbers);
   messages.finish();

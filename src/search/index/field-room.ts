@@ -21,6 +21,10 @@ export class FieldRoom {
     return left !== undefined && left.length >= length ? left : new Uint32Array(length);
   }
 
+  clear(): void {
+    this.#left.clear();
+  }
+
   leave(name: RoomName, array: Uint32Array<ArrayBuffer>): void {
     if (array.length <= MAX_KEPT) this.#left.set(name, array);
   }

@@ -13,7 +13,13 @@ import {
 import { chunkOfShort } from "./lists/read-list.ts";
 import { lowerBound, type TermList } from "./lists/term-list.ts";
 import { MemoryField, type MemoryTerm } from "./memory-field.ts";
-import { type ChunkColumns, emptyColumns, type MessageColumns } from "./message-columns.ts";
+import {
+  type ChunkColumns,
+  emptyColumns,
+  emptyFacts,
+  type FactsColumns,
+  type MessageColumns,
+} from "./message-columns.ts";
 import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
 import type { Vocabulary } from "./terms/vocabulary.ts";
 
@@ -114,12 +120,15 @@ export class MemoryIndex implements Source {
   /** All messages in the order of (session, sequence), and the number of each there. */
   messagesInOrder(): {
     readonly columns: MessageColumns;
+    readonly facts: FactsColumns;
     /** By the order in which they came; undefined if that is the same. */
     readonly numbers: Uint32Array | undefined;
   } {
     const messages = this.#messages;
     const isInOrder = messages.every((each, i) => i === 0 || bySequence(messages[i - 1], each) < 0);
-    if (isInOrder) return { columns: this.messageColumns(), numbers: undefined };
+    if (isInOrder) {
+      return { columns: this.messageColumns(), facts: toFacts(messages), numbers: undefined };
+    }
     const order = Uint32Array.from(messages.keys()).sort((a, b) =>
       bySequence(messages[a], messages[b] as MemoryMessage),
     );
@@ -128,7 +137,7 @@ export class MemoryIndex implements Source {
       numbers[came] = number;
     });
     const sorted = Array.from(order, (came) => messages[came] as MemoryMessage);
-    return { columns: toColumns(sorted), numbers };
+    return { columns: toColumns(sorted), facts: toFacts(sorted), numbers };
   }
 
   findTerm(field: Field, term: string): FoundTerm | null {
@@ -202,14 +211,21 @@ function toColumns(messages: readonly MemoryMessage[]): MessageColumns {
   const columns = emptyColumns(messages.length);
   for (const [i, message] of messages.entries()) {
     columns.sessions[i] = message.session;
-    columns.sequences[i] = message.sequence;
-    columns.chains[i] = message.chain;
-    columns.depths[i] = message.depth;
-    columns.times[i] = message.time;
     columns.roles[i] = message.role;
     columns.lengths[i] = message.length;
   }
   return columns;
+}
+
+function toFacts(messages: readonly MemoryMessage[]): FactsColumns {
+  const facts = emptyFacts(messages.length);
+  for (const [i, message] of messages.entries()) {
+    facts.sequences[i] = message.sequence;
+    facts.chains[i] = message.chain;
+    facts.depths[i] = message.depth;
+    facts.times[i] = message.time;
+  }
+  return facts;
 }
 
 function bySequence(a: MemoryMessage | undefined, b: MemoryMessage): number {

@@ -5,6 +5,7 @@ import type { Blobs } from "./blobs.ts";
 import { ByteWriter } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { CHUNK_DOCUMENTS, type Field } from "./layout.ts";
+import { OwnPostings, Postings } from "./lists/joined-postings.ts";
 import { countAt } from "./lists/packed-counts.ts";
 import { documentsOf, type TermList } from "./lists/term-list.ts";
 import { DROPPED, type Renumbering } from "./renumbering.ts";
@@ -16,10 +17,12 @@ import { TermCursor } from "./terms/term-cursor.ts";
 /** Terms between two moments at which memory is let go and others may run. */
 const STRIDE = 1_024;
 
+/** `documents`: how many there are when they are joined. */
 export function* mergeField(
   field: Field,
   readers: readonly SegmentReader[],
   renumbering: Renumbering,
+  documents: number,
   writer: FieldWriter,
   blobs: Blobs,
   pause: () => Asking<void>,
@@ -29,7 +32,7 @@ export function* mergeField(
     cursor: new TermCursor(field, reader, blobs),
     numbers: renumbering[i] as Uint32Array,
   }));
-  const walk = new Walk(sources, writer);
+  const walk = new Walk(sources, writer, documents);
   for (let terms = STRIDE; ; terms += STRIDE) {
     yield* pause();
     blobs.release();
@@ -47,7 +50,7 @@ interface Source {
 class Walk {
   readonly #sources: readonly Source[];
   readonly #writer: FieldWriter;
-  readonly #joiner = new Joiner();
+  readonly #joiner: Joiner;
   /** The keys of the terms that the cursors stand at: side by side they are compared at once. */
   readonly #keys: Float64Array;
   /** Those that are at the end of what they have at hand. */
@@ -55,7 +58,8 @@ class Walk {
   readonly #having: Source[] = [];
   #terms = 0;
 
-  constructor(sources: readonly Source[], writer: FieldWriter) {
+  constructor(sources: readonly Source[], writer: FieldWriter, documents: number) {
+    this.#joiner = new Joiner(documents);
     this.#sources = sources;
     this.#writer = writer;
     this.#keys = new Float64Array(sources.length);
@@ -119,43 +123,17 @@ class Walk {
   }
 }
 
-/** The postings of a term in one segment, under their new numbers. Used again for each term. */
-class Postings {
-  count = 0;
-  documents = new Uint32Array(64);
-  counts = new Uint8Array(64);
-  /** Where the positions of each posting begin and end in `bytes`. */
-  starts = new Uint32Array(64);
-  ends = new Uint32Array(64);
-  bytes: Uint8Array = new Uint8Array(0);
-  byteLength = 0;
-
-  /** False for one that was dropped, or that does not come after the last. */
-  push(document: number, count: number): boolean {
-    const { documents, count: at } = this;
-    if (document === DROPPED || (at > 0 && (documents[at - 1] as number) >= document)) return false;
-    documents[at] = document;
-    this.counts[at] = count;
-    this.count = at + 1;
-    return true;
-  }
-
-  reserve(count: number): void {
-    if (count <= this.documents.length) return;
-    const size = Math.max(count, 2 * this.documents.length);
-    this.documents = new Uint32Array(size);
-    this.counts = new Uint8Array(size);
-    this.starts = new Uint32Array(size);
-    this.ends = new Uint32Array(size);
-  }
-}
-
 /** Joins the postings of one term after another. What it gives is valid until the next. */
 class Joiner {
-  readonly #lists: Postings[] = [];
+  readonly #lists: OwnPostings[] = [];
   readonly #joined = new Postings();
   readonly #positions = new ByteWriter();
   readonly #long = new ByteWriter();
+
+  constructor(documents: number) {
+    // No list is longer. Rooms that grew would wait for the collector of garbage, one after another.
+    this.#joined.reserve(documents);
+  }
 
   /** Undefined if a blob is missing. */
   join(sources: readonly Source[]): Postings | undefined {
@@ -234,8 +212,8 @@ class Joiner {
   #joinParts(sources: readonly Source[]): Postings | undefined {
     let total = 0;
     for (const [i, { cursor, numbers }] of sources.entries()) {
-      this.#lists[i] ??= new Postings();
-      const list = this.#lists[i] as Postings;
+      this.#lists[i] ??= new OwnPostings();
+      const list = this.#lists[i] as OwnPostings;
       list.reserve(cursor.documents);
       if (!cursor.isLong) readShort(cursor, numbers, list);
       else if (!this.#readLong(cursor.segmentTerm(), numbers, list)) return undefined;
@@ -256,7 +234,7 @@ class Joiner {
       let least = DROPPED;
       let second = DROPPED;
       for (let i = 0; i < sources; i++) {
-        const list = this.#lists[i] as Postings;
+        const list = this.#lists[i] as OwnPostings;
         const at = next[i] as number;
         const document = at < list.count ? (list.documents[at] as number) : DROPPED;
         if (document < least) {
@@ -267,7 +245,7 @@ class Joiner {
           second = document;
         }
       }
-      const list = this.#lists[from] as Postings;
+      const list = this.#lists[from] as OwnPostings;
       let at = next[from] as number;
       const start = list.starts[at] as number;
       let end = start;
@@ -288,7 +266,7 @@ class Joiner {
   }
 
   /** Reads all postings of a term and renumbers them; dropped ones are left out. */
-  #readLong(term: SegmentTerm, numbers: Uint32Array, into: Postings): boolean {
+  #readLong(term: SegmentTerm, numbers: Uint32Array, into: OwnPostings): boolean {
     const table = term.table();
     if (table === undefined) return false;
     const chunks = table.map((part) => ({
@@ -315,7 +293,7 @@ class Joiner {
 }
 
 /** The same for a short list, whose bytes are at hand. */
-function readShort(cursor: TermCursor, numbers: Uint32Array, into: Postings): void {
+function readShort(cursor: TermCursor, numbers: Uint32Array, into: OwnPostings): void {
   const { postings, positions } = cursor;
   let at = cursor.postingsFrom;
   let end = cursor.positionsFrom;
@@ -368,7 +346,7 @@ function renumber(
   numbers: Uint32Array,
   bytes: Uint8Array,
   bytesBefore: number,
-  into: Postings,
+  into: OwnPostings,
   count: number,
 ): number {
   let added = count;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AnswerNow, runNow } from "../drive.ts";
 import type { PackedBlob } from "./blob-packer.ts";
+import { BlobRoom } from "./blob-room.ts";
 import { buildSegment } from "./build-segment.ts";
 import { IndexCache } from "./index-cache.ts";
 import { MemoryIndex } from "./memory-index.ts";
@@ -55,7 +56,7 @@ function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<n
   const gone = { sessions: dead, erased: [] };
   const numbers = [...segments.keys()];
   runNow(
-    mergeSegments(numbers, 99, gone, new IndexCache(1_024), function* () {}),
+    mergeSegments(numbers, 99, gone, new IndexCache(1_024, new BlobRoom()), function* () {}),
     answer,
   );
   return written;

@@ -11,8 +11,15 @@ import type { IndexCache } from "./index-cache.ts";
 import { CHUNK_DOCUMENTS, FACTS_BLOCK, type Field, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
 import { findErased, type Gone } from "./liveness.ts";
 import { mergeField } from "./merge-field.ts";
-import { emptyColumns, type MessageColumns } from "./message-columns.ts";
-import { byCodeUnit, DROPPED, joinKeys, joinMessages, type Renumbering } from "./renumbering.ts";
+import { emptyFacts, type MessageColumns, readFacts } from "./message-columns.ts";
+import {
+  byCodeUnit,
+  DROPPED,
+  joinKeys,
+  joinMessages,
+  type Renumbering,
+  type Run,
+} from "./renumbering.ts";
 import { SegmentReader } from "./segment-reader.ts";
 import { type SegmentSize, SegmentWriter } from "./segment-writer.ts";
 
@@ -39,7 +46,7 @@ export function* mergeSegments(
   const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
   const readers = opened.filter((reader) => reader !== undefined);
 
-  const { columns, renumbering } = yield* mergeMessages(readers, gone, blobs);
+  const { columns, renumbering, runs } = yield* mergeMessages(readers, gone, blobs);
   const sessions = joinKeys(
     yield* all(blobs, readers, (reader) => reader.sessionKeys()),
     (a: number, b: number) => a - b,
@@ -73,8 +80,9 @@ export function* mergeSegments(
     yield* ask<"breath">({ need: "breath", gentle: true });
     if (++pauses % BETWEEN_PAUSES === 0) yield* between();
   };
+  yield* mergeFacts(readers, runs, renumbering, writer, blobs, pause);
   const messages = writer.messages();
-  yield* mergeField("message", readers, renumbering, messages.writer, blobs, pause);
+  yield* mergeField("message", readers, renumbering, columns.count, messages.writer, blobs, pause);
   messages.finish();
   const joined = {
     title: sessions,
@@ -87,7 +95,7 @@ export function* mergeSegments(
     const { keys, renumbering: numbers } = joined[field];
     const lengths = yield* mergeLengths(field, readers, numbers, keys.length, blobs);
     const keyed = writer.keyed(field, lengths);
-    yield* mergeField(field, readers, numbers, keyed.writer, blobs, pause);
+    yield* mergeField(field, readers, numbers, keys.length, keyed.writer, blobs, pause);
     keyed.finish();
   }
   const { blobs: rest, ...size } = writer.finish();
@@ -105,26 +113,33 @@ function* all<Value>(
   return values.filter((value) => value !== undefined);
 }
 
+interface MergedMessages {
+  readonly columns: MessageColumns;
+  readonly renumbering: Renumbering;
+  readonly runs: readonly Run[];
+}
+
 function* mergeMessages(
   readers: readonly SegmentReader[],
   gone: Gone,
   blobs: Blobs,
-): Asking<{ readonly columns: MessageColumns; readonly renumbering: Renumbering }> {
+): Asking<MergedMessages> {
   const tables = yield* all(blobs, readers, (reader) => {
     const table = reader.sessionTable();
     return table && { slots: reader.slots, ...table };
   });
   const erased = yield* all(blobs, readers, (reader) => findErased(reader, gone.erased));
   const dropped = erased.map((documents) => new Set(documents));
-  const { count, sessions, renumbering } = joinMessages(tables, gone.sessions, dropped);
-  const columns = emptyColumns(count);
-  columns.sessions.set(sessions);
+  const { count, sessions, renumbering, runs } = joinMessages(tables, gone.sessions, dropped);
+  const columns = {
+    ...{ count, sessions },
+    roles: new Uint8Array(count),
+    lengths: new Uint16Array(count),
+  };
   for (const [source, reader] of readers.entries()) {
-    const numbers = renumbering[source] as Uint32Array;
-    yield* copyChunks(reader, numbers, columns, blobs);
-    yield* copyFacts(reader, numbers, columns, blobs);
+    yield* copyChunks(reader, renumbering[source] as Uint32Array, columns, blobs);
   }
-  return { columns, renumbering };
+  return { columns, renumbering, runs };
 }
 
 function* copyChunks(
@@ -145,25 +160,51 @@ function* copyChunks(
   }
 }
 
-function* copyFacts(
-  reader: SegmentReader,
-  numbers: Uint32Array,
-  columns: MessageColumns,
+/** Blocks of facts between two pauses. */
+const FACTS_STRIDE = 64;
+
+/**
+ * Writes the facts of all messages, a block after another. The runs go through each source from start
+ * to end, so of each one block is at hand.
+ */
+function* mergeFacts(
+  readers: readonly SegmentReader[],
+  runs: readonly Run[],
+  renumbering: Renumbering,
+  writer: SegmentWriter,
   blobs: Blobs,
+  pause: () => Asking<void>,
 ): Asking<void> {
-  for (let block = 0; block * FACTS_BLOCK < reader.slots; block++) {
-    const facts = yield* blobs.complete(() => reader.factsBlock(block));
-    const base = block * FACTS_BLOCK;
-    for (let i = 0; facts !== undefined && base + i < reader.slots && i < FACTS_BLOCK; i++) {
-      const to = numbers[base + i] as number;
-      if (to === DROPPED) continue;
-      columns.sequences[to] = facts.sequences[i] as number;
-      columns.chains[to] = facts.chains[i] as number;
-      columns.depths[to] = facts.depths[i] as number;
-      columns.times[to] = facts.times[i] as number;
+  const own = readers.map(() => ({ block: -1, facts: emptyFacts() }));
+  const joined = emptyFacts();
+  let filled = 0;
+  let blocks = 0;
+  for (const { source, from, to } of runs) {
+    const reader = readers[source] as SegmentReader;
+    const numbers = renumbering[source] as Uint32Array;
+    const at = own[source] as (typeof own)[number];
+    for (let document = from; document < to; document++) {
+      if (numbers[document] === DROPPED) continue;
+      const block = Math.floor(document / FACTS_BLOCK);
+      if (at.block !== block) {
+        const record = yield* blobs.complete(() => reader.factsRecord(block));
+        if (record !== undefined) readFacts(record, at.facts);
+        at.block = block;
+      }
+      const place = document % FACTS_BLOCK;
+      joined.sequences[filled] = at.facts.sequences[place] as number;
+      joined.chains[filled] = at.facts.chains[place] as number;
+      joined.depths[filled] = at.facts.depths[place] as number;
+      joined.times[filled] = at.facts.times[place] as number;
+      if (++filled < FACTS_BLOCK) continue;
+      writer.addFacts(joined, 0, filled);
+      filled = 0;
+      if (++blocks % FACTS_STRIDE > 0) continue;
+      yield* pause();
+      blobs.release();
     }
-    blobs.release();
   }
+  if (filled > 0) writer.addFacts(joined, 0, filled);
 }
 
 /** One number a document, under the new numbers. */

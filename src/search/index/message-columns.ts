@@ -4,14 +4,10 @@ import { ByteReader, ByteWriter, u16View } from "./bytes.ts";
 import { FACTS_BLOCK } from "./layout.ts";
 import type { MessageFacts } from "./source.ts";
 
-/** All messages of a segment, in the order of (session, sequence). */
+/** What is known of all messages of a segment at once, in the order of (session, sequence). */
 export interface MessageColumns {
   readonly count: number;
   readonly sessions: Uint32Array;
-  readonly sequences: Uint32Array;
-  readonly chains: Uint32Array;
-  readonly depths: Uint32Array;
-  readonly times: Float64Array;
   /** An index into `ROLES`. */
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
@@ -21,10 +17,6 @@ export function emptyColumns(count: number): MessageColumns {
   return {
     count,
     sessions: new Uint32Array(count),
-    sequences: new Uint32Array(count),
-    chains: new Uint32Array(count),
-    depths: new Uint32Array(count),
-    times: new Float64Array(count),
     roles: new Uint8Array(count),
     lengths: new Uint16Array(count),
   };
@@ -136,16 +128,25 @@ export function readChunk(bytes: Uint8Array): ChunkColumns {
   return { count, roles, lengths, sessions, codes: undefined, isUsed: false };
 }
 
-/** What only hits, branches and times ask for, for a block of messages. */
-export interface FactsBlock {
+/** What only hits, branches and times ask for, of some messages. */
+export interface FactsColumns {
   readonly sequences: Uint32Array;
   readonly chains: Uint32Array;
   readonly depths: Uint32Array;
   readonly times: Float64Array;
 }
 
+export function emptyFacts(count: number = FACTS_BLOCK): FactsColumns {
+  return {
+    sequences: new Uint32Array(count),
+    chains: new Uint32Array(count),
+    depths: new Uint32Array(count),
+    times: new Float64Array(count),
+  };
+}
+
 /** Mostly ones and small differences: about seven bytes a message. */
-export function writeFacts(columns: MessageColumns, from: number, to: number): Uint8Array {
+export function writeFacts(columns: FactsColumns, from: number, to: number): Uint8Array {
   const writer = new ByteWriter();
   const { sequences, chains, depths, times } = columns;
   let [sequence, chain, depth, time] = [0, 0, 0, 0];
@@ -162,12 +163,10 @@ export function writeFacts(columns: MessageColumns, from: number, to: number): U
   return writer.take();
 }
 
-export function readFacts(bytes: Uint8Array): FactsBlock {
+/** The facts of a block of messages. */
+export function readFacts(bytes: Uint8Array, into: FactsColumns = emptyFacts()): FactsColumns {
   const reader = new ByteReader(bytes);
-  const sequences = new Uint32Array(FACTS_BLOCK);
-  const chains = new Uint32Array(FACTS_BLOCK);
-  const depths = new Uint32Array(FACTS_BLOCK);
-  const times = new Float64Array(FACTS_BLOCK);
+  const { sequences, chains, depths, times } = into;
   let [sequence, chain, depth, time] = [0, 0, 0, 0];
   for (let i = 0; !reader.done; i++) {
     sequences[i] = sequence += reader.signed();
@@ -175,7 +174,7 @@ export function readFacts(bytes: Uint8Array): FactsBlock {
     depths[i] = depth += reader.signed();
     times[i] = time += reader.signed();
   }
-  return { sequences, chains, depths, times };
+  return into;
 }
 
 /** The facts of message `at` of a block, without those of the messages behind it. */

@@ -37,7 +37,7 @@ export function joinKeys<Key>(
 }
 
 /** A run of messages of one session in one source. */
-interface Run {
+export interface Run {
   readonly session: number;
   readonly source: number;
   readonly from: number;
@@ -48,6 +48,8 @@ export interface JoinedMessages {
   readonly count: number;
   readonly sessions: Uint32Array;
   readonly renumbering: Renumbering;
+  /** All messages in their new order; some of them may be dropped. */
+  readonly runs: readonly Run[];
 }
 
 /**
@@ -85,7 +87,7 @@ export function joinMessages(
       next++;
     }
   }
-  return { count: next, sessions: sessions.subarray(0, next), renumbering };
+  return { count: next, sessions: sessions.subarray(0, next), renumbering, runs };
 }
 
 /** The order of a dictionary, and of the names of notes. */

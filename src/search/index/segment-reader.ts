@@ -26,7 +26,7 @@ import {
 import { lowerBound } from "./lists/term-list.ts";
 import {
   type ChunkColumns,
-  type FactsBlock,
+  type FactsColumns,
   readChunk,
   readFacts,
   readFactsAt,
@@ -67,7 +67,7 @@ export class SegmentReader implements Source {
   /** Asked for with every session of a re-rank. */
   #sessionTable: SessionTable | undefined;
   /** Asked for by the hundred in one search: a number is found sooner than a text. */
-  readonly #facts = new Map<number, FactsBlock>();
+  readonly #facts = new Map<number, FactsColumns>();
   /** What was seen of blocks of facts that were asked for one message only. */
   readonly #glanced = new Map<number, { readonly at: number; readonly facts: MessageFacts }>();
   /** Asked for with every term. */
@@ -176,17 +176,25 @@ export class SegmentReader implements Source {
 
   /** Most blocks are asked for one message of theirs: all 128 are read when a second one is. */
   #glance(number: number, at: number): MessageFacts | undefined {
-    const address = this.#factsTable()?.block(number);
-    const bytes = address && this.#blobs.record(this.segment, address);
+    const bytes = this.factsRecord(number);
     if (bytes === undefined) return undefined;
     const facts = readFactsAt(bytes, at);
     this.#glanced.set(number, { at, facts });
     return facts;
   }
 
-  factsBlock(number: number): FactsBlock | undefined {
+  /** The facts of a block of messages, as they are stored. */
+  factsRecord(number: number): Uint8Array | undefined {
     const address = this.#factsTable()?.block(number);
-    return address && this.#record(slotAt(SLOTS.factsBlock, number), address, 4, readFacts);
+    return address && this.#blobs.record(this.segment, address);
+  }
+
+  factsBlock(number: number): FactsColumns | undefined {
+    const address = this.#factsTable()?.block(number);
+    return (
+      address &&
+      this.#record(slotAt(SLOTS.factsBlock, number), address, 4, (bytes) => readFacts(bytes))
+    );
   }
 
   timesOfWindow(chunk: number, window: number): readonly [number, number] | undefined {

@@ -6,14 +6,18 @@ import { FieldWriter, type Norms, type SegmentPackers, writeAddress } from "./fi
 import {
   BLOB_BYTES,
   CHUNK_DOCUMENTS,
-  FACTS_BLOCK,
   type Field,
   type FieldHeader,
   FORMAT,
   type SegmentHeader,
   SMALL_SEGMENT,
 } from "./layout.ts";
-import { type MessageColumns, writeChunk, writeFacts } from "./message-columns.ts";
+import {
+  type FactsColumns,
+  type MessageColumns,
+  writeChunk,
+  writeFacts,
+} from "./message-columns.ts";
 
 export interface SegmentKeys {
   /** Numbers of the sessions that are documents themselves, ascending. */
@@ -37,22 +41,26 @@ export interface OpenField {
 }
 
 export class SegmentWriter {
-  readonly #columns: MessageColumns;
+  readonly #norms: Norms;
   readonly #packers: SegmentPackers;
+  readonly #base: BlobPacker;
   readonly #all: readonly BlobPacker[];
-  readonly #header: Omit<SegmentHeader, "fields">;
+  readonly #header: Omit<SegmentHeader, "facts" | "fields">;
+  /** Where each block of facts lies, and which times it has. */
+  readonly #facts = new ByteWriter();
   readonly #fields: Partial<Record<Field, FieldHeader>> = {};
   #bytes = 0;
   #positionBytes = 0;
 
   constructor(columns: MessageColumns, keys: SegmentKeys) {
-    this.#columns = columns;
+    this.#norms = { roles: columns.roles, lengths: columns.lengths };
     const numbers = new BlobNumbers();
     const target = columns.count < SMALL_SEGMENT ? Number.POSITIVE_INFINITY : BLOB_BYTES;
     const base = new BlobPacker(numbers, target);
     const isSmall = target !== BLOB_BYTES;
     const packer = () => (isSmall ? base : new BlobPacker(numbers, target));
     this.#packers = { dictionary: packer(), postings: packer(), positions: packer() };
+    this.#base = base;
     this.#all = [...new Set([base, ...Object.values(this.#packers)])];
     this.#header = {
       format: FORMAT,
@@ -61,7 +69,6 @@ export class SegmentWriter {
       chunks: pieces(columns.count, CHUNK_DOCUMENTS).map(([from, to]) =>
         base.add(writeChunk(columns, from, to)),
       ),
-      facts: addFacts(base, columns),
       sessions: base.add(numbersRecord(keys.sessions)),
       sessionCount: keys.sessions.length,
       memories: base.add(namesRecord(keys.memories)),
@@ -70,9 +77,16 @@ export class SegmentWriter {
     };
   }
 
+  /** The facts of the next messages: a block, or the rest. */
+  addFacts(facts: FactsColumns, from: number, to: number): void {
+    const times = facts.times.subarray(from, to);
+    writeAddress(this.#facts, this.#base.add(writeFacts(facts, from, to)));
+    this.#facts.signed(times.reduce((a, b) => Math.min(a, b)));
+    this.#facts.signed(times.reduce((a, b) => Math.max(a, b)));
+  }
+
   messages(): OpenField {
-    const { roles, lengths } = this.#columns;
-    return this.#open("message", { roles, lengths }, undefined);
+    return this.#open("message", this.#norms, undefined);
   }
 
   keyed(field: Exclude<Field, "message">, lengths: Uint16Array): OpenField {
@@ -89,7 +103,8 @@ export class SegmentWriter {
 
   /** The rest, the header last. The sizes are those of the whole segment. */
   finish(): { readonly blobs: PackedBlob[] } & SegmentSize {
-    const header = { ...this.#header, fields: this.#fields } as SegmentHeader;
+    const facts = this.#base.addWritten(this.#facts);
+    const header = { ...this.#header, facts, fields: this.#fields } as SegmentHeader;
     const blobs = this.#counted([
       ...this.#all.flatMap((packer) => packer.finish()),
       { blob: 0, bytes: new TextEncoder().encode(JSON.stringify(header)) },
@@ -131,17 +146,6 @@ function messageSessions({ sessions, count }: MessageColumns): Uint8Array {
   return writer.take();
 }
 
-function addFacts(packer: BlobPacker, columns: MessageColumns): Address {
-  const table = new ByteWriter();
-  for (const [from, to] of pieces(columns.count, FACTS_BLOCK)) {
-    const times = columns.times.subarray(from, to);
-    writeAddress(table, packer.add(writeFacts(columns, from, to)));
-    table.signed(times.reduce((a, b) => Math.min(a, b)));
-    table.signed(times.reduce((a, b) => Math.max(a, b)));
-  }
-  return packer.add(table.take());
-}
-
 function numbersRecord(numbers: ArrayLike<number>): Uint8Array {
   const writer = new ByteWriter();
   writer.array(Uint32Array.from(numbers));
@@ -154,7 +158,8 @@ function namesRecord(names: readonly string[]): Uint8Array {
   return writer.take();
 }
 
-function pieces(count: number, size: number): (readonly [number, number])[] {
+/** From 0 to `count`, in pieces of `size`. */
+export function pieces(count: number, size: number): (readonly [number, number])[] {
   const result: (readonly [number, number])[] = [];
   for (let from = 0; from < count; from += size) {
     result.push([from, Math.min(count, from + size)]);

@@ -118,6 +118,12 @@ const room = new FieldRoom();
 const vocabularies = new Map<Language, Vocabulary>();
 const MAX_VOCABULARY_BYTES = 32 * 1024 * 1024;
 
+/** Leaves the memory of what segments are built with to others. The next begins anew. */
+export function forgetBuilding(): void {
+  vocabularies.clear();
+  room.clear();
+}
+
 function vocabularyOf(language: Language): Vocabulary {
   const known = vocabularies.get(language);
   if (known !== undefined && known.bytes < MAX_VOCABULARY_BYTES) return known;

@@ -7,6 +7,7 @@
  */
 
 import { type IndexingOptions, indexVersion } from "../index/add-feed.ts";
+import { BlobRoom } from "../index/blob-room.ts";
 import { UnreadableSegment } from "../index/blobs.ts";
 import { IndexCache } from "../index/index-cache.ts";
 import { mergeSegments } from "../index/merge-segments.ts";
@@ -18,7 +19,7 @@ import {
   type Manifest,
   type SegmentInfo,
 } from "../port.ts";
-import { buildRange } from "./build-range.ts";
+import { buildRange, forgetBuilding } from "./build-range.ts";
 import {
   segmentsToMerge,
   segmentsToMergeAtLeisure,
@@ -48,7 +49,9 @@ const RANGE = 8_192;
 /** What is written during a merge is moved when it is this many times `flushAt`. */
 const DUE_FACTOR = 4;
 /** What a merge keeps of the segments it reads. */
-const MERGE_CACHE_BYTES = 8 * 1024 * 1024;
+const MERGE_CACHE_BYTES = 4 * 1024 * 1024;
+/** Joining as many messages takes seconds: what it takes to learn the words again is nothing to that. */
+const LARGE_MERGE = 256 * 1024;
 
 /** One step. `more` tells whether the task has others. */
 export function* maintainIndex(
@@ -164,6 +167,8 @@ function* merge(
   joined: readonly SegmentInfo[],
   options: MaintenanceOptions,
 ): Step {
+  const documents = joined.reduce((total, each) => total + each.documents, 0);
+  if (documents >= LARGE_MERGE) forgetBuilding();
   const info = yield* mergeAll(joined, manifest, manifest.through, options);
   return (yield* replace(joined, info)) ? info.documents : undefined;
 }
@@ -239,7 +244,7 @@ function* mergeAll(
 ): Asking<SegmentInfo> {
   const segment = options.newSegment();
   const gone = { sessions: new Set(dead.map(({ session }) => session)), erased };
-  const cache = new IndexCache(MERGE_CACHE_BYTES);
+  const cache = new IndexCache(MERGE_CACHE_BYTES, new BlobRoom());
   const sources = joined.map((info) => info.segment);
   const between = () => flushIfDue(options);
   const merged = yield* mergeSegments(sources, segment, gone, cache, between);

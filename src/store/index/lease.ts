@@ -20,7 +20,8 @@ export const LEASE_MS = 30_000;
 export const RENEW_AFTER = 0.33;
 
 /**
- * How long a segment outlives its place in the manifest: searches of the old one may still ask. A
- * search takes half a second at most, and one that misses a segment reads the manifest again.
+ * How long a segment stays that no manifest names: somebody may be about to name it, or a search that
+ * has no snapshot of the segments may still ask. A search takes half a second at most, and one that
+ * misses a segment reads the manifest again.
  */
 export const DROPPED_KEPT_MS = 10_000;

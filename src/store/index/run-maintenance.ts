@@ -23,8 +23,8 @@ export interface IndexUpkeep {
   answer(need: Exclude<Need, { need: "breath" }>, lease: Lease): Promise<Answers[keyof Answers]>;
   /** Lets go of what is held only to be quick. */
   rest(): Promise<void>;
-  /** Deletes segments that no manifest has named for `keptMs`. */
-  clean(keptMs: number): Promise<void>;
+  /** Deletes segments that no manifest has named for `keptMs`. `leisure`: nothing else is to be done. */
+  clean(keptMs: number, leisure: boolean): Promise<void>;
   /** How far the index is, and where the feed ends. */
   position(): Promise<{ readonly through: number; readonly head: number }>;
 }
@@ -71,7 +71,8 @@ export async function runMaintenance(
       return upkeep.answer(need, held);
     });
     if (task !== "flush" && task !== "merge") {
-      await upkeep.clean(task === "purge" ? 0 : DROPPED_KEPT_MS);
+      const isPurge = task === "purge";
+      await upkeep.clean(isPurge ? 0 : DROPPED_KEPT_MS, isPurge || !report.more);
     }
     return report;
   } catch (error) {

@@ -231,6 +231,19 @@ test("a segment is committed before a manifest names it", async () => {
   expect(count(path, "SELECT sum(version) AS count FROM index_manifest")).toBe(1);
 });
 
+test("segments that were joined leave the file with the upkeep that joined them", async () => {
+  const store = await open();
+  for (let i = 0; i < 4; i++) {
+    await fill(store, 5);
+    await store.maintain("a", "upkeep");
+  }
+  expect((await store.indexStatus("a")).segments).toBe(1);
+  const db = new DatabaseSync(index);
+  expect(db.prepare("SELECT count(*) AS count FROM index_segments").get()).toEqual({ count: 1 });
+  db.close();
+  await expectAgreement(store, "a");
+});
+
 test("a swap under a lease that was taken over is refused", async () => {
   const store = await open();
   const other = await open();

@@ -16,6 +16,18 @@ import { bytesOf, KEY_BYTES, TermBytes, termKey } from "./term-bytes.ts";
 
 const NOTHING = new Uint8Array(0);
 
+/** Room for one record after another. */
+class RecordRoom {
+  #bytes = NOTHING;
+
+  /** Valid until the next. */
+  copy(record: Uint8Array): Uint8Array {
+    if (record.length > this.#bytes.length) this.#bytes = new Uint8Array(2 * record.length);
+    this.#bytes.set(record);
+    return this.#bytes.subarray(0, record.length);
+  }
+}
+
 export class TermCursor {
   /** The term that it stands at. */
   readonly term: TermBytes = new TermBytes();
@@ -34,6 +46,8 @@ export class TermCursor {
   readonly #segment: number;
   readonly #dictionary: Address;
   readonly #blobs: Blobs;
+  /** Copies: a cursor stands where it stands when the memory of blobs is used for others. */
+  readonly #room = [new RecordRoom(), new RecordRoom(), new RecordRoom()] as const;
   /** What is left of the list of blocks; undefined before the first. */
   #blocks: ByteReader | undefined;
   #entries = new ByteReader(NOTHING);
@@ -87,7 +101,7 @@ export class TermCursor {
    */
   load(): boolean {
     if (this.#blocks === undefined) {
-      const index = this.#blobs.record(this.#segment, this.#dictionary);
+      const index = this.#blobs.lasting(this.#segment, this.#dictionary);
       if (index === undefined) return false;
       this.#blocks = new ByteReader(index);
     }
@@ -107,11 +121,12 @@ export class TermCursor {
       blocks.at = start;
       return false;
     }
-    this.#entries = new ByteReader(entries);
-    this.#bytes = entries;
+    const [entriesRoom, postingsRoom, positionsRoom] = this.#room;
+    this.#bytes = entriesRoom.copy(entries);
+    this.#entries = new ByteReader(this.#bytes);
     [, this.#postingsAddress, this.#positionsAddress] = addresses;
-    this.postings = postings;
-    this.positions = positions;
+    this.postings = postingsRoom.copy(postings);
+    this.positions = positionsRoom.copy(positions);
     this.postingsTo = 0;
     this.positionsTo = 0;
     return this.next();

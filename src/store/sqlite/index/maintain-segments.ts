@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import type { SegmentFile } from "./segment-file.ts";
-import { deletePart, dropOthers, listOld, writeBlobs } from "./segments.ts";
+import { deletePart, dropOthers, listOld, retire, writeBlobs } from "./segments.ts";
 import { whenFree } from "./when-free.ts";
 
 /** The log is moved into the file when it has grown to this. */
@@ -21,32 +21,42 @@ export async function writeSegment(
   await write(file, timeoutMs, (db) => writeBlobs(db, tenant, segment, blobs));
 }
 
-/** Starts the time after which segments go that are not among `named`. */
+/**
+ * Starts the time after which segments go that are not among `named`. Those that were `joined` go when
+ * the file is next cleaned. Of others nobody knows: a manifest may be about to name them.
+ */
 export async function dropSegments(
   file: SegmentFile,
   tenant: number,
   named: readonly number[],
+  joined: readonly number[],
   timeoutMs: number,
 ): Promise<void> {
-  await write(file, timeoutMs, (db) => dropOthers(db, tenant, named));
+  await write(file, timeoutMs, (db) => {
+    dropOthers(db, tenant, named);
+    retire(db, tenant, joined);
+  });
 }
 
-/** Drops what is not among `named`, and deletes what was dropped long ago, bit by bit. */
+/**
+ * Drops what is not among `named`, and deletes what was joined or dropped long ago, bit by bit. Room is
+ * given back at `leisure` only: who goes on would fill it again.
+ */
 export async function cleanSegments(
   file: SegmentFile,
   tenant: number,
   named: readonly number[],
-  keptMs: number,
+  { keptMs, leisure }: { readonly keptMs: number; readonly leisure: boolean },
   timeoutMs: number,
 ): Promise<void> {
-  await dropSegments(file, tenant, named, timeoutMs);
+  await dropSegments(file, tenant, named, [], timeoutMs);
   const old = await write(file, timeoutMs, (db) => listOld(db, tenant, keptMs));
   for (const segment of old) {
     while (await write(file, timeoutMs, (db) => deletePart(db, tenant, segment))) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  await shrink(file, keptMs === 0 ? 0 : ROOM, timeoutMs);
+  if (leisure) await shrink(file, keptMs === 0 ? 0 : ROOM, timeoutMs);
 }
 
 /** How much of the file may be empty: giving room back costs as much as writing it did. */

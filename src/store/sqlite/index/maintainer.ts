@@ -7,7 +7,13 @@
  */
 
 import { randomUUID } from "node:crypto";
-import type { Answers, MaintenanceReport, MaintenanceTask, Need } from "../../../search/port.ts";
+import type {
+  Answers,
+  MaintenanceReport,
+  MaintenanceTask,
+  Manifest,
+  Need,
+} from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { LEASE_MS, type Lease } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
@@ -183,11 +189,11 @@ class FileUpkeep implements IndexUpkeep {
     moveLog(this.#file, "PASSIVE");
   }
 
-  async clean(keptMs: number): Promise<void> {
+  async clean(keptMs: number, leisure: boolean): Promise<void> {
     if (this.#file.open() === undefined) return;
     const { tenant, busyTimeoutMs } = this.#subject;
-    const named = readManifest(this.#writer, tenant).segments.map(({ segment }) => segment);
-    await cleanSegments(this.#file, tenant, named, keptMs, busyTimeoutMs);
+    const named = numbersOf(readManifest(this.#writer, tenant));
+    await cleanSegments(this.#file, tenant, named, { keptMs, leisure }, busyTimeoutMs);
   }
 
   async position(): Promise<{ readonly through: number; readonly head: number }> {
@@ -206,11 +212,16 @@ class FileUpkeep implements IndexUpkeep {
   ): Promise<boolean> {
     this.endSnapshot();
     const { tenant, busyTimeoutMs } = this.#subject;
-    const swap = () => swapManifest(this.#writer, tenant, expected, manifest, lease);
+    let before: number[] = [];
+    const swap = () => {
+      before = numbersOf(readManifest(this.#writer, tenant));
+      return swapManifest(this.#writer, tenant, expected, manifest, lease);
+    };
     if (!(await this.#locked(swap))) return false;
-    const named = manifest.segments.map(({ segment }) => segment);
+    const named = numbersOf(manifest);
+    const joined = before.filter((segment) => !named.includes(segment));
     if (this.#file.open() !== undefined) {
-      await dropSegments(this.#file, tenant, named, busyTimeoutMs);
+      await dropSegments(this.#file, tenant, named, joined, busyTimeoutMs);
     }
     return true;
   }
@@ -227,4 +238,8 @@ class FileUpkeep implements IndexUpkeep {
       return action();
     });
   }
+}
+
+function numbersOf({ segments }: Manifest): number[] {
+  return segments.map(({ segment }) => segment);
 }

@@ -1,8 +1,8 @@
 /**
  * Searches on the connection that reads.
  *
- * All reads of a search see one moment of the main file. Segments never change, so the file that
- * holds them needs no such care.
+ * All reads of a search see one moment of the main file, and one of the file of segments, which is
+ * not earlier. So segments that are joined and deleted while it runs are there to its end.
  */
 
 import { runNow } from "../../../search/drive.ts";
@@ -29,7 +29,7 @@ export class Searcher {
 
   search(code: IndexCode, tenantName: string, request: IndexRequest): IndexAnswer {
     const db = this.#db;
-    return inSnapshot(db, () => {
+    const search = () => {
       const tenant = findTenant(db, tenantName) ?? 0;
       this.#memory ??= code.createMemory(this.#indexing);
       let manifests = 0;
@@ -38,13 +38,21 @@ export class Searcher {
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");
         }
-        if (need.need === "manifest" && ++manifests > 1) {
+        if (need.need !== "manifest") return answerRead(db, this.#file, tenant, need);
+        if (++manifests > 1) {
           db.commit();
           db.run("BEGIN");
         }
-        return answerRead(db, this.#file, tenant, need);
+        const manifest = answerRead(db, this.#file, tenant, need);
+        this.#file.beginSnapshot();
+        return manifest;
       });
-    });
+    };
+    try {
+      return inSnapshot(db, search);
+    } finally {
+      this.#file.endSnapshot();
+    }
   }
 
   close(): void {

@@ -13,7 +13,7 @@ import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { MEMORY } from "../sqlite-file.ts";
 import { createSegmentTables, isMade, isOurs, isUsable } from "./segment-schema.ts";
-import { readBlob } from "./segments.ts";
+import { readBlob, takeSnapshot } from "./segments.ts";
 
 /** Segments are cached decoded; what SQLite keeps of them would be kept twice. */
 const CACHE_KIB = 2_048;
@@ -41,6 +41,17 @@ export class SegmentFile {
     if (answer !== "missing" || this.#identity === identityOf(this.path)) return answer;
     this.close();
     return this.#readBlob(tenant, key);
+  }
+
+  /** Until it ends, reads see the file as it is now, whatever is deleted. */
+  beginSnapshot(): void {
+    this.endSnapshot();
+    const db = this.#db ?? this.open();
+    if (db !== undefined) quietly(() => takeSnapshot(db));
+  }
+
+  endSnapshot(): void {
+    this.#db?.rollback();
   }
 
   /** The connection to a file that can be used; undefined if there is none. */

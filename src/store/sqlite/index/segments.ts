@@ -13,6 +13,7 @@ const SQL = statements("segments", {
     VALUES (?, ?, ${NOW}) ON CONFLICT DO NOTHING`,
   insertBlob: `INSERT INTO index_blobs (tenant, segment, blob, crc, bytes) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (tenant, segment, blob) DO UPDATE SET crc = excluded.crc, bytes = excluded.bytes`,
+  anything: `SELECT 1 FROM index_store`,
   readBlob: `SELECT crc, bytes FROM index_blobs WHERE tenant = ? AND segment = ? AND blob = ?`,
   /** Every segment that the manifest does not name. */
   drop: `UPDATE index_segments SET dropped_at = ${NOW} WHERE tenant = ? AND dropped_at IS NULL
@@ -20,6 +21,9 @@ const SQL = statements("segments", {
   /** One that a manifest names again, or for the first time, after it was taken for a leftover. */
   keep: `UPDATE index_segments SET dropped_at = NULL WHERE tenant = ? AND dropped_at IS NOT NULL
     AND segment IN (SELECT value FROM json_each(?))`,
+  /** One that a manifest has named, and none ever will again. */
+  retire: `UPDATE index_segments SET dropped_at = 0
+    WHERE tenant = ? AND segment IN (SELECT value FROM json_each(?))`,
   listStored: `SELECT segment FROM index_segments WHERE tenant = ?`,
   listOld: `SELECT segment FROM index_segments WHERE tenant = ? AND dropped_at <= ${NOW} - ?`,
   firstBlobs: `SELECT blob FROM index_blobs WHERE tenant = ? AND segment = ? LIMIT ?`,
@@ -37,6 +41,12 @@ export function readBlob(
   checked: CheckedBlobs,
 ): BlobAnswer {
   return toBlobAnswer(db.get(SQL.readBlob, tenant, key.segment, key.blob), key, checked);
+}
+
+/** Begins a transaction that only reads. What it sees is decided by the first row that it reads. */
+export function takeSnapshot(db: SqliteConnection): void {
+  db.run("BEGIN");
+  db.get(SQL.anything);
 }
 
 /** Inside a transaction of the caller's. */
@@ -57,6 +67,11 @@ export function dropOthers(db: SqliteConnection, tenant: number, named: readonly
   const list = JSON.stringify(named);
   db.run(SQL.drop, tenant, list);
   db.run(SQL.keep, tenant, list);
+}
+
+/** Lets segments go at once that were joined: who searches has them in a snapshot. */
+export function retire(db: SqliteConnection, tenant: number, joined: readonly number[]): void {
+  if (joined.length > 0) db.run(SQL.retire, tenant, JSON.stringify(joined));
 }
 
 /** The segments that are there. Without a file, or in one that cannot be read, there are none. */

@@ -1,0 +1,31 @@
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createFolder } from "../../../../test/support/folder.ts";
+import { SegmentFile } from "./segment-file.ts";
+import { deletePart, listOld, retire, writeBlobs } from "./segments.ts";
+
+test("what a search has begun to read is there to its end, whatever is deleted", () => {
+  const store = join(createFolder(), "store.db");
+  closeSync(openSync(store, "a"));
+  const [writer, reader] = [open(store), open(store)];
+  const db = writer.create();
+  writeBlobs(db, 1, 7, [{ blob: 0, bytes: new Uint8Array([1, 2, 3]) }]);
+  reader.beginSnapshot();
+
+  retire(db, 1, [7]);
+  // Nobody has to wait until it was dropped for long.
+  expect(listOld(db, 1, 60_000)).toEqual([7]);
+  while (deletePart(db, 1, 7));
+  expect(writer.read(1, { segment: 7, blob: 0 })).toBe("missing");
+  expect(reader.read(1, { segment: 7, blob: 0 })).toEqual(new Uint8Array([1, 2, 3]));
+
+  reader.endSnapshot();
+  expect(reader.read(1, { segment: 7, blob: 0 })).toBe("missing");
+});
+
+function open(store: string): SegmentFile {
+  const file = new SegmentFile(store, false, () => "epoch");
+  onTestFinished(() => file.close());
+  return file;
+}
