@@ -4,6 +4,9 @@ import type { JsonObject, JsonValue } from "../model/json.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Of what is still being made. */
+export type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+
 export function textField(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === "string" ? value : undefined;

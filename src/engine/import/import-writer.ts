@@ -39,8 +39,8 @@ interface Waiting {
  * A batch is held in memory, and stored in one transaction, for which others wait: this bounds both,
  * whatever the entries hold.
  */
-const BATCH_BYTES = 64 * 1024;
-const BATCH_ENTRIES = 64;
+const BATCH_BYTES = 128 * 1024;
+const BATCH_ENTRIES = 128;
 
 interface Appended {
   readonly stored: number;
@@ -265,9 +265,9 @@ export class ImportWriter {
       const { parentSourceId: source } = entry;
       const parentId = source === undefined ? tip : source === null ? null : idOf(source);
       if (isNew) {
+        const place = { id, createdAt, idOf, problems };
         // Most follow the one before: then nobody has to look for the parent.
-        const place = parentId === leaf ? {} : { parentId };
-        drafts.push(draftImported(entry, { id, ...place, createdAt, idOf, problems }));
+        drafts.push(draftImported(entry, parentId === leaf ? place : { ...place, parentId }));
       }
       if (isNew && entry.kind === "session_info") {
         this.#read.title = titleOf(entry) ?? this.#read.title;

@@ -19,6 +19,8 @@ const RECENT = 2_048;
 export class ImportedIds {
   readonly #key: string;
   readonly #prefix: string;
+  /** How the JSON of a key and a source's id begins. */
+  readonly #json: string;
   /** The last id that was made, in ASCII. */
   readonly #id = Buffer.alloc(SESSION_LENGTH + ENTRY_LENGTH);
   /** An entry is mostly asked for once more: by the one that follows it. */
@@ -27,16 +29,21 @@ export class ImportedIds {
   /** `key` is the session's origin key. */
   constructor(key: string) {
     this.#key = key;
+    this.#json = JSON.stringify(`${key}\0`).slice(0, -1);
     // A ULID's first character is at most 7.
     this.#id.write("0");
-    encode(key, this.#id, 1, SESSION_LENGTH);
+    encode(JSON.stringify(key), this.#id, 1, SESSION_LENGTH);
     this.#prefix = this.#id.toString("latin1", 0, SESSION_LENGTH);
   }
 
   of(sourceId: string): string {
     const known = this.#recent.get(sourceId);
     if (known !== undefined) return known;
-    encode(`${this.#key}\0${sourceId}`, this.#id, SESSION_LENGTH, this.#id.length);
+    // Most ids need no escape.
+    const json = PLAIN.test(sourceId)
+      ? `${this.#json}${sourceId}"`
+      : JSON.stringify(`${this.#key}\0${sourceId}`);
+    encode(json, this.#id, SESSION_LENGTH, this.#id.length);
     const id = this.#id.toString("latin1");
     if (this.#recent.size === RECENT) this.#recent.clear();
     this.#recent.set(sourceId, id);
@@ -49,9 +56,11 @@ export class ImportedIds {
   }
 }
 
-/** Five bits a character, of the text's hash. Half a surrogate pair is told from another by its escape. */
-function encode(text: string, into: Uint8Array, start: number, end: number): void {
-  const bytes = hash("sha256", JSON.stringify(text), "binary");
+const PLAIN = /^[\w#-]*$/;
+
+/** Five bits a character, of the JSON's hash. Half a surrogate pair is told from another by its escape. */
+function encode(json: string, into: Uint8Array, start: number, end: number): void {
+  const bytes = hash("sha256", json, "binary");
   for (let i = start, bit = 0; i < end; i++, bit += 5) {
     const pair = (bytes.charCodeAt(bit >> 3) << 8) | bytes.charCodeAt((bit >> 3) + 1);
     into[i] = ALPHABET.charCodeAt((pair >> (11 - (bit & 7))) & 31);

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../model/json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
-import { type Fields, isEmpty, textField } from "../fields.ts";
+import { type Fields, isEmpty, textField, type Writable } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -219,13 +219,15 @@ export class ClaudeFile {
   ): ImportedEntry {
     const { fields, references, answer } = mapped;
     const parentId = parentOf(record);
-    const source: SourceFields = {
+    // Fields behind a spread are slow to set, and every entry comes here.
+    const source: Writable<SourceFields> = {
       format: FORMAT,
       id: textField(record, "uuid") ?? null,
-      ...(parentId === undefined || parentId === parent ? undefined : { parentId }),
-      ...(isEmpty(fields) ? undefined : { fields }),
     };
-    return {
+    if (parentId !== undefined && parentId !== parent) source.parentId = parentId;
+    if (!isEmpty(fields)) source.fields = fields;
+    const own = toSourceMetadata(source);
+    const entry: Writable<ImportedEntry> = {
       sourceId,
       parentSourceId: parent,
       kind: mapped.kind,
@@ -233,13 +235,14 @@ export class ClaudeFile {
       actor: mapped.actor,
       blocks: mapped.blocks,
       data: mapped.data,
-      ...(references === undefined ? undefined : { references }),
       usage: mapped.usage,
-      ...(answer === undefined ? undefined : { answer }),
       model: mapped.model,
       createdAt: mapped.createdAt,
-      metadata: { ...toSourceMetadata(source), ...mapped.metadata },
+      metadata: isEmpty(mapped.metadata) ? own : { ...own, ...mapped.metadata },
     };
+    if (references !== undefined) entry.references = references;
+    if (answer !== undefined) entry.answer = answer;
+    return entry;
   }
 
   #noteCalls({ entries, results }: MappedMessage): void {

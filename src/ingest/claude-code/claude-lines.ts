@@ -11,6 +11,7 @@ import {
   setField,
   textField,
   timeField,
+  type Writable,
 } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./claude-blocks.ts";
@@ -104,21 +105,22 @@ function toAnswer(
   const kept = messageFields(message, named ? ["usage", "model"] : ["usage"]);
   const rest = isPlainObject(usage) ? presentFields(otherFields(usage, USAGE_FIELDS)) : {};
   if (!isEmpty(rest)) kept["usage"] = rest;
-  const entry: MappedEntry = {
+  const entry: Writable<MappedEntry> = {
     kind: "message",
     role: "assistant",
     actor: "claude-code",
     blocks,
     data: null,
     usage: toUsage(usage),
-    // Without an id, lines cannot belong together.
-    ...(id ? { answer: id } : undefined),
     model: named ? model : null,
     createdAt: timeField(record, "timestamp"),
     fields: keptFields(record, kept, common),
     metadata: record["isSidechain"] === true ? { sidechain: true } : {},
   };
-  const calls = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+  const calls: string[] = [];
+  for (const block of blocks) if (block.type === "tool_use") calls.push(block.id);
+  // Without an id, lines cannot belong together.
+  if (id) entry.answer = id;
   return { entries: [entry], answer: id || undefined, calls, results: NONE };
 }
 

@@ -11,7 +11,7 @@ import { lengthOfBlocks } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { combineUsage } from "../../model/usage.ts";
-import { countField } from "../fields.ts";
+import { countField, type Writable } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 
 /** The fields of the source's usage that are in ours. */
@@ -37,7 +37,7 @@ const HELD_LENGTH = 4 * 1024 * 1024;
 /** How many answers' figures are remembered once they are given. */
 const GIVEN = 32;
 
-type Taken = { -readonly [Name in keyof ImportedEntry]: ImportedEntry[Name] };
+type Taken = Writable<ImportedEntry>;
 
 interface Held {
   readonly entry: Taken;
@@ -46,7 +46,9 @@ interface Held {
 }
 
 export class UsageWindow {
-  #held: Held[] = [];
+  /** What was released stands before `#first`, until there is enough of it to take it out. */
+  readonly #held: (Held | undefined)[] = [];
+  #first = 0;
   #length = 0;
   /** What was given of each answer. */
   readonly #given: Map<string, Usage>;
@@ -64,7 +66,7 @@ export class UsageWindow {
     const length = lengthOfBlocks(entry.blocks);
     this.#held.push({ entry, answer, length });
     this.#length += length;
-    while (this.#held.length > HELD || (this.#length > HELD_LENGTH && this.#held.length > 1)) {
+    while (this.#count > HELD || (this.#length > HELD_LENGTH && this.#count > 1)) {
       this.#release(given);
     }
     return given;
@@ -73,8 +75,12 @@ export class UsageWindow {
   /** Gives everything. */
   end(): ImportedEntry[] {
     const given: ImportedEntry[] = [];
-    while (this.#held.length > 0) this.#release(given);
+    while (this.#count > 0) this.#release(given);
     return given;
+  }
+
+  get #count(): number {
+    return this.#held.length - this.#first;
   }
 
   /** To be asked behind `end`. */
@@ -96,7 +102,7 @@ export class UsageWindow {
 
   /** Lines of one answer stand near each other: mostly it is the last. */
   #newestWithUsage(answer: string): Held | undefined {
-    for (let i = this.#held.length - 1; i >= 0; i--) {
+    for (let i = this.#held.length - 1; i >= this.#first; i--) {
       const held = this.#held[i];
       if (held?.answer === answer && held.entry.usage !== null) return held;
     }
@@ -104,8 +110,10 @@ export class UsageWindow {
   }
 
   #release(into: ImportedEntry[]): void {
-    const held = this.#held.shift();
+    const held = this.#held[this.#first];
     if (held === undefined) return;
+    this.#held[this.#first++] = undefined;
+    if (this.#first > HELD) this.#first -= this.#held.splice(0, this.#first).length;
     this.#length -= held.length;
     const { entry, answer } = held;
     if (answer !== undefined && entry.usage !== null) this.#remember(answer, entry.usage);

@@ -9,10 +9,15 @@ import type { SqliteConnection, SqlValue } from "./sqlite-driver.ts";
 
 const ROWS = 10;
 
-/** `insert` for `count` rows: its one list of placeholders, repeated. */
+/**
+ * `insert` for `count` rows: its one list of placeholders, repeated. Of rows that fail those before
+ * stay, because SQLite would have to copy each page beforehand to take them back: whoever inserts takes
+ * everything back.
+ */
 export function insertRows(count: number, insert: string): string {
   const placeholders = insert.slice(insert.lastIndexOf("("));
-  return insert + `, ${placeholders}`.repeat(count - 1);
+  const statement = count === 1 ? insert : insert.replace(/^INSERT/, "INSERT OR FAIL");
+  return statement + `, ${placeholders}`.repeat(count - 1);
 }
 
 /** Inserts `items` in order, by tens and then one by one. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { BackscrollError } from "../../model/errors.ts";
 import type { NewEntry } from "../records.ts";
+import type { WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
@@ -37,4 +38,33 @@ test.each([
   const code = "error" in outcome ? (outcome.error as BackscrollError).code : "none";
   expect(code).toBe("schema_too_new");
   expect(queue.idle).toBe(true);
+});
+
+test("a write that fails takes nothing of those beside it with it, the first time and later", () => {
+  const db = new SqliteConnection(":memory:");
+  onTestFinished(() => db.close());
+  migrate(db);
+  const queue = new WriteQueue(db, 1_000, false);
+  const add = (name: WriteName, ...args: readonly unknown[]) => {
+    const given: { outcome?: Outcome } = {};
+    queue.add({
+      ...{ name, args },
+      settle: (outcome) => {
+        given.outcome = outcome;
+      },
+    });
+    return given;
+  };
+  const codeOf = ({ outcome }: { readonly outcome?: Outcome }) =>
+    outcome !== undefined && "error" in outcome ? (outcome.error as BackscrollError).code : "none";
+  for (let round = 0; round < 3; round++) {
+    const memory = { agent: "a", name: `m${round}`, content: "c", metadata: null, now: 1 };
+    const before = add("putMemory", "t", memory);
+    const missing = add("append", "t", { sessionId: "s", now: 2, entries: [ENTRY] });
+    const after = add("putMemory", "t", { ...memory, name: `n${round}` });
+    queue.drain();
+    expect([before, missing, after].map(codeOf)).toEqual(["none", "session_not_found", "none"]);
+  }
+  expect(db.all("SELECT name FROM memories")).toHaveLength(6);
+  expect(db.get("SELECT feed_position FROM tenants")).toEqual({ feed_position: 6 });
 });

@@ -8,7 +8,7 @@
 
 import type { Pack } from "./pack.ts";
 
-/** About fifty packs. */
+/** About twenty packs. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 export class PackCache {
