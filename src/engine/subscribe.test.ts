@@ -179,4 +179,19 @@ describe("listChanges", () => {
       details: { promptTokens: 13, completionTokens: 5, totalTokens: 18, contextWindow: 200 },
     });
   });
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    "can be read whatever a host's own counter counts: %s",
+    async (count) => {
+      const tokenCounter = { name: "odd", countText: () => count, countBlock: () => count };
+      await using odd = await open(":memory:", { tokenCounter });
+      const own = await odd.createSession({ agent: "test", createdBy: "test" });
+      await own.append({ role: "assistant", content: "hello", model: "m" });
+      const { changes } = await odd.listChanges();
+      expect(changes.at(-1)).toMatchObject({
+        kind: "context_usage",
+        details: { contextTokens: null, estimated: true },
+      });
+    },
+  );
 });

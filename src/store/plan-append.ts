@@ -236,7 +236,8 @@ function contextUsage(
   const contextTokens = holds ? estimatedContext.tokens : null;
   const details =
     usage === null && contextWindow === undefined
-      ? `{"contextTokens":${contextTokens},"estimated":true}`
+      ? // A host's own counter may give what is no number.
+        `{"contextTokens":${Number.isFinite(contextTokens) ? contextTokens : null},"estimated":true}`
       : JSON.stringify({
           ...(usage === null ? { contextTokens } : reported(usage)),
           ...(contextWindow === undefined ? {} : { contextWindow }),

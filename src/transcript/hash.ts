@@ -124,7 +124,12 @@ function sharedText(columns: SharedColumns): string {
   if (inputTokens !== null || metadata !== null || copiedFrom !== null) return text;
   // Decoded, it lies in one piece, as no text does that was put together.
   const whole = Buffer.from(text).toString();
-  recent[oldest] = { columns, text: whole };
+  // Only what is compared: the caller may have handed over a whole entry.
+  const known = {
+    ...{ sessionId, kind, role, actor, model, adapter, metadata, copiedFrom },
+    ...{ inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens },
+  };
+  recent[oldest] = { columns: known, text: whole };
   oldest = (oldest + 1) % RECENT;
   return whole;
 }

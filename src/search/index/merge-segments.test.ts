@@ -42,6 +42,9 @@ function byNumber(blobs: readonly PackedBlob[]): Map<number, Uint8Array> {
   return new Map(blobs.map(({ blob, bytes }) => [blob, bytes]));
 }
 
+/** So few pieces that the memory of most is given to others while they are being joined. */
+const CACHE_BYTES = 3 * 1.5 * 16_384;
+
 function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<number>) {
   const written = new Map<number, Uint8Array>();
   const answer: AnswerNow = (need) => {
@@ -55,8 +58,9 @@ function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<n
   };
   const gone = { sessions: dead, erased: [] };
   const numbers = [...segments.keys()];
+  const cache = new IndexCache(CACHE_BYTES, new BlobRoom());
   runNow(
-    mergeSegments(numbers, 99, gone, new IndexCache(1_024, new BlobRoom()), function* () {}),
+    mergeSegments(numbers, 99, gone, cache, function* () {}),
     answer,
   );
   return written;
@@ -87,6 +91,15 @@ test("also where a word is in so many that its list is long", () => {
     }));
   check([...many(1, 0), ...many(2, 1), ...many(3, 3)], new Set());
   check([...many(1, 0), ...many(2, 0), ...many(1, 2), ...many(4, 3)], new Set([2]));
+});
+
+test("also where what is read of them has to make room for the rest", () => {
+  const many = (source: number): Message[] =>
+    Array.from({ length: 2_500 }, (_, i) => ({
+      ...{ session: 1 + (i % 50), source },
+      words: Array.from({ length: 6 }, (_, j) => `w${(i * 7_919 + j * source * 31) % 4_001}`),
+    }));
+  check([0, 1, 2, 3].flatMap(many), new Set([7, 8]));
 });
 
 test("a segment is the same in whatever order its messages came", () => {

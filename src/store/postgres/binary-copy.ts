@@ -20,8 +20,9 @@ export class BinaryCopy extends pg.Query {
   #rest = Buffer.alloc(0);
   #begun = false;
 
-  constructor(sql: string, columns: CopiedColumns) {
-    super(sql);
+  /** `done` is called once, with what went wrong if something did. Events the driver keeps to itself at times. */
+  constructor(sql: string, columns: CopiedColumns, done: (error?: Error | null) => void) {
+    super(sql, undefined, done);
     this.#columns = Object.entries(columns);
   }
 
@@ -43,6 +44,7 @@ export class BinaryCopy extends pg.Query {
   /** Keeps the first row of `bytes`, and says how long it is. Undefined if it is not all there. */
   #readRow(bytes: Buffer): number | undefined {
     // After the last row there is a number of columns of -1, and nothing.
+    if (bytes.length < 2 || bytes.readInt16BE(0) < 0) return undefined;
     let at = 2;
     const row: Record<string, Row[string]> = {};
     for (const [name, kind] of this.#columns) {

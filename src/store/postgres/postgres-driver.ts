@@ -86,9 +86,10 @@ export class PostgresConnection {
 
   #copy(sql: string, columns: CopiedColumns): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const copy = new BinaryCopy(sql, columns);
-      copy.on("error", reject);
-      copy.on("end", () => resolve({ rows: copy.received, command: "COPY" }));
+      const copy: BinaryCopy = new BinaryCopy(sql, columns, (error) => {
+        if (error) reject(error);
+        else resolve({ rows: copy.received, command: "COPY" });
+      });
       this.#client.query(copy);
     });
   }

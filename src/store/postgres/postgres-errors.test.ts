@@ -1,7 +1,9 @@
+import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connect, createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, expectCode, message, T0 } from "../cases/fixture.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
+import { BinaryCopy } from "./binary-copy.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 describe("errors of the server", () => {
@@ -36,6 +38,19 @@ describe("errors of the server", () => {
     const note = { agent: String(times), name: sqlstate, content: "", metadata: {}, now: T0 };
     return store.putMemory("a", note);
   }
+
+  test("a copy that fails is told of, whatever the address asks of the driver", async () => {
+    const client = new pg.Client(
+      withAddress(address, (url) => url.searchParams.set("query_timeout", "10000")),
+    );
+    await client.connect();
+    onTestFinished(() => client.end());
+    const failing = (sql: string) =>
+      new Promise((resolve) => client.query(new BinaryCopy(sql, { n: "number" }, resolve)));
+    const failure = await failing("COPY (SELECT 1::bigint / 0) TO STDOUT (FORMAT binary)");
+    expect(failure).toMatchObject({ message: "division by zero" });
+    expect(await failing("COPY (SELECT 1::bigint WHERE false) TO STDOUT (FORMAT binary)")).toBeNull();
+  });
 
   test.each([
     ["53100", "store_full"],

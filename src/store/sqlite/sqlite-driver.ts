@@ -64,7 +64,7 @@ export class SqliteConnection {
       // The log is written over from its start once it was moved into the database, and keeps its
       // size: a file that does not grow is synced in half the time.
       this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
-      this.exec(`PRAGMA synchronous = ${options.durability === "process" ? "NORMAL" : "FULL"}`);
+      this.survive(options.durability ?? "power-loss");
       this.exec("PRAGMA trusted_schema = OFF");
       // From here on lock waits are ours: SQLite's would block the thread, and is unfair.
       this.exec("PRAGMA busy_timeout = 0");
@@ -195,9 +195,14 @@ export class SqliteConnection {
     if (this.#database.isTransaction) this.exec("ROLLBACK");
   }
 
-  /** Moves what is in the write-ahead log into the database, without waiting for anybody. */
-  checkpoint(mode: "PASSIVE" | "TRUNCATE"): void {
-    this.get(`PRAGMA wal_checkpoint(${mode})`);
+  /** Moves what is in the write-ahead log into the database. False if somebody was in the way. */
+  checkpoint(mode: "PASSIVE" | "TRUNCATE"): boolean {
+    return this.get(`PRAGMA wal_checkpoint(${mode})`)?.["busy"] === 0;
+  }
+
+  /** What commits survive from now on, with all that was committed before. Not in a transaction. */
+  survive(durability: Durability): void {
+    this.exec(`PRAGMA synchronous = ${durability === "process" ? "NORMAL" : "FULL"}`);
   }
 
   close(): void {

@@ -79,13 +79,29 @@ async function shrink(file: SegmentFile, room: number, timeoutMs: number): Promi
   }
 }
 
-/** Nothing depends on it: what cannot be moved now is moved later. */
-export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): void {
+/**
+ * Nothing depends on it: what cannot be moved now is moved later. False if somebody was in the way of
+ * all of it.
+ */
+export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolean {
   try {
     const log = statSync(`${file.path}-wal`, { throwIfNoEntry: false });
-    if (mode === "TRUNCATE" || (log?.size ?? 0) > LARGE_LOG_BYTES) file.open()?.checkpoint(mode);
+    if (mode === "PASSIVE" && (log?.size ?? 0) <= LARGE_LOG_BYTES) return true;
+    return file.open()?.checkpoint(mode) ?? true;
   } catch (error) {
     if (BackscrollError.is(error, "store_corrupt")) file.condemn();
+    return true;
+  }
+}
+
+/** A search takes half a second at most, and holds what it began with. */
+const SEARCHES_MS = 2_000;
+
+/** What was purged is in no file once the log is empty, so searches that are under way are waited for. */
+export async function emptyLog(file: SegmentFile): Promise<void> {
+  const deadline = performance.now() + SEARCHES_MS;
+  while (!moveLog(file, "TRUNCATE") && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 

@@ -27,6 +27,7 @@ import {
   cleanSegments,
   closeSegments,
   dropSegments,
+  emptyLog,
   moveLog,
   writeSegment,
 } from "./maintain-segments.ts";
@@ -113,7 +114,8 @@ export class Maintainer {
       return await runMaintenance(upkeep, task, computation, this.#signal, mergeShare);
     } finally {
       upkeep.endSnapshot();
-      moveLog(this.#file, task === "purge" ? "TRUNCATE" : "PASSIVE");
+      if (task === "purge") await emptyLog(this.#file);
+      else moveLog(this.#file, "PASSIVE");
     }
   }
 }
@@ -212,14 +214,12 @@ class FileUpkeep implements IndexUpkeep {
   ): Promise<boolean> {
     this.endSnapshot();
     const { tenant, busyTimeoutMs } = this.#subject;
-    let before: number[] = [];
-    const swap = () => {
-      before = numbersOf(readManifest(this.#writer, tenant));
-      return swapManifest(this.#writer, tenant, expected, manifest, lease);
-    };
-    if (!(await this.#locked(swap))) return false;
     const named = numbersOf(manifest);
+    // If the swap succeeds, nobody has swapped since this was read.
+    const before = numbersOf(readManifest(this.#writer, tenant));
     const joined = before.filter((segment) => !named.includes(segment));
+    const swap = () => swapManifest(this.#writer, tenant, expected, manifest, lease);
+    if (!(await (joined.length > 0 ? this.#durably(swap) : this.#locked(swap)))) return false;
     if (this.#file.open() !== undefined) {
       await dropSegments(this.#file, tenant, named, joined, busyTimeoutMs);
     }
@@ -230,6 +230,16 @@ class FileUpkeep implements IndexUpkeep {
   async #makeFile(): Promise<void> {
     if (this.#file.open() !== undefined) return;
     await this.#locked(() => this.#file.create());
+  }
+
+  /** After a loss of power, no manifest may name what was deleted because of this. */
+  async #durably<Result>(action: () => Result): Promise<Result> {
+    this.#writer.survive("power-loss");
+    try {
+      return await this.#locked(action);
+    } finally {
+      this.#writer.survive("process");
+    }
   }
 
   #locked<Result>(action: () => Result): Promise<Result> {

@@ -1,7 +1,8 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createFolder } from "../../../../test/support/folder.ts";
+import { emptyLog } from "./maintain-segments.ts";
 import { SegmentFile } from "./segment-file.ts";
 import { deletePart, listOld, retire, writeBlobs } from "./segments.ts";
 
@@ -22,6 +23,21 @@ test("what a search has begun to read is there to its end, whatever is deleted",
 
   reader.endSnapshot();
   expect(reader.read(1, { segment: 7, blob: 0 })).toBe("missing");
+});
+
+test("what is purged is in no file when the searches that are under way have ended", async () => {
+  const store = join(createFolder(), "store.db");
+  closeSync(openSync(store, "a"));
+  const [writer, reader] = [open(store), open(store)];
+  const db = writer.create();
+  writeBlobs(db, 1, 7, [{ blob: 0, bytes: new Uint8Array([1, 2, 3]) }]);
+  reader.beginSnapshot();
+  while (deletePart(db, 1, 7));
+  const emptied = emptyLog(writer).then(() => statSync(`${writer.path}-wal`).size);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(statSync(`${writer.path}-wal`).size).toBeGreaterThan(0);
+  reader.endSnapshot();
+  expect(await emptied).toBe(0);
 });
 
 function open(store: string): SegmentFile {

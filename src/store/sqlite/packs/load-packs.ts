@@ -6,8 +6,8 @@ import type { SqliteConnection } from "../sqlite-driver.ts";
 import { preparePack, writePack } from "./write-pack.ts";
 
 /** As much as an import writes at once. */
-const MAX_ENTRIES = 64;
-const MAX_BYTES = 64 * 1024;
+const MAX_ENTRIES = 128;
+const MAX_BYTES = 128 * 1024;
 
 /** The same rows as this backend has them: with their `pack`, and without what is in it. */
 export function packLoaded(db: SqliteConnection, rows: readonly Row[]): Row[] {
