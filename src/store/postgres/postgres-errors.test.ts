@@ -49,7 +49,9 @@ describe("errors of the server", () => {
       new Promise((resolve) => client.query(new BinaryCopy(sql, { n: "number" }, resolve)));
     const failure = await failing("COPY (SELECT 1::bigint / 0) TO STDOUT (FORMAT binary)");
     expect(failure).toMatchObject({ message: "division by zero" });
-    expect(await failing("COPY (SELECT 1::bigint WHERE false) TO STDOUT (FORMAT binary)")).toBeNull();
+    expect(
+      await failing("COPY (SELECT 1::bigint WHERE false) TO STDOUT (FORMAT binary)"),
+    ).toBeNull();
   });
 
   test.each([
