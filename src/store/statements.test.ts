@@ -48,6 +48,7 @@ test("the test sees what is wrong", () => {
     "equal to nothing that is given": `SELECT e.id FROM sessions s JOIN entries e
       ON e.tenant = s.tenant`,
     "an insert without it": "INSERT INTO facts (id) VALUES ($1)",
+    "one that may fail": "INSERT OR FAIL INTO facts (id) VALUES ($1)",
     "a deletion": "DELETE FROM facts WHERE id = $1",
   };
   for (const [name, sql] of Object.entries(wrong)) {
@@ -67,7 +68,7 @@ function openTables({ sql }: Statement): TableUse[] {
     .replace("current_setting('backscroll.tenant')", "$")
     .replace(/'[^']*'/g, "''")
     // A row that is inserted with its tenant belongs to it.
-    .replace(/INSERT INTO \w+(?: AS \w+)?\s*\(tenant,/g, "");
+    .replace(/INSERT (?:OR FAIL )?INTO \w+(?: AS \w+)?\s*\(tenant,/g, "");
   const uses = [...text.matchAll(TABLE_USE)]
     .map(([, table = "", alias]) => ({ table, alias }))
     .filter(({ table }) => KEYED.includes(table));
