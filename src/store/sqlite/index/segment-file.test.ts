@@ -7,12 +7,7 @@ import { SegmentFile } from "./segment-file.ts";
 import { deletePart, listOld, retire, writeBlobs } from "./segments.ts";
 
 test("what a search has begun to read is there to its end, whatever is deleted", () => {
-  const store = join(createFolder(), "store.db");
-  closeSync(openSync(store, "a"));
-  const [writer, reader] = [open(store), open(store)];
-  const db = writer.create();
-  writeBlobs(db, 1, 7, [{ blob: 0, bytes: new Uint8Array([1, 2, 3]) }]);
-  reader.beginSnapshot();
+  const { writer, reader, db } = beingRead();
 
   retire(db, 1, [7]);
   // Nobody has to wait until it was dropped for long.
@@ -26,12 +21,7 @@ test("what a search has begun to read is there to its end, whatever is deleted",
 });
 
 test("what is purged is in no file when the searches that are under way have ended", async () => {
-  const store = join(createFolder(), "store.db");
-  closeSync(openSync(store, "a"));
-  const [writer, reader] = [open(store), open(store)];
-  const db = writer.create();
-  writeBlobs(db, 1, 7, [{ blob: 0, bytes: new Uint8Array([1, 2, 3]) }]);
-  reader.beginSnapshot();
+  const { writer, reader, db } = beingRead();
   while (deletePart(db, 1, 7));
   const emptied = emptyLog(writer).then(() => statSync(`${writer.path}-wal`).size);
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -39,6 +29,17 @@ test("what is purged is in no file when the searches that are under way have end
   reader.endSnapshot();
   expect(await emptied).toBe(0);
 });
+
+/** A file with a segment, which somebody has begun to read. */
+function beingRead() {
+  const store = join(createFolder(), "store.db");
+  closeSync(openSync(store, "a"));
+  const [writer, reader] = [open(store), open(store)];
+  const db = writer.create();
+  writeBlobs(db, 1, 7, [{ blob: 0, bytes: new Uint8Array([1, 2, 3]) }]);
+  reader.beginSnapshot();
+  return { writer, reader, db };
+}
 
 function open(store: string): SegmentFile {
   const file = new SegmentFile(store, false, () => "epoch");
