@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import type * as Archive from "../src/archive/index.ts";
 import type { IngestReport } from "../src/archive/ingest.ts";
-import { sizeHeapForBulk } from "../src/cli/store.ts";
+import { prepareBulk } from "../src/cli/store.ts";
 import { open } from "./library.ts";
 import { type Figures, peakRssMb } from "./measure.ts";
 
@@ -16,7 +16,7 @@ export interface IngestTask {
 
 /** Parsed, stored, and all of it in segments of the index; with the heap of the command line. */
 export async function ingestAll(task: IngestTask): Promise<Figures> {
-  sizeHeapForBulk();
+  prepareBulk();
   await using engine = await open(task.address, { durability: "process" });
   const start = performance.now();
   const cpu = process.cpuUsage();

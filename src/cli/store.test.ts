@@ -1,12 +1,12 @@
 import { getHeapSpaceStatistics } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { sizeHeapForBulk } from "./store.ts";
+import { sizeHeap } from "./store.ts";
 
 const MB = 1024 * 1024;
 
 test("new objects get a few megabytes on every thread, and no more later", async () => {
-  sizeHeapForBulk();
+  sizeHeap();
   const before = roomBytes();
   expect(before).toBeGreaterThanOrEqual(8 * MB);
   churn();

@@ -1,5 +1,6 @@
 /** Opening the store for the time of one command. */
 
+import { getPriority, setPriority } from "node:os";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import type { RemoteEngine, RemoteTenant } from "../client/index.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -41,7 +42,7 @@ export async function withStore<Result>(
   load: Load = "short",
 ): Promise<Result> {
   if (isServer(context.address)) return withServer(context, use);
-  if (load === "bulk") sizeHeapForBulk();
+  if (load === "bulk") prepareBulk();
   const engine = await openStore(context, access, load);
   try {
     return await explainMissingModel(() => use(engine.forTenant(context.tenant), engine));
@@ -146,14 +147,36 @@ const OWN_MB = 8;
 const THREAD_MB = 4;
 
 /**
+ * Before a bulk load, and before its threads start. It changes the whole process, so only a program may
+ * do it: a host of the library decides for itself.
+ */
+export function prepareBulk(): void {
+  sizeHeap();
+  giveWay();
+}
+
+/** As low as the thread that keeps the index, see `store/sqlite/thread-priority.ts`. */
+const POLITE = 5;
+
+/**
+ * Nobody waits for a bulk load at the keyboard, so other programs go first. Threads that start later
+ * have the same priority: the index is then not the last of them, and who writes need not wait for it.
+ */
+function giveWay(): void {
+  try {
+    if (getPriority() < POLITE) setPriority(POLITE);
+  } catch {
+    // Not allowed here: then it is one program among others.
+  }
+}
+
+/**
  * V8 begins with room for a megabyte of new objects in each thread, and lets it grow to what a busy
  * program fills between two collections: more than a hundred megabytes for who reads transcripts,
  * although next to nothing of them is kept. A megabyte is too little: what is on its way to the store
- * is then collected, and copied, again and again. A few are enough. It is the whole process that this
- * is set for, so only a program may do it, before its threads start: a host of the library decides for
- * itself.
+ * is then collected, and copied, again and again. A few are enough.
  */
-export function sizeHeapForBulk(): void {
+export function sizeHeap(): void {
   setFlagsFromString(`--min-semi-space-size=${THREAD_MB}`);
   setFlagsFromString(`--semi-space-growth-factor=${OWN_MB}`);
   growOnce();

@@ -21,10 +21,10 @@ const HURRY_FACTOR = 4;
 const MOMENT_MS = 200;
 
 /**
- * A write waits from this many times `flushAt` on, and looks again this often. Twice as many as make a
- * segment in a hurry: while one is being made, the next can be written.
+ * A write waits from this many times `flushAt` on, and looks again this often. More than go into one
+ * segment: while one is being made, the next can be written.
  */
-const WAIT_FACTOR = 8;
+const WAIT_FACTOR = 10;
 const LOOK_MS = 10;
 
 /** Who was refused the lease, or failed, leaves it alone for this long; each time twice as long. */
@@ -237,11 +237,11 @@ export class Indexer {
 
   /** While much is being written, waits for as much as makes a large segment. */
   async #gather(tenant: Tenant): Promise<void> {
-    const enough = HURRY_FACTOR * this.#options.flushAt;
-    for (let before = -1; before < tenant.behind - this.#options.flushAt; ) {
+    const { flushAt } = this.#options;
+    for (let before = -flushAt; before + flushAt <= tenant.behind; ) {
       before = tenant.behind;
       for (let ms = 0; ms < MOMENT_MS; ms += LOOK_MS) {
-        if (this.#closing || tenant.behind >= enough) return;
+        if (this.#closing || tenant.behind >= HURRY_FACTOR * flushAt) return;
         // Not `pause`: who closes the store waits for this.
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       }

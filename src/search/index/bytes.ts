@@ -136,6 +136,13 @@ export function putVarint(bytes: Uint8Array, at: number, value: number): number 
   return end;
 }
 
+/** Where `count` numbers end that begin at `at`. */
+export function skipVarints(bytes: Uint8Array, at: number, count: number): number {
+  let end = at;
+  for (let left = count; left > 0; end++) if ((bytes[end] ?? 0) < 0x80) left--;
+  return end;
+}
+
 export class ByteReader {
   readonly #bytes: Uint8Array;
   at: number;
@@ -173,13 +180,7 @@ export class ByteReader {
   }
 
   skipVarints(count: number): void {
-    const bytes = this.#bytes;
-    let left = count;
-    let at = this.at;
-    while (left > 0) {
-      if ((bytes[at++] ?? 0) < 0x80) left--;
-    }
-    this.at = at;
+    this.at = skipVarints(this.#bytes, this.at, count);
   }
 
   text(): string {

@@ -30,8 +30,8 @@ export interface MergedSegment extends SegmentSize {
 /** How much is collected before it is written. */
 const WRITE_BYTES = 512 * 1024;
 
-/** Pauses between two calls of `between`: some tenths of a second. */
-const BETWEEN_PAUSES = 16;
+/** Pauses between two calls of `between`: less than a tenth of a second. */
+const BETWEEN_PAUSES = 4;
 
 /** The oldest of `segments` first. Writes the blobs of `target`, and calls `between` now and then. */
 export function* mergeSegments(

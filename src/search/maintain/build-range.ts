@@ -41,11 +41,23 @@ const SLICE = 1_024;
 /** Messages between two moments at which others may run: a few milliseconds. */
 const BREATH_ENTRIES = 64;
 
-/** Writes a segment of what the feed tells after `from`, to `to` or for `limit` rows at most. */
+/**
+ * A slice of what has come meanwhile that has no more than this many rows is the last: the end of the
+ * feed is reached.
+ */
+const FEW_ROWS = 256;
+
+export interface Stretch {
+  readonly from: number;
+  /** Undefined: for as long as more comes while what was there is being read. */
+  readonly to: number | undefined;
+  /** Rows at most. */
+  readonly limit: number;
+}
+
+/** Writes a segment of what a stretch of the feed tells. */
 export function* buildRange(
-  from: number,
-  to: number,
-  limit: number,
+  { from, to, limit }: Stretch,
   segment: number,
   options: IndexingOptions,
 ): Asking<BuiltRange> {
@@ -53,13 +65,16 @@ export function* buildRange(
   /** Without their entries, which are the most by far. */
   const slices: Slice[] = [];
   const whole = indexedTypes(options.tools);
+  const end = Math.min(to ?? Number.POSITIVE_INFINITY, from + limit);
+  const now = to === undefined;
   let through = from;
-  while (through < to && through - from < limit) {
-    const rows = Math.min(SLICE, to - through, limit - (through - from));
-    const slice = yield* ask<"feed">({ need: "feed", after: through, limit: rows, whole });
+  for (let isLast = from >= end; !isLast; ) {
+    const rows = Math.min(SLICE, end - through);
+    const slice = yield* ask<"feed">({ need: "feed", after: through, limit: rows, whole, now });
     if (slice.through === through) break;
     const { entries, ...rest } = slice;
     slices.push(rest);
+    isLast = slice.through >= end || (now && slice.through - through <= FEW_ROWS);
     through = slice.through;
     for (const [i, entry] of entries.entries()) {
       if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });

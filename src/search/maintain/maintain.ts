@@ -109,7 +109,8 @@ function nextStep(
   const lag = head - manifest.through;
   if (task !== "merge" && lag > 0 && (task === "flush" || lag >= options.flushAt)) {
     const joined = task === "upkeep" ? segmentsToMergeWhileBusy(manifest.segments) : [];
-    return joined.length > 0 ? merge(manifest, joined, options) : flush(manifest, head, options);
+    if (joined.length > 0) return merge(manifest, joined, options);
+    return flush(manifest, task === "upkeep" ? undefined : head, options);
   }
   if (task === "flush") return undefined;
   const version = indexVersion(options.indexing);
@@ -149,9 +150,11 @@ function withOverdue(
   return segments.find(({ builtAt }) => builtAt < last);
 }
 
-function* flush(manifest: Manifest, head: number, options: MaintenanceOptions): Step {
+/** Moves the tail up to `to`, or as it grows. */
+function* flush(manifest: Manifest, to: number | undefined, options: MaintenanceOptions): Step {
   const segment = options.newSegment();
-  const built = yield* buildRange(manifest.through, head, RANGE, segment, options.indexing);
+  const stretch = { from: manifest.through, to, limit: RANGE };
+  const built = yield* buildRange(stretch, segment, options.indexing);
   const isSwapped = yield* swap(manifest, {
     ...manifest,
     through: built.info.to,
@@ -179,7 +182,8 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
   let documents = 0;
   for (let from = stale.from; from < stale.to; ) {
     const segment = options.newSegment();
-    const { info } = yield* buildRange(from, stale.to, RANGE, segment, options.indexing);
+    const stretch = { from, to: stale.to, limit: RANGE };
+    const { info } = yield* buildRange(stretch, segment, options.indexing);
     from = info.to;
     documents += info.documents;
     parts.push(info);
@@ -205,7 +209,7 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
 function* flushIfDue(options: MaintenanceOptions): Asking<void> {
   const { manifest, head } = yield* readState();
   if (head - manifest.through >= DUE_FACTOR * options.flushAt)
-    yield* flush(manifest, head, options);
+    yield* flush(manifest, undefined, options);
 }
 
 /** Puts a segment in the place of others, in whatever the manifest is now. */

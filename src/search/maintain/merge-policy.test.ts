@@ -51,14 +51,14 @@ test("while much is written fewer joins are made, and the segments stay bounded"
   segments = [];
   let rewritten = 0;
   let most = 0;
-  for (let i = 0; i < 250; i++) {
-    segments.push(segment(4_096));
+  for (let i = 0; i < 150; i++) {
+    segments.push(segment(7_000));
     rewritten += join(segmentsToMergeWhileBusy);
     most = Math.max(most, segments.length);
   }
-  // A million messages: 31 small ones, seven of each size above them.
-  expect(most).toBeLessThanOrEqual(31 + 7);
-  expect(rewritten / (250 * 4_096)).toBeLessThan(1);
+  // A million messages: 15 small ones, seven of each size above them.
+  expect(most).toBeLessThanOrEqual(15 + 7);
+  expect(rewritten / (150 * 7_000)).toBeLessThan(2);
 });
 
 test("a large segment is not written again for the sake of a few small ones", () => {

@@ -15,9 +15,11 @@ const SMALL_SIZES = [1_024, 8_192] as const;
  */
 const LARGE_FAN = 4;
 /**
- * While more is written than can be indexed, joining would only be repeated soon: as many as possible
- * at once then. The rest is joined when there is time.
+ * While more is written than can be indexed, joining would only be repeated soon: more at once then.
+ * The rest is joined when there is time. Of small ones not as many as possible: a join of 32 keeps
+ * those waiting who write, and leaves half of all to be joined when nobody writes any more.
  */
+const BUSY_SMALL_FAN = 16;
 const BUSY_LARGE_FAN = 8;
 
 /**
@@ -31,7 +33,7 @@ export function segmentsToMerge(segments: readonly SegmentInfo[]): readonly Segm
 
 /** The same while much is being written: fewer joins of more segments. */
 export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
-  return adjacent(segments, MAX_JOINED, BUSY_LARGE_FAN);
+  return adjacent(segments, BUSY_SMALL_FAN, BUSY_LARGE_FAN);
 }
 
 /** What somebody who has the time would join: as much as fits into one. Empty: nothing. */

@@ -1,46 +1,147 @@
-/** The postings of a term in a segment that is made of others. */
+/**
+ * The postings of a term in a segment that is made of others, under their new numbers.
+ *
+ * They come source by source. Messages lie in the order of their sessions, and a session may go on
+ * from one source to the next, so what comes is a row of *stretches*: each ascends and lies together
+ * in the joined segment, but one may belong before others that came earlier. They are put in order at
+ * the end, a stretch at a time, and only if that is needed.
+ */
 
-import { DROPPED } from "../renumbering.ts";
+import { ByteWriter } from "../bytes.ts";
 
-/** The postings of a term, under their new numbers. Used again for each term. */
-export class Postings {
-  count = 0;
+/** Below this many, one after the other is quicker than a view of them. */
+const FEW = 32;
+
+/** A document and the number of a stretch in one number: both stay below 2^53. */
+const MAX_STRETCHES = 2 ** 24;
+
+export class JoinedPostings {
+  /** Ascending once they are in order, like all of these: the first `count` are meant. */
   documents: Uint32Array = new Uint32Array(64);
   counts: Uint8Array = new Uint8Array(64);
-  bytes: Uint8Array = new Uint8Array(0);
-  byteLength = 0;
+  count = 0;
+  /** The positions of all, one posting after another. */
+  positions: ByteWriter = new ByteWriter();
+  #otherDocuments: Uint32Array = new Uint32Array(64);
+  #otherCounts: Uint8Array = new Uint8Array(64);
+  #otherPositions = new ByteWriter();
+  readonly #stretches = new Stretches();
+  #isInOrder = true;
 
-  /** False for one that was dropped, or that does not come after the last. */
-  push(document: number, count: number): boolean {
-    const { documents, count: at } = this;
-    if (document === DROPPED || (at > 0 && (documents[at - 1] as number) >= document)) return false;
-    documents[at] = document;
-    this.counts[at] = count;
-    this.count = at + 1;
-    return true;
-  }
-
+  /** Leaves room for as many postings. Rooms that grew would wait for the collector of garbage. */
   reserve(count: number): void {
     if (count <= this.documents.length) return;
     const size = Math.ceil(Math.max(count, GROWTH * this.documents.length));
+    const { documents, counts } = this;
     this.documents = new Uint32Array(size);
     this.counts = new Uint8Array(size);
+    this.documents.set(documents.subarray(0, this.count));
+    this.counts.set(counts.subarray(0, this.count));
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.positions.clear();
+    this.#stretches.count = 0;
+    this.#isInOrder = true;
+  }
+
+  /** What was written from posting `from` to `to` is a stretch, with the positions between two offsets. */
+  endStretch(from: number, to: number, positionsFrom: number, positionsTo: number): void {
+    if (from === to) return;
+    this.count = to;
+    const { documents } = this;
+    const first = documents[from] as number;
+    if (from > 0 && (documents[from - 1] as number) > first) this.#isInOrder = false;
+    this.#stretches.add(first, from, to, positionsFrom, positionsTo);
+  }
+
+  /** Positions that are in no stretch do not belong to what is joined. */
+  leaveOut(): void {
+    this.#isInOrder = false;
+  }
+
+  /** To be called once, when all stretches are there. */
+  putInOrder(): void {
+    if (this.#isInOrder) return;
+    const size = this.documents.length;
+    if (this.#otherDocuments.length < size) {
+      this.#otherDocuments = new Uint32Array(size);
+      this.#otherCounts = new Uint8Array(size);
+    }
+    const stretches = this.#stretches;
+    const positions = this.#otherPositions;
+    positions.clear();
+    let filled = 0;
+    for (let i = 0, order = stretches.order(); i < order.length; i++) {
+      const stretch = (order[i] as number) % MAX_STRETCHES;
+      const from = stretches.from[stretch] as number;
+      const to = stretches.to[stretch] as number;
+      this.#copy(from, to, filled);
+      filled += to - from;
+      const positionsTo = stretches.positionsTo[stretch] as number;
+      positions.copy(this.positions.room, stretches.positionsFrom[stretch] as number, positionsTo);
+    }
+    [this.documents, this.#otherDocuments] = [this.#otherDocuments, this.documents];
+    [this.counts, this.#otherCounts] = [this.#otherCounts, this.counts];
+    [this.positions, this.#otherPositions] = [positions, this.positions];
+    this.count = filled;
+  }
+
+  #copy(from: number, to: number, at: number): void {
+    if (to - from >= FEW) {
+      this.#otherDocuments.set(this.documents.subarray(from, to), at);
+      this.#otherCounts.set(this.counts.subarray(from, to), at);
+      return;
+    }
+    const { documents, counts } = this;
+    const shift = at - from;
+    for (let i = from; i < to; i++) {
+      this.#otherDocuments[i + shift] = documents[i] as number;
+      this.#otherCounts[i + shift] = counts[i] as number;
+    }
   }
 }
 
 /** The longest list has as many postings as there are messages: what it leaves free is never used. */
 const GROWTH = 1.25;
 
-/** Those of one segment. */
-export class OwnPostings extends Postings {
-  /** Where the positions of each posting begin and end in `bytes`. */
-  starts: Uint32Array = new Uint32Array(64);
-  ends: Uint32Array = new Uint32Array(64);
+/** Side by side: there are many, and an object for each would be garbage soon. */
+class Stretches {
+  count = 0;
+  from: Uint32Array = new Uint32Array(64);
+  to: Uint32Array = new Uint32Array(64);
+  positionsFrom: Uint32Array = new Uint32Array(64);
+  positionsTo: Uint32Array = new Uint32Array(64);
+  #keys = new Float64Array(64);
 
-  override reserve(count: number): void {
-    super.reserve(count);
-    if (this.documents.length === this.starts.length) return;
-    this.starts = new Uint32Array(this.documents.length);
-    this.ends = new Uint32Array(this.documents.length);
+  add(first: number, from: number, to: number, positionsFrom: number, positionsTo: number): void {
+    const at = this.count++;
+    if (at === this.#keys.length) this.#grow();
+    this.#keys[at] = first * MAX_STRETCHES + at;
+    this.from[at] = from;
+    this.to[at] = to;
+    this.positionsFrom[at] = positionsFrom;
+    this.positionsTo[at] = positionsTo;
+  }
+
+  /** The number of each is the rest of what is given here, by `MAX_STRETCHES`. */
+  order(): Float64Array {
+    return this.#keys.subarray(0, this.count).sort();
+  }
+
+  #grow(): void {
+    const larger = (array: Uint32Array) => {
+      const grown = new Uint32Array(2 * array.length);
+      grown.set(array);
+      return grown;
+    };
+    this.from = larger(this.from);
+    this.to = larger(this.to);
+    this.positionsFrom = larger(this.positionsFrom);
+    this.positionsTo = larger(this.positionsTo);
+    const keys = new Float64Array(2 * this.#keys.length);
+    keys.set(this.#keys);
+    this.#keys = keys;
   }
 }

@@ -75,7 +75,7 @@ class DatabaseUpkeep implements IndexUpkeep {
   readonly #tenant: string;
   readonly #snapshots: Snapshots;
   readonly #take: (tx: Transaction) => Promise<Lease | undefined>;
-  /** Slices of the feed must be of one moment until what was made of them is written. */
+  /** Slices of the feed are of one moment until what was made of them is written, or as the asker wants. */
   #feedRead = false;
 
   constructor(
@@ -121,6 +121,7 @@ class DatabaseUpkeep implements IndexUpkeep {
         await this.#endSnapshot();
         break;
       case "feed":
+        if (need.now) await this.#endSnapshot();
         this.#feedRead = true;
         break;
     }

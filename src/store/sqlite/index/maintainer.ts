@@ -133,7 +133,7 @@ class FileUpkeep implements IndexUpkeep {
   readonly #reader: SqliteConnection;
   readonly #file: SegmentFile;
   readonly #subject: Subject;
-  /** Slices of the feed must be of one moment until they are swapped in. */
+  /** Slices of the feed are of one moment until they are swapped in, unless who asks wants the latest. */
   #feedRead = false;
 
   constructor(
@@ -177,6 +177,7 @@ class FileUpkeep implements IndexUpkeep {
         this.endSnapshot();
         break;
       case "feed":
+        if (need.now) this.endSnapshot();
         // Who asks for no rows wants to know where the feed ends.
         if (need.limit > 0) this.#feedRead = true;
         break;
@@ -205,7 +206,7 @@ class FileUpkeep implements IndexUpkeep {
 
   endSnapshot(): void {
     this.#feedRead = false;
-    this.#reader.rollback();
+    if (this.#reader.handle.isTransaction) this.#reader.commit();
   }
 
   async #swap(
