@@ -13,7 +13,7 @@ import {
 } from "./layout.ts";
 import { DENSE_LIST, isDense, packDense } from "./lists/dense-documents.ts";
 import { packCounts } from "./lists/packed-counts.ts";
-import { Competitive } from "./lists/term-list.ts";
+import { Competitive, lowerBound } from "./lists/term-list.ts";
 import { sharedBytes, TermBytes, unitsOf } from "./terms/term-bytes.ts";
 
 /** What the bounds of a list need to know of a document. */
@@ -125,8 +125,7 @@ export class FieldWriter {
     let previousChunk = 0;
     for (let from = 0; from < length; ) {
       const chunk = Math.floor((documents[from] as number) / CHUNK_DOCUMENTS);
-      let to = from + 1;
-      while (to < length && chunkOf(documents[to] as number) === chunk) to++;
+      const to = lowerBound(documents, (chunk + 1) * CHUNK_DOCUMENTS, from, length);
       this.#chunkList(documents, counts, from, to, chunk);
       const list = this.#packers.postings.addWritten(this.#record);
       this.#chunkPositions(counts, from, to, reader, positions);
@@ -155,29 +154,22 @@ export class FieldWriter {
     const triples: number[] = [];
     const tripleStarts: number[] = [0];
     const windows: number[] = [0];
-    let window = 0;
-    for (let i = from; i < to; i++) {
-      const document = documents[i] as number;
-      const own = Math.floor((document - base) / WINDOW_DOCUMENTS);
-      while (window < own) {
-        window++;
-        windows.push(i - from);
-        if (isWindowed) {
-          triples.push(...bounds.take());
-          tripleStarts.push(triples.length);
-        }
+    const places = new Uint16Array(to - from);
+    const { roles, lengths } = this.#norms;
+    for (let window = 1, at = from; window <= CHUNK_WINDOWS; window++) {
+      const end = lowerBound(documents, base + window * WINDOW_DOCUMENTS, at, to);
+      for (; at < end; at++) {
+        const document = documents[at] as number;
+        places[at - from] = document - base;
+        bounds.add(counts[at] as number, roles[document] as number, lengths[document] as number);
       }
-      const { roles, lengths } = this.#norms;
-      bounds.add(counts[i] as number, roles[document] as number, lengths[document] as number);
+      windows.push(at - from);
+      if (!isWindowed && window < CHUNK_WINDOWS) continue;
+      triples.push(...bounds.take());
+      tripleStarts.push(triples.length);
     }
-    triples.push(...bounds.take());
-    tripleStarts.push(triples.length);
-    while (windows.length <= CHUNK_WINDOWS) windows.push(to - from);
-    while (isWindowed && tripleStarts.length <= CHUNK_WINDOWS) tripleStarts.push(triples.length);
 
     const packed = packCounts(counts, from, to);
-    const places = new Uint16Array(to - from);
-    for (let i = from; i < to; i++) places[i - from] = (documents[i] as number) - base;
     const dense = isDense(to - from) ? packDense(places) : undefined;
     const kind = dense === undefined ? 0 : DENSE_LIST;
     record.u32(tripleStarts.length | (packed.large.size << 8) | kind);
@@ -205,9 +197,13 @@ export class FieldWriter {
     positions: Uint8Array,
   ): void {
     const start = reader.at;
-    for (let i = from; i < to; i++) {
-      if ((i - from) % POSITIONS_STRIDE === 0) this.#record.u32(reader.at - start);
-      reader.skipVarints(counts[i] as number);
+    for (let i = from; i < to; ) {
+      this.#record.u32(reader.at - start);
+      let inStride = 0;
+      for (const end = Math.min(to, i + POSITIONS_STRIDE); i < end; i++) {
+        inStride += counts[i] as number;
+      }
+      reader.skipVarints(inStride);
     }
     this.#record.copy(positions, start, reader.at);
   }
@@ -235,8 +231,4 @@ export function writeAddress(writer: ByteWriter, [blob, offset, length]: Address
 
 export function readAddress(reader: ByteReader): Address {
   return [reader.varint(), reader.varint(), reader.varint()];
-}
-
-function chunkOf(document: number): number {
-  return Math.floor(document / CHUNK_DOCUMENTS);
 }

@@ -4,7 +4,7 @@ import type { Asking } from "../port.ts";
 import type { Blobs } from "./blobs.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import type { Field } from "./layout.ts";
-import { PostingJoiner, type PostingSource } from "./lists/posting-joiner.ts";
+import { PostingJoiner, type PostingSource, turnsOf } from "./lists/posting-joiner.ts";
 import type { Renumbering } from "./renumbering.ts";
 import type { SegmentReader } from "./segment-reader.ts";
 import { compareTerms } from "./terms/term-bytes.ts";
@@ -27,6 +27,7 @@ export function* mergeField(
     index: i,
     cursor: new TermCursor(field, reader, blobs),
     numbers: renumbering[i] as Uint32Array,
+    turns: turnsOf(renumbering[i] as Uint32Array),
   }));
   const walk = new Walk(sources, writer, documents);
   for (let terms = STRIDE; ; terms += STRIDE) {

@@ -83,6 +83,11 @@ test("joined segments are what one segment of all their messages would be", () =
   fc.assert(fc.property(messages, dead, (each, gone) => check(each, new Set(gone))));
 });
 
+test("also where another source fills the place of what was dropped", () => {
+  const say = (session: number, source: number) => ({ session, source, words: ["word"] });
+  check([say(1, 0), say(2, 0), say(3, 0), say(1, 1)], new Set([2]));
+});
+
 test("also where a word is in so many that its list is long", () => {
   const many = (session: number, source: number): Message[] =>
     Array.from({ length: 600 }, (_, i) => ({

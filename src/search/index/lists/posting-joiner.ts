@@ -3,21 +3,33 @@
 import { skipVarints } from "../bytes.ts";
 import { CHUNK_DOCUMENTS } from "../layout.ts";
 import { DROPPED } from "../renumbering.ts";
-import type { SegmentTerm } from "../segment-term.ts";
 import type { TermCursor } from "../terms/term-cursor.ts";
 import { JoinedPostings } from "./joined-postings.ts";
 import { countAt } from "./packed-counts.ts";
-import { documentsOf, type TermList } from "./term-list.ts";
+import { documentsOf, lowerBound, type TermList } from "./term-list.ts";
 
 /** A segment that has the term: its cursor stands there. */
 export interface PostingSource {
   readonly cursor: TermCursor;
   /** The new number of each document, or `DROPPED`. They ascend. */
   readonly numbers: Uint32Array;
+  /** See `turnsOf`. */
+  readonly turns: Uint32Array;
 }
 
-/** No document is as far from its new number, and none that was dropped. */
-const NO_SHIFT = 0x3fff_ffff;
+/** The documents whose new number is not the next after that of the one before. The last is no document. */
+export function turnsOf(numbers: Uint32Array): Uint32Array {
+  const turns: number[] = [];
+  let expected = -1;
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] as number;
+    if (number !== expected) turns.push(i);
+    expected = number === DROPPED ? DROPPED : number + 1;
+  }
+  return Uint32Array.from([...turns, NEVER]);
+}
+
+const NEVER = 0xffff_ffff;
 
 export class PostingJoiner {
   readonly #joined = new JoinedPostings();
@@ -37,21 +49,21 @@ export class PostingJoiner {
     for (const { cursor } of sources) total += cursor.documents;
     joined.clear();
     joined.reserve(total);
-    for (const { cursor, numbers } of sources) {
-      if (!cursor.isLong) this.#addShort(cursor, numbers);
-      else if (!this.#addLong(cursor.segmentTerm(), numbers)) return undefined;
+    for (const source of sources) {
+      if (!source.cursor.isLong) this.#addShort(source);
+      else if (!this.#addLong(source)) return undefined;
     }
     joined.putInOrder();
     return joined;
   }
 
-  #addShort(cursor: TermCursor, numbers: Uint32Array): void {
+  #addShort({ cursor, numbers, turns }: PostingSource): void {
     const { postings, documents: length } = cursor;
     this.#begin(cursor.positions, cursor.positionsFrom, cursor.positionsTo);
     const joined = this.#joined;
     const { documents, counts } = joined;
     let { count: filled } = joined;
-    let shift = NO_SHIFT;
+    let nextTurn = 0;
     let at = cursor.postingsFrom;
     let own = 0;
     for (let i = 0; i < length; i++) {
@@ -69,9 +81,10 @@ export class PostingJoiner {
         if (count >= 0x80) count = (count & 0x7f) | ((postings[at++] as number) << 7);
       }
       const document = numbers[own] as number;
-      if (document - own !== shift) {
-        shift = this.#turn(filled, document, own, count);
-        if (shift === NO_SHIFT) continue;
+      if (own >= nextTurn) {
+        const isDropped = this.#turn(filled, document, count);
+        nextTurn = isDropped ? own : nextAfter(turns, own);
+        if (isDropped) continue;
       }
       documents[filled] = document;
       counts[filled++] = count;
@@ -80,7 +93,8 @@ export class PostingJoiner {
   }
 
   /** False if a blob is missing. */
-  #addLong(term: SegmentTerm, numbers: Uint32Array): boolean {
+  #addLong(source: PostingSource): boolean {
+    const term = source.cursor.segmentTerm();
     // All are asked for, so that what is missing is fetched at once.
     const chunks = term.table()?.map((part) => ({
       base: part.chunk * CHUNK_DOCUMENTS,
@@ -91,24 +105,25 @@ export class PostingJoiner {
     for (const { base, list, bytes } of chunks) {
       if (list === undefined || bytes === undefined) return false;
       this.#begin(bytes, 0, bytes.length);
-      this.#end(this.#addChunk(base, list, numbers));
+      this.#end(this.#addChunk(base, list, source));
     }
     return true;
   }
 
   /** How many postings there are then. */
-  #addChunk(base: number, list: TermList, numbers: Uint32Array): number {
+  #addChunk(base: number, list: TermList, { numbers, turns }: PostingSource): number {
     const { documents, counts, count: before } = this.#joined;
     let filled = before;
-    let shift = NO_SHIFT;
+    let nextTurn = 0;
     const places = documentsOf(list);
     for (let i = 0; i < list.count; i++) {
       const own = base + (places[i] as number);
       const count = countAt(list, i);
       const document = numbers[own] as number;
-      if (document - own !== shift) {
-        shift = this.#turn(filled, document, own, count);
-        if (shift === NO_SHIFT) continue;
+      if (own >= nextTurn) {
+        const isDropped = this.#turn(filled, document, count);
+        nextTurn = isDropped ? own : nextAfter(turns, own);
+        if (isDropped) continue;
       }
       documents[filled] = document;
       counts[filled++] = count;
@@ -129,23 +144,25 @@ export class PostingJoiner {
     joined.endStretch(this.#from, filled, this.#positionsFrom, joined.positions.length);
   }
 
-  /**
-   * The stretch ends before this document. Gives how far those of the next are from their new numbers,
-   * or `NO_SHIFT`: then the document was dropped, and its positions with it.
-   */
-  #turn(filled: number, document: number, own: number, count: number): number {
+  /** The stretch ends before this document. True if it was dropped, and its positions with it. */
+  #turn(filled: number, document: number, count: number): boolean {
     const joined = this.#joined;
     const { room } = joined.positions;
     let positions = 0;
     for (let i = this.#from; i < filled; i++) positions += joined.counts[i] as number;
     let at = skipVarints(room, this.#positionsFrom, positions);
     joined.endStretch(this.#from, filled, this.#positionsFrom, at);
-    if (document === DROPPED) {
+    const isDropped = document === DROPPED;
+    if (isDropped) {
       joined.leaveOut();
       at = skipVarints(room, at, count);
     }
     this.#from = filled;
     this.#positionsFrom = at;
-    return document === DROPPED ? NO_SHIFT : document - own;
+    return isDropped;
   }
+}
+
+function nextAfter(turns: Uint32Array, document: number): number {
+  return turns[lowerBound(turns, document + 1, 0, turns.length)] as number;
 }

@@ -1,16 +1,16 @@
 /** What upkeep does to the file of segments. What is wrong with the file condemns it, and no more. */
 
-import { statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, retire, writeBlobs } from "./segments.ts";
 import { whenFree } from "./when-free.ts";
 
-/** The log is moved into the file when it has grown to this. */
-const LARGE_LOG_BYTES = 4 * 1024 * 1024;
+/** The log is moved into the file when so many pages were written to it: about four megabytes. */
+const LARGE_LOG_PAGES = 512;
 
-/** The commit syncs: when this resolves, the blobs survive power loss. */
+/** They survive power loss once `syncSegments` has resolved. */
 export async function writeSegment(
   file: SegmentFile,
   tenant: number,
@@ -19,6 +19,20 @@ export async function writeSegment(
   timeoutMs: number,
 ): Promise<void> {
   await write(file, timeoutMs, (db) => writeBlobs(db, tenant, segment, blobs));
+}
+
+/**
+ * What was written survives power loss from here on. Nothing else syncs: of a segment that no manifest
+ * names nobody knows, and one that comes back after it was deleted is deleted again.
+ */
+export async function syncSegments(file: SegmentFile): Promise<void> {
+  const log = await open(`${file.path}-wal`, "r+");
+  try {
+    // What has been moved into the file was synced there.
+    await log.datasync();
+  } finally {
+    await log.close();
+  }
 }
 
 /**
@@ -72,6 +86,7 @@ async function shrink(file: SegmentFile, room: number, timeoutMs: number): Promi
       const empty = count(db, "freelist_count");
       if (empty <= room * count(db, "page_count")) return true;
       db.all(`PRAGMA incremental_vacuum(${PAGES})`);
+      db.pagesWritten += PAGES;
       return count(db, "freelist_count") >= empty;
     });
     if (isDone) return;
@@ -85,9 +100,10 @@ async function shrink(file: SegmentFile, room: number, timeoutMs: number): Promi
  */
 export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolean {
   try {
-    const log = statSync(`${file.path}-wal`, { throwIfNoEntry: false });
-    if (mode === "PASSIVE" && (log?.size ?? 0) <= LARGE_LOG_BYTES) return true;
-    return file.open()?.checkpoint(mode) ?? true;
+    const db = file.open();
+    if (db === undefined || (mode === "PASSIVE" && db.pagesWritten < LARGE_LOG_PAGES)) return true;
+    db.pagesWritten = 0;
+    return db.checkpoint(mode);
   } catch (error) {
     if (BackscrollError.is(error, "store_corrupt")) file.condemn();
     return true;

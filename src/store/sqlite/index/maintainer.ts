@@ -29,6 +29,7 @@ import {
   dropSegments,
   emptyLog,
   moveLog,
+  syncSegments,
   writeSegment,
 } from "./maintain-segments.ts";
 import {
@@ -219,6 +220,7 @@ class FileUpkeep implements IndexUpkeep {
     // If the swap succeeds, nobody has swapped since this was read.
     const before = numbersOf(readManifest(this.#writer, tenant));
     const joined = before.filter((segment) => !named.includes(segment));
+    if (named.some((segment) => !before.includes(segment))) await syncSegments(this.#file);
     const swap = () => swapManifest(this.#writer, tenant, expected, manifest, lease);
     if (!(await (joined.length > 0 ? this.#durably(swap) : this.#locked(swap)))) return false;
     if (this.#file.open() !== undefined) {

@@ -13,7 +13,7 @@ const VERSION = 2;
  * Blobs have 32 to 256 KB. Reading one of 256 KB takes 0.18 ms from pages of 4 KB, 0.13 of 8 and 0.11
  * of 16; a tenant with one small segment wastes half a page.
  */
-const PAGE_BYTES = 8_192;
+export const SEGMENT_PAGE_BYTES = 8_192;
 
 const SQL = statements("segment_schema", {
   readEpoch: `SELECT value FROM index_store WHERE key = 'epoch'`,
@@ -40,7 +40,7 @@ export function isMade(db: SqliteConnection): boolean {
 
 /** Makes the tables in an empty file. */
 export function createSegmentTables(db: SqliteConnection, epoch: string): void {
-  db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+  db.exec(`PRAGMA page_size = ${SEGMENT_PAGE_BYTES}`);
   // Joined segments leave as much room as they had: it is given back.
   db.exec("PRAGMA auto_vacuum = INCREMENTAL");
   if (db.path !== ":memory:") db.get("PRAGMA journal_mode = WAL");

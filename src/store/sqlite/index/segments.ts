@@ -5,6 +5,7 @@ import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
 import { type CheckedBlobs, checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
+import { SEGMENT_PAGE_BYTES } from "./segment-schema.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
@@ -32,7 +33,10 @@ const SQL = statements("segments", {
 });
 
 /** Blobs that are deleted in one transaction: overwriting them with zeros takes its time. */
-const DELETED_AT_ONCE = 16;
+const DELETED_AT_ONCE = 64;
+
+/** What deleting one writes to the log, about: zeros, and the page that named it. */
+const PAGES_PER_DELETED = 3;
 
 export function readBlob(
   db: SqliteConnection,
@@ -59,6 +63,7 @@ export function writeBlobs(
   db.run(SQL.insertSegment, tenant, segment);
   for (const { blob, bytes } of blobs) {
     db.run(SQL.insertBlob, tenant, segment, blob, checksumOf(bytes), bytes);
+    db.pagesWritten += 1 + bytes.length / SEGMENT_PAGE_BYTES;
   }
 }
 
@@ -92,6 +97,7 @@ export function listOld(db: SqliteConnection, tenant: number, keptMs: number): n
 export function deletePart(db: SqliteConnection, tenant: number, segment: number): boolean {
   const blobs = db.all(SQL.firstBlobs, tenant, segment, DELETED_AT_ONCE);
   for (const row of blobs) db.run(SQL.deleteBlob, tenant, segment, Number(row["blob"]));
+  db.pagesWritten += blobs.length * PAGES_PER_DELETED;
   if (blobs.length === DELETED_AT_ONCE) return true;
   db.run(SQL.deleteSegment, tenant, segment);
   return false;
