@@ -259,7 +259,10 @@ export type Need =
   /** How many sessions the tenant has. */
   | { readonly need: "sessionCount" }
   | { readonly need: "windows"; readonly windows: readonly WindowRequest[] }
-  /** Makes blobs of a new segment durable. Nobody reads them before a manifest names them. */
+  /**
+   * Makes blobs of a new segment durable. Nobody reads them before a manifest names them. Who asks does
+   * not look at them again: once they are written they may be handed back (`blob-packer.ts`).
+   */
   | {
       readonly need: "write";
       readonly segment: number;

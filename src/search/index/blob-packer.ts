@@ -1,5 +1,6 @@
 /** Packs records into blobs: a blob is what a reader fetches at once. */
 
+import { BlobRoom } from "./blob-room.ts";
 import { ByteWriter } from "./bytes.ts";
 
 /** Where a record of a segment lies: blob, offset, length. */
@@ -66,7 +67,20 @@ export class BlobPacker {
   }
 
   #close(): void {
-    this.#ready.push({ blob: this.#number, bytes: this.#writer.take() });
+    const { room, length } = this.#writer;
+    const bytes = pieces.copy(room.subarray(0, length));
+    if (bytes !== undefined) this.#writer.clear();
+    this.#ready.push({ blob: this.#number, bytes: bytes ?? this.#writer.take() });
     this.#number = this.#numbers.next();
   }
+}
+
+/** Joining segments makes hundreds of megabytes of blobs and hardly an object: no collector comes. */
+const pieces = new BlobRoom();
+
+/** Blobs that were written, and that nobody looks at any more: their memory is used for others. */
+export function handBack(blobs: readonly PackedBlob[]): void {
+  pieces.enter();
+  for (const { bytes } of blobs) pieces.drop(bytes);
+  pieces.leave();
 }

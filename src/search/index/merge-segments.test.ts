@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AnswerNow, runNow } from "../drive.ts";
-import type { PackedBlob } from "./blob-packer.ts";
+import { handBack, type PackedBlob } from "./blob-packer.ts";
 import { BlobRoom } from "./blob-room.ts";
 import { buildSegment } from "./build-segment.ts";
 import { IndexCache } from "./index-cache.ts";
@@ -52,7 +52,9 @@ function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<n
       return need.keys.map(({ segment, blob }) => segments[segment]?.get(blob) ?? "missing");
     }
     if (need.need === "write") {
-      for (const [blob, bytes] of byNumber(need.blobs)) written.set(blob, bytes);
+      for (const { blob, bytes } of need.blobs) written.set(blob, bytes.slice());
+      // As a store does: nobody looks at them again, or they would have other bytes by then.
+      handBack(need.blobs);
     }
     return undefined;
   };

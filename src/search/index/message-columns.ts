@@ -92,8 +92,13 @@ export function lengthOf(code: number): number {
   return code >>> 2;
 }
 
-export function writeChunk(columns: MessageColumns, from: number, to: number): Uint8Array {
-  const writer = new ByteWriter();
+/** `writer` is empty. */
+export function writeChunk(
+  columns: MessageColumns,
+  from: number,
+  to: number,
+  writer: ByteWriter,
+): void {
   writer.u32(to - from);
   writer.array(columns.lengths.subarray(from, to));
   writer.array(columns.roles.subarray(from, to));
@@ -109,7 +114,6 @@ export function writeChunk(columns: MessageColumns, from: number, to: number): U
       run = 0;
     }
   }
-  return writer.take();
 }
 
 export function readChunk(bytes: Uint8Array): ChunkColumns {

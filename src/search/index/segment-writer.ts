@@ -62,13 +62,15 @@ export class SegmentWriter {
     this.#packers = { dictionary: packer(), postings: packer(), positions: packer() };
     this.#base = base;
     this.#all = [...new Set([base, ...Object.values(this.#packers)])];
+    const chunk = new ByteWriter();
     this.#header = {
       format: FORMAT,
       documents: columns.count,
       messageSessions: base.add(messageSessions(columns)),
-      chunks: pieces(columns.count, CHUNK_DOCUMENTS).map(([from, to]) =>
-        base.add(writeChunk(columns, from, to)),
-      ),
+      chunks: pieces(columns.count, CHUNK_DOCUMENTS).map(([from, to]) => {
+        writeChunk(columns, from, to, chunk);
+        return base.addWritten(chunk);
+      }),
       sessions: base.add(numbersRecord(keys.sessions)),
       sessionCount: keys.sessions.length,
       memories: base.add(namesRecord(keys.memories)),

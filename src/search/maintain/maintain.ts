@@ -50,8 +50,11 @@ const RANGE = 8_192;
 const DUE_FACTOR = 4;
 /** What a merge keeps of the segments it reads. */
 const MERGE_CACHE_BYTES = 4 * 1024 * 1024;
-/** Joining as many messages takes seconds: what it takes to learn the words again is nothing to that. */
-const LARGE_MERGE = 256 * 1024;
+/**
+ * Joining as many messages takes as much memory as the words, and seconds: what it takes to learn the
+ * words again is nothing to that. Their memory given back earlier would be asked for again, in pieces.
+ */
+const LARGE_MERGE = 768 * 1024;
 
 /** One step. `more` tells whether the task has others. */
 export function* maintainIndex(

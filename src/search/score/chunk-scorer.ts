@@ -307,8 +307,10 @@ function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: numbe
 class ActiveList {
   readonly scored: ScoredList;
   readonly #task: ChunkTask;
-  readonly #rules: GainRules;
-  #gains: Float64Array | undefined;
+  readonly #factor: number;
+  /** What the best message of each window gains, or of the chunk. Undefined: it is looked for. */
+  readonly #gains: Float64Array | undefined;
+  readonly #isByWindow: boolean;
   /** Its postings in the window. */
   from = 0;
   to = 0;
@@ -318,9 +320,12 @@ class ActiveList {
   below = 0;
 
   constructor(scored: ScoredList, task: ChunkTask, rules: GainRules) {
+    const { bounds } = scored.list;
     this.scored = scored;
     this.#task = task;
-    this.#rules = rules;
+    this.#factor = scored.weight * task.norm.gain;
+    this.#gains = bounds && bestGains(bounds, rules);
+    this.#isByWindow = bounds !== undefined && bounds.starts.length > 2;
   }
 
   /** False if it has no posting there. */
@@ -334,11 +339,9 @@ class ActiveList {
   }
 
   #boundOf(window: number): number {
-    const { bounds } = this.scored.list;
-    const factor = this.scored.weight * this.#task.norm.gain;
-    if (bounds === undefined) return factor * this.#bestOf(this.from, this.to);
-    this.#gains ??= bestGains(bounds, this.#rules);
-    return factor * (this.#gains[bounds.starts.length > 2 ? window : 0] as number);
+    const gains = this.#gains;
+    if (gains === undefined) return this.#factor * this.#bestOf(this.from, this.to);
+    return this.#factor * (gains[this.#isByWindow ? window : 0] as number);
   }
 
   #bestOf(from: number, to: number): number {

@@ -326,7 +326,8 @@ function* passOnce(
 ): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
   const { views, boosts, filter } = pass;
   const isBefore = (a: Best, b: Best) => {
-    const [x, y] = [a, b].map(({ view, document }) => views[view]?.source.facts(document));
+    const x = views[a.view]?.source.facts(a.document);
+    const y = views[b.view]?.source.facts(b.document);
     if ((x?.time ?? 0) !== (y?.time ?? 0)) return (x?.time ?? 0) > (y?.time ?? 0);
     if (a.session !== b.session) return a.session < b.session;
     return (x?.sequence ?? 0) < (y?.sequence ?? 0);

@@ -41,20 +41,20 @@ interface LoadedChunk {
 /** Postings that are asked for at a time, so that memory stays bounded. */
 const BATCH_DOCUMENTS = 8 * CHUNK_DOCUMENTS;
 
+/** Offers to `top`, which it gives back. */
 export function* passMessages(
   pass: MessagePass,
   top: TopSessions,
   blobs: Blobs,
   isLate: () => boolean,
 ): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
-  let best = top;
   // The tail first: it is at hand, and what is new is often what is looked for.
   for (let number = pass.views.length - 1; number >= 0; number--) {
     const { source } = pass.views[number] as View;
     const chunks = Math.ceil(source.slots / CHUNK_DOCUMENTS);
     const batch = BATCH_DOCUMENTS / CHUNK_DOCUMENTS;
     for (let first = 0; first < chunks; first += batch) {
-      if (isLate()) return { top: best, partial: true };
+      if (isLate()) return { top, partial: true };
       const last = Math.min(chunks, first + batch);
       const loaded = yield* blobs.complete(() => {
         const chunkNumbers = Array.from({ length: last - first }, (_, i) => first + i);
@@ -62,16 +62,18 @@ export function* passMessages(
       });
       for (const [i, chunk] of loaded.entries()) {
         if (chunk === null || chunk === undefined) continue;
-        const before = best;
-        best = yield* blobs.complete(() => {
-          const attempt = before.copy();
-          score(pass, number, first + i, chunk, attempt);
-          return attempt;
+        const before = [...top.list()];
+        let isAgain = false;
+        yield* blobs.complete(() => {
+          // An attempt that missed a blob may have put some in the wrong order.
+          if (isAgain) top.restore(before);
+          isAgain = true;
+          score(pass, number, first + i, chunk, top);
         });
       }
     }
   }
-  return { top: best, partial: false };
+  return { top, partial: false };
 }
 
 /** The lists of the query in a chunk, in the order of the query. Undefined if a blob is missing. */

@@ -64,24 +64,28 @@ export class TopSessions {
     this.#sorted.splice(this.#place(offered), 0, offered);
   }
 
-  copy(): TopSessions {
-    return this.filter(() => true);
+  /** Goes back to what `list` was when it was copied. */
+  restore(best: readonly Best[]): void {
+    this.#byKey.clear();
+    this.#sorted.length = 0;
+    for (const each of best) this.#keep(each);
   }
 
   /** Only what `keeps` says. */
   filter(keeps: (best: Best) => boolean): TopSessions {
     const kept = new TopSessions(this.#limit, this.#isBefore);
-    for (const best of this.#sorted) {
-      if (!keeps(best)) continue;
-      kept.#sorted.push(best);
-      kept.#byKey.set(best.key, best);
-    }
+    for (const best of this.#sorted) if (keeps(best)) kept.#keep(best);
     return kept;
   }
 
   /** The best first. */
   list(): readonly Best[] {
     return this.#sorted;
+  }
+
+  #keep(best: Best): void {
+    this.#sorted.push(best);
+    this.#byKey.set(best.key, best);
   }
 
   #beats(a: Best, b: Best): boolean {

@@ -274,6 +274,25 @@ test("a reader follows when another process has made the file anew", async () =>
   await expectAgreement(reader, "a");
 });
 
+test("a search after one that was told nothing new sees what was written since", async () => {
+  const options = { inThread: true, durability: "process", indexing: { flushAt: 0 } } as const;
+  const writer = await openSqliteStore(path, options);
+  onTestFinished(() => writer.close());
+  const reader = await openSqliteStore(path, options);
+  onTestFinished(() => reader.close());
+  const { id } = await createSession(writer, "a");
+  await createSession(writer, "b");
+  for (let count = 0; count < 4; count++) {
+    for (const tenant of ["a", "a", "b", "a"]) {
+      const { hits, lag } = await search(reader, "zebra", tenant);
+      expect(hits).toHaveLength(tenant === "a" ? count : 0);
+      if (tenant === "a" && count === 2) expect(lag).toBe(0);
+    }
+    await append(writer, "a", id, message(`zebra ${count}`));
+    if (count === 1) await writer.maintain("a", "flush");
+  }
+});
+
 /** Changes one byte. */
 function damage(file: string, offset: number): void {
   const bytes = readFileSync(file);

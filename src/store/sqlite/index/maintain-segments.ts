@@ -2,6 +2,7 @@
 
 import { open } from "node:fs/promises";
 import { BackscrollError } from "../../../model/errors.ts";
+import { handBack } from "../../../search/index/blob-packer.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, retire, writeBlobs } from "./segments.ts";
@@ -19,6 +20,7 @@ export async function writeSegment(
   timeoutMs: number,
 ): Promise<void> {
   await write(file, timeoutMs, (db) => writeBlobs(db, tenant, segment, blobs));
+  handBack(blobs);
 }
 
 /**

@@ -6,20 +6,34 @@
  */
 
 import { runNow } from "../../../search/drive.ts";
+import type { FeedSlice, Manifest } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
+import { emptyFeedSlice } from "../../index/feed-slice.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../store.ts";
 import { findTenant } from "../operations/feed.ts";
 import { inSnapshot } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
+import { MEMORY } from "../sqlite-file.ts";
 import { answerRead } from "./answer.ts";
 import type { SegmentFile } from "./segment-file.ts";
+
+/** What the last search was told first. */
+interface Known {
+  /** The version of the data that it saw. */
+  readonly version: number | undefined;
+  readonly tenant: number;
+  readonly manifest: Manifest;
+  /** The end of the feed. */
+  head: number | undefined;
+}
 
 export class Searcher {
   readonly #db: SqliteConnection;
   readonly #file: SegmentFile;
   readonly #indexing: IndexingOptions;
   #memory: unknown;
+  #known: Known | undefined;
 
   constructor(db: SqliteConnection, file: SegmentFile, indexing: IndexingOptions) {
     this.#db = db;
@@ -38,14 +52,24 @@ export class Searcher {
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");
         }
-        if (need.need !== "manifest") return answerRead(db, this.#file, tenant, need);
-        if (++manifests > 1) {
-          db.commit();
-          db.run("BEGIN");
+        if (need.need === "feed" && need.after === this.#known?.head) {
+          return emptyFeedSlice(need.after, need.after);
         }
-        const manifest = answerRead(db, this.#file, tenant, need);
-        this.#file.beginSnapshot();
-        return manifest;
+        if (need.need === "manifest") {
+          if (++manifests > 1) {
+            this.#known = undefined;
+            db.commit();
+            db.run("BEGIN");
+          }
+          const manifest = this.#manifest(tenant);
+          this.#file.beginSnapshot();
+          return manifest;
+        }
+        const answer = answerRead(db, this.#file, tenant, need);
+        if (need.need === "feed" && manifests === 1 && this.#known !== undefined) {
+          this.#known.head = (answer as FeedSlice).head;
+        }
+        return answer;
       });
     };
     try {
@@ -57,5 +81,21 @@ export class Searcher {
 
   close(): void {
     this.#file.close();
+  }
+
+  /**
+   * As it was, while nobody has written to the store since: then the feed ends where it did, too. Only
+   * what others write changes the version of the data, and in memory there is nobody else.
+   */
+  #manifest(tenant: number): Manifest {
+    const db = this.#db;
+    const known = this.#known;
+    if (known?.tenant === tenant && known.version === db.seenVersion) return known.manifest;
+    const manifest = answerRead(db, this.#file, tenant, { need: "manifest" }) as Manifest;
+    const isKept = db.path !== MEMORY && db.seenVersion !== undefined;
+    this.#known = isKept
+      ? { version: db.seenVersion, tenant, manifest, head: undefined }
+      : undefined;
+    return manifest;
   }
 }
