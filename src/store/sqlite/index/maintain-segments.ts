@@ -1,6 +1,6 @@
 /** What upkeep does to the file of segments. What is wrong with the file condemns it, and no more. */
 
-import { open } from "node:fs/promises";
+import { closeSync, fdatasync, openSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import { handBack } from "../../../search/index/blob-packer.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
@@ -28,12 +28,14 @@ export async function writeSegment(
  * names nobody knows, and one that comes back after it was deleted is deleted again.
  */
 export async function syncSegments(file: SegmentFile): Promise<void> {
-  const log = await open(`${file.path}-wal`, "r+");
+  // What has been moved into the file was synced there.
+  const log = openSync(`${file.path}-wal`, "r+");
   try {
-    // What has been moved into the file was synced there.
-    await log.datasync();
+    await new Promise<void>((resolve, reject) => {
+      fdatasync(log, (error) => (error === null ? resolve() : reject(error)));
+    });
   } finally {
-    await log.close();
+    closeSync(log);
   }
 }
 
