@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { NONCE_BYTES } from "../../transcript/hash.ts";
 import type { AppendRequest, AppendResult, NewEntry } from "../records.ts";
-import { packAppend, packResult, unpackAppend, unpackResult } from "./append-parcel.ts";
+import {
+  type AppendParcel,
+  packAppend,
+  packResult,
+  unpackAppend,
+  unpackResult,
+} from "./append-parcel.ts";
 
 const plain: NewEntry = {
   id: "a",
@@ -35,6 +41,14 @@ const full: Required<Omit<NewEntry, "encoded">> = {
   status: "aborted",
 };
 
+/** On the other thread: what is handed over is gone here. */
+function arrived(sent: AppendParcel): [string, AppendRequest] {
+  const transfer = sent.contents === null ? [] : [sent.contents];
+  const unpacked = unpackAppend(structuredClone(sent, { transfer }));
+  expect(sent.contents?.byteLength ?? 0).toBe(0);
+  return unpacked;
+}
+
 test("a request arrives as it was sent", () => {
   const request: Required<AppendRequest> = {
     sessionId: "s",
@@ -45,21 +59,31 @@ test("a request arrives as it was sent", () => {
     summary: { text: "so far", through: "a", expectedCompaction: null },
     isHistory: false,
   };
-  const parcel = structuredClone(packAppend("default", request));
-  expect(unpackAppend(parcel)).toStrictEqual(["default", request]);
+  expect(arrived(packAppend("default", request))).toStrictEqual(["default", request]);
 });
 
 test("the content of a history arrives as bytes, behind room for a nonce", () => {
   const texts = ["[]", '["héllo €"]', ""];
   const entries = texts.map((content): NewEntry => ({ ...full, content }));
   const sent = packAppend("default", { sessionId: "s", entries, now: 9, isHistory: true });
-  const transfer = sent.contents === null ? [] : [sent.contents];
-  const [, arrived] = unpackAppend(structuredClone(sent, { transfer }));
-  expect(sent.contents?.byteLength).toBe(0);
-  for (const [i, { content, encoded, ...rest }] of arrived.entries.entries()) {
+  const [, request] = arrived(sent);
+  for (const [i, { content, encoded, ...rest }] of request.entries.entries()) {
     expect(content).toBe("");
     expect(encoded?.subarray(NONCE_BYTES).toString()).toBe(texts[i]);
     expect({ ...rest, content: texts[i] }).toStrictEqual(entries[i]);
+  }
+});
+
+test("payloads take nothing along of the memory that they lie in", () => {
+  const pool = new Uint8Array(64 * 1024).fill(7);
+  const payloads = [3, 5].map((size) => ({ hash: `0${size}`, bytes: pool.subarray(8, 8 + size) }));
+  const entries: NewEntry[] = [{ ...plain, payloads }, plain, { ...plain, payloads }];
+  for (const isHistory of [false, true]) {
+    const sent = packAppend("default", { sessionId: "s", entries, now: 9, isHistory });
+    const contents = isHistory ? 3 * (NONCE_BYTES + 2) : 0;
+    expect(sent.contents?.byteLength).toBe(contents + 16);
+    const [, request] = arrived(sent);
+    expect(request.entries.map((entry) => entry.payloads)).toEqual([payloads, [], payloads]);
   }
 });
 

@@ -3,11 +3,15 @@
  *
  * What crosses a thread is copied, and a copied object carries the name of each of its fields. For
  * a hundred entries the names cost more than what they name, so entries and places travel as one
- * flat list of values, in which what few words say, such as the role, is the number of the word. The content of a history travels as bytes that are handed over and not copied:
- * that is how the writer needs it, and making text of it there would cost as much as storing it.
+ * flat list of values, in which what few words say, such as the role, is the number of the word.
+ *
+ * The content of a history travels as bytes that are handed over and not copied: that is how the
+ * writer needs it, and making text of it there would cost as much as storing it. So do payloads: a
+ * copied view takes along all of the memory that it is a view of, which is ten payloads large.
  */
 
 import type { Usage } from "../../model/entry.ts";
+import type { Payload } from "../../transcript/content.ts";
 import { NONCE_BYTES } from "../../transcript/hash.ts";
 import type { AppendRequest, AppendResult, NewEntry, PlacedEntry } from "../records.ts";
 
@@ -31,60 +35,87 @@ export interface AppendParcel {
   readonly values: readonly unknown[];
   /** What of `values` is the number of a word here. */
   readonly words: readonly (string | null)[];
-  /** What the entries say, each behind room for its nonce; then `values` has how many bytes each is. */
+  /**
+   * Of each entry: if it is a history's, what it says behind room for its nonce, then `values` has how
+   * many bytes that is; and its payloads.
+   */
   readonly contents: ArrayBuffer | null;
 }
 
 const ENTRY_VALUES = 18;
 
 export function packAppend(tenant: string, request: AppendRequest): AppendParcel {
+  const { entries, isHistory = false } = request;
   const values: unknown[] = [];
   const words: (string | null)[] = [];
-  const contents = request.isHistory ? encodeAll(request.entries) : undefined;
-  request.entries.forEach((entry, i) => {
-    packEntry(entry, contents?.sizes[i] ?? entry.content, values, words);
+  const sizes = isHistory ? entries.map(({ content }) => Buffer.byteLength(content)) : undefined;
+  entries.forEach((entry, i) => {
+    packEntry(entry, sizes?.[i] ?? entry.content, values, words);
   });
   const rest = { ...request, entries: [] };
-  return { tenant, request: rest, values, words, contents: contents?.bytes ?? null };
+  return { tenant, request: rest, values, words, contents: encodeAll(entries, sizes) };
 }
 
-interface Contents {
-  readonly bytes: ArrayBuffer;
-  readonly sizes: readonly number[];
-}
-
-function encodeAll(entries: readonly NewEntry[]): Contents {
-  const sizes = entries.map(({ content }) => Buffer.byteLength(content));
-  const room = sizes.reduce((sum, size) => sum + NONCE_BYTES + size, 0);
+function encodeAll(
+  entries: readonly NewEntry[],
+  sizes: readonly number[] | undefined,
+): ArrayBuffer | null {
+  let room = 0;
+  for (const size of sizes ?? []) room += NONCE_BYTES + size;
+  for (const { payloads } of entries) for (const { bytes } of payloads) room += bytes.length;
+  if (room === 0) return null;
   // Not out of the pool: the memory leaves this thread.
-  const bytes = Buffer.allocUnsafeSlow(room);
+  const contents = Buffer.allocUnsafeSlow(room);
   let end = 0;
-  for (const { content } of entries) {
-    end += NONCE_BYTES;
-    end += bytes.write(content, end);
+  for (const { content, payloads } of entries) {
+    if (sizes !== undefined) {
+      end += NONCE_BYTES;
+      end += contents.write(content, end);
+    }
+    for (const { bytes } of payloads) {
+      contents.set(bytes, end);
+      end += bytes.length;
+    }
   }
-  return { bytes: bytes.buffer, sizes };
+  return contents.buffer;
 }
 
 /** The arguments of `append`, as they were packed. */
 export function unpackAppend(parcel: AppendParcel): [string, AppendRequest] {
-  const { tenant, request, values, words, contents } = parcel;
+  const { tenant, request, values, words } = parcel;
+  const contents = parcel.contents ?? NOTHING;
   const entries: NewEntry[] = [];
   let start = 0;
   for (let i = 0; i < values.length; i += ENTRY_VALUES) {
     const size = values[i + CONTENT];
-    if (contents === null || typeof size !== "number") entries.push(unpackEntry(values, words, i));
-    else {
-      const encoded = Buffer.from(contents, start, NONCE_BYTES + size);
+    let encoded: Buffer | undefined;
+    if (typeof size === "number") {
+      encoded = Buffer.from(contents, start, NONCE_BYTES + size);
       start += encoded.length;
-      entries.push(unpackEntry(values, words, i, encoded));
     }
+    const payloads: Payload[] = [];
+    for (const packed of (values[i + PAYLOADS] ?? []) as readonly PackedPayload[]) {
+      const bytes = new Uint8Array(contents, start, packed.size);
+      start += packed.size;
+      payloads.push({ hash: packed.hash, bytes });
+    }
+    entries.push(unpackEntry(values, words, i, payloads, encoded));
   }
   return [tenant, { ...request, entries }];
 }
 
+const NOTHING = new ArrayBuffer(0);
+
+/** A payload without its bytes. */
+interface PackedPayload {
+  readonly hash: string;
+  readonly size: number;
+}
+
 /** Where an entry has its content, or the size of it. */
 const CONTENT = 4;
+/** And its payloads; null if it has none. */
+const PAYLOADS = 13;
 
 function packEntry(
   entry: NewEntry,
@@ -107,12 +138,16 @@ function packEntry(
     entry.createdAt,
     entry.interaction,
     entry.parentId,
-    entry.payloads.length === 0 ? null : entry.payloads,
+    entry.payloads.length === 0 ? null : entry.payloads.map(toPacked),
     rareOf(entry),
     usage?.outputTokens,
     usage?.cacheCreationTokens,
     usage?.cacheReadTokens,
   );
+}
+
+function toPacked({ hash, bytes }: Payload): PackedPayload {
+  return { hash, size: bytes.length };
 }
 
 function wordNumber(word: string | null, words: (string | null)[]): number {
@@ -124,7 +159,8 @@ function unpackEntry(
   values: readonly unknown[],
   words: readonly (string | null)[],
   at: number,
-  encoded?: Buffer,
+  payloads: readonly Payload[],
+  encoded: Buffer | undefined,
 ): NewEntry {
   const wordAt = (i: number) => words[values[at + i] as number];
   const inputTokens = values[at + 6] as number | null;
@@ -136,7 +172,7 @@ function unpackEntry(
     role: wordAt(2),
     actor: wordAt(3),
     content: encoded === undefined ? values[at + CONTENT] : "",
-    payloads: values[at + 13] ?? [],
+    payloads,
     contentBytes: values[at + 5],
     usage,
     model: wordAt(7),

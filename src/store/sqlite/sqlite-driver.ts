@@ -195,9 +195,10 @@ export class SqliteConnection {
     if (this.#database.isTransaction) this.exec("ROLLBACK");
   }
 
-  /** Moves what is in the write-ahead log into the database. False if somebody was in the way. */
+  /** Moves the write-ahead log into the database. False if somebody was in the way of all or some. */
   checkpoint(mode: "PASSIVE" | "TRUNCATE"): boolean {
-    return this.get(`PRAGMA wal_checkpoint(${mode})`)?.["busy"] === 0;
+    const { busy, log, checkpointed } = this.get(`PRAGMA wal_checkpoint(${mode})`) ?? {};
+    return busy === 0 && log === checkpointed;
   }
 
   /** What commits survive from now on, with all that was committed before. Not in a transaction. */

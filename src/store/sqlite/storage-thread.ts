@@ -60,10 +60,9 @@ function serveWrites(): void {
     port.postMessage({ replies, walLarge });
     replies = [];
   };
-  const attempt = (id: number, work: () => void) => {
+  const attempt = (id: number, work: () => unknown) => {
     try {
-      work();
-      replies.push({ id, value: undefined });
+      replies.push({ id, value: work() });
     } catch (error) {
       replies.push({ id, failure: toFailure(error) });
     }

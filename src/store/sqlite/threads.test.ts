@@ -1,6 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { open } from "../../open.ts";
 
@@ -28,6 +30,31 @@ test("answers that come together leave the event loop turns between them", async
     );
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThan(64);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the log is written over once a piece of upkeep has let go of what it read", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+  const path = join(folder, "store.db");
+  try {
+    await using engine = await open(path, { indexing: { flushAt: 0 } });
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    // As long as somebody reads an earlier moment, what came after it stays in the log.
+    const earlier = new DatabaseSync(path, { readOnly: true });
+    earlier.exec("BEGIN");
+    earlier.prepare("SELECT count(*) FROM entries").get();
+    const say = () =>
+      session.append({ role: "user", content: randomBytes(2 * 1024 * 1024).toString("base64") });
+    for (let i = 0; i < 10; i++) await say();
+    earlier.close();
+    await engine.maintainIndex("upkeep");
+    const size = () => statSync(`${path}-wal`).size;
+    const before = size();
+    expect(before).toBeGreaterThan(16 * 1024 * 1024);
+    await say();
+    expect(size()).toBe(before);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -43,11 +43,13 @@ export class Threads implements Executor {
   #host: HostWriter | undefined;
   /** A write of the host's that is not yet durable. */
   #hostWrite: Promise<unknown> | undefined;
-  #checkpointing = false;
+  #checkpointing: Promise<void> | undefined;
+  /** Some of the log could not be moved: somebody read an earlier moment. */
+  #isLogLeft = false;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    this.#writer = new Thread({ ...options, role: "writer" }, () => this.#checkpoint());
+    this.#writer = new Thread({ ...options, role: "writer" }, () => void this.#checkpoint());
     this.#reader = new Thread({ ...options, role: "reader" }, () => undefined);
   }
 
@@ -88,7 +90,8 @@ export class Threads implements Executor {
   ): Promise<MaintenanceReport> {
     if (this.#options.readOnly) return Promise.reject(openForReading());
     this.#indexer = alive(this.#indexer) ?? this.#start("indexer");
-    return this.#indexer.ask(MAINTAIN, [tenant, task, unreadable]) as Promise<MaintenanceReport>;
+    const report = this.#indexer.ask(MAINTAIN, [tenant, task, unreadable]);
+    return report.then((told) => this.#moveRest().then(() => told as MaintenanceReport));
   }
 
   async stopMaintenance(): Promise<void> {
@@ -118,7 +121,7 @@ export class Threads implements Executor {
     const outcome = this.#host.write(name, args);
     if (outcome === undefined) return undefined;
     if ("error" in outcome) return Promise.reject(outcome.error);
-    if (this.#host.takeLogLarge()) this.#checkpoint();
+    if (this.#host.takeLogLarge()) void this.#checkpoint();
     const synced = this.#host.sync();
     if (synced === undefined) return Promise.resolve(outcome.value);
     const acknowledged = synced.then(() => outcome.value);
@@ -134,17 +137,30 @@ export class Threads implements Executor {
    * writer then moves the little that came meanwhile: only a log without a rest is written over from
    * its start, and one that never is would grow for as long as somebody writes.
    */
-  #checkpoint(): void {
-    if (this.#checkpointing) return;
-    this.#checkpointing = true;
-    const done = () => {
-      this.#checkpointing = false;
-    };
+  #checkpoint(): Promise<void> {
     // A checkpoint that could not run is tried again at the next growth: nothing depends on it.
-    this.#reader
+    this.#checkpointing ??= this.#reader
       .ask(CHECKPOINT, [])
       .then(() => this.#writer.ask(CHECKPOINT, []))
-      .then(done, done);
+      .then(
+        (isWhole) => {
+          this.#isLogLeft = isWhole === false;
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        this.#checkpointing = undefined;
+      });
+    return this.#checkpointing;
+  }
+
+  /**
+   * While much is written, the index holds one snapshot after the other, and the log would never come
+   * to its end: so the next piece of upkeep begins when what the last one kept is moved.
+   */
+  async #moveRest(): Promise<void> {
+    await this.#checkpointing;
+    if (this.#isLogLeft) await this.#checkpoint();
   }
 }
 

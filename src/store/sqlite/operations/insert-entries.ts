@@ -29,9 +29,18 @@ const PLAIN_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id,
     hash, fed_at, fed_hash, fed_usage, fed_usage_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
+/** For what most entries of a history are: committed, with their metadata in a pack. */
+const PACKED_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
+    depth, ordinal, kind, role, actor, status, model, input_tokens, output_tokens,
+    cache_creation_tokens, cache_read_tokens, created_at, content, content_bytes, nonce, hash,
+    fed_at, fed_hash, pack)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
 const SQL = statements("insert_entries", {
   insertEntry: insertRows(1, ENTRY_INSERT),
   insertTenEntries: insertRows(10, ENTRY_INSERT),
+  insertPacked: insertRows(1, PACKED_INSERT),
+  insertTenPacked: insertRows(10, PACKED_INSERT),
   insertPlain: insertRows(1, PLAIN_INSERT),
   insertTenPlain: insertRows(10, PLAIN_INSERT),
 });
@@ -93,6 +102,13 @@ export function insertEntries(
     runInTens(db, SQL.insertPlain, SQL.insertTenPlain, rows, (row) =>
       plainValues(tenant, session, row, fed()),
     );
+  } else if (parts !== undefined && rows.every((row, i) => isPacked(row, parts[i], told[i]))) {
+    runInTens(db, SQL.insertPacked, SQL.insertTenPacked, rows, (row) => {
+      const i = next;
+      const own = fed();
+      const parentId = parentAfter(row, own, beforeAt(i));
+      return packedValues(tenant, session, row, parts[i] as StoredParts, parentId, own);
+    });
   } else {
     runInTens(db, SQL.insertEntry, SQL.insertTenEntries, rows, (row) => {
       const i = next;
@@ -102,6 +118,20 @@ export function insertEntries(
       return entryValues(tenant, session, row, stored, parentAfter(row, own, before), own);
     });
   }
+}
+
+function isPacked(
+  { entry, status }: EntryRow,
+  parts: StoredParts | undefined,
+  fed: FeedRow | undefined,
+): boolean {
+  return (
+    status === "committed" &&
+    parts?.metadata === null &&
+    entry.adapter === null &&
+    entry.copiedFrom === undefined &&
+    fed?.usage === undefined
+  );
 }
 
 function isPlain({ entry, status }: EntryRow): boolean {
@@ -139,6 +169,45 @@ function plainValues(tenant: number, session: number, row: EntryRow, fed: FeedRo
     fed.hash,
     toBytes(fed.usage?.change.details),
     fed.usage?.hash ?? null,
+  ];
+}
+
+function packedValues(
+  tenant: number,
+  session: number,
+  row: EntryRow,
+  parts: StoredParts,
+  parentId: string | null,
+  fed: FeedRow,
+): SqlValue[] {
+  const { entry, place } = row;
+  const { usage } = entry;
+  return [
+    tenant,
+    fed.number,
+    session,
+    place.sequence,
+    entry.id,
+    parentId,
+    place.chain,
+    place.depth,
+    place.ordinal,
+    entry.kind,
+    entry.role,
+    entry.actor,
+    entry.model,
+    usage === null ? null : usage.inputTokens,
+    usage === null ? null : usage.outputTokens,
+    usage === null ? null : usage.cacheCreationTokens,
+    usage === null ? null : usage.cacheReadTokens,
+    entry.createdAt,
+    parts.content,
+    entry.contentBytes,
+    row.nonce,
+    row.hash,
+    fed.at,
+    fed.hash,
+    parts.pack,
   ];
 }
 
