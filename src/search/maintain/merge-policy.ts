@@ -16,11 +16,10 @@ const SMALL_SIZES = [1_024, 8_192] as const;
 const LARGE_FAN = 4;
 /**
  * While more is written than can be indexed, joining would only be repeated soon: more at once then.
- * The rest is joined when there is time. Of small ones not as many as possible: a join of 32 keeps
- * those waiting who write, and leaves half of all to be joined when nobody writes any more.
+ * Not as many as possible: a join of 32 keeps those waiting who write, and leaves half of all to be
+ * joined when nobody writes any more.
  */
-const BUSY_SMALL_FAN = 16;
-const BUSY_LARGE_FAN = 8;
+const BUSY_FAN = 16;
 
 /**
  * Adjacent segments that should become one: of small ones at least `SMALL_FAN` of one level or below,
@@ -31,9 +30,12 @@ export function segmentsToMerge(segments: readonly SegmentInfo[]): readonly Segm
   return adjacent(segments, SMALL_FAN, LARGE_FAN);
 }
 
-/** The same while much is being written: fewer joins of more segments. */
+/**
+ * The same while much is being written: fewer joins of more segments. Large ones are left for later:
+ * joining them takes memory by the message, beside that of who writes.
+ */
 export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
-  return adjacent(segments, BUSY_SMALL_FAN, BUSY_LARGE_FAN);
+  return adjacent(segments, BUSY_FAN, Number.POSITIVE_INFINITY);
 }
 
 /** What somebody who has the time would join: as much as fits into one. Empty: nothing. */
