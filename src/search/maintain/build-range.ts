@@ -41,10 +41,7 @@ const SLICE = 1_024;
 /** Messages between two moments at which others may run: a few milliseconds. */
 const BREATH_ENTRIES = 64;
 
-/**
- * A slice of what has come meanwhile that has no more than this many rows is the last: the end of the
- * feed is reached.
- */
+/** The slice that reaches the end of a feed that grows is the last if it has no more than this. */
 const FEW_ROWS = 256;
 
 export interface Stretch {
@@ -74,7 +71,8 @@ export function* buildRange(
     if (slice.through === through) break;
     const { entries, ...rest } = slice;
     slices.push(rest);
-    isLast = slice.through >= end || (now && slice.through - through <= FEW_ROWS);
+    const isEnd = now && slice.through >= slice.head && slice.through - through <= FEW_ROWS;
+    isLast = slice.through >= end || isEnd;
     through = slice.through;
     for (const [i, entry] of entries.entries()) {
       if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });

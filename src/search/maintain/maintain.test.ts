@@ -87,6 +87,16 @@ test("what is written while the tail is moved is moved with it, unless it is lit
   expect(coming).toEqual([]);
 });
 
+test("slices that huge messages cut short do not end a segment", () => {
+  const model = new IndexModel();
+  const session = model.createSession();
+  for (let i = 0; i < 999; i++) model.append(session, "user", "as if it were huge");
+  const answer = (need: Need) =>
+    model.answer(need.need === "feed" ? { ...need, limit: Math.min(need.limit, 100) } : need);
+  const report = runNow(maintainIndex("upkeep", optionsOf("1")), answer);
+  expect(report).toMatchObject({ documents: 999, through: 1_000 });
+});
+
 test("a rebuild also builds what was joined meanwhile", () => {
   const model = withSegments(17);
   const rebuild = { rebuildThrough: model.manifest.version };

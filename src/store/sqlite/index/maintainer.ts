@@ -20,6 +20,7 @@ import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts
 import { upkeepOptions } from "../../index/upkeep-options.ts";
 import type { ExecutorOptions } from "../executor.ts";
 import { findTenant } from "../operations/feed.ts";
+import { endRead } from "../operations/index.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { checkVersion, readEpoch } from "../sqlite-schema.ts";
 import { answerRead } from "./answer.ts";
@@ -207,7 +208,7 @@ class FileUpkeep implements IndexUpkeep {
 
   endSnapshot(): void {
     this.#feedRead = false;
-    if (this.#reader.handle.isTransaction) this.#reader.commit();
+    if (this.#reader.handle.isTransaction) endRead(this.#reader);
   }
 
   async #swap(

@@ -149,7 +149,7 @@ function checkForeignMigration(db: SqliteConnection): void {
 }
 
 /** In a damaged file even this COMMIT may fail; there is nothing to lose, and the answer stands. */
-function endRead(db: SqliteConnection): void {
+export function endRead(db: SqliteConnection): void {
   try {
     db.commit();
   } catch {
