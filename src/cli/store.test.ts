@@ -5,11 +5,12 @@ import { expect, test } from "vitest";
 const MB = 1024 * 1024;
 
 test("new objects get a few megabytes on every thread, and no more later", async () => {
+  // Left alone, both begin with 4 and have 64 then.
   const { own, thread } = await roomOfProcess();
   expect(own.first).toBeGreaterThanOrEqual(8 * MB);
-  expect(own.later).toBeLessThanOrEqual(Math.max(own.first, 16 * MB));
+  expect(own.later).toBeLessThanOrEqual(32 * MB);
   expect(thread.first).toBeGreaterThanOrEqual(4 * MB);
-  expect(thread.later).toBeLessThanOrEqual(2 * 4 * MB);
+  expect(thread.later).toBeLessThanOrEqual(16 * MB);
 });
 
 interface Room {
@@ -48,7 +49,7 @@ function roomWhenKept(spaces: () => { space_name: string; space_size: number }[]
   const roomBytes = () => spaces().find((each) => each.space_name === "new_space")?.space_size ?? 0;
   const first = roomBytes();
   const kept: unknown[] = [];
-  for (let i = 0; i < 30_000; i++) {
+  for (let i = 0; i < 300_000; i++) {
     kept.push(new Array(128).fill(i));
     if (kept.length > 10_000) kept.length = 0;
   }
