@@ -8,17 +8,18 @@ import { type Asking, ask } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
 import { Blobs } from "./blobs.ts";
 import type { IndexCache } from "./index-cache.ts";
-import { CHUNK_DOCUMENTS, FACTS_BLOCK, type Field, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
+import { CHUNK_DOCUMENTS, FACTS_BLOCK, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
 import { findErased, type Gone } from "./liveness.ts";
 import { mergeField } from "./merge-field.ts";
 import { emptyFacts, type MessageColumns, readFacts } from "./message-columns.ts";
 import {
   byCodeUnit,
+  byNumber,
   DROPPED,
   joinKeys,
   joinMessages,
+  NewOrder,
   type Renumbering,
-  type Run,
 } from "./renumbering.ts";
 import { SegmentReader } from "./segment-reader.ts";
 import { type SegmentSize, SegmentWriter } from "./segment-writer.ts";
@@ -46,29 +47,22 @@ export function* mergeSegments(
   const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
   const readers = opened.filter((reader) => reader !== undefined);
 
-  const { columns, renumbering, runs } = yield* mergeMessages(readers, gone, blobs);
-  const sessions = joinKeys(
-    yield* all(blobs, readers, (reader) => reader.sessionKeys()),
-    (a: number, b: number) => a - b,
-    (session) => dead.has(session),
-  );
-  const memories = joinKeys(
-    yield* all(blobs, readers, (reader) => reader.noteKeys("memory")),
-    byCodeUnit,
-    () => false,
-  );
+  const { columns, renumbering } = yield* mergeMessages(readers, gone, blobs);
+  const sessionKeys = yield* all(blobs, readers, (reader) => reader.sessionKeys());
+  const sessions = joinKeys(sessionKeys, byNumber, (session) => dead.has(session));
+  const memoryKeys = yield* all(blobs, readers, (reader) => reader.noteKeys("memory"));
+  const memories = joinKeys(memoryKeys, byCodeUnit, () => false);
   const factSessions = yield* all(blobs, readers, (reader) => reader.factSessions());
-  const facts = joinKeys(
-    yield* all(blobs, readers, (reader) => reader.noteKeys("fact")),
-    byCodeUnit,
-    (_id, source, document) => dead.has(factSessions[source]?.[document] ?? 0),
+  const factKeys = yield* all(blobs, readers, (reader) => reader.noteKeys("fact"));
+  const facts = joinKeys(factKeys, byCodeUnit, (_id, source, document) =>
+    dead.has(factSessions[source]?.[document] ?? 0),
   );
 
   const writer = new SegmentWriter(columns, {
-    sessions: sessions.keys,
-    memories: memories.keys,
-    facts: facts.keys,
-    factSessions: joinNumbers(factSessions, facts.renumbering, facts.keys.length),
+    sessions: renumbered(sessionKeys, sessions.renumbering, new Uint32Array(sessions.count)),
+    memories: renumbered(memoryKeys, memories.renumbering, new Array<string>(memories.count)),
+    facts: renumbered(factKeys, facts.renumbering, new Array<string>(facts.count)),
+    factSessions: renumbered(factSessions, facts.renumbering, new Uint32Array(facts.count)),
   });
   const pending: PackedBlob[] = [];
   let pauses = 0;
@@ -80,7 +74,7 @@ export function* mergeSegments(
     yield* ask<"breath">({ need: "breath", gentle: true });
     if (++pauses % BETWEEN_PAUSES === 0) yield* between();
   };
-  yield* mergeFacts(readers, runs, renumbering, writer, blobs, pause);
+  yield* mergeFacts(readers, renumbering, writer, blobs, pause);
   const messages = writer.messages();
   yield* mergeField("message", readers, renumbering, columns.count, messages.writer, blobs, pause);
   messages.finish();
@@ -92,10 +86,10 @@ export function* mergeSegments(
     fact: facts,
   };
   for (const field of [...SESSION_FIELDS, ...NOTE_FIELDS]) {
-    const { keys, renumbering: numbers } = joined[field];
-    const lengths = yield* mergeLengths(field, readers, numbers, keys.length, blobs);
-    const keyed = writer.keyed(field, lengths);
-    yield* mergeField(field, readers, numbers, keys.length, keyed.writer, blobs, pause);
+    const { count, renumbering: numbers } = joined[field];
+    const own = yield* all(blobs, readers, (reader) => reader.lengths(field));
+    const keyed = writer.keyed(field, renumbered(own, numbers, new Uint16Array(count)));
+    yield* mergeField(field, readers, numbers, count, keyed.writer, blobs, pause);
     keyed.finish();
   }
   const { blobs: rest, ...size } = writer.finish();
@@ -116,7 +110,6 @@ function* all<Value>(
 interface MergedMessages {
   readonly columns: MessageColumns;
   readonly renumbering: Renumbering;
-  readonly runs: readonly Run[];
 }
 
 function* mergeMessages(
@@ -130,7 +123,7 @@ function* mergeMessages(
   });
   const erased = yield* all(blobs, readers, (reader) => findErased(reader, gone.erased));
   const dropped = erased.map((documents) => new Set(documents));
-  const { count, sessions, renumbering, runs } = joinMessages(tables, gone.sessions, dropped);
+  const { count, sessions, renumbering } = joinMessages(tables, gone.sessions, dropped);
   const columns = {
     ...{ count, sessions },
     roles: new Uint8Array(count),
@@ -139,7 +132,7 @@ function* mergeMessages(
   for (const [source, reader] of readers.entries()) {
     yield* copyChunks(reader, renumbering[source] as Uint32Array, columns, blobs);
   }
-  return { columns, renumbering, runs };
+  return { columns, renumbering };
 }
 
 function* copyChunks(
@@ -164,12 +157,11 @@ function* copyChunks(
 const FACTS_STRIDE = 64;
 
 /**
- * Writes the facts of all messages, a block after another. The runs go through each source from start
- * to end, so of each one block is at hand.
+ * Writes the facts of all messages, a block after another. Each source is gone through from start to
+ * end, so of each one block is at hand.
  */
 function* mergeFacts(
   readers: readonly SegmentReader[],
-  runs: readonly Run[],
   renumbering: Renumbering,
   writer: SegmentWriter,
   blobs: Blobs,
@@ -179,64 +171,44 @@ function* mergeFacts(
   const joined = emptyFacts();
   let filled = 0;
   let blocks = 0;
-  for (const { source, from, to } of runs) {
-    const reader = readers[source] as SegmentReader;
-    const numbers = renumbering[source] as Uint32Array;
+  const order = new NewOrder(renumbering);
+  while (order.next()) {
+    const { source, document } = order;
     const at = own[source] as (typeof own)[number];
-    for (let document = from; document < to; document++) {
-      if (numbers[document] === DROPPED) continue;
-      const block = Math.floor(document / FACTS_BLOCK);
-      if (at.block !== block) {
-        const record = yield* blobs.complete(() => reader.factsRecord(block));
-        if (record !== undefined) readFacts(record, at.facts);
-        at.block = block;
-      }
-      const place = document % FACTS_BLOCK;
-      joined.sequences[filled] = at.facts.sequences[place] as number;
-      joined.chains[filled] = at.facts.chains[place] as number;
-      joined.depths[filled] = at.facts.depths[place] as number;
-      joined.times[filled] = at.facts.times[place] as number;
-      if (++filled < FACTS_BLOCK) continue;
-      writer.addFacts(joined, 0, filled);
-      filled = 0;
-      if (++blocks % FACTS_STRIDE > 0) continue;
-      yield* pause();
-      blobs.release();
+    const block = Math.floor(document / FACTS_BLOCK);
+    if (at.block !== block) {
+      const reader = readers[source] as SegmentReader;
+      const record = yield* blobs.complete(() => reader.factsRecord(block));
+      if (record !== undefined) readFacts(record, at.facts);
+      at.block = block;
     }
+    const place = document % FACTS_BLOCK;
+    joined.sequences[filled] = at.facts.sequences[place] as number;
+    joined.chains[filled] = at.facts.chains[place] as number;
+    joined.depths[filled] = at.facts.depths[place] as number;
+    joined.times[filled] = at.facts.times[place] as number;
+    if (++filled < FACTS_BLOCK) continue;
+    writer.addFacts(joined, 0, filled);
+    filled = 0;
+    if (++blocks % FACTS_STRIDE > 0) continue;
+    yield* pause();
+    blobs.release();
   }
   if (filled > 0) writer.addFacts(joined, 0, filled);
 }
 
-/** One number a document, under the new numbers. */
-function joinNumbers(
-  sources: readonly Uint32Array[],
+/** What each document has, under the new numbers: fills `joined`, which has a place for each. */
+function renumbered<Value, Joined extends { [number: number]: Value }>(
+  sources: readonly ArrayLike<Value>[],
   renumbering: Renumbering,
-  count: number,
-): Uint32Array {
-  const joined = new Uint32Array(count);
-  for (const [source, numbers] of sources.entries()) {
-    for (const [document, number] of numbers.entries()) {
-      const to = renumbering[source]?.[document] ?? DROPPED;
-      if (to !== DROPPED) joined[to] = number;
+  joined: Joined,
+): Joined {
+  for (const [source, values] of sources.entries()) {
+    const numbers = renumbering[source] as Uint32Array;
+    for (let document = 0; document < values.length; document++) {
+      const to = numbers[document] as number;
+      if (to !== DROPPED) joined[to] = values[document] as Value;
     }
   }
   return joined;
-}
-
-function* mergeLengths(
-  field: Exclude<Field, "message">,
-  readers: readonly SegmentReader[],
-  renumbering: Renumbering,
-  count: number,
-  blobs: Blobs,
-): Asking<Uint16Array> {
-  const own = yield* all(blobs, readers, (reader) => reader.lengths(field));
-  const lengths = new Uint16Array(count);
-  for (const [source, values] of own.entries()) {
-    for (const [document, length] of values.entries()) {
-      const to = renumbering[source]?.[document] ?? DROPPED;
-      if (to !== DROPPED) lengths[to] = length;
-    }
-  }
-  return lengths;
 }

@@ -1,4 +1,8 @@
-/** Which documents go into a joined segment, and under which numbers. */
+/**
+ * Which documents go into a joined segment, and under which numbers.
+ *
+ * There may be millions of them: nothing is held for each but its new number.
+ */
 
 /** A document that does not. */
 export const DROPPED = 0xffff_ffff;
@@ -6,8 +10,8 @@ export const DROPPED = 0xffff_ffff;
 /** For each source, the new number of each of its documents, or `DROPPED`. */
 export type Renumbering = readonly Uint32Array[];
 
-export interface JoinedKeys<Key> {
-  readonly keys: readonly Key[];
+export interface JoinedKeys {
+  readonly count: number;
   readonly renumbering: Renumbering;
 }
 
@@ -19,37 +23,39 @@ export function joinKeys<Key>(
   sources: readonly ArrayLike<Key>[],
   compare: (a: Key, b: Key) => number,
   isDropped: (key: Key, source: number, document: number) => boolean,
-): JoinedKeys<Key> {
-  const newest = new Map<Key, { readonly source: number; readonly document: number }>();
-  for (const [source, keys] of sources.entries()) {
-    for (let document = 0; document < keys.length; document++) {
-      const key = keys[document] as Key;
-      if (!isDropped(key, source, document)) newest.set(key, { source, document });
-    }
-  }
-  const keys = [...newest.keys()].sort(compare);
+): JoinedKeys {
   const renumbering = sources.map((each) => new Uint32Array(each.length).fill(DROPPED));
-  for (const [number, key] of keys.entries()) {
-    const from = newest.get(key);
-    if (from !== undefined) (renumbering[from.source] as Uint32Array)[from.document] = number;
-  }
-  return { keys, renumbering };
+  let count = 0;
+  /** The document that has the last number so far. */
+  let lastSource = -1;
+  let lastDocument = -1;
+  const keyOf = (source: number, document: number) =>
+    (sources[source] as ArrayLike<Key>)[document] as Key;
+  visitInOrder(sources, compare, (source, document) => {
+    const key = keyOf(source, document);
+    if (isDropped(key, source, document)) return;
+    if (lastSource >= 0 && compare(keyOf(lastSource, lastDocument), key) === 0) {
+      (renumbering[lastSource] as Uint32Array)[lastDocument] = DROPPED;
+    } else count++;
+    (renumbering[source] as Uint32Array)[document] = count - 1;
+    lastSource = source;
+    lastDocument = document;
+  });
+  return { count, renumbering };
 }
 
-/** A run of messages of one session in one source. */
-export interface Run {
-  readonly session: number;
-  readonly source: number;
-  readonly from: number;
-  readonly to: number;
+/** The messages of one segment: each session begins where the one before it ends. */
+export interface MessageTable {
+  readonly slots: number;
+  /** The sessions, ascending. */
+  readonly numbers: Uint32Array;
+  readonly starts: Uint32Array;
 }
 
 export interface JoinedMessages {
   readonly count: number;
   readonly sessions: Uint32Array;
   readonly renumbering: Renumbering;
-  /** All messages in their new order; some of them may be dropped. */
-  readonly runs: readonly Run[];
 }
 
 /**
@@ -58,36 +64,96 @@ export interface JoinedMessages {
  * documents that are `dropped` stay behind.
  */
 export function joinMessages(
-  sources: readonly {
-    readonly slots: number;
-    readonly numbers: Uint32Array;
-    readonly starts: Uint32Array;
-  }[],
+  sources: readonly MessageTable[],
   dead: ReadonlySet<number>,
   dropped: readonly ReadonlySet<number>[],
 ): JoinedMessages {
-  const runs: Run[] = [];
-  for (const [source, { slots, numbers, starts }] of sources.entries()) {
-    for (const [i, session] of numbers.entries()) {
-      if (dead.has(session)) continue;
-      runs.push({ session, source, from: starts[i] as number, to: starts[i + 1] ?? slots });
-    }
-  }
-  runs.sort((a, b) => a.session - b.session || a.source - b.source);
-
-  const most = runs.reduce((total, { from, to }) => total + to - from, 0);
+  const most = sources.reduce((total, { slots }) => total + slots, 0);
   const sessions = new Uint32Array(most);
   const renumbering = sources.map(({ slots }) => new Uint32Array(slots).fill(DROPPED));
   let next = 0;
-  for (const { session, source, from, to } of runs) {
-    for (let document = from; document < to; document++) {
+  const sessionsOf = sources.map(({ numbers }) => numbers);
+  visitInOrder(sessionsOf, byNumber, (source, at) => {
+    const { numbers, starts, slots } = sources[source] as MessageTable;
+    const session = numbers[at] as number;
+    if (dead.has(session)) return;
+    const end = starts[at + 1] ?? slots;
+    for (let document = starts[at] as number; document < end; document++) {
       if (dropped[source]?.has(document)) continue;
       (renumbering[source] as Uint32Array)[document] = next;
       sessions[next] = session;
       next++;
     }
+  });
+  return { count: next, sessions: sessions.subarray(0, next), renumbering };
+}
+
+/** Goes through the documents of all sources in the order of their new numbers. */
+export class NewOrder {
+  readonly #renumbering: Renumbering;
+  readonly #places: Uint32Array;
+  #number = -1;
+  source = 0;
+  document = -1;
+
+  constructor(renumbering: Renumbering) {
+    this.#renumbering = renumbering;
+    this.#places = new Uint32Array(renumbering.length);
   }
-  return { count: next, sessions: sessions.subarray(0, next), renumbering, runs };
+
+  /** False at the end. */
+  next(): boolean {
+    this.#number++;
+    // The next one is mostly in the same source as the one before.
+    for (let i = 0; i < this.#renumbering.length; i++) {
+      const source = (this.source + i) % this.#renumbering.length;
+      const numbers = this.#renumbering[source] as Uint32Array;
+      let at = this.#places[source] as number;
+      while (numbers[at] === DROPPED) at++;
+      const isFound = numbers[at] === this.#number;
+      this.#places[source] = isFound ? at + 1 : at;
+      if (!isFound) continue;
+      this.source = source;
+      this.document = at;
+      return true;
+    }
+    return false;
+  }
+}
+
+/** Goes through ascending sources in the order of their keys; of equal ones the older source first. */
+function visitInOrder<Key>(
+  sources: readonly ArrayLike<Key>[],
+  compare: (a: Key, b: Key) => number,
+  visit: (source: number, at: number) => void,
+): void {
+  const places = new Uint32Array(sources.length);
+  const isOver = (source: number) =>
+    (places[source] as number) >= (sources[source] as ArrayLike<Key>).length;
+  const keyOf = (source: number) =>
+    (sources[source] as ArrayLike<Key>)[places[source] as number] as Key;
+  const isBefore = (a: number, b: number) => (compare(keyOf(a), keyOf(b)) || a - b) < 0;
+  for (;;) {
+    let first = -1;
+    let second = -1;
+    for (let source = 0; source < sources.length; source++) {
+      if (isOver(source)) continue;
+      if (first < 0 || isBefore(source, first)) {
+        second = first;
+        first = source;
+      } else if (second < 0 || isBefore(source, second)) second = source;
+    }
+    if (first < 0) return;
+    // What was written together is mostly found together: no other is looked at in between.
+    do {
+      visit(first, places[first] as number);
+      (places[first] as number)++;
+    } while (!isOver(first) && (second < 0 || isBefore(first, second)));
+  }
+}
+
+export function byNumber(a: number, b: number): number {
+  return a - b;
 }
 
 /** The order of a dictionary, and of the names of notes. */

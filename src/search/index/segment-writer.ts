@@ -135,16 +135,19 @@ export class SegmentWriter {
 }
 
 function messageSessions({ sessions, count }: MessageColumns): Uint8Array {
-  const numbers: number[] = [];
-  const starts: number[] = [];
-  for (let i = 0; i < count; i++) {
-    if (i > 0 && sessions[i] === sessions[i - 1]) continue;
-    numbers.push(sessions[i] as number);
-    starts.push(i);
+  const isFirst = (i: number) => i === 0 || sessions[i] !== sessions[i - 1];
+  let length = 0;
+  for (let i = 0; i < count; i++) if (isFirst(i)) length++;
+  const numbers = new Uint32Array(length);
+  const starts = new Uint32Array(length);
+  for (let i = 0, at = 0; i < count; i++) {
+    if (!isFirst(i)) continue;
+    numbers[at] = sessions[i] as number;
+    starts[at++] = i;
   }
   const writer = new ByteWriter();
-  writer.array(Uint32Array.from(numbers));
-  writer.array(Uint32Array.from(starts));
+  writer.array(numbers);
+  writer.array(starts);
   return writer.take();
 }
 
