@@ -189,13 +189,15 @@ function newestOf<Key extends number | string>(
   isDead: ((key: Key, document: number) => boolean) | undefined,
 ): { readonly live: Uint8Array; readonly isAll: boolean } {
   const live = new Uint8Array(keys.length);
-  if (isLast && seen.size === 0 && isDead === undefined && isAscending(keys)) {
+  // Usually the last source has most of the keys, each once: nobody looks for them any more.
+  const isEnough = isLast && isAscending(keys);
+  if (isEnough && seen.size === 0 && isDead === undefined) {
     return { live: live.fill(1), isAll: true };
   }
   for (let document = keys.length - 1; document >= 0; document--) {
     const key = keys[document] as Key;
     if (seen.has(key)) continue;
-    seen.add(key);
+    if (!isEnough) seen.add(key);
     if (isDead === undefined || !isDead(key, document)) live[document] = 1;
   }
   return { live, isAll: false };
