@@ -403,6 +403,20 @@ describe("the index ranks as the plain formula does", () => {
   });
 });
 
+test("messages of one score are in order although what decides is read late", () => {
+  // As many as are ranked, and some more: who was put first at first may have kept others out.
+  const profile = { ...SEED_PROFILE, candidates: 1 };
+  const fixture = new Fixture();
+  for (let i = 0; i < 1_500; i++) {
+    const session = fixture.model.createSession();
+    const isFound = i >= 700 && i < 735;
+    const time = isFound ? i : (i * 7_919) % 1_500;
+    fixture.model.append(session, "user", isFound ? "cron" : "job", { time });
+  }
+  fixture.maintain("flush");
+  expectSame(fixture, new BruteForce(fixture.model), "cron", { profile });
+});
+
 describe("what was deleted", () => {
   test("leaves the segments by itself when it is much, or old", () => {
     const fixture = new Fixture();

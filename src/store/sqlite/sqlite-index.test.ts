@@ -293,6 +293,18 @@ test("a search after one that was told nothing new sees what was written since",
   }
 });
 
+test("what a search was told of one tenant is told to no other", async () => {
+  const store = await openSqliteStore(path, { inThread: true, indexing: { flushAt: 0 } });
+  onTestFinished(() => store.close());
+  // The feed of each has one change, then that of one has two.
+  await createSession(store, "a");
+  const { id } = await createSession(store, "b");
+  expect((await search(store, "zebra", "b")).hits).toEqual([]);
+  await append(store, "b", id, message("zebra"));
+  expect((await search(store, "zebra", "a")).hits).toEqual([]);
+  expect((await search(store, "zebra", "b")).hits).toHaveLength(1);
+});
+
 /** Changes one byte. */
 function damage(file: string, offset: number): void {
   const bytes = readFileSync(file);
