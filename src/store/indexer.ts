@@ -235,7 +235,7 @@ export class Indexer {
     if (isDue && !this.#closing && Date.now() >= tenant.pausedUntil) this.#startSoon(tenant);
   }
 
-  /** While much is being written, waits for as much as makes a large segment. */
+  /** Waits a moment before the next piece, and while much is being written for a large segment of it. */
   async #gather(tenant: Tenant): Promise<void> {
     const { flushAt } = this.#options;
     for (let before = -flushAt; before + flushAt <= tenant.behind; ) {

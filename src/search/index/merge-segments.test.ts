@@ -43,7 +43,7 @@ function byNumber(blobs: readonly PackedBlob[]): Map<number, Uint8Array> {
 }
 
 /** So few pieces that the memory of most is given to others while they are being joined. */
-const CACHE_BYTES = 3 * 1.5 * 16_384;
+const CACHE_BYTES = 3 * 1.1 * 16_384;
 
 function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<number>) {
   const written = new Map<number, Uint8Array>();

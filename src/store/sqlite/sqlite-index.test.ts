@@ -293,6 +293,45 @@ test("a search after one that was told nothing new sees what was written since",
   }
 });
 
+test("what a search was told of one tenant is told to no other", async () => {
+  const store = await openSqliteStore(path, { inThread: true, indexing: { flushAt: 0 } });
+  onTestFinished(() => store.close());
+  // The feed of each has one change, then that of one has two.
+  await createSession(store, "a");
+  const { id } = await createSession(store, "b");
+  expect((await search(store, "zebra", "b")).hits).toEqual([]);
+  await append(store, "b", id, message("zebra"));
+  expect((await search(store, "zebra", "a")).hits).toEqual([]);
+  expect((await search(store, "zebra", "b")).hits).toHaveLength(1);
+});
+
+test("a segment that takes in what comes does not keep the log from its end", async () => {
+  const options = { inThread: true, durability: "process", indexing: { flushAt: 0 } } as const;
+  const store = await openSqliteStore(path, options);
+  onTestFinished(() => store.close());
+  const { id } = await createSession(store, "a");
+  const say = (count: number) =>
+    append(store, "a", id, ...Array.from({ length: count }, () => message("one of many")));
+  for (let i = 0; i < 20; i++) await say(100);
+  const other = new DatabaseSync(path);
+  onTestFinished(() => other.close());
+  const moved: boolean[] = [];
+  let isDone = false;
+  const upkeep = store.maintain("a", "upkeep").finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await say(1);
+    // The turn in which upkeep breathes next.
+    await new Promise((resolve) => setImmediate(resolve));
+    const { log, checkpointed } = other.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() ?? {};
+    moved.push(log === checkpointed);
+  }
+  await upkeep;
+  expect(moved.length).toBeGreaterThan(10);
+  expect(moved.filter((isWhole) => !isWhole).length).toBeLessThan(moved.length / 2);
+});
+
 /** Changes one byte. */
 function damage(file: string, offset: number): void {
   const bytes = readFileSync(file);

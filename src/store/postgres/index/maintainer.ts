@@ -122,7 +122,7 @@ class DatabaseUpkeep implements IndexUpkeep {
         break;
       case "feed":
         if (need.now) await this.#endSnapshot();
-        this.#feedRead = true;
+        this.#feedRead = need.now !== true;
         break;
     }
     return answerRead(await this.#snapshots.current(), need);

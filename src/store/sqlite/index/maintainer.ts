@@ -181,7 +181,7 @@ class FileUpkeep implements IndexUpkeep {
       case "feed":
         if (need.now) this.endSnapshot();
         // Who asks for no rows wants to know where the feed ends.
-        if (need.limit > 0) this.#feedRead = true;
+        if (need.limit > 0) this.#feedRead = need.now !== true;
         break;
     }
     if (!this.#reader.handle.isTransaction) this.#reader.run("BEGIN");
