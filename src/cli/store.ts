@@ -159,7 +159,7 @@ export function prepareBulk(): void {
 const POLITE = 5;
 
 /**
- * Nobody waits for a bulk load at the keyboard, so other programs go first. Threads that start later
+ * A bulk load takes a while whatever it does, so other programs go first. Threads that start later
  * have the same priority: the index is then not the last of them, and who writes need not wait for it.
  */
 function giveWay(): void {

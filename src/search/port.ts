@@ -260,8 +260,8 @@ export type Need =
   | { readonly need: "sessionCount" }
   | { readonly need: "windows"; readonly windows: readonly WindowRequest[] }
   /**
-   * Makes blobs of a new segment durable. Nobody reads them before a manifest names them. Who asks does
-   * not look at them again: once they are written they may be handed back (`blob-packer.ts`).
+   * Stores blobs of a new segment, which are durable before a manifest names them: nobody reads them
+   * before. Who asks does not look at them again: once they are written they may be handed back (`blob-packer.ts`).
    */
   | {
       readonly need: "write";

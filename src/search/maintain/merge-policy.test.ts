@@ -61,6 +61,20 @@ test("while much is written fewer joins are made, and the segments stay bounded"
   expect(rewritten / (150 * 7_000)).toBeLessThan(1);
 });
 
+test("also while much is written for days", () => {
+  segments = [];
+  let most = 0;
+  // Sixty million messages.
+  for (let i = 0; i < 8_600; i++) {
+    segments.push(segment(7_000));
+    join(segmentsToMergeWhileBusy);
+    most = Math.max(most, segments.length);
+  }
+  // Of each of the two levels of large ones less than 64.
+  expect(most).toBeLessThanOrEqual(15 + 63 + 63);
+  expect(Math.max(...segments.map(({ documents }) => documents))).toBeLessThan(2_000_000);
+});
+
 test("a large segment is not written again for the sake of a few small ones", () => {
   segments = [segment(200_000), ...Array.from({ length: 7 }, () => segment(1_000))];
   expect(segmentsToMerge(segments)).toEqual([]);

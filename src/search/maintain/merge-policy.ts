@@ -20,6 +20,9 @@ const LARGE_FAN = 4;
  * joined when nobody writes any more.
  */
 const BUSY_FAN = 16;
+/** So many large ones are joined even then, some at a time: who writes for days must still find. */
+const BUSY_LARGE_FAN = 64;
+const BUSY_LARGE_JOINED = 16;
 
 /**
  * Adjacent segments that should become one: of small ones at least `SMALL_FAN` of one level or below,
@@ -31,11 +34,11 @@ export function segmentsToMerge(segments: readonly SegmentInfo[]): readonly Segm
 }
 
 /**
- * The same while much is being written: fewer joins of more segments. Large ones are left for later:
- * joining them takes memory by the message, beside that of who writes.
+ * The same while much is being written: fewer joins of more segments. Large ones are left for later
+ * unless there are very many: joining them takes memory by the message, beside that of who writes.
  */
 export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
-  return adjacent(segments, BUSY_FAN, Number.POSITIVE_INFINITY);
+  return adjacent(segments, BUSY_FAN, BUSY_LARGE_FAN, BUSY_LARGE_JOINED);
 }
 
 /** What somebody who has the time would join: as much as fits into one. Empty: nothing. */
@@ -60,6 +63,7 @@ function adjacent(
   segments: readonly SegmentInfo[],
   smallFan: number,
   largeFan: number,
+  largeJoined: number = MAX_JOINED,
 ): readonly SegmentInfo[] {
   const highest = Math.max(0, ...segments.map(level));
   for (let limit = 0; limit <= highest; limit++) {
@@ -68,7 +72,7 @@ function adjacent(
     // A large segment must not be written again for the sake of a few small ones.
     const counts = (info: SegmentInfo) => isSmall || level(info) === limit;
     for (const run of runs(segments, limit)) {
-      if (run.filter(counts).length >= fan) return run.slice(0, MAX_JOINED);
+      if (run.filter(counts).length >= fan) return run.slice(0, isSmall ? MAX_JOINED : largeJoined);
     }
   }
   return [];

@@ -106,8 +106,10 @@ export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolea
   try {
     const db = file.open();
     if (db === undefined || (mode === "PASSIVE" && db.pagesWritten < LARGE_LOG_PAGES)) return true;
-    db.pagesWritten = 0;
-    return db.checkpoint(mode);
+    const isMoved = db.checkpoint(mode);
+    // Of a part that somebody reads it is tried again soon, but not at every breath.
+    db.pagesWritten = isMoved ? 0 : LARGE_LOG_PAGES / 2;
+    return isMoved;
   } catch (error) {
     if (BackscrollError.is(error, "store_corrupt")) file.condemn();
     return true;
