@@ -1,15 +1,32 @@
+import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
-/** `npm test` has just built the package: the processes that tests start may use it. */
-const env = process.env["npm_lifecycle_event"] === "test" ? { BACKSCROLL_BUILT: "1" } : {};
+/** `npm test` has just built the package: commands that tests start may run what was built. */
+const isBuilt =
+  process.env["npm_lifecycle_event"] === "test" || process.env["BACKSCROLL_BUILT"] !== undefined;
+const env = isBuilt ? { BACKSCROLL_BUILT: "1" } : {};
+
+/** So may the threads of stores that tests open: most of a test was the start of its threads. */
+const alias = isBuilt
+  ? [
+      {
+        find: /^\.\/thread-file\.ts$/,
+        replacement: join(import.meta.dirname, "test/support/built-thread-file.ts"),
+      },
+    ]
+  : [];
 
 const config: ViteUserConfig = defineConfig({
   test: {
     // Most tests wait for a disk or for another process: three at once also on two cores.
     maxWorkers: 3,
-    globalSetup: ["./test/support/postgres-server.ts"],
+    globalSetup: [
+      "./test/support/postgres-server.ts",
+      ...(isBuilt ? ["./test/support/bundled-children.ts"] : []),
+    ],
     projects: [
       {
+        resolve: { alias },
         test: {
           name: "unit",
           env,
@@ -23,6 +40,7 @@ const config: ViteUserConfig = defineConfig({
         },
       },
       {
+        resolve: { alias },
         test: {
           name: "e2e",
           env,
