@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { open } from "../src/open.ts";
-import { ROOT } from "./support/cli.ts";
+import { environmentOf, ROOT } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { call, connectStdio, ERAS, failure } from "./support/mcp-client.ts";
 
@@ -124,7 +124,7 @@ test("says nothing but the protocol, and ends with 0 when its input does", async
   const child = spawn(
     process.execPath,
     [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "store.db")],
-    { env: { HOME: folder, PATH: process.env["PATH"] }, stdio: ["pipe", "pipe", "pipe"] },
+    { env: environmentOf({ HOME: folder }), stdio: ["pipe", "pipe", "pipe"] },
   );
   let [stdout, stderr] = ["", ""];
   child.stderr.on("data", (text) => (stderr += String(text)));
