@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { LongFirst } from "./test/support/long-first.ts";
 
 /** `npm test` has just built the package: commands that tests start may run what was built. */
 const isBuilt =
@@ -20,6 +21,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     // Most tests wait for a disk or for another process: three at once also on two cores.
     maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
     globalSetup: [
       "./test/support/postgres-server.ts",
       ...(isBuilt ? ["./test/support/bundled-children.ts"] : []),
@@ -34,9 +36,9 @@ const config: ViteUserConfig = defineConfig({
           // One set of modules for all files of a worker: loading them anew took a third of the time.
           isolate: false,
           // No test takes seconds; a busy machine may.
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
-          expect: { poll: { timeout: 20_000 } },
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
       {
@@ -45,10 +47,11 @@ const config: ViteUserConfig = defineConfig({
           name: "e2e",
           env,
           include: ["test/**/*.test.ts"],
+          isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
-          expect: { poll: { timeout: 20_000 } },
+          testTimeout: 900_000,
+          hookTimeout: 300_000,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
     ],
