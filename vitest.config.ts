@@ -50,7 +50,7 @@ const config: ViteUserConfig = defineConfig({
           isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
           testTimeout: 900_000,
-          hookTimeout: 300_000,
+          hookTimeout: 900_000,
           expect: { poll: { timeout: 60_000 } },
         },
       },

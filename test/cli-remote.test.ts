@@ -175,8 +175,7 @@ test("every command says the same of a server as of a file", async () => {
     expect(shown("server", ofServer), args.join(" ")).toEqual(shown("file", ofFile));
     expect(ofFile.code, `${args.join(" ")}: ${ofFile.stderr}`).toBe(name === "resume" ? 1 : 0);
   }
-  // A hundred processes, two at a time; on a busy machine that takes minutes.
-}, 900_000);
+});
 
 describe("what has no end", () => {
   test("watch stores what agents write at a server, as they write it", async () => {

@@ -45,7 +45,7 @@ describe.each(ERAS)("over standard input and output, protocol %s", (era) => {
     } else await client.listen({ resourceSubscriptions: [uri] });
     // Written by another process than the one that tells of it.
     await session.append({ role: "assistant", actor: "coder", content: "Then it runs twice" });
-    await expect.poll(() => told, { timeout: 10_000 }).toContain(uri);
+    await expect.poll(() => told).toContain(uri);
 
     const pid = transport.pid;
     await client.close();
@@ -92,7 +92,7 @@ test("stores what agents write, leaves out who asks, and loads nothing that it d
     },
   });
   const listed = async () => (await call(client, "list_sessions")).data.sessions.length as number;
-  await expect.poll(listed, { timeout: 30_000 }).toBe(2);
+  await expect.poll(listed).toBe(2);
   const { data } = await call(client, "search_sessions", { query: "walrus" });
   expect(data.hits).toMatchObject([{ window: [{ snippet: "the walrus is theirs" }] }]);
   expect(data.excluded_sessions).toHaveLength(1);

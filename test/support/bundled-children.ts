@@ -4,7 +4,7 @@
  */
 
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { rolldown } from "rolldown";
 import type { TestProject } from "vitest/node";
 
@@ -38,7 +38,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const bundle = await rolldown({
     input: Object.fromEntries([...FILES, ...LOADED].map((file) => [basename(file, ".ts"), file])),
     platform: "node",
-    external: (id) => !id.startsWith(".") && !id.startsWith("/"),
+    external: (id) => !id.startsWith(".") && !isAbsolute(id),
   });
   await bundle.write({ dir: folder, format: "esm", entryFileNames: "[name].js" });
   await bundle.close();
