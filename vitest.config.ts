@@ -1,15 +1,34 @@
+import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { LongFirst } from "./test/support/long-first.ts";
 
-/** `npm test` has just built the package: the processes that tests start may use it. */
-const env = process.env["npm_lifecycle_event"] === "test" ? { BACKSCROLL_BUILT: "1" } : {};
+/** `npm test` has just built the package: commands that tests start may run what was built. */
+const isBuilt =
+  process.env["npm_lifecycle_event"] === "test" || process.env["BACKSCROLL_BUILT"] !== undefined;
+const env = isBuilt ? { BACKSCROLL_BUILT: "1" } : {};
+
+/** So may the threads of stores that tests open: most of a test was the start of its threads. */
+const alias = isBuilt
+  ? [
+      {
+        find: /^\.\/thread-file\.ts$/,
+        replacement: join(import.meta.dirname, "test/support/built-thread-file.ts"),
+      },
+    ]
+  : [];
 
 const config: ViteUserConfig = defineConfig({
   test: {
     // Most tests wait for a disk or for another process: three at once also on two cores.
     maxWorkers: 3,
-    globalSetup: ["./test/support/postgres-server.ts"],
+    sequence: { sequencer: LongFirst },
+    globalSetup: [
+      "./test/support/postgres-server.ts",
+      ...(isBuilt ? ["./test/support/bundled-children.ts"] : []),
+    ],
     projects: [
       {
+        resolve: { alias },
         test: {
           name: "unit",
           env,
@@ -17,20 +36,22 @@ const config: ViteUserConfig = defineConfig({
           // One set of modules for all files of a worker: loading them anew took a third of the time.
           isolate: false,
           // No test takes seconds; a busy machine may.
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
-          expect: { poll: { timeout: 20_000 } },
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
       {
+        resolve: { alias },
         test: {
           name: "e2e",
           env,
           include: ["test/**/*.test.ts"],
+          isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
-          expect: { poll: { timeout: 20_000 } },
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
     ],

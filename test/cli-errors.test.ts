@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { open } from "../src/open.ts";
-import { type Ran, ROOT, run, runCli } from "./support/cli.ts";
+import { environmentOf, type Ran, ROOT, run, runCli } from "./support/cli.ts";
 
 /** What the command line says when something is wrong, or in the way. */
 
@@ -242,7 +242,10 @@ describe("pipes and signals", () => {
     const child = spawn(
       process.execPath,
       [join(ROOT, "bin/backscroll.js"), "changes", "--follow", "--json", "--after", "start"],
-      { env: { HOME: folder, BACKSCROLL_DB: db }, stdio: ["ignore", "pipe", "inherit"] },
+      {
+        env: environmentOf({ HOME: folder, BACKSCROLL_DB: db }),
+        stdio: ["ignore", "pipe", "inherit"],
+      },
     );
     let output = "";
     const seen = (text: string) =>

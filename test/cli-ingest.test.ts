@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Ran, ROOT, type RunOptions, runCli } from "./support/cli.ts";
+import { environmentOf, type Ran, ROOT, type RunOptions, runCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { fixture } from "./support/transcripts.ts";
 
@@ -168,7 +168,7 @@ test("watch stores what is there, and ends cleanly when it is interrupted", asyn
   const bin = join(ROOT, "bin/backscroll.js");
   const child = spawn(process.execPath, [bin, "watch"], {
     cwd: home,
-    env: { PATH: process.env["PATH"], ...env },
+    env: environmentOf(env),
   });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -111,7 +111,7 @@ test("any conversation, however often it is compacted, gives a valid and complet
     ),
     { numRuns: 20 },
   );
-}, 120_000);
+});
 
 test("after each of twenty compactions in a row, a waiting message can be put to any model", async () => {
   await using engine = await open(":memory:");
@@ -131,7 +131,7 @@ test("after each of twenty compactions in a row, a waiting message can be put to
     ),
     { numRuns: 5 },
   );
-}, 120_000);
+});
 
 interface Cycle {
   readonly said: readonly MessageInput[][];

@@ -6,19 +6,23 @@
  */
 
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { openStore } from "../src/open.ts";
 import { T0 } from "../src/store/cases/fixture.cases.ts";
 import { expectAgreement } from "../src/store/cases/index-fixture.cases.ts";
 import { TRIVIAL_INDEX } from "../src/store/cases/trivial-index.cases.ts";
 import type { Store } from "../src/store/store.ts";
-import { Child } from "./support/child.ts";
+import { Child, codeFile } from "./support/child.ts";
 import { createFolder } from "./support/folder.ts";
 import type { IndexTask } from "./support/index-task.ts";
 import { createDatabase } from "./support/postgres.ts";
 
 const LEASE_MS = 40;
 const TENANT = "default";
+const INDEX_OF_CHILDREN = pathToFileURL(
+  codeFile("../../src/store/cases/trivial-index.cases.ts"),
+).href;
 
 test("killed on SQLite, 80 times", async () => {
   await killKeepers(join(createFolder(), "crash.db"), 40);
@@ -41,6 +45,7 @@ async function killKeepers(address: string, rounds: number): Promise<void> {
       const task: IndexTask = {
         address,
         name,
+        module: INDEX_OF_CHILDREN,
         inThread: i === 0 || round % 2 === 0,
         leaseMs: LEASE_MS,
       };
@@ -78,7 +83,7 @@ async function liveAndDie(child: Child): Promise<void> {
 /** Goes on with the upkeep once the leases of the dead have run out, and deletes most sessions. */
 async function clear(store: Store): Promise<void> {
   const upkeep = async () => (await store.maintain(TENANT, "upkeep")).busy;
-  await expect.poll(upkeep, { timeout: 5_000, interval: 10 }).toBe(false);
+  await expect.poll(upkeep, { timeout: 60_000, interval: 10 }).toBe(false);
   await expectAgreement(store, TENANT);
   expect((await store.indexStatus(TENANT)).lag).toBe(0);
   const { sessions } = await store.listSessions(TENANT, {}, { limit: 500 });

@@ -13,7 +13,8 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["PostgreSQL", createDatabase],
 ];
 
-const durationMs = 1_000;
+/** A holder renews it in time also where the machine is busy for a second. */
+const durationMs = 2_000;
 
 describe.each(BACKENDS)("on %s", (_, newAddress) => {
   test("a process that is killed is followed by another, and by one only", async () => {
@@ -39,7 +40,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect(heirs).toEqual([]);
 
     expect(await holder.kill()).toMatchObject({ signal: "SIGKILL" });
-    await expect.poll(() => heirs.length, { timeout: 20 * durationMs }).toBe(1);
+    await expect.poll(() => heirs.length).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, durationMs));
     expect(heirs).toHaveLength(1);
     stop.abort();

@@ -36,7 +36,7 @@ test("two nodes over one PostgreSQL answer alike, and each tells of what the oth
   await listener.listen({ resourceSubscriptions: [uri] });
   const said = { session_id: session.id, role: "assistant", content: "the heron is back" };
   expect((await call(writer, "append_message", said)).data).toMatchObject({ msg_idx: 0 });
-  await expect.poll(() => told, { timeout: 10_000 }).toEqual([uri]);
+  await expect.poll(() => told).toEqual([uri]);
   const { data } = await call(listener, "search_sessions", { query: "heron" });
   expect(data.hits).toMatchObject([{ session_id: session.id, window: [{ actor: "coder" }] }]);
 
@@ -56,7 +56,7 @@ test("of the processes of one machine, one follows its transcripts", async () =>
     (await query(address, "SELECT name FROM leases WHERE name LIKE 'ingest/%'")).map(
       ({ name }) => name,
     );
-  await expect.poll(leases, { timeout: 30_000 }).toEqual(["ingest/default/desk"]);
+  await expect.poll(leases).toEqual(["ingest/default/desk"]);
   await client.close();
   expect([await leases(), stderr()]).toEqual([[], ""]);
 });

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { open } from "../src/open.ts";
-import { ROOT } from "./support/cli.ts";
+import { environmentOf, ROOT } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { call, connectStdio, ERAS, failure } from "./support/mcp-client.ts";
 
@@ -45,7 +45,7 @@ describe.each(ERAS)("over standard input and output, protocol %s", (era) => {
     } else await client.listen({ resourceSubscriptions: [uri] });
     // Written by another process than the one that tells of it.
     await session.append({ role: "assistant", actor: "coder", content: "Then it runs twice" });
-    await expect.poll(() => told, { timeout: 10_000 }).toContain(uri);
+    await expect.poll(() => told).toContain(uri);
 
     const pid = transport.pid;
     await client.close();
@@ -92,7 +92,7 @@ test("stores what agents write, leaves out who asks, and loads nothing that it d
     },
   });
   const listed = async () => (await call(client, "list_sessions")).data.sessions.length as number;
-  await expect.poll(listed, { timeout: 30_000 }).toBe(2);
+  await expect.poll(listed).toBe(2);
   const { data } = await call(client, "search_sessions", { query: "walrus" });
   expect(data.hits).toMatchObject([{ window: [{ snippet: "the walrus is theirs" }] }]);
   expect(data.excluded_sessions).toHaveLength(1);
@@ -124,7 +124,7 @@ test("says nothing but the protocol, and ends with 0 when its input does", async
   const child = spawn(
     process.execPath,
     [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "store.db")],
-    { env: { HOME: folder, PATH: process.env["PATH"] }, stdio: ["pipe", "pipe", "pipe"] },
+    { env: environmentOf({ HOME: folder }), stdio: ["pipe", "pipe", "pipe"] },
   );
   let [stdout, stderr] = ["", ""];
   child.stderr.on("data", (text) => (stderr += String(text)));

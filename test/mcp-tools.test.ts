@@ -339,7 +339,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
         expect(data.next_cursor).toMatch(new RegExp(`^${end}\\.`));
       }
     }
-  }, 60_000);
+  });
 
   test("what is no tool fails as a request", async () => {
     await expect(writer.callTool({ name: "drop_tables", arguments: {} })).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import {
 } from "../src/index.ts";
 import { isNode, type Node, TreeModel } from "./support/tree-model.ts";
 
-test("the store and a naive tree agree after any history", { timeout: 60_000 }, async () => {
+test("the store and a naive tree agree after any history", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 40 }),

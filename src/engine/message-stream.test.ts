@@ -198,9 +198,9 @@ describe("abort and dispose", () => {
 describe("the lease", () => {
   test("is renewed while the writer is silent", async () => {
     await engine.close();
-    await start({ flushMs: 600_000, leaseMs: 900 });
+    await start({ flushMs: 600_000, leaseMs: 2_000 });
     const message = await session.openMessage({ role: "assistant" });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     expect((await engine.sweep()).abortedMessages).toEqual([]);
     await message.write("after a long thought");
     expect((await message.commit()).status).toBe("committed");

@@ -113,7 +113,7 @@ export function loopCases(policy: AutoPolicy, seed: number, options: LoopOptions
     server = await startModelServer();
     run = await converse(policy, seed, turns);
     messages = await readAll(run.session);
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await memory.close();

@@ -106,7 +106,7 @@ describe("a backup", () => {
     const found = await copy.forTenant("acme").searchSessions(MARKER);
     expect(found.hits.length).toBeGreaterThan(0);
     await copy.close();
-    await expect.poll(leftovers, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(leftovers).toEqual([]);
   });
 
   test("is one moment of a store that others go on writing to", async () => {
@@ -213,7 +213,7 @@ describe("a backup that comes to nothing", () => {
     await started.promise;
     left.abort();
     await expect(asked).rejects.toThrow();
-    await expect.poll(() => events.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => events.length).toBe(1);
     expect(events).toMatchObject([{ status: 499, failure: undefined }]);
     await slow.stop();
     expect([leftovers(), descriptors()]).toEqual([[], []]);
@@ -239,7 +239,7 @@ describe("a backup that comes to nothing", () => {
     const body = (await ask()).body?.getReader();
     await body?.read();
     await body?.cancel();
-    await expect.poll(() => [leftovers(), descriptors()], { timeout: 20_000 }).toEqual([[], []]);
+    await expect.poll(() => [leftovers(), descriptors()]).toEqual([[], []]);
   });
 
   test("and was left by a server that was killed is removed a day later, by the next one", async () => {
@@ -263,7 +263,7 @@ describe("a backup that comes to nothing", () => {
       make(COPY_PREFIX, 25, ["store.db", "letters.txt"]),
     ];
     await (await serve(copyHere(world.engine))).stop();
-    await expect.poll(() => old.some((path) => existsSync(path)), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => old.some((path) => existsSync(path))).toBe(false);
     const stay = [young, ...others];
     expect(stay.filter((path) => !existsSync(path))).toEqual([]);
     for (const path of stay) rmSync(path, { recursive: true });

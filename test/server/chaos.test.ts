@@ -147,7 +147,7 @@ class Load {
     })();
     return async (memory) => {
       const head = (await memory.tenantStatus())?.feedPosition ?? 0;
-      await expect.poll(() => positions.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(head);
+      await expect.poll(() => positions.length).toBeGreaterThanOrEqual(head);
       isEnd = true;
       await run;
       return positions;

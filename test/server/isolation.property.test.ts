@@ -172,5 +172,4 @@ test.each([["SQLite"], ["PostgreSQL"]])(
     expect(ratio).toBeGreaterThan(0.67);
     expect(ratio).toBeLessThan(1.5);
   },
-  60_000,
 );

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { ROOT } from "../support/cli.ts";
+import { environmentOf, ROOT } from "../support/cli.ts";
 
 export interface ServerNode {
   readonly url: string;
@@ -21,13 +21,7 @@ export async function startNode(
   const words = [join(ROOT, "bin/backscroll.js"), "serve", "--port", "0", "--json", ...args];
   const child = spawn(process.execPath, words, {
     cwd: ROOT,
-    env: {
-      PATH: process.env["PATH"],
-      TZ: "UTC",
-      NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compile"),
-      ...(process.env["BACKSCROLL_BUILT"] === undefined ? {} : { BACKSCROLL_BUILT: "1" }),
-      ...env,
-    },
+    env: environmentOf(env),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stderr = "";

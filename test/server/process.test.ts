@@ -39,7 +39,7 @@ test("what it has answered for survives kill -9", async () => {
       if (answer.status === 201) acknowledged.push(`message ${i}`);
     }
   })().catch(() => undefined);
-  await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(50);
+  await expect.poll(() => acknowledged.length).toBeGreaterThan(50);
   expect(await node.stop("SIGKILL")).toBe("SIGKILL");
   await writer;
   await using memory = await open(db, { inThread: true });
@@ -80,9 +80,9 @@ test("follows this machine's transcripts, and tells MCP callers of them", async 
     const answer = await fetch(`${node.url}/v1/search?q=${word}`);
     return ((await answer.json()) as { hits: unknown[] }).hits.length;
   };
-  await expect.poll(() => found("walrus"), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => found("walrus")).toBe(1);
   writeFileSync(join(folder, "s1.jsonl"), line(2, "the gecko wakes"), { flag: "a" });
-  await expect.poll(() => found("gecko"), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => found("gecko")).toBe(1);
   const client = await connectHttp(new URL(`${node.url}/mcp`), "2025-11-25");
   const { data } = await call(client, "search_sessions", { query: "gecko" });
   const id: string = data.hits[0].session_id;

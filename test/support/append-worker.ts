@@ -1,7 +1,7 @@
 /** A process that appends a number of messages to each of its sessions, some of them at once. */
 
+import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
-import { open } from "./library.ts";
 
 export interface AppendWork {
   readonly address: string;

@@ -2,11 +2,20 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, join } from "node:path";
+import { inject } from "vitest";
 
-/** Compiled sources are kept between processes: a start costs a third. */
-const COMPILE_CACHE = join(tmpdir(), "backscroll-test-compile-cache");
+/** Where the processes were put together; undefined if they run from their sources. */
+const bundled = inject("children");
+
+/** Compiled code is kept between processes: a start costs a third. */
+const COMPILE_CACHE = join(bundled ?? tmpdir(), "backscroll-test-compile-cache");
+
+/** What runs for a source, which is named from this folder: see `bundled-children.ts`. */
+export function codeFile(source: string): string {
+  if (bundled === undefined) return join(import.meta.dirname, source);
+  return join(bundled, `${basename(source, ".ts")}.js`);
+}
 
 export interface Exit {
   readonly code: number | null;
@@ -27,7 +36,7 @@ export class Child {
    * it runs as; `limits` are shell commands that bound what it may use.
    */
   constructor(file: string, options: { readonly uid?: number; readonly limits?: string } = {}) {
-    const node = [process.execPath, fileURLToPath(new URL(file, import.meta.url))];
+    const node = [process.execPath, codeFile(file)];
     const shell = ["sh", "-c", `${options.limits}; exec "$0" "$@"`];
     const [command = "", ...args] = options.limits === undefined ? node : [...shell, ...node];
     this.#process = spawn(command, args, {

@@ -30,20 +30,26 @@ export function runCli(args: readonly string[], options: RunOptions = {}): Promi
   return run(node, [bin, ...args], options);
 }
 
+/**
+ * A clean environment for a command, so that a developer's own settings change nothing. What was
+ * compiled is kept between runs: a command then starts twice as fast.
+ */
+export function environmentOf(env: Record<string, string> = {}): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "",
+    TZ: "UTC",
+    NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compile"),
+    ...(process.env["BACKSCROLL_BUILT"] === undefined ? {} : { BACKSCROLL_BUILT: "1" }),
+    ...env,
+  };
+}
+
 export function run(file: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { env = {}, input, cwd = ROOT, uid } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       cwd,
-      // A clean environment, so that a developer's own settings change nothing. The compiled
-      // sources are kept between runs: a command then starts twice as fast.
-      env: {
-        PATH: process.env["PATH"],
-        TZ: "UTC",
-        NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compile"),
-        ...(process.env["BACKSCROLL_BUILT"] === undefined ? {} : { BACKSCROLL_BUILT: "1" }),
-        ...env,
-      },
+      env: environmentOf(env),
       stdio: ["pipe", "pipe", "pipe"],
       ...(uid === undefined ? {} : { uid, gid: uid }),
     });

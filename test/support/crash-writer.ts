@@ -5,10 +5,9 @@
  * now: a test that kills it then knows what must be in the store and what may be.
  */
 
-import type { Engine, Entry, SessionHandle } from "../../src/index.ts";
+import { type Engine, type Entry, open, type SessionHandle } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
 import { type CrashLine, type CrashTask, written } from "./crash-lines.ts";
-import { open } from "./library.ts";
 
 await writeForever(await receiveTask<CrashTask>());
 

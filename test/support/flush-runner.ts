@@ -1,8 +1,8 @@
 /** A process that runs turns of a session it shares with others, and says what became of each. */
 
-import type { GatewayEvent } from "../../src/gateway/index.ts";
+import { autoCompaction, type GatewayEvent, piPolicy } from "../../src/gateway/index.ts";
+import { compatibleModel, open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
-import { autoCompaction, compatibleModel, open, piPolicy } from "./gateway-library.ts";
 
 export interface FlushTask {
   readonly address: string;

@@ -2,14 +2,14 @@
 
 import { Engine } from "../../src/engine/engine.ts";
 import { openStore } from "../../src/open.ts";
-import { TRIVIAL_INDEX } from "../../src/store/cases/trivial-index.cases.ts";
 import { receiveTask, say } from "./child-task.ts";
 import type { IndexTask } from "./index-task.ts";
 
 await workForever(await receiveTask<IndexTask>());
 
-async function workForever({ address, inThread, name, leaseMs }: IndexTask): Promise<void> {
-  const indexing = { module: TRIVIAL_INDEX, flushAt: 0, leaseMs };
+async function workForever(task: IndexTask): Promise<void> {
+  const { address, inThread, module, name, leaseMs } = task;
+  const indexing = { module, flushAt: 0, leaseMs };
   const store = await openStore(address, { inThread, durability: "process", indexing });
   const engine = new Engine(store);
   for (let n = 0; ; n++) {
@@ -20,8 +20,8 @@ async function workForever({ address, inThread, name, leaseMs }: IndexTask): Pro
       { role: "assistant", content: `two ${n}` },
     ]);
     if (n % 4 === 3) await engine.deleteSession(`${name}-${n - 3}`);
-    const task = n % 3 === 2 ? "merge" : n % 7 === 6 ? "upkeep" : "flush";
-    const { busy } = await store.maintain("default", task);
+    const upkeep = n % 3 === 2 ? "merge" : n % 7 === 6 ? "upkeep" : "flush";
+    const { busy } = await store.maintain("default", upkeep);
     say({ n, busy });
   }
 }

@@ -1,7 +1,7 @@
 /** A process that says when it holds a lease, and holds it until it is killed. */
 
+import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
-import { open } from "./library.ts";
 
 export interface LeaseTask {
   readonly address: string;

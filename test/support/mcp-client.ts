@@ -2,7 +2,7 @@
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { ROOT } from "./cli.ts";
+import { environmentOf, ROOT } from "./cli.ts";
 
 export const ERAS = ["2025-11-25", "2026-07-28"] as const;
 export type Era = (typeof ERAS)[number];
@@ -25,16 +25,10 @@ export async function connectStdio(
   args: readonly string[],
   options: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
 ): Promise<Spawned> {
-  const built = process.env["BACKSCROLL_BUILT"];
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [`${ROOT}/bin/backscroll.js`, "mcp", ...args],
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/compile`,
-      ...(built === undefined ? {} : { BACKSCROLL_BUILT: built }),
-      ...options.env,
-    },
+    env: environmentOf(options.env),
     stderr: "pipe",
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });

@@ -1,7 +1,7 @@
 /** A process that opens stores that are not there yet, each at a given moment. */
 
+import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
-import { open } from "./library.ts";
 
 export interface OpenRace {
   readonly name: string;

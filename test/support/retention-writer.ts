@@ -1,7 +1,7 @@
 /** A process that compacts a session whose content is to be forgotten, until it is killed. */
 
+import { open } from "../../src/index.ts";
 import { receiveTask } from "./child-task.ts";
-import { open } from "./library.ts";
 
 export interface RetentionTask {
   readonly address: string;

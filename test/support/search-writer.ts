@@ -1,7 +1,7 @@
 /** A process that appends messages of few words to sessions of its own, and keeps the index up. */
 
+import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
-import { open } from "./library.ts";
 import { randomText } from "./random-text.ts";
 
 export interface SearchWork {

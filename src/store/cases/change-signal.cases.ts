@@ -9,11 +9,11 @@ export function changeSignalCases({ store, tenant, another }: Cases): void {
       const { id } = await createSession(store(), acme);
       const told = vi.fn();
       const end = other.onChange(told);
-      await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 3_000 });
+      await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 60_000 });
       for (const writer of [store(), other, store()]) {
         told.mockClear();
         await append(writer, acme, id, message("x"));
-        await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 3_000 });
+        await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 60_000 });
       }
       end();
       told.mockClear();

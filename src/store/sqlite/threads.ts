@@ -19,6 +19,7 @@ import { closeAll } from "./close-all.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
+import { threadFile } from "./thread-file.ts";
 import {
   CHECKPOINT,
   CLOSE,
@@ -293,10 +294,4 @@ class Thread {
 /** One that could not start, as when no more files may be opened, is followed by another. */
 function alive(thread: Thread | undefined): Thread | undefined {
   return thread?.isDead ? undefined : thread;
-}
-
-/** The built file has another extension than the source, and the compiler does not rewrite URLs. */
-function threadFile(): URL {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new URL(`./storage-thread.${extension}`, import.meta.url);
 }
