@@ -224,14 +224,42 @@ function expectSame(
   query: string,
   { profile = SEED_PROFILE, limit = 20, more = {}, accepts, inScope }: Expected = {},
 ): void {
-  const found = fixture.search(query, { profile, limit, ...more }).hits;
-  const right = brute.rank(query, profile, accepts, inScope).slice(0, limit);
-  expect(found.map(({ sessionId, index }) => [sessionId, index])).toEqual(
-    right.map(({ session, sequence }) => [`s${session}`, sequence === 0 ? null : sequence - 1]),
-  );
+  const found = fixture
+    .search(query, { profile, limit, ...more })
+    .hits.map(({ sessionId, index, score }) => ({ hit: [sessionId, index], score }));
+  const right = brute
+    .rank(query, profile, accepts, inScope)
+    .slice(0, limit)
+    .map(({ session, sequence, score }) => ({
+      hit: [`s${session}`, sequence === 0 ? null : sequence - 1],
+      score,
+    }));
   for (const [i, { score }] of found.entries()) {
-    expect(score).toBeCloseTo((right[i] as { score: number }).score, 6);
+    expect(score).toBeCloseTo((right[i] as Placed).score, 6);
   }
+  expect(settled(found, [found, right])).toEqual(settled(right, [found, right]));
+}
+
+interface Placed {
+  readonly hit: readonly (string | number | null)[];
+  readonly score: number;
+}
+
+/** The order of `hits`; where scores of either list differ in their last digit only, that of the names. */
+function settled(hits: readonly Placed[], both: readonly (readonly Placed[])[]): Placed["hit"][] {
+  const gap = (list: readonly Placed[], i: number) =>
+    (list[i - 1]?.score ?? Number.POSITIVE_INFINITY) - (list[i]?.score ?? 0);
+  const groups: { hits: Placed["hit"][]; isExact: boolean }[] = [];
+  for (const [i, { hit }] of hits.entries()) {
+    const last = groups.at(-1);
+    if (last === undefined || both.some((list) => gap(list, i) > 1e-12)) {
+      groups.push({ hits: [hit], isExact: true });
+      continue;
+    }
+    last.hits.push(hit);
+    if (both.some((list) => gap(list, i) !== 0)) last.isExact = false;
+  }
+  return groups.flatMap((group) => (group.isExact ? group.hits : group.hits.sort()));
 }
 
 describe("the index ranks as the plain formula does", () => {

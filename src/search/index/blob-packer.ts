@@ -28,6 +28,8 @@ export class BlobPacker {
   readonly #targetBytes: number;
   readonly #writer = new ByteWriter();
   readonly #ready: PackedBlob[] = [];
+  /** A long record that is the blob. */
+  #whole: Uint8Array | undefined;
   #number: number;
 
   constructor(numbers: BlobNumbers, targetBytes: number) {
@@ -36,8 +38,12 @@ export class BlobPacker {
     this.#number = numbers.next();
   }
 
+  /** A long one is taken as it is, without a copy: nobody may change it. */
   add(record: Uint8Array): Address {
-    return this.#add(record, record.length);
+    if (record.length <= this.#targetBytes) return this.#add(record, record.length);
+    this.#closeIfBegun();
+    this.#whole = record;
+    return [this.#number, 0, record.length];
   }
 
   /** Adds what was written, and leaves the writer empty. */
@@ -49,7 +55,7 @@ export class BlobPacker {
 
   #add(record: Uint8Array, length: number): Address {
     const isFull = this.#writer.length + length > this.#targetBytes;
-    if (isFull && this.#writer.length > 0) this.#close();
+    if (isFull || this.#whole !== undefined) this.#closeIfBegun();
     this.#writer.align(4);
     const address: Address = [this.#number, this.#writer.length, length];
     this.#writer.copy(record, 0, length);
@@ -62,16 +68,23 @@ export class BlobPacker {
   }
 
   finish(): PackedBlob[] {
-    if (this.#writer.length > 0) this.#close();
+    this.#closeIfBegun();
     return this.takeReady();
   }
 
-  #close(): void {
+  #closeIfBegun(): void {
+    if (this.#writer.length === 0 && this.#whole === undefined) return;
+    this.#ready.push({ blob: this.#number, bytes: this.#whole ?? this.#takeWritten() });
+    this.#whole = undefined;
+    this.#number = this.#numbers.next();
+  }
+
+  #takeWritten(): Uint8Array {
     const { room, length } = this.#writer;
     const bytes = pieces.copy(room.subarray(0, length));
-    if (bytes !== undefined) this.#writer.clear();
-    this.#ready.push({ blob: this.#number, bytes: bytes ?? this.#writer.take() });
-    this.#number = this.#numbers.next();
+    if (bytes === undefined) return this.#writer.take();
+    this.#writer.clear();
+    return bytes;
   }
 }
 

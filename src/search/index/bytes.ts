@@ -80,9 +80,8 @@ export class ByteWriter {
     for (let i = from; i < to; i++) this.#bytes[this.#length++] = source[i] as number;
   }
 
-  /** The bytes of a typed array, in the machine's order, which is little-endian wherever Node runs. */
   array(values: Uint8Array | Uint16Array | Uint32Array): void {
-    this.bytes(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    this.bytes(bytesOf(values));
   }
 
   align(unit: 2 | 4): void {
@@ -122,6 +121,11 @@ export class ByteWriter {
     larger.set(this.#bytes);
     this.#bytes = larger;
   }
+}
+
+/** The bytes of a typed array, in the machine's order, which is little-endian wherever Node runs. */
+export function bytesOf(values: Uint8Array | Uint16Array | Uint32Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
 /** Writes a number below 2^31 as `ByteWriter.varint` does, and says where it ends. */

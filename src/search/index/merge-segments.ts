@@ -16,6 +16,7 @@ import {
   byCodeUnit,
   byNumber,
   DROPPED,
+  type JoinedKeys,
   joinKeys,
   joinMessages,
   NewOrder,
@@ -42,28 +43,14 @@ export function* mergeSegments(
   cache: IndexCache,
   between: () => Asking<void>,
 ): Asking<MergedSegment> {
-  const { sessions: dead } = gone;
   const blobs = new Blobs(cache);
   const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
   const readers = opened.filter((reader) => reader !== undefined);
-
-  const { columns, renumbering } = yield* mergeMessages(readers, gone, blobs);
-  const sessionKeys = yield* all(blobs, readers, (reader) => reader.sessionKeys());
-  const sessions = joinKeys(sessionKeys, byNumber, (session) => dead.has(session));
-  const memoryKeys = yield* all(blobs, readers, (reader) => reader.noteKeys("memory"));
-  const memories = joinKeys(memoryKeys, byCodeUnit, () => false);
-  const factSessions = yield* all(blobs, readers, (reader) => reader.factSessions());
-  const factKeys = yield* all(blobs, readers, (reader) => reader.noteKeys("fact"));
-  const facts = joinKeys(factKeys, byCodeUnit, (_id, source, document) =>
-    dead.has(factSessions[source]?.[document] ?? 0),
+  const { writer, count, renumbering, sessions, memories, facts } = yield* joinDocuments(
+    readers,
+    gone,
+    blobs,
   );
-
-  const writer = new SegmentWriter(columns, {
-    sessions: renumbered(sessionKeys, sessions.renumbering, new Uint32Array(sessions.count)),
-    memories: renumbered(memoryKeys, memories.renumbering, new Array<string>(memories.count)),
-    facts: renumbered(factKeys, facts.renumbering, new Array<string>(facts.count)),
-    factSessions: renumbered(factSessions, facts.renumbering, new Uint32Array(facts.count)),
-  });
   const pending: PackedBlob[] = [];
   let pauses = 0;
   const pause = function* (): Asking<void> {
@@ -76,7 +63,7 @@ export function* mergeSegments(
   };
   yield* mergeFacts(readers, renumbering, writer, blobs, pause);
   const messages = writer.messages();
-  yield* mergeField("message", readers, renumbering, columns.count, messages.writer, blobs, pause);
+  yield* mergeField("message", readers, renumbering, count, messages.writer, blobs, pause);
   messages.finish();
   const joined = {
     title: sessions,
@@ -86,15 +73,53 @@ export function* mergeSegments(
     fact: facts,
   };
   for (const field of [...SESSION_FIELDS, ...NOTE_FIELDS]) {
-    const { count, renumbering: numbers } = joined[field];
+    const keys = joined[field];
     const own = yield* all(blobs, readers, (reader) => reader.lengths(field));
-    const keyed = writer.keyed(field, renumbered(own, numbers, new Uint16Array(count)));
-    yield* mergeField(field, readers, numbers, count, keyed.writer, blobs, pause);
+    const lengths = renumbered(own, keys.renumbering, new Uint16Array(keys.count));
+    const keyed = writer.keyed(field, lengths);
+    yield* mergeField(field, readers, keys.renumbering, keys.count, keyed.writer, blobs, pause);
     keyed.finish();
   }
   const { blobs: rest, ...size } = writer.finish();
   yield* ask<"write">({ need: "write", segment: target, blobs: [...pending, ...rest] });
-  return { ...size, documents: columns.count };
+  return { ...size, documents: count };
+}
+
+/** What is known of all documents before their words are joined. */
+interface JoinedDocuments {
+  readonly writer: SegmentWriter;
+  /** Of the messages. */
+  readonly count: number;
+  readonly renumbering: Renumbering;
+  readonly sessions: JoinedKeys;
+  readonly memories: JoinedKeys;
+  readonly facts: JoinedKeys;
+}
+
+/** What it reads for that is needed no more when it ends: a few bytes of each session and message. */
+function* joinDocuments(
+  readers: readonly SegmentReader[],
+  gone: Gone,
+  blobs: Blobs,
+): Asking<JoinedDocuments> {
+  const { sessions: dead } = gone;
+  const { columns, renumbering } = yield* mergeMessages(readers, gone, blobs);
+  const sessionKeys = yield* all(blobs, readers, (reader) => reader.sessionKeys());
+  const sessions = joinKeys(sessionKeys, byNumber, (session) => dead.has(session));
+  const memoryKeys = yield* all(blobs, readers, (reader) => reader.noteKeys("memory"));
+  const memories = joinKeys(memoryKeys, byCodeUnit, () => false);
+  const factSessions = yield* all(blobs, readers, (reader) => reader.factSessions());
+  const factKeys = yield* all(blobs, readers, (reader) => reader.noteKeys("fact"));
+  const facts = joinKeys(factKeys, byCodeUnit, (_id, source, document) =>
+    dead.has(factSessions[source]?.[document] ?? 0),
+  );
+  const writer = new SegmentWriter(columns, {
+    sessions: renumbered(sessionKeys, sessions.renumbering, new Uint32Array(sessions.count)),
+    memories: renumbered(memoryKeys, memories.renumbering, new Array<string>(memories.count)),
+    facts: renumbered(factKeys, facts.renumbering, new Array<string>(facts.count)),
+    factSessions: renumbered(factSessions, facts.renumbering, new Uint32Array(facts.count)),
+  });
+  return { writer, count: columns.count, renumbering, sessions, memories, facts };
 }
 
 /** Reads the same of each segment. */

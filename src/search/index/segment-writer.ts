@@ -1,7 +1,7 @@
 /** Puts the blobs of a segment together: columns and keys first, then the fields, then the header. */
 
 import { type Address, BlobNumbers, BlobPacker, type PackedBlob } from "./blob-packer.ts";
-import { ByteWriter } from "./bytes.ts";
+import { ByteWriter, bytesOf } from "./bytes.ts";
 import { FieldWriter, type Norms, type SegmentPackers, writeAddress } from "./field-writer.ts";
 import {
   BLOB_BYTES,
@@ -21,11 +21,11 @@ import {
 
 export interface SegmentKeys {
   /** Numbers of the sessions that are documents themselves, ascending. */
-  readonly sessions: ArrayLike<number>;
+  readonly sessions: Uint32Array;
   readonly memories: readonly string[];
   readonly facts: readonly string[];
   /** The session of each fact; 0 where it is not known. */
-  readonly factSessions: ArrayLike<number>;
+  readonly factSessions: Uint32Array;
 }
 
 export interface SegmentSize {
@@ -71,11 +71,11 @@ export class SegmentWriter {
         writeChunk(columns, from, to, chunk);
         return base.addWritten(chunk);
       }),
-      sessions: base.add(numbersRecord(keys.sessions)),
+      sessions: base.add(bytesOf(keys.sessions)),
       sessionCount: keys.sessions.length,
       memories: base.add(namesRecord(keys.memories)),
       factIds: base.add(namesRecord(keys.facts)),
-      factSessions: base.add(numbersRecord(keys.factSessions)),
+      factSessions: base.add(bytesOf(keys.factSessions)),
     };
   }
 
@@ -92,9 +92,7 @@ export class SegmentWriter {
   }
 
   keyed(field: Exclude<Field, "message">, lengths: Uint16Array): OpenField {
-    const record = new ByteWriter();
-    record.array(lengths);
-    const address = this.#packers.dictionary.add(record.take());
+    const address = this.#packers.dictionary.add(bytesOf(lengths));
     return this.#open(field, { roles: new Uint8Array(lengths.length), lengths }, address);
   }
 
@@ -134,27 +132,18 @@ export class SegmentWriter {
   }
 }
 
+/** The numbers of the sessions, and then where each begins. */
 function messageSessions({ sessions, count }: MessageColumns): Uint8Array {
   const isFirst = (i: number) => i === 0 || sessions[i] !== sessions[i - 1];
   let length = 0;
   for (let i = 0; i < count; i++) if (isFirst(i)) length++;
-  const numbers = new Uint32Array(length);
-  const starts = new Uint32Array(length);
+  const record = new Uint32Array(2 * length);
   for (let i = 0, at = 0; i < count; i++) {
     if (!isFirst(i)) continue;
-    numbers[at] = sessions[i] as number;
-    starts[at++] = i;
+    record[at] = sessions[i] as number;
+    record[length + at++] = i;
   }
-  const writer = new ByteWriter();
-  writer.array(numbers);
-  writer.array(starts);
-  return writer.take();
-}
-
-function numbersRecord(numbers: ArrayLike<number>): Uint8Array {
-  const writer = new ByteWriter();
-  writer.array(Uint32Array.from(numbers));
-  return writer.take();
+  return bytesOf(record);
 }
 
 function namesRecord(names: readonly string[]): Uint8Array {
