@@ -68,3 +68,30 @@ test("a write that fails takes nothing of those beside it with it, the first tim
   expect(db.all("SELECT name FROM memories")).toHaveLength(6);
   expect(db.get("SELECT feed_position FROM tenants")).toEqual({ feed_position: 6 });
 });
+
+test("a history goes on by itself, piece by piece, and who waits for one hears of it at once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const db = new SqliteConnection(join(folder, "store.db"));
+  onTestFinished(() => db.close());
+  migrate(db);
+  const queue = new WriteQueue(db, 1_000);
+  const settled: number[] = [];
+  const pieces = [0, 1, 2].map((piece) => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const entries = Array.from({ length: 64 }, (_, i) => ({ ...ENTRY, id: `e${piece}-${i}` }));
+    const request = { sessionId: "s", now: 2, isHistory: true, entries };
+    const settle = (outcome: Outcome) => {
+      settled.push(piece);
+      resolve(outcome);
+    };
+    queue.add({ name: "append", args: ["t", request], settle });
+    return promise;
+  });
+  queue.drain();
+  // The session is missing: that is told, and no piece keeps the next from its turn.
+  expect(settled).toEqual([0]);
+  for (const outcome of await Promise.all(pieces)) expect(outcome).toHaveProperty("error");
+  expect(settled).toEqual([0, 1, 2]);
+  expect(queue.idle).toBe(true);
+});

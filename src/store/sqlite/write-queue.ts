@@ -24,7 +24,8 @@ const MAX_GROUP_HISTORY = 64;
 
 /**
  * Who waits for the lock looks for it every one or two milliseconds. After a piece of a history the
- * lock is left alone for as long, else nobody else would get it while one is being read.
+ * lock is left alone for as long, else nobody else would get it while one is being read. Meanwhile the
+ * next piece is prepared.
  */
 const PAUSE_MS = 2;
 
@@ -52,7 +53,9 @@ export class WriteQueue {
   readonly #isShared: boolean;
   readonly #waiting: QueuedWrite[] = [];
   #waitingSince: number | undefined;
-  #retry: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  /** The lock is left alone until then. */
+  #pausedUntil = 0;
   #seenVersion: number | undefined;
   #carefulGroups = 0;
 
@@ -76,10 +79,17 @@ export class WriteQueue {
     while (this.#waiting.length > 0) {
       const { count, history } = nextGroup(this.#waiting);
       if (history > 0 && !this.#prepare(count)) continue;
+      const pause = this.#pausedUntil - performance.now();
+      if (pause > 0) {
+        this.#drainIn(pause);
+        return;
+      }
       if (!this.#begin()) return;
       this.#commitGroup(this.#waiting.splice(0, count));
       if (history > 0 && this.#isShared) {
-        this.#drainIn(PAUSE_MS);
+        this.#pausedUntil = performance.now() + PAUSE_MS;
+        // Who waits for this one hears of it before the next is prepared.
+        if (!this.idle) this.#drainSoon();
         return;
       }
     }
@@ -148,10 +158,16 @@ export class WriteQueue {
   }
 
   #drainIn(ms: number): void {
-    this.#retry = setTimeout(() => {
-      this.#retry = undefined;
-      this.drain();
-    }, ms);
+    this.#retry = setTimeout(() => this.#drainAgain(), ms);
+  }
+
+  #drainSoon(): void {
+    this.#retry = setImmediate(() => this.#drainAgain());
+  }
+
+  #drainAgain(): void {
+    this.#retry = undefined;
+    this.drain();
   }
 
   #commitGroup(group: readonly QueuedWrite[]): void {
