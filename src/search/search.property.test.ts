@@ -1,214 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BruteForce } from "../../test/support/brute-force.ts";
-import { IndexModel, type ModelMessage } from "../../test/support/index-model.ts";
-import type { Role } from "../model/entry.ts";
-import { type AnswerNow, runNow } from "./drive.ts";
-import { BlobRoom } from "./index/blob-room.ts";
-import { IndexCache } from "./index/index-cache.ts";
-import { maintainIndex } from "./maintain/maintain.ts";
-import { TenantMemory } from "./memory.ts";
-import type { MaintenanceReport } from "./port.ts";
-import type { SearchAnswer, SearchRequest } from "./request.ts";
-import { type RankingProfile, SEED_PROFILE } from "./score/profile.ts";
-import { searchSessions } from "./search.ts";
-
-const INDEXING = { language: "english", tools: "names", unicode: "test" } as const;
-
-/** Few words, so that they meet; some with parts, some that stem alike, some without spaces. */
-const WORDS = [
-  ...["cron", "lock", "locks", "job", "the", "not", "twice", "getUserName", "user", "name"],
-  ...["src/store/index.ts", "E2BIG", "1.2.3", "日本語", "本", "naïve", "naive", "a", "migration"],
-];
-const text = fc
-  .array(fc.constantFrom(...WORDS), { minLength: 0, maxLength: 12 })
-  .map((words) => words.join(" "));
-const role = fc.constantFrom<Role>("user", "assistant", "system");
-
-type Command =
-  | { readonly do: "create"; readonly title: string; readonly agent: string }
-  | {
-      readonly do: "append";
-      readonly session: number;
-      readonly role: Role;
-      readonly text: string;
-    }
-  | {
-      readonly do: "update";
-      readonly session: number;
-      readonly title: string;
-      readonly summary: string;
-    }
-  | { readonly do: "delete"; readonly session: number }
-  | { readonly do: "cut"; readonly session: number; readonly through: number }
-  | {
-      readonly do: "erase";
-      readonly session: number;
-      readonly from: number;
-      readonly count: number;
-    }
-  | { readonly do: "flush" | "merge" | "purge" | "rebuild" | "search" };
-
-const session = fc.nat(30);
-const command: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant("create" as const),
-      title: text,
-      agent: fc.constantFrom("a", "b"),
-    }),
-  },
-  {
-    weight: 20,
-    arbitrary: fc.record({
-      do: fc.constant("append" as const),
-      session,
-      role,
-      text,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("update" as const),
-      session,
-      title: text,
-      summary: text,
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("delete" as const), session }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("cut" as const), session, through: fc.nat(8) }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("erase" as const),
-      session,
-      from: fc.integer({ min: 1, max: 12 }),
-      count: fc.nat(6),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.constantFrom(
-      // What a search remembers of the tail must not outlive what was erased since.
-      { do: "search" as const },
-      { do: "flush" as const },
-      { do: "flush" as const },
-      { do: "merge" as const },
-      { do: "purge" as const },
-      { do: "rebuild" as const },
-    ),
-  },
-);
-
-const query = fc.oneof(
+import {
+  type Command,
+  command,
+  IndexFixture,
+  query,
   text,
-  text.map((words) => `${words} -lock`),
-  text.map((words) => `+cron ${words}`),
-  text.map((words) => `"the job" ${words}`),
-  text.map((words) => `na* ${words}`),
-  text.map((words) => `not OR twice ${words}`),
-);
-
-class Fixture {
-  readonly model = new IndexModel();
-  /** Small, so that the memory of blobs is used again all the time. */
-  readonly memory = new TenantMemory(new IndexCache(300_000, new BlobRoom()), {
-    indexing: INDEXING,
-    clock: () => 0,
-  });
-  #lastSegment = 0;
-
-  run(command: Command): void {
-    const sessions = [...this.model.sessions.keys()];
-    const pick = (n: number) => sessions[n % Math.max(1, sessions.length)];
-    switch (command.do) {
-      case "create":
-        this.model.createSession(command);
-        return;
-      case "append": {
-        const session = pick(command.session);
-        if (session !== undefined) this.model.append(session, command.role, command.text);
-        return;
-      }
-      case "update": {
-        const session = pick(command.session);
-        const { title, summary } = command;
-        if (session !== undefined) this.model.update(session, { title, summary });
-        return;
-      }
-      case "delete": {
-        const session = pick(command.session);
-        if (session !== undefined) this.model.delete(session);
-        return;
-      }
-      case "cut": {
-        const known = this.model.sessions.get(pick(command.session) ?? 0);
-        if (known !== undefined) this.model.cut(pick(command.session) as number, command.through);
-        return;
-      }
-      case "erase": {
-        const session = pick(command.session);
-        const last = this.model.sessions.get(session ?? 0)?.messages.length ?? 0;
-        const to = Math.min(last, command.from + command.count);
-        if (session !== undefined && command.from <= to) {
-          this.model.erase(session, command.from, to);
-        }
-        return;
-      }
-      case "search":
-        this.search("lock");
-        return;
-      case "purge":
-        while (this.maintain("purge").more);
-        return;
-      default:
-        this.maintain(command.do);
-    }
-  }
-
-  maintain(
-    task: "flush" | "merge" | "upkeep" | "purge" | "rebuild",
-    now = 0,
-    answer: AnswerNow = this.model.answer,
-  ): MaintenanceReport {
-    const options = {
-      indexing: INDEXING,
-      newSegment: () => ++this.#lastSegment,
-      flushAt: 1,
-      unreadable: new Set<number>(),
-      now,
-    };
-    const { version } = this.model.manifest;
-    const asked = task === "rebuild" ? { rebuildThrough: version } : task;
-    return runNow(maintainIndex(asked, options), answer);
-  }
-
-  /** Makes a segment of a few changes at a time, after each of which somebody goes on. */
-  upkeepAmid(commands: readonly Command[]): void {
-    const left = [...commands];
-    this.maintain("upkeep", 0, (need) => {
-      if (need.need !== "feed" || need.limit === 0) return this.model.answer(need);
-      const slice = this.model.answer({ ...need, limit: Math.min(need.limit, 4) });
-      const next = left.shift();
-      if (next !== undefined) this.run(next);
-      return slice;
-    });
-  }
-
-  search(query: string, more: Partial<SearchRequest> = {}): SearchAnswer {
-    const request: SearchRequest = {
-      ...{ query, match: "any", now: Date.now(), limit: 20, perSession: 1, before: 0, after: 0 },
-      ...{ scope: {}, branches: "active", profile: SEED_PROFILE, explain: false, deadlineMs: 500 },
-      ...more,
-    };
-    return runNow(searchSessions(request, this.memory), this.model.answer);
-  }
-}
+} from "../../test/support/index-fixture.ts";
+import type { ModelMessage } from "../../test/support/index-model.ts";
+import type { SearchRequest } from "./request.ts";
+import { type RankingProfile, SEED_PROFILE } from "./score/profile.ts";
 
 interface Expected {
   readonly profile?: RankingProfile;
@@ -219,7 +21,7 @@ interface Expected {
 }
 
 function expectSame(
-  fixture: Fixture,
+  fixture: IndexFixture,
   brute: BruteForce,
   query: string,
   { profile = SEED_PROFILE, limit = 20, more = {}, accepts, inScope }: Expected = {},
@@ -269,7 +71,7 @@ describe("the index ranks as the plain formula does", () => {
         fc.array(command, { maxLength: 120 }),
         fc.array(query, { minLength: 1, maxLength: 5 }),
         (commands, queries) => {
-          const fixture = new Fixture();
+          const fixture = new IndexFixture();
           for (const one of commands) fixture.run(one);
           const brute = new BruteForce(fixture.model);
           for (const one of queries) expectSame(fixture, brute, one);
@@ -295,7 +97,7 @@ describe("the index ranks as the plain formula does", () => {
     });
     fc.assert(
       fc.property(filled, query, ({ texts, steps }, asked) => {
-        const fixture = new Fixture();
+        const fixture = new IndexFixture();
         for (let i = 0; i < 3; i++) fixture.run({ do: "create", title: "", agent: "a" });
         for (const [i, each] of texts.entries()) {
           fixture.run({ do: "append", session: i, role: "user", text: each });
@@ -322,7 +124,7 @@ describe("the index ranks as the plain formula does", () => {
     );
     fc.assert(
       fc.property(writes, amid, amid, query, (first, second, third, asked) => {
-        const fixture = new Fixture();
+        const fixture = new IndexFixture();
         for (const one of first) fixture.run(one);
         for (const each of [second, third]) {
           fixture.upkeepAmid(each);
@@ -354,7 +156,7 @@ describe("the index ranks as the plain formula does", () => {
         query,
         profile,
         (commands, one, weights) => {
-          const fixture = new Fixture();
+          const fixture = new IndexFixture();
           for (const each of commands) fixture.run(each);
           const brute = new BruteForce(fixture.model);
           expectSame(fixture, brute, one, { profile: { ...SEED_PROFILE, ...weights } });
@@ -368,7 +170,7 @@ describe("the index ranks as the plain formula does", () => {
     const since = Date.UTC(2026, 0, 1) + 30_000;
     fc.assert(
       fc.property(fc.array(command, { maxLength: 120 }), query, (commands, one) => {
-        const fixture = new Fixture();
+        const fixture = new IndexFixture();
         for (const each of commands) fixture.run(each);
         const { model } = fixture;
         const brute = new BruteForce(model);
@@ -393,7 +195,7 @@ describe("the index ranks as the plain formula does", () => {
   });
 
   test("when lists are long enough to be skipped through", () => {
-    const fixture = new Fixture();
+    const fixture = new IndexFixture();
     const random = fc.sample(fc.double({ min: 0, max: 1, noNaN: true, noDefaultInfinity: true }), {
       numRuns: 1,
       seed: 7,
@@ -434,7 +236,7 @@ describe("the index ranks as the plain formula does", () => {
 test("messages of one score are in order although what decides is read late", () => {
   // As many as are ranked, and some more: who was put first at first may have kept others out.
   const profile = { ...SEED_PROFILE, candidates: 1 };
-  const fixture = new Fixture();
+  const fixture = new IndexFixture();
   for (let i = 0; i < 1_500; i++) {
     const session = fixture.model.createSession();
     const isFound = i >= 700 && i < 735;
@@ -447,7 +249,7 @@ test("messages of one score are in order although what decides is read late", ()
 
 describe("what was deleted", () => {
   test("leaves the segments by itself when it is much, or old", () => {
-    const fixture = new Fixture();
+    const fixture = new IndexFixture();
     const sessions = Array.from({ length: 40 }, () => fixture.model.createSession());
     for (const session of sessions) fixture.model.append(session, "user", `word${session} cron`);
     fixture.maintain("flush");

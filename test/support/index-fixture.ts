@@ -1,0 +1,211 @@
+/** An index that is filled, kept and searched step by step, beside a plain model of what it holds. */
+
+import fc from "fast-check";
+import type { Role } from "../../src/model/entry.ts";
+import { type AnswerNow, runNow } from "../../src/search/drive.ts";
+import { BlobRoom } from "../../src/search/index/blob-room.ts";
+import { IndexCache } from "../../src/search/index/index-cache.ts";
+import { maintainIndex } from "../../src/search/maintain/maintain.ts";
+import { TenantMemory } from "../../src/search/memory.ts";
+import type { MaintenanceReport } from "../../src/search/port.ts";
+import type { SearchAnswer, SearchRequest } from "../../src/search/request.ts";
+import { SEED_PROFILE } from "../../src/search/score/profile.ts";
+import { searchSessions } from "../../src/search/search.ts";
+import { IndexModel } from "./index-model.ts";
+
+const INDEXING = { language: "english", tools: "names", unicode: "test" } as const;
+
+/** Few words, so that they meet; some with parts, some that stem alike, some without spaces. */
+const WORDS = [
+  ...["cron", "lock", "locks", "job", "the", "not", "twice", "getUserName", "user", "name"],
+  ...["src/store/index.ts", "E2BIG", "1.2.3", "日本語", "本", "naïve", "naive", "a", "migration"],
+];
+export const text: fc.Arbitrary<string> = fc
+  .array(fc.constantFrom(...WORDS), { minLength: 0, maxLength: 12 })
+  .map((words) => words.join(" "));
+const role = fc.constantFrom<Role>("user", "assistant", "system");
+
+export type Command =
+  | { readonly do: "create"; readonly title: string; readonly agent: string }
+  | {
+      readonly do: "append";
+      readonly session: number;
+      readonly role: Role;
+      readonly text: string;
+    }
+  | {
+      readonly do: "update";
+      readonly session: number;
+      readonly title: string;
+      readonly summary: string;
+    }
+  | { readonly do: "delete"; readonly session: number }
+  | { readonly do: "cut"; readonly session: number; readonly through: number }
+  | {
+      readonly do: "erase";
+      readonly session: number;
+      readonly from: number;
+      readonly count: number;
+    }
+  | { readonly do: "flush" | "merge" | "purge" | "rebuild" | "search" };
+
+const session = fc.nat(30);
+export const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("create" as const),
+      title: text,
+      agent: fc.constantFrom("a", "b"),
+    }),
+  },
+  {
+    weight: 20,
+    arbitrary: fc.record({
+      do: fc.constant("append" as const),
+      session,
+      role,
+      text,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("update" as const),
+      session,
+      title: text,
+      summary: text,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("delete" as const), session }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("cut" as const), session, through: fc.nat(8) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("erase" as const),
+      session,
+      from: fc.integer({ min: 1, max: 12 }),
+      count: fc.nat(6),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      // What a search remembers of the tail must not outlive what was erased since.
+      { do: "search" as const },
+      { do: "flush" as const },
+      { do: "flush" as const },
+      { do: "merge" as const },
+      { do: "purge" as const },
+      { do: "rebuild" as const },
+    ),
+  },
+);
+
+export const query: fc.Arbitrary<string> = fc.oneof(
+  text,
+  text.map((words) => `${words} -lock`),
+  text.map((words) => `+cron ${words}`),
+  text.map((words) => `"the job" ${words}`),
+  text.map((words) => `na* ${words}`),
+  text.map((words) => `not OR twice ${words}`),
+);
+
+export class IndexFixture {
+  readonly model: IndexModel = new IndexModel();
+  /** Small, so that the memory of blobs is used again all the time. */
+  readonly memory: TenantMemory = new TenantMemory(new IndexCache(300_000, new BlobRoom()), {
+    indexing: INDEXING,
+    clock: () => 0,
+  });
+  #lastSegment = 0;
+
+  run(command: Command): void {
+    const sessions = [...this.model.sessions.keys()];
+    const pick = (n: number) => sessions[n % Math.max(1, sessions.length)];
+    switch (command.do) {
+      case "create":
+        this.model.createSession(command);
+        return;
+      case "append": {
+        const session = pick(command.session);
+        if (session !== undefined) this.model.append(session, command.role, command.text);
+        return;
+      }
+      case "update": {
+        const session = pick(command.session);
+        const { title, summary } = command;
+        if (session !== undefined) this.model.update(session, { title, summary });
+        return;
+      }
+      case "delete": {
+        const session = pick(command.session);
+        if (session !== undefined) this.model.delete(session);
+        return;
+      }
+      case "cut": {
+        const known = this.model.sessions.get(pick(command.session) ?? 0);
+        if (known !== undefined) this.model.cut(pick(command.session) as number, command.through);
+        return;
+      }
+      case "erase": {
+        const session = pick(command.session);
+        const last = this.model.sessions.get(session ?? 0)?.messages.length ?? 0;
+        const to = Math.min(last, command.from + command.count);
+        if (session !== undefined && command.from <= to) {
+          this.model.erase(session, command.from, to);
+        }
+        return;
+      }
+      case "search":
+        this.search("lock");
+        return;
+      case "purge":
+        while (this.maintain("purge").more);
+        return;
+      default:
+        this.maintain(command.do);
+    }
+  }
+
+  maintain(
+    task: "flush" | "merge" | "upkeep" | "purge" | "rebuild",
+    now = 0,
+    answer: AnswerNow = this.model.answer,
+  ): MaintenanceReport {
+    const options = {
+      indexing: INDEXING,
+      newSegment: () => ++this.#lastSegment,
+      flushAt: 1,
+      unreadable: new Set<number>(),
+      now,
+    };
+    const { version } = this.model.manifest;
+    const asked = task === "rebuild" ? { rebuildThrough: version } : task;
+    return runNow(maintainIndex(asked, options), answer);
+  }
+
+  /** Makes a segment of a few changes at a time, after each of which somebody goes on. */
+  upkeepAmid(commands: readonly Command[]): void {
+    const left = [...commands];
+    this.maintain("upkeep", 0, (need) => {
+      if (need.need !== "feed" || need.limit === 0) return this.model.answer(need);
+      const slice = this.model.answer({ ...need, limit: Math.min(need.limit, 4) });
+      const next = left.shift();
+      if (next !== undefined) this.run(next);
+      return slice;
+    });
+  }
+
+  search(query: string, more: Partial<SearchRequest> = {}): SearchAnswer {
+    const request: SearchRequest = {
+      ...{ query, match: "any", now: Date.now(), limit: 20, perSession: 1, before: 0, after: 0 },
+      ...{ scope: {}, branches: "active", profile: SEED_PROFILE, explain: false, deadlineMs: 500 },
+      ...more,
+    };
+    return runNow(searchSessions(request, this.memory), this.model.answer);
+  }
+}
