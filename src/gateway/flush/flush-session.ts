@@ -92,11 +92,12 @@ async function carryOut(
   // As much as the conversation itself may take: half of the window is free for the rest.
   const tokenBudget = Math.max(1, Math.floor(known.figures.contextWindow / 2));
   try {
-    const result = await runFlush(session, flush, tokenBudget, now, signal);
+    const { compaction } = known;
+    const result = await runFlush(session, flush, { tokenBudget, now, compaction, signal });
     // Whoever has taken over by now says for itself that it is done.
     signal.throwIfAborted();
     const state = readAutoState((await session.meta()).metadata);
-    await markFlushed(session, state, known.compaction, now);
+    await markFlushed(session, state, compaction, now);
     tell({ type: "flushed", sessionId: session.id, ...result });
     return result;
   } catch (error) {

@@ -26,6 +26,14 @@ export interface FlushResult {
   readonly file?: string;
 }
 
+export interface FlushRun {
+  readonly tokenBudget: number;
+  readonly now: number;
+  /** The newest compaction; null: there is none. What is written down was said since. */
+  readonly compaction: string | null;
+  readonly signal?: AbortSignal;
+}
+
 /** How often the model may use the tool and be asked again. */
 const MAX_STEPS = 4;
 
@@ -36,9 +44,7 @@ const MAX_STEPS = 4;
 export async function runFlush(
   session: SessionHandle,
   flush: CheckedFlush,
-  tokenBudget: number,
-  now: number,
-  signal?: AbortSignal,
+  { tokenBudget, now, compaction, signal }: FlushRun,
 ): Promise<FlushResult> {
   const { messages } = await session.buildContext({
     tokenBudget: flush.tokenBudget ?? tokenBudget,
@@ -62,7 +68,7 @@ export async function runFlush(
       ? undefined
       : await writeDayFile(folder, day, written);
   const memories = [...new Set(written.map(({ name }) => name))];
-  await session.appendCustom("memory_flush", { model: flush.model.name, memories });
+  await session.appendCustom("memory_flush", { model: flush.model.name, memories, compaction });
   return file === undefined ? { memories } : { memories, file };
 }
 
