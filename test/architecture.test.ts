@@ -91,7 +91,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "store/sqlite": {
     folders: ["model", "transcript", "search", "store"],
     packages: [
-      ...["node:sqlite", "node:worker_threads", "node:fs", "node:os", "node:path"],
+      ...["node:sqlite", "node:worker_threads", "node:fs", "node:os", "node:path", "node:v8"],
       ...["node:crypto", "node:zlib"],
     ],
   },

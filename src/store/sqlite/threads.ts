@@ -7,7 +7,8 @@
  * finds both idle does not take the way through a thread: see `host-writer.ts`.
  */
 
-import { Worker } from "node:worker_threads";
+import { getHeapStatistics } from "node:v8";
+import { type ResourceLimits, Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
@@ -183,6 +184,20 @@ const YOUNG_MB: Readonly<Record<ThreadData["role"], number>> = {
   indexer: 12,
 };
 
+/**
+ * V8 collects a heap that may grow beyond two gigabytes when it has four times what is alive, a smaller
+ * one at twice of it. Of what searches make nothing stays: 50 MB less for the same time. Who writes
+ * and who keeps the index would take 3 % longer.
+ */
+const READER_OLD_MB = 1_900;
+
+function limitsOf(role: ThreadData["role"]): ResourceLimits {
+  const young = { maxYoungGenerationSizeMb: YOUNG_MB[role] };
+  if (role !== "reader") return young;
+  const ownMb = getHeapStatistics().heap_size_limit / 2 ** 20;
+  return { ...young, maxOldGenerationSizeMb: Math.min(READER_OLD_MB, ownMb) };
+}
+
 class Thread {
   readonly #worker: Worker;
   readonly #waiters = new Map<number, Waiter>();
@@ -194,7 +209,7 @@ class Thread {
   #died: unknown;
 
   constructor(data: ThreadData, onWalLarge: () => void) {
-    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB[data.role] };
+    const resourceLimits = limitsOf(data.role);
     this.#worker = new Worker(threadFile(), { workerData: data, resourceLimits });
     this.#worker.unref();
     this.#worker.on("message", (message: Replies) => {
