@@ -38,7 +38,10 @@ export class BlobPacker {
     this.#number = numbers.next();
   }
 
-  /** A long one is taken as it is, without a copy: nobody may change it. */
+  /**
+   * A long one is taken as it is, without a copy: nobody may change it. Others may go on reading it, as
+   * `handBack` lends only pieces, and it is longer than one.
+   */
   add(record: Uint8Array): Address {
     if (record.length <= this.#targetBytes) return this.#add(record, record.length);
     this.#closeIfBegun();

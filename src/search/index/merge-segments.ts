@@ -96,7 +96,7 @@ interface JoinedDocuments {
   readonly facts: JoinedKeys;
 }
 
-/** What it reads for that is needed no more when it ends: a few bytes of each session and message. */
+/** What it reads for that is needed no more when it ends: some bytes of each document, and the names of notes. */
 function* joinDocuments(
   readers: readonly SegmentReader[],
   gone: Gone,

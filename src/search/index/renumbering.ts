@@ -1,7 +1,8 @@
 /**
  * Which documents go into a joined segment, and under which numbers.
  *
- * There may be millions of them: nothing is held for each but its new number.
+ * There may be millions of them: of each only its new number is held, and of a message its session.
+ * All of it relies on keys that ascend in each source, as every segment is written.
  */
 
 /** A document that does not. */
@@ -88,7 +89,7 @@ export function joinMessages(
   return { count: next, sessions: sessions.subarray(0, next), renumbering };
 }
 
-/** Goes through the documents of all sources in the order of their new numbers. */
+/** Goes through the documents of all sources in the order of their new numbers, which ascend in each. */
 export class NewOrder {
   readonly #renumbering: Renumbering;
   readonly #places: Uint32Array;
