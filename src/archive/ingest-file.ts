@@ -28,7 +28,7 @@ export async function ingestFile(setting: IngestSetting, input: FileInput): Prom
   if (isMostlyHoles(file)) return { outcome: outcomeOf(file.path, "sparse") };
   try {
     if (file.size === 0) return await ingestEmpty(setting, input);
-    const opened = await TranscriptFile.open(file.path);
+    const opened = await TranscriptFile.open(file.path, { foundSize: file.size });
     try {
       return await new Reading(setting, input, opened).run();
     } finally {

@@ -15,7 +15,7 @@ async function fill(lanes: Lanes, size: number): Promise<{ count: number; ends: 
 }
 
 test("many small files are read at once, and two large ones", async () => {
-  expect((await fill(new Lanes(), 10_000)).count).toBe(16);
+  expect((await fill(new Lanes(), 10_000)).count).toBe(40);
   expect((await fill(new Lanes(), 1024 * 1024)).count).toBe(8);
   expect((await fill(new Lanes(), 250 * 1024 * 1024)).count).toBe(2);
 });

@@ -46,8 +46,19 @@ export const CLAUDE_CODE: TranscriptSource = {
   recognise(head, path) {
     const text = new TextDecoder("utf-8").decode(head);
     if (text.trim() === "") return /[/\\]projects[/\\][^/\\]+[/\\].*\.jsonl$/.test(path);
-    const records = text.split("\n", LOOKED_AT).map(tryParse).filter(isPlainObject);
-    if (records.length > 0) return !records.some(hasParts) && records.some(isClaudeLine);
+    // Without the word no line can be another agent's: then the first that is one of ours decides.
+    const isUnmistakable = !text.includes('"parts"');
+    let isJson = false;
+    let isOurs = false;
+    for (const line of text.split("\n", LOOKED_AT)) {
+      const record = tryParse(line);
+      if (!isPlainObject(record)) continue;
+      if (hasParts(record)) return false;
+      isJson = true;
+      isOurs ||= isClaudeLine(record);
+      if (isOurs && isUnmistakable) break;
+    }
+    if (isJson) return isOurs;
     // The first line is longer than what we were shown, or damaged.
     return /^\s*\{\s*"(?:parentUuid|isSidechain|logicalParentUuid)"\s*:/.test(text);
   },

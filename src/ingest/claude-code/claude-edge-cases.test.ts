@@ -146,6 +146,9 @@ test("lines of other agents are not taken for Claude Code's", () => {
   for (const line of others) {
     expect(CLAUDE_CODE.recognise(Buffer.from(line), "/a.jsonl"), line).toBe(false);
   }
+  const ours = '{"type":"user","uuid":"a","message":{"content":"see \\"parts\\""}}';
+  expect(CLAUDE_CODE.recognise(Buffer.from(`broken\n${ours}`), "/a.jsonl")).toBe(true);
+  expect(CLAUDE_CODE.recognise(Buffer.from(`${ours}\n${others[0]}`), "/a.jsonl")).toBe(false);
   const long = `{"parentUuid":null,"message":{"content":"${"x".repeat(100)}`;
   expect(CLAUDE_CODE.recognise(Buffer.from(long), "/a.jsonl")).toBe(true);
 });

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
@@ -23,7 +24,10 @@ async function linesOf(file: TranscriptFile, problems = new ProblemLog(), offset
 
 const TEXT = '{"a":"ä😀"}\n{"b":2}\n';
 
-describe("what is in a file is read", () => {
+describe.each([
+  ["at once", (content: Uint8Array | string) => ({ foundSize: Buffer.byteLength(content) })],
+  ["in pieces", () => ({})],
+])("what is in a file is read %s", (_how, found) => {
   const utf16 = Buffer.from(`\uFEFF${TEXT}`, "utf16le");
   test.each([
     ["plain", Buffer.from(TEXT), true],
@@ -35,7 +39,7 @@ describe("what is in a file is read", () => {
     ["in UTF-16, big end first", Buffer.from(utf16).swap16(), false],
     ["in UTF-16 and gzip", gzipSync(utf16), false],
   ])("%s", async (_name, content, isPlain) => {
-    await using file = await opened(content);
+    await using file = await opened(content, found(content));
     const problems = new ProblemLog();
     expect(await linesOf(file, problems)).toEqual(['{"a":"ä😀"}', '{"b":2}']);
     expect(file.isPlain).toBe(isPlain);
@@ -45,14 +49,43 @@ describe("what is in a file is read", () => {
   });
 
   test("from an offset on", async () => {
-    await using file = await opened(TEXT);
+    await using file = await opened(TEXT, found(TEXT));
     expect(await linesOf(file, new ProblemLog(), Buffer.byteLength(TEXT) - 8)).toEqual(['{"b":2}']);
   });
 
   test("an empty file has nothing in it", async () => {
-    await using file = await opened("");
+    await using file = await opened("", found(""));
     expect(await linesOf(file)).toEqual([]);
     expect(await file.head(new ProblemLog())).toHaveLength(0);
+  });
+
+  test("and has the same hash before an offset", async () => {
+    await using file = await opened(TEXT, found(TEXT));
+    const hash = createHash("sha256").update(TEXT.slice(0, 5)).digest();
+    expect(Buffer.from((await file.tailHash(5)) ?? [])).toEqual(hash);
+    expect(await file.tailHash(1_000)).toBeUndefined();
+  });
+});
+
+describe("a file that was found to be small", () => {
+  test("and has grown since is read to its end", async () => {
+    await using file = await opened("line\n".repeat(100_000), { foundSize: 10 });
+    expect(await linesOf(file)).toHaveLength(100_000);
+  });
+
+  test("is no longer open once it is read", async () => {
+    const path = join(createFolder(), "file.jsonl");
+    writeFileSync(path, TEXT);
+    await using file = await TranscriptFile.open(path, { foundSize: 1 });
+    truncateSync(path, 0);
+    expect(await linesOf(file)).toHaveLength(2);
+  });
+
+  test("and is gone, or is a folder by now, is told", async () => {
+    const folder = createFolder();
+    const open = (path: string) => TranscriptFile.open(path, { foundSize: 1 });
+    await expect(open(join(folder, "gone"))).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(open(folder)).rejects.toThrow("is no file");
   });
 });
 

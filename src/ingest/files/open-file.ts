@@ -7,9 +7,10 @@
  */
 
 import { createHash } from "node:crypto";
+import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import type { ProblemLog } from "../problems.ts";
-import { openRegular } from "./open-regular.ts";
+import { openRegular, readSmall } from "./open-regular.ts";
 import { encodingOf, packingOf, toPlain } from "./unpack.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
@@ -22,6 +23,8 @@ const CHUNK_BYTES = 256 * 1024;
 const TAIL_BYTES = 4_096;
 
 export interface OpenOptions {
+  /** How many bytes it had when it was found: one that is small is read at once. */
+  readonly foundSize?: number;
   readonly maxUnpackedBytes?: number;
 }
 
@@ -29,25 +32,37 @@ export class TranscriptFile implements AsyncDisposable {
   readonly path: string;
   readonly size: number;
   readonly mtimeUs: number;
-  readonly #handle: FileHandle;
+  /** Undefined if all of it is read. */
+  readonly #handle: FileHandle | undefined;
   readonly #options: OpenOptions;
   #start: Uint8Array = new Uint8Array();
 
-  private constructor(path: string, handle: FileHandle, facts: FileFacts, options: OpenOptions) {
+  private constructor(
+    path: string,
+    handle: FileHandle | undefined,
+    facts: Stats,
+    options: OpenOptions,
+  ) {
     this.path = path;
     this.size = facts.size;
-    this.mtimeUs = facts.mtimeUs;
+    this.mtimeUs = mtimeUsOf(facts);
     this.#handle = handle;
     this.#options = options;
   }
 
   /** Throws what the file system says of a file that is gone or may not be read. */
   static async open(path: string, options: OpenOptions = {}): Promise<TranscriptFile> {
+    const isSmall = options.foundSize !== undefined && options.foundSize <= HEAD_BYTES;
+    const whole = isSmall ? readSmall(path, HEAD_BYTES) : undefined;
+    if (whole !== undefined) {
+      const file = new TranscriptFile(path, undefined, whole.facts, options);
+      file.#start = whole.bytes;
+      return file;
+    }
     const { handle, facts } = await openRegular(path);
     try {
-      const { size } = facts;
-      const file = new TranscriptFile(path, handle, { size, mtimeUs: mtimeUsOf(facts) }, options);
-      file.#start = await file.#readAt(0, Math.min(HEAD_BYTES, size));
+      const file = new TranscriptFile(path, handle, facts, options);
+      file.#start = await file.#readAt(0, Math.min(HEAD_BYTES, file.size));
       return file;
     } catch (error) {
       await handle.close();
@@ -88,7 +103,7 @@ export class TranscriptFile implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await this.#handle.close();
+    await this.#handle?.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -97,7 +112,8 @@ export class TranscriptFile implements AsyncDisposable {
 
   async *#readRaw(problems: ProblemLog, offset: number): AsyncGenerator<Uint8Array> {
     // Most files are so small that opening them has read them.
-    if (this.#start.length === this.size) {
+    const handle = this.#handle;
+    if (handle === undefined || this.#start.length === this.size) {
       if (offset < this.size) yield this.#start.subarray(offset);
       return;
     }
@@ -106,7 +122,7 @@ export class TranscriptFile implements AsyncDisposable {
       const wanted = Math.min(buffer.length, this.size - at);
       let length = 0;
       try {
-        length = (await this.#handle.read(buffer, 0, wanted, at)).bytesRead;
+        length = (await handle.read(buffer, 0, wanted, at)).bytesRead;
       } catch (error) {
         problems.add("unreadable", `the file cannot be read: ${(error as Error).message}`);
         return;
@@ -121,28 +137,19 @@ export class TranscriptFile implements AsyncDisposable {
   }
 
   async #readAt(offset: number, length: number): Promise<Uint8Array> {
-    if (length > 0 && offset + length <= this.#start.length) {
+    const handle = this.#handle;
+    if (handle === undefined || (length > 0 && offset + length <= this.#start.length)) {
       return this.#start.subarray(offset, offset + length);
     }
     const buffer = Buffer.alloc(length);
     let filled = 0;
     while (filled < length) {
-      const { bytesRead } = await this.#handle.read(
-        buffer,
-        filled,
-        length - filled,
-        offset + filled,
-      );
+      const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
     return buffer.subarray(0, filled);
   }
-}
-
-interface FileFacts {
-  readonly size: number;
-  readonly mtimeUs: number;
 }
 
 /** Holes take no space and no time to make: a file of terabytes that holds kilobytes is a trap. */

@@ -43,6 +43,12 @@ describe("a pack", () => {
     ]);
   });
 
+  test("that is short holds no more memory than it needs", () => {
+    const pack = new Pack(packed([{ content: '"short"', metadata: "{}" }]));
+    expect(pack.size).toBeLessThan(100);
+    expect(pack.content(0)).toBe('"short"');
+  });
+
   test("that is damaged throws", () => {
     expect(() => new Pack(packed([{ content: "1", metadata: "2" }]).subarray(0, 9))).toThrow();
     expect(() => new Pack(Buffer.from("no pack"))).toThrow();

@@ -35,13 +35,13 @@ export class Pack {
 
   /** Throws if the bytes are not those of a pack. */
   constructor(bytes: Uint8Array) {
-    this.#plain = zstdDecompressSync(bytes, { chunkSize: USUAL_BYTES });
+    this.#plain = onItsOwn(zstdDecompressSync(bytes, { chunkSize: USUAL_BYTES }));
     this.#ends = endsOf(this.#plain);
   }
 
   /** About what it takes in memory. */
   get size(): number {
-    return this.#plain.length;
+    return this.#plain.buffer.byteLength;
   }
 
   content(slot: number): string | null {
@@ -69,6 +69,13 @@ export class Pack {
   #start(i: number): number {
     return i === 0 ? 0 : (this.#ends[i - 1] ?? this.#plain.length) + 1;
   }
+}
+
+/** A short pack leaves most of the buffer empty that it is unpacked into; kept, it would keep all of it. */
+function onItsOwn(plain: Buffer): Buffer {
+  if (2 * plain.length > plain.buffer.byteLength) return plain;
+  const bytes = Uint8Array.from(plain);
+  return Buffer.from(bytes.buffer);
 }
 
 function endsOf(plain: Buffer): number[] {
