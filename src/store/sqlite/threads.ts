@@ -169,6 +169,12 @@ export class Threads implements Executor {
 /** Answers in one turn of the event loop: what follows them takes about half a millisecond. */
 const REPLIES_PER_TURN = 16;
 
+/**
+ * With so many requests under way, the next one waits for the end of this turn of the event loop, and
+ * goes with what others ask in it: to wake a thread costs more than most requests do.
+ */
+const MANY_WAITING = 8;
+
 interface Waiter {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -241,11 +247,13 @@ class Thread {
       if (this.#waiters.size === 1) this.#worker.ref();
       this.#unsent.push({ id, name, args });
       if (handed !== null) this.#handed.push(handed);
-      if (this.#unsent.length === 1) queueMicrotask(() => this.#send());
+      if (this.#unsent.length > 1) return;
+      if (this.#waiters.size > MANY_WAITING) setImmediate(() => this.#send());
+      else queueMicrotask(() => this.#send());
     });
   }
 
-  /** All that was asked in this turn, in one message. */
+  /** All that was asked since the last one, in one message. */
   #send(): void {
     const requests = this.#unsent;
     const handed = this.#handed;
