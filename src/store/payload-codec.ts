@@ -40,7 +40,7 @@ export function packText(text: string): Uint8Array {
 /** What was packed says so by its first bytes; no JSON begins with them. */
 export function unpackText(bytes: Uint8Array): string {
   const isPacked = ZSTD.every((byte, i) => bytes[i] === byte);
-  const plain = isPacked ? zstdDecompressSync(bytes) : bytes;
+  const plain = isPacked ? unpackZstd(bytes) : bytes;
   return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString("utf8");
 }
 
@@ -69,8 +69,35 @@ export function readSoundPayload(
 
 function decompress(hash: string, { codec, bytes }: StoredPayload): Uint8Array {
   try {
-    return codec === "zstd" ? zstdDecompressSync(bytes) : bytes;
+    return codec === "zstd" ? unpackZstd(bytes) : bytes;
   } catch (cause) {
     throw payloadDamaged(hash, cause);
   }
+}
+
+/** What claims to be longer is unpacked piece by piece. */
+const MAX_ROOM = 1024 * 1024;
+/** The least that Node takes. */
+const MIN_ROOM = 64;
+
+/**
+ * What was packed, in one buffer that is no larger than it needs to be: a frame says how much it holds
+ * (RFC 8878, 3.1.1). Otherwise short ones would ask for far too much, and long ones be put together.
+ */
+export function unpackZstd(bytes: Uint8Array): Buffer {
+  return zstdDecompressSync(bytes, { chunkSize: roomFor(bytes) });
+}
+
+function roomFor(bytes: Uint8Array): number {
+  const header = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 9));
+  const descriptor = header[4] ?? 0;
+  // One segment, and no dictionary: then the size stands right behind. We write no others but long ones.
+  const length = (descriptor & 0x23) === 0x20 ? [1, 2, 4][descriptor >> 6] : undefined;
+  if (header.length < 9 || length === undefined) return clamp(4 * bytes.length);
+  // One more: a buffer that is full may mean that there is more.
+  return clamp(header.readUIntLE(5, length) + (length === 2 ? 256 : 0) + 1);
+}
+
+function clamp(room: number): number {
+  return Math.min(MAX_ROOM, Math.max(MIN_ROOM, room));
 }

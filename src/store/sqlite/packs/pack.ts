@@ -5,7 +5,8 @@
  * one such texts lose a third, forty of them together lose two thirds.
  */
 
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { constants, zstdCompressSync } from "node:zlib";
+import { unpackZstd } from "../../payload-codec.ts";
 
 /** What stands behind each text but the last. No JSON has this byte in it, and none is empty. */
 const END = 0;
@@ -21,9 +22,6 @@ const PARAMS = {
   [constants.ZSTD_c_hashLog]: 15,
 };
 
-/** A pack has about as much; one buffer that mostly suffices saves putting several together. */
-const USUAL_BYTES = 128 * 1024;
-
 /**
  * A pack as it is read: for each of its slots JSON texts, and null for what it does not hold. Each is
  * decoded when it is asked for: one letter beyond ASCII would make all of them cost twice.
@@ -35,7 +33,7 @@ export class Pack {
 
   /** Throws if the bytes are not those of a pack. */
   constructor(bytes: Uint8Array) {
-    this.#plain = onItsOwn(zstdDecompressSync(bytes, { chunkSize: USUAL_BYTES }));
+    this.#plain = onItsOwn(unpackZstd(bytes));
     this.#ends = endsOf(this.#plain);
   }
 
@@ -71,7 +69,7 @@ export class Pack {
   }
 }
 
-/** A short pack leaves most of the buffer empty that it is unpacked into; kept, it would keep all of it. */
+/** Node cuts short buffers off a long one; kept, they would keep all of it. */
 function onItsOwn(plain: Buffer): Buffer {
   if (2 * plain.length > plain.buffer.byteLength) return plain;
   const bytes = Uint8Array.from(plain);

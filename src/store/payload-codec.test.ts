@@ -1,0 +1,56 @@
+import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { compressPayload, packText, unpackText, unpackZstd } from "./payload-codec.ts";
+
+/** Compresses, but not to nothing. */
+function text(length: number): Buffer {
+  return Buffer.from(Array.from({ length }, (_, i) => 97 + ((i * i) % 23)));
+}
+
+describe("what was packed is unpacked", () => {
+  test.each([
+    0, 1, 63, 64, 255, 256, 257, 65_791, 65_792, 131_072, 1_048_575, 1_048_576, 5_000_000,
+  ])("%d bytes", (length) => {
+    const plain = text(length);
+    const { codec, bytes } = compressPayload(plain);
+    expect(codec === "zstd" ? unpackZstd(bytes) : bytes).toEqual(plain);
+    expect(unpackZstd(zstdCompressSync(plain))).toEqual(plain);
+  });
+
+  test("into one buffer of about its size", () => {
+    const plain = text(100_000);
+    expect(unpackZstd(compressPayload(plain).bytes).buffer.byteLength).toBeLessThan(100_100);
+  });
+
+  test("also if it does not say how much it is", async () => {
+    const plain = text(300_000);
+    const stream = createZstdCompress();
+    const parts: Buffer[] = [];
+    stream.on("data", (part: Buffer) => parts.push(part));
+    for (let i = 0; i < plain.length; i += 10_000) stream.write(plain.subarray(i, i + 10_000));
+    await new Promise<void>((resolve) => stream.end(resolve));
+    const bytes = Buffer.concat(parts);
+    expect((bytes[4] ?? 0) & 0x20).toBe(0);
+    expect(unpackZstd(bytes)).toEqual(plain);
+  });
+
+  test("also if it has a checksum, or nothing in it", () => {
+    const params = { [constants.ZSTD_c_checksumFlag]: 1 };
+    expect(unpackZstd(zstdCompressSync(text(1_000), { params }))).toEqual(text(1_000));
+    expect(unpackZstd(zstdCompressSync(Buffer.alloc(0)))).toHaveLength(0);
+  });
+
+  test("a text that is short, and one that is not", () => {
+    for (const plain of ['{"a":1}', JSON.stringify({ long: "ä😀".repeat(1_000) })]) {
+      expect(unpackText(packText(plain))).toBe(plain);
+    }
+  });
+});
+
+test("what claims to be gigabytes, and is not, throws without asking for them", () => {
+  const bytes = Buffer.from(zstdCompressSync(text(70_000)));
+  expect((bytes[4] ?? 0) >> 6).toBe(2);
+  bytes.writeUInt32LE(0xffff_ffff, 5);
+  expect(() => unpackZstd(bytes)).toThrow();
+  expect(() => unpackZstd(bytes.subarray(0, 6))).toThrow();
+});
