@@ -1,7 +1,7 @@
 /**
  * A run over many files: each is looked up, read if it has to be, and remembered.
  *
- * A few files are read at a time, so that parsing goes on while the store writes, and small sessions
+ * Some files are read at a time, so that parsing goes on while the store writes, and small sessions
  * share a commit. Memory does not depend on how many files there are: they come in groups, and only
  * what is under way is held.
  */
@@ -57,7 +57,7 @@ export async function ingestFiles(
     const settled = work.catch((error: unknown) => {
       failure ??= { error };
     });
-    lanes.start(candidate.file.size, settled);
+    lanes.start(weightOf(candidate), settled);
   };
   for await (const group of planGroups(setting, readAhead(groups), handlers.onLooked)) {
     for (const planned of group) {
@@ -72,7 +72,7 @@ export async function ingestFiles(
         } else totals.files.unchanged++;
         continue;
       }
-      await lanes.room(planned.candidate.file.size);
+      await lanes.room(weightOf(planned.candidate));
       if (signal?.aborted || failure !== undefined) break;
       start(planned);
     }
@@ -83,6 +83,11 @@ export async function ingestFiles(
   if (failure !== undefined) throw failure.error;
   await records.flush();
   return totals;
+}
+
+/** Of the bytes that are read: what is packed may be of any size, whatever it takes on disk. */
+function weightOf({ file: { path, size } }: Candidate): number {
+  return /\.(gz|zst)$/i.test(path) ? Number.POSITIVE_INFINITY : size;
 }
 
 /** Looks for the next group while this one is dealt with. */

@@ -1,16 +1,15 @@
 /**
- * How much is read at once: many small files, or a few large ones.
+ * How much is read at once: many small files, or one that is large.
  *
- * A small file is mostly waiting, for the disk and for the store; many of them share a commit. Of a
- * large one a few megabytes are held, whatever its size.
+ * A small file is mostly waiting, for the store; many of them share a commit. A large one keeps the
+ * store busy by itself, and a line of it may be as long as it is: two of them would take as much
+ * memory again, and no less time.
  */
 
 /** Enough that the store hardly waits: with 16 small files it took a tenth longer. */
 const MAX_FILES = 40;
+/** Of files that are read beside others. */
 const MAX_BYTES = 8 * 1024 * 1024;
-
-/** What a file of any size takes: what is read of it, and what is on its way to the store. */
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 export class Lanes {
   readonly #running = new Set<Promise<void>>();
@@ -28,7 +27,7 @@ export class Lanes {
 
   /** `work` must not fail. */
   start(size: number, work: Promise<void>): void {
-    const bytes = Math.min(size, MAX_FILE_BYTES);
+    const bytes = Math.min(size, MAX_BYTES);
     this.#bytes += bytes;
     this.#running.add(work);
     void work.then(() => {
@@ -46,7 +45,7 @@ export class Lanes {
 
   #hasRoom(size: number): boolean {
     if (this.#running.size === 0) return true;
-    const bytes = this.#bytes + Math.min(size, MAX_FILE_BYTES);
+    const bytes = this.#bytes + Math.min(size, MAX_BYTES);
     return this.#running.size < MAX_FILES && bytes <= MAX_BYTES;
   }
 }
