@@ -38,8 +38,8 @@ Options
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
   --messages N       how many messages search and mcp have to look through; 100000 if left out
-  --megabytes N      ingest: megabytes of each format; 64 if left out
-  --files N          ingest: how many small files; 2000 if left out
+  --megabytes N      ingest: megabytes of each format; 1000 if left out
+  --files N          ingest: how many small files; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
                      temporary folder if left out
   --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl
@@ -99,8 +99,8 @@ function parse() {
       backend: { type: "string" },
       only: { type: "string" },
       messages: { type: "string", default: "100000" },
-      megabytes: { type: "string", default: "64" },
-      files: { type: "string", default: "2000" },
+      megabytes: { type: "string", default: "1000" },
+      files: { type: "string", default: "100000" },
       folder: { type: "string" },
       data: { type: "string" },
       haystack: { type: "string", default: "all" },
