@@ -17,7 +17,7 @@ const MAX_TOOL_NAME = 128;
 
 /** About a line of a list, and what of a request is looked at to make one: a line may be a whole file. */
 const MAX_TITLE = 120;
-const TITLE_FROM = 2_000;
+const MAX_TITLE_SOURCE = 500;
 
 export class SessionFigures {
   #exchanges = 0;
@@ -119,7 +119,7 @@ function requestOf(blocks: readonly Block[]): string | undefined {
 
 /** The first line with something on it, cut between words. */
 function toTitle(request: string): string {
-  const [line = ""] = request.trimStart().slice(0, TITLE_FROM).split("\n", 1);
+  const [line = ""] = request.trimStart().slice(0, MAX_TITLE_SOURCE).split("\n", 1);
   const title = line.replace(/\s+/g, " ").trim().toWellFormed().replaceAll("\0", "\uFFFD");
   if (title.length <= MAX_TITLE) return title;
   const cut = title.slice(0, MAX_TITLE - 1);

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import type { ImportedEntry } from "../ingest/source.ts";
+import { SessionFigures } from "./session-figures.ts";
+
+async function titleOf(...requests: readonly string[]): Promise<string | undefined> {
+  const figures = new SessionFigures();
+  const entries = requests.map(
+    (text, i): ImportedEntry => ({
+      ...{ sourceId: String(i), kind: "message", role: "user", actor: null, data: null },
+      ...{ blocks: [{ type: "text", text }], usage: null, model: null, createdAt: i, metadata: {} },
+    }),
+  );
+  async function* all() {
+    yield* entries;
+  }
+  for await (const _ of figures.watch(all()));
+  const nothing = { title: "", metadata: {} };
+  return figures.describe(nothing, null, { mtime: 0, isRest: false }).title;
+}
+
+describe("a session without a title has that of its first request", () => {
+  test.each([
+    ["its first line", "Fix the parser\nand then the rest", "Fix the parser"],
+    ["without what is round it", "\n\n   Fix \t the\u00A0parser  \n", "Fix the parser"],
+    ["with what can be stored", "Fix\u0000 it \uD800", "Fix\uFFFD it \uFFFD"],
+  ])("%s", async (_what, request, title) => {
+    expect(await titleOf(request, "Something else")).toBe(title);
+  });
+
+  test("cut between words", async () => {
+    const words = Array(23).fill("word").join(" ");
+    expect(await titleOf("word ".repeat(200_000))).toBe(`${words}…`);
+  });
+
+  test("cut inside of a word that has no end", async () => {
+    expect(await titleOf("x".repeat(1_000_000))).toBe(`${"x".repeat(119)}…`);
+  });
+
+  test("none of what a client put in", async () => {
+    expect(await titleOf("<system-reminder>Be kind.</system-reminder>", "Fix it")).toBe("Fix it");
+    expect(await titleOf("<system-reminder>Be kind.</system-reminder>")).toBeUndefined();
+  });
+});
