@@ -75,6 +75,12 @@ class Reading {
     }
     // Before anything is read: what is written meanwhile is then seen to be new.
     this.#beside = await sumBeside(source, found);
+    const read = () => this.#readOnOrWhole(source);
+    const isMeasured = this.#file.isPlain && source.companions === undefined;
+    return isMeasured ? read() : this.#setting.unmeasured.take(read);
+  }
+
+  async #readOnOrWhole(source: TranscriptSource): Promise<Ingested> {
     if (await this.#canGoOn(source)) {
       const going = await this.#read(source, true);
       if (going !== undefined) return going;

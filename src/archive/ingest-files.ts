@@ -42,6 +42,7 @@ export async function ingestFiles(
   const totals = new Totals();
   const records = new Records(setting);
   const lanes = new Lanes();
+  const turn = new ShortTurns();
   let failure: { readonly error: unknown } | undefined;
   const start = (planned: Planned) => {
     const { candidate, known, plan } = planned;
@@ -57,7 +58,7 @@ export async function ingestFiles(
     const settled = work.catch((error: unknown) => {
       failure ??= { error };
     });
-    lanes.start(weightOf(candidate), settled);
+    lanes.start(weightOf(planned), settled);
   };
   for await (const group of planGroups(setting, readAhead(groups), handlers.onLooked)) {
     for (const planned of group) {
@@ -72,7 +73,8 @@ export async function ingestFiles(
         } else totals.files.unchanged++;
         continue;
       }
-      await lanes.room(weightOf(planned.candidate));
+      await lanes.room(weightOf(planned));
+      await turn.end();
       if (signal?.aborted || failure !== undefined) break;
       start(planned);
     }
@@ -85,9 +87,23 @@ export async function ingestFiles(
   return totals;
 }
 
-/** Of the bytes that are read: what is packed may be of any size, whatever it takes on disk. */
-function weightOf({ file: { path, size } }: Candidate): number {
-  return /\.(gz|zst)$/i.test(path) ? Number.POSITIVE_INFINITY : size;
+/** The bytes that are to be read. */
+function weightOf({ candidate, known, plan }: Planned): number {
+  return candidate.file.size - (plan === "rest" ? (known?.offset ?? 0) : 0);
+}
+
+/** How long files are begun in one turn of the event loop, of which a small one needs no other. */
+const TURN_MS = 5;
+
+/** A server reads files, too, and has others to answer. */
+class ShortTurns {
+  #began = performance.now();
+
+  async end(): Promise<void> {
+    if (performance.now() - this.#began < TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#began = performance.now();
+  }
 }
 
 /** Looks for the next group while this one is dealt with. */

@@ -5,6 +5,7 @@ import type { Oversize } from "../ingest/files/oversize.ts";
 import { GitLookup } from "../ingest/identity/git.ts";
 import { shortHash } from "../ingest/identity/short-hash.ts";
 import { workstationId } from "../ingest/identity/workstation.ts";
+import { Slots } from "../ingest/slots.ts";
 import type { Environment, TranscriptSource } from "../ingest/source.ts";
 import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -37,9 +38,14 @@ export interface IngestSetting {
   readonly git: GitLookup;
   /** Parts of one session, one after another. */
   readonly turns: Turns;
+  /** For files whose size does not tell what they take: packed ones, and those with parts beside them. */
+  readonly unmeasured: Slots;
   /** What stands for the format of a file that is of none of `sources`. */
   readonly unrecognised: string;
 }
+
+/** Each may hold tens of megabytes; most are small, and four of them hardly keep the store waiting. */
+const UNMEASURED_AT_ONCE = 4;
 
 /** `invalid_input` for a format that there is none of, or a `WORKSTATION_ID` that is no id. */
 export async function createSetting(
@@ -63,6 +69,7 @@ export async function createSetting(
     workstation: await workstationId(environment),
     git: new GitLookup(),
     turns: new Turns(),
+    unmeasured: new Slots(UNMEASURED_AT_ONCE),
     unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };
 }

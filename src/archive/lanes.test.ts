@@ -19,7 +19,6 @@ test("many small files are read at once, and one that is large", async () => {
   expect((await fill(new Lanes(), 1024 * 1024)).count).toBe(8);
   expect((await fill(new Lanes(), 4 * 1024 * 1024)).count).toBe(2);
   expect((await fill(new Lanes(), 250 * 1024 * 1024)).count).toBe(1);
-  expect((await fill(new Lanes(), Number.POSITIVE_INFINITY)).count).toBe(1);
 });
 
 test("who waits goes on when another is done", async () => {
@@ -30,4 +29,23 @@ test("who waits goes on when another is done", async () => {
   await waiting;
   for (const end of ends) end();
   await lanes.end();
+});
+
+test("a large file waits for all others, and others for it", async () => {
+  const lanes = new Lanes();
+  const { ends } = await fill(lanes, 1024 * 1024);
+  const order: string[] = [];
+  const large = lanes.room(100 * 1024 * 1024).then(() => order.push("large"));
+  for (const end of ends.slice(1)) end();
+  await new Promise((resolve) => setImmediate(resolve));
+  order.push("all but one are done");
+  ends[0]?.();
+  await large;
+  let endLarge = () => {};
+  lanes.start(100 * 1024 * 1024, new Promise((resolve) => (endLarge = resolve)));
+  const small = lanes.room(1).then(() => order.push("small"));
+  await new Promise((resolve) => setImmediate(resolve));
+  endLarge();
+  await small;
+  expect(order).toEqual(["all but one are done", "large", "small"]);
 });

@@ -27,6 +27,12 @@ describe("a session without a title has that of its first request", () => {
     expect(await titleOf(request, "Something else")).toBe(title);
   });
 
+  test("however many spaces are in it", async () => {
+    for (const spaces of [490, 498, 499, 500, 3_000]) {
+      expect(await titleOf(`a${" ".repeat(spaces)}😀 fix`)).toBe("a 😀 fix");
+    }
+  });
+
   test("cut between words", async () => {
     const words = Array(23).fill("word").join(" ");
     expect(await titleOf("word ".repeat(200_000))).toBe(`${words}…`);

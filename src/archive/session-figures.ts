@@ -15,7 +15,7 @@ import { FROM_REQUEST, givenTitle, TITLE_FROM_KEY } from "../transcript/made-tit
 const MAX_TOOLS = 200;
 const MAX_TOOL_NAME = 128;
 
-/** About a line of a list, and what of a request is looked at to make one: a line may be a whole file. */
+/** About a line of a list, and what of a line is looked at first to make one: it may be a whole file. */
 const MAX_TITLE = 120;
 const MAX_TITLE_SOURCE = 500;
 
@@ -119,12 +119,18 @@ function requestOf(blocks: readonly Block[]): string | undefined {
 
 /** The first line with something on it, cut between words. */
 function toTitle(request: string): string {
-  const [line = ""] = request.trimStart().slice(0, MAX_TITLE_SOURCE).split("\n", 1);
-  const title = line.replace(/\s+/g, " ").trim().toWellFormed().replaceAll("\0", "\uFFFD");
+  const [line = ""] = request.trimStart().split("\n", 1);
+  const begin = spaced(line.slice(0, MAX_TITLE_SOURCE));
+  // Mostly the beginning is more than enough.
+  const title = begin.length > MAX_TITLE ? begin : spaced(line);
   if (title.length <= MAX_TITLE) return title;
   const cut = title.slice(0, MAX_TITLE - 1);
   const space = cut.lastIndexOf(" ");
   return `${(space > MAX_TITLE / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
+}
+
+function spaced(line: string): string {
+  return line.replace(/\s+/g, " ").trim().toWellFormed().replaceAll("\0", "\uFFFD");
 }
 
 function pick(

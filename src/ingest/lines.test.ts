@@ -54,3 +54,60 @@ describe("splitLines", () => {
     );
   });
 });
+
+describe("long lines", () => {
+  const MEGABYTE = Buffer.alloc(1024 * 1024, "x");
+
+  test("are put together one at a time, whoever reads them", async () => {
+    let inside = 0;
+    let most = 0;
+    async function* file(): AsyncGenerator<Uint8Array> {
+      for (let line = 0; line < 2; line++) {
+        for (let i = 0; i < 4; i++) {
+          // Two pieces are read before it is known that the line is long.
+          if (i === 2) most = Math.max(most, ++inside);
+          await new Promise((resolve) => setImmediate(resolve));
+          yield MEGABYTE;
+        }
+        inside--;
+        yield Buffer.from("\n");
+      }
+      yield Buffer.from("end");
+    }
+    const read = async () => {
+      const found: [number, boolean][] = [];
+      for await (const { text, ended } of splitLines(file())) found.push([text.length, ended]);
+      return found;
+    };
+    const expected = [
+      [4 * MEGABYTE.length, true],
+      [4 * MEGABYTE.length, true],
+      [3, false],
+    ];
+    expect(await Promise.all([read(), read(), read()])).toEqual([expected, expected, expected]);
+    expect(most).toBe(1);
+  });
+
+  test("of a reading that is given up, or fails, keep nobody waiting", async () => {
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("first\n");
+      for (;;) yield MEGABYTE;
+    }
+    for await (const { text } of splitLines(endless())) {
+      expect(text).toBe("first");
+      break;
+    }
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield MEGABYTE;
+      yield MEGABYTE;
+      throw new Error("the disk is gone");
+    }
+    const failing = (async () => {
+      for await (const _ of splitLines(broken()));
+    })();
+    await expect(failing).rejects.toThrow("the disk is gone");
+    const lengths = [];
+    for await (const { text } of splitLines([MEGABYTE, MEGABYTE])) lengths.push(text.length);
+    expect(lengths).toEqual([2 * MEGABYTE.length]);
+  });
+});

@@ -2,6 +2,7 @@
 
 import { isAscii } from "node:buffer";
 import { type Batched, batched } from "./batches.ts";
+import { Slots } from "./slots.ts";
 
 export interface Line {
   /** Counted from 1. */
@@ -27,6 +28,13 @@ export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
+/**
+ * Of longer lines one is put together at a time in this process, however many files are read: packed
+ * ones of some kilobytes may have lines of many megabytes.
+ */
+const LONG_LINE_BYTES = 1024 * 1024;
+const longLines = new Slots(1);
+
 /** A final line break does not begin another line. A batch are the lines that end in one chunk. */
 export function splitLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -34,7 +42,22 @@ export function splitLines(
 ): Batched<Line> {
   const splitter = new LineSplitter(options);
   async function* batches(): AsyncGenerator<Iterable<Line>> {
-    for await (const chunk of chunks) yield splitter.lines(chunk);
+    let leave: (() => void) | undefined;
+    try {
+      for await (const chunk of chunks) {
+        if (splitter.pending + chunk.length > LONG_LINE_BYTES && !chunk.includes(NEWLINE)) {
+          // Nothing is handed on meanwhile: who has the slot waits for its own file and nobody else.
+          leave ??= await longLines.enter();
+          splitter.collect(chunk);
+          continue;
+        }
+        leave?.();
+        leave = undefined;
+        yield splitter.lines(chunk);
+      }
+    } finally {
+      leave?.();
+    }
     yield splitter.end();
   }
   return batched(batches());
@@ -54,6 +77,19 @@ class LineSplitter {
     this.#offset = start.offset;
   }
 
+  /** The bytes of a line that has not ended. */
+  get pending(): number {
+    return this.#length;
+  }
+
+  /** Of a chunk in which no line ends. */
+  collect(chunk: Uint8Array): void {
+    this.#length += chunk.length;
+    // A copy: whoever reads the file may fill the same memory again.
+    if (this.#length > this.#maxBytes) this.#parts = [];
+    else this.#parts.push(Uint8Array.prototype.slice.call(chunk));
+  }
+
   *lines(chunk: Uint8Array): Generator<Line> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     const isPlain = isAscii(bytes);
@@ -62,11 +98,7 @@ class LineSplitter {
       yield this.#take(bytes.subarray(start, end), true, isPlain);
       start = end + 1;
     }
-    if (start === bytes.length) return;
-    this.#length += bytes.length - start;
-    // A copy: whoever reads the file may fill the same memory again.
-    if (this.#length > this.#maxBytes) this.#parts = [];
-    else this.#parts.push(Uint8Array.prototype.slice.call(bytes, start));
+    if (start < bytes.length) this.collect(bytes.subarray(start));
   }
 
   end(): Line[] {

@@ -93,7 +93,8 @@ function roomFor(bytes: Uint8Array): number {
   const descriptor = header[4] ?? 0;
   // One segment, and no dictionary: then the size stands right behind. We write no others but long ones.
   const length = (descriptor & 0x23) === 0x20 ? [1, 2, 4][descriptor >> 6] : undefined;
-  if (header.length < 9 || length === undefined) return clamp(4 * bytes.length);
+  if (header.length < 9 || length === undefined)
+    return clamp(Math.max(64 * 1024, 4 * bytes.length));
   // One more: a buffer that is full may mean that there is more.
   return clamp(header.readUIntLE(5, length) + (length === 2 ? 256 : 0) + 1);
 }

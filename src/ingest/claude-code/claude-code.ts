@@ -46,7 +46,7 @@ export const CLAUDE_CODE: TranscriptSource = {
   recognise(head, path) {
     const text = new TextDecoder("utf-8").decode(head);
     if (text.trim() === "") return /[/\\]projects[/\\][^/\\]+[/\\].*\.jsonl$/.test(path);
-    // Without the word no line can be another agent's: then the first that is one of ours decides.
+    // Nobody escapes letters of a name: without this one, the first line that is one of ours decides.
     const isUnmistakable = !text.includes('"parts"');
     let isJson = false;
     let isOurs = false;

@@ -1,5 +1,5 @@
 /**
- * A transcript on disk, opened once and read in pieces.
+ * A transcript on disk, opened once and read in pieces, or at once if it is small.
  *
  * Agents write while we read, delete what is old and rewrite what they compact. So a file has the
  * size that it had when it was opened: what is written later belongs to the next reading, and nobody

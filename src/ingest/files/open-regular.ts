@@ -36,9 +36,31 @@ export interface ReadFile {
 
 /**
  * All of a file that has at most `maxBytes`, without leaving the thread: to hand four short calls to
- * another one takes longer than they do. Undefined if it has more, or if it changes meanwhile.
+ * another one takes longer than they do. Undefined if it has more, if it becomes shorter meanwhile, or
+ * if the disk has been slow: then somebody else should wait for it.
  */
 export function readSmall(path: string, maxBytes: number): ReadFile | undefined {
+  const started = performance.now();
+  if (started < slowUntil) return undefined;
+  try {
+    return readAtOnce(path, maxBytes);
+  } finally {
+    const now = performance.now();
+    usualMs += (now - started - usualMs) / 10;
+    if (usualMs > SLOW_MS) {
+      slowUntil = now + BACKGROUND_MS;
+      usualMs = 0;
+    }
+  }
+}
+
+/** One that is slow may have been interrupted; several in a row are the disk's doing. */
+const SLOW_MS = 2;
+const BACKGROUND_MS = 1_000;
+let usualMs = 0;
+let slowUntil = 0;
+
+function readAtOnce(path: string, maxBytes: number): ReadFile | undefined {
   const file = openSync(path, READING);
   try {
     const facts = fstatSync(file);

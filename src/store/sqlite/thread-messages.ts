@@ -13,7 +13,7 @@ export interface Request {
   readonly args: readonly unknown[];
 }
 
-/** What is asked in one turn travels together: waking a thread costs more than a small read. */
+/** What is asked at one time travels together: waking a thread costs more than a small read. */
 export interface Requests {
   readonly requests: readonly Request[];
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { textOf } from "../../model/block.ts";
 import { open } from "../../open.ts";
 
 test("answers that come together leave the event loop turns between them", async () => {
@@ -55,6 +56,31 @@ test("the log is written over once a piece of upkeep has let go of what it read"
     expect(before).toBeGreaterThan(16 * 1024 * 1024);
     await say();
     expect(size()).toBe(before);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("what many ask at a time is done in its order, and to its end when the store closes", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+  const path = join(folder, "store.db");
+  try {
+    const engine = await open(path);
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    const appended: Promise<unknown>[] = [];
+    for (let i = 0; i < 60; i++) {
+      appended.push(session.append({ role: "user", content: String(i) }));
+      // In the same turn, after a microtask, and in the next turn.
+      if (i % 7 === 0) await Promise.resolve();
+      if (i % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await engine.close();
+    await Promise.all(appended);
+    await using again = await open(path);
+    const { messages } = await again.listMessages(session.id, { limit: 100 });
+    expect(messages.map(({ blocks }) => textOf(blocks))).toEqual(
+      Array.from({ length: 60 }, (_, i) => String(i)),
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -8,7 +8,7 @@
 
 import type { Pack } from "./pack.ts";
 
-/** About twenty packs. */
+/** About twenty packs of long sessions, a thousand of short ones. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 export class PackCache {

@@ -22,6 +22,9 @@ const PARAMS = {
   [constants.ZSTD_c_hashLog]: 15,
 };
 
+/** The objects round the bytes, which are most of a short pack. */
+const OVERHEAD_BYTES = 1_000;
+
 /**
  * A pack as it is read: for each of its slots JSON texts, and null for what it does not hold. Each is
  * decoded when it is asked for: one letter beyond ASCII would make all of them cost twice.
@@ -39,7 +42,7 @@ export class Pack {
 
   /** About what it takes in memory. */
   get size(): number {
-    return this.#plain.buffer.byteLength;
+    return this.#plain.buffer.byteLength + OVERHEAD_BYTES;
   }
 
   content(slot: number): string | null {

@@ -1,0 +1,56 @@
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import type { TranscriptSource } from "../ingest/source.ts";
+import { open } from "../open.ts";
+import { createMachine, NOTES, notes } from "./archive.cases.ts";
+
+/** The test's format, which says how many of its files were read at the same time. */
+function counting(over: Partial<TranscriptSource> = {}) {
+  let reading = 0;
+  const seen = { most: 0 };
+  const source: TranscriptSource = {
+    ...NOTES,
+    ...over,
+    read(input) {
+      const transcript = NOTES.read(input);
+      async function* sessions() {
+        seen.most = Math.max(seen.most, ++reading);
+        await new Promise((resolve) => setImmediate(resolve));
+        yield* transcript.sessions;
+        reading--;
+      }
+      return { ...transcript, sessions: sessions() };
+    },
+  };
+  return { source, seen };
+}
+
+async function most(
+  source: TranscriptSource,
+  seen: { readonly most: number },
+  pack: (text: string) => string | Uint8Array,
+): Promise<number> {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  for (let i = 0; i < 50; i++) {
+    machine.put(`notes/${i}.jsonl`, pack(notes({ text: String(i), session: `s${i}` })));
+  }
+  const { totals } = await machine.run(engine, { sources: [source] });
+  expect(totals).toMatchObject({ created: 50, entries: 50 });
+  return seen.most;
+}
+
+test("many small files are read at once", async () => {
+  const { source, seen } = counting();
+  expect(await most(source, seen, (text) => text)).toBeGreaterThan(4);
+});
+
+test("of packed files a few, whatever they are called", async () => {
+  const { source, seen } = counting();
+  expect(await most(source, seen, (text) => gzipSync(text))).toBe(4);
+});
+
+test("of transcripts with parts beside them a few", async () => {
+  const { source, seen } = counting({ companions: () => [{ folder: "parts" }] });
+  expect(await most(source, seen, (text) => text)).toBe(4);
+});

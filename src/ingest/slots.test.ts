@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { Slots } from "./slots.ts";
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("no more at a time than there are slots, in their order", async () => {
+  const slots = new Slots(2);
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const works = [0, 1, 2, 3].map((n) =>
+    slots.take(async () => {
+      begun.push(n);
+      await new Promise<void>((resolve) => {
+        ends[n] = resolve;
+      });
+      return n;
+    }),
+  );
+  await turn();
+  expect(begun).toEqual([0, 1]);
+  ends[1]?.();
+  await turn();
+  expect(begun).toEqual([0, 1, 2]);
+  ends[0]?.();
+  ends[2]?.();
+  await turn();
+  ends[3]?.();
+  expect(await Promise.all(works)).toEqual([0, 1, 2, 3]);
+});
+
+test("who fails leaves its slot", async () => {
+  const slots = new Slots(1);
+  await expect(slots.take(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await slots.take(async () => "next")).toBe("next");
+});

@@ -1,0 +1,33 @@
+/** Slots: how many may do at the same time what takes much memory. The others wait in their order. */
+
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Resolves when there is a slot; what it gives must be called once, to leave it. */
+  async enter(): Promise<() => void> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return () => this.#leave();
+  }
+
+  async take<Result>(work: () => Promise<Result>): Promise<Result> {
+    const leave = await this.enter();
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /** Who waits longest gets the slot; it is never free in between. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free++;
+    else next();
+  }
+}
