@@ -74,21 +74,36 @@ export async function cleanSegments(
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  if (leisure) await shrink(file, keptMs === 0 ? 0 : ROOM, timeoutMs);
+  if (leisure) await shrink(file, keptMs === 0 ? NO_ROOM : USUAL_ROOM, timeoutMs);
 }
 
-/** How much of the file may be empty: giving room back costs as much as writing it did. */
-const ROOM = 0.25;
 /** Pages that are given back at a time: 4 MB. */
 const PAGES = 512;
 
+/** How much of the file may be empty: giving room back costs as much as writing it did. */
+interface Room {
+  readonly part: number;
+  readonly pages: number;
+}
+const NO_ROOM: Room = { part: 0, pages: 0 };
+const USUAL_ROOM: Room = { part: 0.25, pages: 0 };
+/** Who closes the file has nothing more to write into it. */
+const LEFT_ROOM: Room = { part: 0.05, pages: PAGES };
+const CLOSING_MS = 1_000;
+
 /** Gives empty pages back to the file system, with what they held. */
-async function shrink(file: SegmentFile, room: number, timeoutMs: number): Promise<void> {
+async function shrink(
+  file: SegmentFile,
+  room: Room,
+  timeoutMs: number,
+  forMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const count = (db: SqliteConnection, name: string) => Number(db.get(`PRAGMA ${name}`)?.[name]);
-  for (;;) {
+  const started = performance.now();
+  while (performance.now() - started < forMs) {
     const isDone = await write(file, timeoutMs, (db) => {
       const empty = count(db, "freelist_count");
-      if (empty <= room * count(db, "page_count")) return true;
+      if (empty <= Math.max(room.pages, room.part * count(db, "page_count"))) return true;
       db.all(`PRAGMA incremental_vacuum(${PAGES})`);
       db.pagesWritten += PAGES;
       return count(db, "freelist_count") >= empty;
@@ -127,8 +142,13 @@ export async function emptyLog(file: SegmentFile): Promise<void> {
   }
 }
 
-/** Leaves one file behind where it can. */
-export function closeSegments(file: SegmentFile): void {
+/** Leaves one file behind where it can, without much room in it. */
+export async function closeSegments(file: SegmentFile): Promise<void> {
+  try {
+    if (file.open() !== undefined) await shrink(file, LEFT_ROOM, 0, CLOSING_MS);
+  } catch {
+    // Somebody else writes: whoever closes it last gives the room back.
+  }
   moveLog(file, "TRUNCATE");
   file.close();
 }

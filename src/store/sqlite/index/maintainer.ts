@@ -87,7 +87,7 @@ export class Maintainer {
 
   async close(): Promise<void> {
     await this.stop();
-    closeSegments(this.#file);
+    await closeSegments(this.#file);
     this.#reader.close();
     this.#writer.close();
   }

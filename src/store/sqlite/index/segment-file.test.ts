@@ -1,8 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createFolder } from "../../../../test/support/folder.ts";
-import { emptyLog } from "./maintain-segments.ts";
+import { closeSegments, emptyLog } from "./maintain-segments.ts";
 import { SegmentFile } from "./segment-file.ts";
 import { deletePart, listOld, retire, writeBlobs } from "./segments.ts";
 
@@ -28,6 +29,30 @@ test("what is purged is in no file when the searches that are under way have end
   expect(statSync(`${writer.path}-wal`).size).toBeGreaterThan(0);
   reader.endSnapshot();
   expect(await emptied).toBe(0);
+});
+
+test("who closes the file gives back what is empty of it, if that is much", async () => {
+  const store = join(createFolder(), "store.db");
+  closeSync(openSync(store, "a"));
+  const fill = (file: SegmentFile, segment: number, count: number) => {
+    const blobs = Array.from({ length: count }, (_, blob) => ({ blob, bytes: randomBytes(8_000) }));
+    writeBlobs(file.create(), 1, segment, blobs);
+  };
+  const first = open(store);
+  fill(first, 1, 100);
+  fill(first, 2, 2_000);
+  while (deletePart(first.create(), 1, 2));
+  const { path } = first;
+  await closeSegments(first);
+  const small = statSync(path).size;
+  expect(small).toBeLessThan(8 * 1024 * 1024);
+  const again = open(store);
+  expect(again.read(1, { segment: 1, blob: 99 })).toHaveLength(8_000);
+  fill(again, 3, 300);
+  while (deletePart(again.create(), 1, 3));
+  await closeSegments(again);
+  // A little is filled again sooner than it is given back.
+  expect(statSync(path).size).toBeGreaterThanOrEqual(small);
 });
 
 /** A file with a segment, which somebody has begun to read. */
