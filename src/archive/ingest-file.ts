@@ -185,9 +185,9 @@ class Reading {
 
   #lines(source: TranscriptSource, offset: number): AsyncIterable<Line> {
     if (source.container === "database") return noLines();
-    const { oversize } = this.#setting;
+    const { oversize, longLines } = this.#setting;
     const start = { lines: this.#through.lines, offset };
-    const all = splitLines(this.#file.read(this.#problems, offset), { start });
+    const all = splitLines(this.#file.read(this.#problems, offset), { start, longLines });
     const last = { end: this.#file.size, isText: source.isText?.(this.#file.path) ?? false };
     const whole = holdTornLine(all, last, this.#through, this.#problems);
     return isDocument(this.#file.path) ? whole : limitLines(whole, oversize, this.#problems);

@@ -58,7 +58,7 @@ export async function ingestFiles(
     const settled = work.catch((error: unknown) => {
       failure ??= { error };
     });
-    lanes.start(weightOf(planned), settled);
+    lanes.start(candidate.file.size, settled);
   };
   for await (const group of planGroups(setting, readAhead(groups), handlers.onLooked)) {
     for (const planned of group) {
@@ -73,7 +73,7 @@ export async function ingestFiles(
         } else totals.files.unchanged++;
         continue;
       }
-      await lanes.room(weightOf(planned));
+      await lanes.room(planned.candidate.file.size);
       await turn.end();
       if (signal?.aborted || failure !== undefined) break;
       start(planned);
@@ -85,11 +85,6 @@ export async function ingestFiles(
   if (failure !== undefined) throw failure.error;
   await records.flush();
   return totals;
-}
-
-/** The bytes that are to be read. */
-function weightOf({ candidate, known, plan }: Planned): number {
-  return candidate.file.size - (plan === "rest" ? (known?.offset ?? 0) : 0);
 }
 
 /** How long files are begun in one turn of the event loop, of which a small one needs no other. */

@@ -40,6 +40,8 @@ export interface IngestSetting {
   readonly turns: Turns;
   /** For files whose size does not tell what they take: packed ones, and those with parts beside them. */
   readonly unmeasured: Slots;
+  /** For lines of more than a megabyte, of all files together. */
+  readonly longLines: Slots;
   /** What stands for the format of a file that is of none of `sources`. */
   readonly unrecognised: string;
 }
@@ -70,6 +72,7 @@ export async function createSetting(
     git: new GitLookup(),
     turns: new Turns(),
     unmeasured: new Slots(UNMEASURED_AT_ONCE),
+    longLines: new Slots(1),
     unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Line, splitLines } from "./lines.ts";
+import { Slots } from "./slots.ts";
 
 async function lines(chunks: readonly (string | Uint8Array)[], maxBytes = 100): Promise<Line[]> {
   const bytes = chunks.map((chunk) => (typeof chunk === "string" ? Buffer.from(chunk) : chunk));
@@ -59,6 +60,7 @@ describe("long lines", () => {
   const MEGABYTE = Buffer.alloc(1024 * 1024, "x");
 
   test("are put together one at a time, whoever reads them", async () => {
+    const longLines = new Slots(1);
     let inside = 0;
     let most = 0;
     async function* file(): AsyncGenerator<Uint8Array> {
@@ -76,7 +78,9 @@ describe("long lines", () => {
     }
     const read = async () => {
       const found: [number, boolean][] = [];
-      for await (const { text, ended } of splitLines(file())) found.push([text.length, ended]);
+      for await (const { text, ended } of splitLines(file(), { longLines })) {
+        found.push([text.length, ended]);
+      }
       return found;
     };
     const expected = [
@@ -88,12 +92,26 @@ describe("long lines", () => {
     expect(most).toBe(1);
   });
 
+  test("wait for nobody without slots, as one that never ends may come from afar", async () => {
+    async function* stalled(): AsyncGenerator<Uint8Array> {
+      yield MEGABYTE;
+      yield MEGABYTE;
+      await new Promise(() => {});
+    }
+    void splitLines(stalled())[Symbol.asyncIterator]().next();
+    await new Promise((resolve) => setImmediate(resolve));
+    const lengths = [];
+    for await (const { text } of splitLines([MEGABYTE, MEGABYTE])) lengths.push(text.length);
+    expect(lengths).toEqual([2 * MEGABYTE.length]);
+  });
+
   test("of a reading that is given up, or fails, keep nobody waiting", async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("first\n");
       for (;;) yield MEGABYTE;
     }
-    for await (const { text } of splitLines(endless())) {
+    const longLines = new Slots(1);
+    for await (const { text } of splitLines(endless(), { longLines })) {
       expect(text).toBe("first");
       break;
     }
@@ -103,11 +121,13 @@ describe("long lines", () => {
       throw new Error("the disk is gone");
     }
     const failing = (async () => {
-      for await (const _ of splitLines(broken()));
+      for await (const _ of splitLines(broken(), { longLines }));
     })();
     await expect(failing).rejects.toThrow("the disk is gone");
     const lengths = [];
-    for await (const { text } of splitLines([MEGABYTE, MEGABYTE])) lengths.push(text.length);
+    for await (const { text } of splitLines([MEGABYTE, MEGABYTE], { longLines })) {
+      lengths.push(text.length);
+    }
     expect(lengths).toEqual([2 * MEGABYTE.length]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { isAscii } from "node:buffer";
 import { type Batched, batched } from "./batches.ts";
-import { Slots } from "./slots.ts";
+import type { Slots } from "./slots.ts";
 
 export interface Line {
   /** Counted from 1. */
@@ -21,6 +21,11 @@ export interface LineOptions {
   readonly maxBytes?: number;
   /** Where the bytes begin, if not at the start of the file: as many lines stand before. */
   readonly start?: { readonly lines: number; readonly offset: number };
+  /**
+   * Shared by files that are read at the same time: packed ones of some kilobytes may have lines of many
+   * megabytes. Not for what comes from afar: who sends it could keep a slot for as long as he likes.
+   */
+  readonly longLines?: Slots;
 }
 
 /** No line takes more memory than this, whatever is in the file. */
@@ -28,12 +33,8 @@ export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/**
- * Of longer lines one is put together at a time in this process, however many files are read: packed
- * ones of some kilobytes may have lines of many megabytes.
- */
+/** Longer lines are put together in a slot, where there are slots for them. */
 const LONG_LINE_BYTES = 1024 * 1024;
-const longLines = new Slots(1);
 
 /** A final line break does not begin another line. A batch are the lines that end in one chunk. */
 export function splitLines(
@@ -47,7 +48,7 @@ export function splitLines(
       for await (const chunk of chunks) {
         if (splitter.pending + chunk.length > LONG_LINE_BYTES && !chunk.includes(NEWLINE)) {
           // Nothing is handed on meanwhile: who has the slot waits for its own file and nobody else.
-          leave ??= await longLines.enter();
+          leave ??= await options.longLines?.enter();
           splitter.collect(chunk);
           continue;
         }

@@ -46,7 +46,7 @@ export function readSmall(path: string, maxBytes: number): ReadFile | undefined 
     return readAtOnce(path, maxBytes);
   } finally {
     const now = performance.now();
-    usualMs += (now - started - usualMs) / 10;
+    usualMs += (Math.min(now - started, 5 * SLOW_MS) - usualMs) / 10;
     if (usualMs > SLOW_MS) {
       slowUntil = now + BACKGROUND_MS;
       usualMs = 0;

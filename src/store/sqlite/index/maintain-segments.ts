@@ -87,7 +87,7 @@ interface Room {
 }
 const NO_ROOM: Room = { part: 0, pages: 0 };
 const USUAL_ROOM: Room = { part: 0.25, pages: 0 };
-/** Who closes the file has nothing more to write into it. */
+/** Who closes the file has mostly nothing more to write into it. */
 const LEFT_ROOM: Room = { part: 0.05, pages: PAGES };
 const CLOSING_MS = 1_000;
 
@@ -147,7 +147,7 @@ export async function closeSegments(file: SegmentFile): Promise<void> {
   try {
     if (file.open() !== undefined) await shrink(file, LEFT_ROOM, 0, CLOSING_MS);
   } catch {
-    // Somebody else writes: whoever closes it last gives the room back.
+    // Somebody else writes, or the disk is full: nothing depends on it, and the next to close it tries again.
   }
   moveLog(file, "TRUNCATE");
   file.close();

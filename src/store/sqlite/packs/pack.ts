@@ -75,8 +75,7 @@ export class Pack {
 /** Node cuts short buffers off a long one; kept, they would keep all of it. */
 function onItsOwn(plain: Buffer): Buffer {
   if (2 * plain.length > plain.buffer.byteLength) return plain;
-  const bytes = Uint8Array.from(plain);
-  return Buffer.from(bytes.buffer);
+  return Buffer.from(new Uint8Array(plain).buffer);
 }
 
 function endsOf(plain: Buffer): number[] {
