@@ -7,8 +7,7 @@ const MB = 1024 * 1024;
 test("new objects get a few megabytes on every thread, and no more later", async () => {
   // Left alone, both begin with 4 and have 64 then.
   const { own, thread } = await roomOfProcess();
-  expect(own.first).toBeGreaterThanOrEqual(16 * MB);
-  expect(own.later).toBeLessThanOrEqual(64 * MB);
+  expect(own).toEqual({ first: 32 * MB, later: 32 * MB });
   expect(thread.first).toBeGreaterThanOrEqual(4 * MB);
   expect(thread.later).toBeLessThanOrEqual(16 * MB);
 });

@@ -140,11 +140,8 @@ export async function explainMissingStore<Result>(
   }
 }
 
-/**
- * Of this thread, which makes an object for each value of a file. It is a factor of what
- * V8 has given it by then: the command gets 32 MB in all, a process that has just begun up to 64.
- */
-const OWN_MB = 16;
+/** Of this thread, which makes an object for each value of a file; in both halves together. */
+const OWN_MB = 32;
 
 /** Of each thread that is started later. */
 const THREAD_MB = 4;
@@ -187,16 +184,19 @@ function giveWay(): void {
  */
 export function sizeHeap(): void {
   setFlagsFromString(`--min-semi-space-size=${THREAD_MB}`);
-  setFlagsFromString(`--semi-space-growth-factor=${OWN_MB}`);
-  growOnce();
+  growTo(OWN_MB * 1024 * 1024);
   setFlagsFromString("--semi-space-growth-factor=1");
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }
 
-/** Room grows when more was kept than it has. If it does not, it stays as it is. */
-function growOnce(): void {
+/** Room grows by a factor, when more was kept than it has. If it does not, it stays as it is. */
+function growTo(bytes: number): void {
+  const factor = Math.floor(bytes / roomBytes());
+  if (factor < 2) return;
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+  const before = roomBytes();
   let kept: unknown[] = [];
-  for (let round = 0; round < 64 && roomBytes() < OWN_MB * 1024 * 1024; round++) {
+  for (let round = 0; round < 64 && roomBytes() === before; round++) {
     // About a fifth of a megabyte.
     kept.push(Array.from({ length: 200 }, () => new Array(128).fill(round)));
     if (kept.length > 16) kept = [];

@@ -9,7 +9,7 @@
 export type RoomName = "counts" | "ofTerm" | "positions" | "words";
 
 /** Larger ones are not kept: they were needed once, for very long messages. */
-const MAX_KEPT = 2 * 1024 * 1024;
+const MAX_KEPT = 4 * 1024 * 1024;
 
 export class FieldRoom {
   readonly #left = new Map<RoomName, Uint32Array<ArrayBuffer>>();

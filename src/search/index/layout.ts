@@ -38,10 +38,11 @@ export const FACTS_BLOCK = 128;
 /** Postings between two entry points into the positions of a long list. */
 export const POSITIONS_STRIDE = 128;
 /**
- * Below this many messages all records of a segment share one blob. A merge reads each segment from
- * start to end: with larger blobs it would read the same ones over and over.
+ * Below this many messages, and words of theirs, all records of a segment share one blob. A merge reads
+ * each segment from start to end: with larger blobs it would read the same ones over and over.
  */
 export const SMALL_SEGMENT = 1_024;
+export const SMALL_SEGMENT_WORDS: number = 128 * 1024;
 /**
  * A term that is not in the cache costs a blob. Where the cache holds a third of the index, questions
  * take a quarter less time with blobs of 16 KB than with 64; with 8 KB no less than with 16.

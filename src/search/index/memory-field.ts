@@ -51,6 +51,11 @@ export class MemoryField implements WordSink {
     this.#positions = room.take("positions", 1_024);
   }
 
+  /** All that were added. */
+  get words(): number {
+    return this.#words;
+  }
+
   /** What is added from here on belongs to `document`. Documents come in ascending order. */
   begin(document: number): void {
     if (this.#documents.at(-1) === document) return;

@@ -75,6 +75,11 @@ export class MemoryIndex implements Source {
     return this.#messages.length;
   }
 
+  /** Of its messages. */
+  get words(): number {
+    return this.fields.message.words;
+  }
+
   get totalLength(): number {
     return this.#messages.reduce((total, { length }) => total + length, 0);
   }

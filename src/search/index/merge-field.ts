@@ -10,8 +10,9 @@ import type { SegmentReader } from "./segment-reader.ts";
 import { compareTerms } from "./terms/term-bytes.ts";
 import { TermCursor } from "./terms/term-cursor.ts";
 
-/** Terms between two moments at which memory is let go and others may run. */
+/** Terms, and bytes of their positions, between two moments at which memory is let go and others may run. */
 const STRIDE = 1_024;
+const STRIDE_BYTES = 1024 * 1024;
 
 /** `documents`: how many there are when they are joined. */
 export function* mergeField(
@@ -30,10 +31,11 @@ export function* mergeField(
     turns: turnsOf(renumbering[i] as Uint32Array),
   }));
   const walk = new Walk(sources, writer, documents);
-  for (let terms = STRIDE; ; terms += STRIDE) {
+  while (!walk.isOver) {
     yield* pause();
     blobs.release();
-    if (yield* blobs.complete(() => walk.goOn(terms))) return;
+    walk.begin();
+    yield* blobs.complete(() => walk.goOn());
   }
 }
 
@@ -52,6 +54,8 @@ class Walk {
   #waiting: Source[];
   readonly #having: Source[] = [];
   #terms = 0;
+  #bytes = 0;
+  isOver = false;
 
   constructor(sources: readonly Source[], writer: FieldWriter, documents: number) {
     this.#joiner = new PostingJoiner(documents);
@@ -61,27 +65,36 @@ class Walk {
     this.#waiting = [...sources];
   }
 
+  /** Of a stride. */
+  begin(): void {
+    this.#terms = 0;
+    this.#bytes = 0;
+  }
+
   /**
-   * Goes on until so many terms were written, and tells whether all were. An attempt: if a blob is
-   * missing it stops there, and goes on from there the next time.
+   * Goes on to the end of the stride, or of all. An attempt: if a blob is missing it stops there, and
+   * goes on from there the next time.
    */
-  goOn(terms: number): boolean {
-    while (this.#terms < terms) {
-      if (this.#waiting.length > 0 && !this.#load()) return false;
+  goOn(): void {
+    while (this.#terms < STRIDE && this.#bytes < STRIDE_BYTES) {
+      if (this.#waiting.length > 0 && !this.#load()) return;
       this.#gatherFirst();
       const [first] = this.#having;
-      if (first === undefined) return true;
+      if (first === undefined) {
+        this.isOver = true;
+        return;
+      }
       const joined = this.#joiner.join(this.#having);
-      if (joined === undefined) return false;
+      if (joined === undefined) return;
       if (joined.count > 0) {
         const { count, documents, counts, positions } = joined;
         const { room, length } = positions;
         this.#writer.add(first.cursor.term, count, documents, counts, room, length);
+        this.#bytes += length;
       }
       this.#terms++;
       for (let i = 0; i < this.#having.length; i++) this.#advance(this.#having[i] as Source);
     }
-    return false;
   }
 
   #advance(source: Source): void {

@@ -11,6 +11,7 @@ import {
   FORMAT,
   type SegmentHeader,
   SMALL_SEGMENT,
+  SMALL_SEGMENT_WORDS,
 } from "./layout.ts";
 import {
   type FactsColumns,
@@ -55,10 +56,9 @@ export class SegmentWriter {
   constructor(columns: MessageColumns, keys: SegmentKeys) {
     this.#norms = { roles: columns.roles, lengths: columns.lengths };
     const numbers = new BlobNumbers();
-    const target = columns.count < SMALL_SEGMENT ? Number.POSITIVE_INFINITY : BLOB_BYTES;
+    const target = isSmall(columns) ? Number.POSITIVE_INFINITY : BLOB_BYTES;
     const base = new BlobPacker(numbers, target);
-    const isSmall = target !== BLOB_BYTES;
-    const packer = () => (isSmall ? base : new BlobPacker(numbers, target));
+    const packer = () => (target !== BLOB_BYTES ? base : new BlobPacker(numbers, target));
     this.#packers = { dictionary: packer(), postings: packer(), positions: packer() };
     this.#base = base;
     this.#all = [...new Set([base, ...Object.values(this.#packers)])];
@@ -130,6 +130,11 @@ export class SegmentWriter {
     for (const { bytes } of blobs) this.#bytes += bytes.length;
     return blobs;
   }
+}
+
+function isSmall({ count, lengths }: MessageColumns): boolean {
+  if (count >= SMALL_SEGMENT) return false;
+  return lengths.reduce((total, length) => total + length, 0) < SMALL_SEGMENT_WORDS;
 }
 
 /** The numbers of the sessions, and then where each begins. */

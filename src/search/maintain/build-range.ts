@@ -41,6 +41,12 @@ const SLICE = 1_024;
 /** Messages between two moments at which others may run: a few milliseconds. */
 const BREATH_ENTRIES = 64;
 
+/**
+ * A segment ends with the slice in which it gets this many words: they are sorted in memory, and twenty
+ * bytes each. Messages of a coding agent have some fifty; those of people who talk have a thousand.
+ */
+const MAX_WORDS = 1024 * 1024;
+
 /** The slice that reaches the end of a feed that grows is the last if it has no more than this. */
 const FEW_ROWS = 256;
 
@@ -48,7 +54,7 @@ export interface Stretch {
   readonly from: number;
   /** Undefined: for as long as more comes while what was there is being read. */
   readonly to: number | undefined;
-  /** Rows at most. */
+  /** Rows at most. It also ends where there are too many words. */
   readonly limit: number;
 }
 
@@ -72,12 +78,12 @@ export function* buildRange(
     const { entries, ...rest } = slice;
     slices.push(rest);
     const isEnd = now && slice.through >= slice.head && slice.through - through <= FEW_ROWS;
-    isLast = slice.through >= end || isEnd;
     through = slice.through;
     for (const [i, entry] of entries.entries()) {
       if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });
       addEntry(index, entry, options);
     }
+    isLast = slice.through >= end || isEnd || index.words >= MAX_WORDS;
   }
   addOthers(index, slices, options);
   const built = yield* buildSegment(index);
