@@ -6,9 +6,10 @@
 
 import { accessAround } from "../ingest/files/file-access.ts";
 import { holdTornLine, type ReadThrough } from "../ingest/files/last-line.ts";
+import { CutLine, CutText } from "../ingest/files/long-line.ts";
 import { isMostlyHoles, TranscriptFile } from "../ingest/files/open-file.ts";
 import { limitLines } from "../ingest/files/oversize.ts";
-import { type Line, splitLines } from "../ingest/lines.ts";
+import { type Line, type LongLine, splitLines } from "../ingest/lines.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource } from "../ingest/sources.ts";
@@ -186,11 +187,15 @@ class Reading {
   #lines(source: TranscriptSource, offset: number): AsyncIterable<Line> {
     if (source.container === "database") return noLines();
     const { oversize, longLines } = this.#setting;
-    const start = { lines: this.#through.lines, offset };
-    const all = splitLines(this.#file.read(this.#problems, offset), { start, longLines });
-    const last = { end: this.#file.size, isText: source.isText?.(this.#file.path) ?? false };
+    const { path } = this.#file;
+    const isText = source.isText?.(path) ?? false;
+    const all = splitLines(this.#file.read(this.#problems, offset), {
+      start: { lines: this.#through.lines, offset },
+      ...(isDocument(path) ? { longLines } : { whenLong: () => longLine(isText) }),
+    });
+    const last = { end: this.#file.size, isText };
     const whole = holdTornLine(all, last, this.#through, this.#problems);
-    return isDocument(this.#file.path) ? whole : limitLines(whole, oversize, this.#problems);
+    return isDocument(path) ? whole : limitLines(whole, oversize, this.#problems);
   }
 
   async #recordReading(source: TranscriptSource, state: FileState): Promise<IngestedFile> {
@@ -238,6 +243,10 @@ function stateOf(session: SessionOutcome | undefined, key: string | undefined): 
 
 async function* noLines(): AsyncGenerator<Line> {
   // A database has none.
+}
+
+function longLine(isText: boolean): LongLine {
+  return isText ? new CutText() : new CutLine();
 }
 
 /** One JSON value, on however few lines: the limit is one of lines that each hold a record. */

@@ -77,7 +77,7 @@ function parseLine(
 ): Record<string, unknown> | undefined {
   const { number, text, damage, ended } = line;
   if (damage === "too_long") {
-    problems.add("line_too_long", "the line is longer than 64 MiB and was left out", number);
+    problems.add("line_too_long", "the line is too long, and was left out", number);
     return undefined;
   }
   if (text.length < 2 && text.trim() === "") return undefined;

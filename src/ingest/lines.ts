@@ -14,6 +14,15 @@ export interface Line {
   /** Whether a line break followed. The last line of a file that is being written has none. */
   readonly ended: boolean;
   readonly damage?: "too_long" | "not_utf8";
+  /** It was so long that it is not given as it is. */
+  readonly isCut?: boolean;
+}
+
+/** What becomes of a line that is longer than most files. */
+export interface LongLine {
+  /** The next bytes of the line. They are not kept. */
+  add(bytes: Buffer): void;
+  end(): Pick<Line, "text" | "damage">;
 }
 
 export interface LineOptions {
@@ -26,12 +35,17 @@ export interface LineOptions {
    * megabytes. Not for what comes from afar: who sends it could keep a slot for as long as he likes.
    */
   readonly longLines?: Slots;
+  /** Asked for each line of more than 4 MB, which then is what this makes of it, however long it is. */
+  readonly whenLong?: () => LongLine;
 }
 
 /** No line takes more memory than this, whatever is in the file. */
 export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
+
+/** Of any text up to a million characters. */
+const CUT_LINE_BYTES = 4 * 1024 * 1024;
 
 /** Longer lines are put together in a slot, where there are slots for them. */
 const LONG_LINE_BYTES = 1024 * 1024;
@@ -71,9 +85,13 @@ class LineSplitter {
   /** What earlier chunks have of the line, and how many bytes it is; none is kept of too long a line. */
   #parts: Uint8Array[] = [];
   #length = 0;
+  readonly #whenLong: LineOptions["whenLong"];
+  #long: LongLine | undefined;
 
-  constructor({ maxBytes = MAX_LINE_BYTES, start = { lines: 0, offset: 0 } }: LineOptions) {
+  constructor(options: LineOptions) {
+    const { maxBytes = MAX_LINE_BYTES, start = { lines: 0, offset: 0 }, whenLong } = options;
     this.#maxBytes = maxBytes;
+    this.#whenLong = whenLong;
     this.#number = start.lines;
     this.#offset = start.offset;
   }
@@ -86,13 +104,23 @@ class LineSplitter {
   /** Of a chunk in which no line ends. */
   collect(chunk: Uint8Array): void {
     this.#length += chunk.length;
+    if (this.#whenLong !== undefined && this.#length > CUT_LINE_BYTES) {
+      this.#addLong(this.#whenLong, toBuffer(chunk));
+      return;
+    }
     // A copy: whoever reads the file may fill the same memory again.
     if (this.#length > this.#maxBytes) this.#parts = [];
     else this.#parts.push(Uint8Array.prototype.slice.call(chunk));
   }
 
+  #addLong(whenLong: () => LongLine, chunk: Buffer): void {
+    this.#long ??= whenLong();
+    for (const part of this.#parts.splice(0)) this.#long.add(toBuffer(part));
+    this.#long.add(chunk);
+  }
+
   *lines(chunk: Uint8Array): Generator<Line> {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const bytes = toBuffer(chunk);
     const isPlain = isAscii(bytes);
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
@@ -108,6 +136,8 @@ class LineSplitter {
 
   #take(end: Buffer, ended: boolean, isPlain: boolean): Line {
     const size = this.#length + end.length;
+    const long = this.#long;
+    this.#long = undefined;
     const isWhole = this.#parts.length === 0;
     const bytes = isWhole ? end : Buffer.concat([...this.#parts, end]);
     const number = ++this.#number;
@@ -115,6 +145,11 @@ class LineSplitter {
     this.#offset += size + (ended ? 1 : 0);
     this.#parts = [];
     this.#length = 0;
+    if (long !== undefined) {
+      long.add(end);
+      const { text, ...rest } = long.end();
+      return { number, offset, ...rest, text: trim(text, number), ended, isCut: true };
+    }
     if (size > this.#maxBytes) return { number, offset, text: "", ended, damage: "too_long" };
     return toLine(number, offset, ended, bytes, isPlain && isWhole);
   }
@@ -130,15 +165,25 @@ function toLine(
   bytes: Buffer,
   isPlain: boolean,
 ): Line {
-  const trim = (text: string) => {
-    const begun = number === 1 && text.startsWith("\uFEFF") ? text.slice(1) : text;
-    return begun.endsWith("\r") ? begun.slice(0, -1) : begun;
-  };
   // What is ASCII needs no decoder, and is looked at for it a chunk at a time.
-  if (isPlain) return { number, offset, text: trim(bytes.toString("latin1")), ended };
+  const { text, ...damage } = isPlain ? { text: bytes.toString("latin1") } : decodeUtf8(bytes);
+  return { number, offset, text: trim(text, number), ended, ...damage };
+}
+
+/** What is no UTF-8 is replaced, and told of. */
+export function decodeUtf8(bytes: Uint8Array): Pick<Line, "text" | "damage"> {
   try {
-    return { number, offset, text: trim(strict.decode(bytes)), ended };
+    return { text: strict.decode(bytes) };
   } catch {
-    return { number, offset, text: trim(lenient.decode(bytes)), ended, damage: "not_utf8" };
+    return { text: lenient.decode(bytes), damage: "not_utf8" };
   }
+}
+
+function trim(text: string, number: number): string {
+  const begun = number === 1 && text.startsWith("\uFEFF") ? text.slice(1) : text;
+  return begun.endsWith("\r") ? begun.slice(0, -1) : begun;
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

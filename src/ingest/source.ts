@@ -90,7 +90,9 @@ export interface SourceInput {
 export interface FileAccess {
   /** By a path relative to the transcript's folder; undefined if it is not there, or too large. */
   readText(path: string, maxBytes: number): Promise<string | undefined>;
-  /** The same, as it lies there: what is packed stays packed. */
+  /** The text of a record that has a file to itself: of a long one, with its long values cut. */
+  readRecord(path: string): Promise<Pick<Line, "text" | "isCut"> | undefined>;
+  /** As it lies there: what is packed stays packed. */
   readBytes(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /** The names in a folder, sorted; none if it is not there. */
   list(path: string): Promise<readonly string[]>;

@@ -10,6 +10,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Fields } from "./fields.ts";
+import { MAX_LINE_BYTES } from "./lines.ts";
 import type { ProblemLog } from "./problems.ts";
 
 export type Row = Fields;
@@ -21,6 +22,11 @@ export interface ForeignDatabase {
   has(table: string, column?: string): boolean;
   /** Whether a question could not be answered: what was given is not all. */
   readonly hasFailed: boolean;
+}
+
+/** A column whose value is null where it would take more memory than any record is worth. */
+export function shortColumn(name: string): string {
+  return `CASE WHEN octet_length(${name}) <= ${MAX_LINE_BYTES} THEN ${name} END AS ${name}`;
 }
 
 /** How long to wait for a writer: another reading comes soon enough. */

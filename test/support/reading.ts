@@ -96,6 +96,10 @@ function filesOf(files: Readonly<Record<string, string | Uint8Array>>): FileAcce
   };
   return {
     readText: async (path, maxBytes) => (await read(path, maxBytes))?.toString("utf8"),
+    readRecord: async (path) => {
+      const bytes = await read(path, Number.POSITIVE_INFINITY);
+      return bytes === undefined ? undefined : { text: bytes.toString("utf8") };
+    },
     readBytes: read,
     modifiedAt: (path) => Promise.resolve(files[clean(path)] === undefined ? undefined : 0),
     list: (path) => {

@@ -165,6 +165,7 @@ test("what stands beside a sub-agent's file is its title", async () => {
   const files: FileAccess = {
     readText: async (path) =>
       path === "agent-a1b2c3d.meta.json" ? '{"agentType":"Explore","description":"Find tax"}' : "",
+    readRecord: async () => undefined,
     readBytes: async () => undefined,
     list: async () => [],
     modifiedAt: async () => undefined,

@@ -16,9 +16,6 @@ import { ResumedLines } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import { FORMAT, toMessage } from "./crabtalk-message.ts";
 
-/** A step is a message: no file of one is larger. */
-const MAX_STEP_BYTES = 16 * 1024 * 1024;
-
 export const CRABTALK: TranscriptSource = {
   name: FORMAT,
 
@@ -108,11 +105,12 @@ async function* chain(
   if (fileName(path) !== "meta" || files === undefined) return;
   const steps = (await files.list(".")).filter(isStep);
   for (const name of steps) {
-    const text = await files.readText(name, MAX_STEP_BYTES);
-    const value = text === undefined ? undefined : parseJson(text);
+    const read = await files.readRecord(name);
+    const value = read === undefined ? undefined : parseJson(read.text);
+    if (read?.isCut) problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
     // Numbered as lines are, the meta being the first.
     const line = Number(name.slice("step-".length)) + 1;
-    if (isPlainObject(value)) yield { line, length: text?.length ?? 0, record: value };
+    if (isPlainObject(value)) yield { line, length: read?.text.length ?? 0, record: value };
     else problems.add("not_json", `${name} is no JSON object, or too large`);
   }
 }

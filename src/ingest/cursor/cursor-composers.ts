@@ -6,14 +6,17 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { cutRecord } from "../files/cut-values.ts";
 import { parseJson } from "../json-file.ts";
-import type { ProblemLog } from "../problems.ts";
+import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";
-import type { ForeignDatabase, Row } from "../sqlite-file.ts";
+import { type ForeignDatabase, type Row, shortColumn } from "../sqlite-file.ts";
 import { isOpen, toBubbleDrafts } from "./cursor-bubble.ts";
 import { FORMAT } from "./cursor-query.ts";
 
 const TABS = "workbench.panel.aichat.view.aichat.chatdata";
+
+const VALUE = shortColumn("value");
 
 /** What is stamped with an earlier time may be written later. */
 const SLACK_MS = 60_000;
@@ -35,27 +38,29 @@ export async function* readComposers(
   let newest = since;
   let waiting = Number.POSITIVE_INFINITY;
   const keys = "key >= 'composerData:' AND key < 'composerData;'";
+  const columns = `key, ${VALUE}, octet_length(value) AS size`;
   const rows = database.has("cursorDiskKV")
-    ? database.rows(`SELECT key, value FROM cursorDiskKV WHERE ${keys}`)
+    ? database.rows(`SELECT ${columns} FROM cursorDiskKV WHERE ${keys}`)
     : [];
   for (const row of rows) {
-    const composer = recordOf(row);
+    const composer = recordOf(row, problems);
     const id = (textField(row, "key") ?? "").slice("composerData:".length);
     if (composer === undefined) {
       // A record without a value is one that was deleted.
-      if (row["value"] !== null)
-        problems.add("not_json", `the conversation ${id} is no JSON object`);
+      if (row["size"] !== null)
+        problems.add("not_json", `the conversation ${id} is no JSON object, or too large`);
       continue;
     }
     // Without it nothing says whether the conversation has grown.
     const updated = timeField(composer, "lastUpdatedAt");
     if (updated !== null && updated < since) continue;
     newest = Math.max(newest, updated ?? 0);
-    const bubbles = [...bubblesOf(database, id, composer, problems)];
+    const bubbles = bubblesOf(database, id, composer);
     const postpone = () => {
       waiting = Math.min(waiting, updated ?? newest);
     };
-    if (bubbles.length > 0) yield toSession(id, composer, bubbles, problems, postpone);
+    const session = toSession(id, composer, bubbles, problems, postpone);
+    if (session !== undefined) yield session;
   }
   yield* readTabs(database, problems);
   return {
@@ -66,55 +71,84 @@ export async function* readComposers(
   };
 }
 
-function* bubblesOf(
-  database: ForeignDatabase,
-  composerId: string,
-  composer: Fields,
-  problems: ProblemLog,
-): Generator<Fields> {
+/** The messages of a conversation, one in memory at a time where each has a record of its own. */
+interface Bubbles {
+  /** From the first on, each time. What is not there is told of in `problems`. */
+  read(problems: ProblemLog): Iterable<Fields>;
+}
+
+function bubblesOf(database: ForeignDatabase, composerId: string, composer: Fields): Bubbles {
   const inside = listOf(composer["conversation"]);
-  if (inside.length > 0) {
-    yield* inside;
-    return;
-  }
+  if (inside.length > 0) return { read: () => inside };
+  const headers = listOf(composer["fullConversationHeadersOnly"]);
   const map = isPlainObject(composer["conversationMap"]) ? composer["conversationMap"] : {};
-  for (const header of listOf(composer["fullConversationHeadersOnly"])) {
-    const id = textField(header, "bubbleId") ?? "";
-    const key = `bubbleId:${composerId}:${id}`;
-    const [row] = database.rows("SELECT value FROM cursorDiskKV WHERE key = ?", key);
-    const bubble = (row === undefined ? undefined : recordOf(row)) ?? map[id];
-    if (isPlainObject(bubble)) yield { type: header["type"], ...bubble, bubbleId: id };
-    else problems.add("missing_reference", `the message ${id} of ${composerId} is not there`);
+  function* read(problems: ProblemLog): Generator<Fields> {
+    for (const header of headers) {
+      const id = textField(header, "bubbleId") ?? "";
+      const key = `bubbleId:${composerId}:${id}`;
+      const [row] = database.rows(`SELECT ${VALUE} FROM cursorDiskKV WHERE key = ?`, key);
+      const bubble = (row === undefined ? undefined : recordOf(row, problems)) ?? map[id];
+      if (isPlainObject(bubble)) yield { type: header["type"], ...bubble, bubbleId: id };
+      else problems.add("missing_reference", `the message ${id} of ${composerId} is not there`);
+    }
   }
+  return { read };
 }
 
 function toSession(
   id: string,
   composer: Fields,
-  bubbles: readonly Fields[],
+  bubbles: Bubbles,
   problems: ProblemLog,
   postpone: () => void = () => {},
-): ImportedSession {
-  const folder = bubbles.map((bubble) => textField(bubble, "workspaceProjectDir")).find(Boolean);
+): ImportedSession | undefined {
+  const cwd = folderOf(bubbles);
+  if (cwd === undefined) {
+    // None is there: nothing to store, and much to tell.
+    for (const _ of bubbles.read(problems));
+    return undefined;
+  }
   const isLive = composer["status"] === "generating";
   const ids = new KnownIds(problems);
   async function* entries(): AsyncGenerator<ImportedEntry> {
-    for (const [i, bubble] of bubbles.entries()) {
-      // What is being written is given when it is whole.
-      if (isLive && i === bubbles.length - 1 && isOpen(bubble)) return postpone();
+    let i = 0;
+    let last: Fields | undefined;
+    function* give(bubble: Fields): Generator<ImportedEntry> {
       const own = textField(bubble, "bubbleId") ?? `bubble-${i}`;
-      if (!ids.isNew(own)) continue;
+      i++;
+      if (!ids.isNew(own)) return;
       for (const draft of toBubbleDrafts(bubble, own)) yield toImportedEntry(FORMAT, draft);
     }
+    for (const bubble of bubbles.read(problems)) {
+      if (last !== undefined) yield* give(last);
+      last = bubble;
+    }
+    // What is being written is given when it is whole.
+    if (last !== undefined && isLive && isOpen(last)) postpone();
+    else if (last !== undefined) yield* give(last);
   }
   return {
     ...toImportedSession(FORMAT, {
-      ...{ id, title: textField(composer, "name") || null, cwd: folder ?? null },
+      ...{ id, title: textField(composer, "name") || null, cwd },
       startedAt: timeField(composer, "createdAt"),
       fields: kept(composer),
     }),
     ...{ entries: entries(), problems },
   };
+}
+
+/**
+ * The first that a message names; null if none does, undefined if there is no message. What is wrong
+ * with them is told when they are read.
+ */
+function folderOf(bubbles: Bubbles): string | null | undefined {
+  let found: null | undefined;
+  for (const bubble of bubbles.read(new ProblemLog())) {
+    const folder = textField(bubble, "workspaceProjectDir");
+    if (folder) return folder;
+    found = null;
+  }
+  return found;
 }
 
 /** The panel of the earliest versions. */
@@ -123,8 +157,8 @@ async function* readTabs(
   problems: ProblemLog,
 ): AsyncGenerator<ImportedSession> {
   if (!database.has("ItemTable")) return;
-  const [row] = database.rows("SELECT value FROM ItemTable WHERE key = ?", TABS);
-  const { tabs } = (row === undefined ? undefined : recordOf(row)) ?? {};
+  const [row] = database.rows(`SELECT ${VALUE} FROM ItemTable WHERE key = ?`, TABS);
+  const { tabs } = (row === undefined ? undefined : recordOf(row, problems)) ?? {};
   for (const tab of listOf(tabs)) {
     const id = textField(tab, "tabId");
     const bubbles = listOf(tab["bubbles"]).map((bubble) => ({
@@ -132,7 +166,9 @@ async function* readTabs(
       ...{ text: textField(bubble, "rawText") ?? textField(bubble, "text") ?? "" },
     }));
     const composer = { name: tab["chatTitle"], createdAt: tab["lastSendTime"] };
-    if (id !== undefined && bubbles.length > 0) yield toSession(id, composer, bubbles, problems);
+    const all = { read: () => bubbles };
+    const session = id === undefined ? undefined : toSession(id, composer, all, problems);
+    if (session !== undefined) yield session;
   }
 }
 
@@ -144,10 +180,11 @@ function kept(composer: Fields): JsonObject {
   );
 }
 
-function recordOf(row: Row): Record<string, unknown> | undefined {
+function recordOf(row: Row, problems: ProblemLog): Record<string, unknown> | undefined {
   const { value } = row;
   const text = value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : value;
-  const parsed = typeof text === "string" ? parseJson(text) : undefined;
+  const name = textField(row, "key") ?? "a message";
+  const parsed = typeof text === "string" ? parseJson(cutRecord(text, name, problems)) : undefined;
   return isPlainObject(parsed) ? parsed : undefined;
 }
 

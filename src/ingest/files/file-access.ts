@@ -7,12 +7,19 @@
 
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import type { Line } from "../lines.ts";
 import type { FileAccess } from "../source.ts";
-import { openRegular } from "./open-regular.ts";
+import { MAX_LINE_LENGTH } from "./cut-values.ts";
+import { CutLine } from "./long-line.ts";
+import { type OpenedFile, openRegular } from "./open-regular.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
 /** A folder of a transcript has a few files; a listing without end would be an attack. */
 const MAX_NAMES = 10_000;
+
+/** A record is written by a program that had it in memory; a larger one is a trap. */
+const MAX_RECORD_BYTES = 256 * 1024 * 1024;
+const PIECE_BYTES = 128 * 1024;
 
 /** `root` is the place's folder, or the transcript itself if that is all there is. */
 export function accessAround(transcript: string, root: string): FileAccess {
@@ -23,6 +30,10 @@ export function accessAround(transcript: string, root: string): FileAccess {
   };
   return {
     readText: async (path, maxBytes) => (await read(path, maxBytes))?.toString("utf8"),
+    async readRecord(path) {
+      const found = await find(path);
+      return found === undefined ? undefined : cutRegular(found);
+    },
     readBytes: read,
     async list(path) {
       const found = await find(path);
@@ -104,14 +115,40 @@ export function isInside(path: string, root: string): boolean {
   return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
 }
 
-async function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined> {
+function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  return withRegular(path, async ({ handle, facts }) =>
+    facts.size > maxBytes ? undefined : handle.readFile(),
+  );
+}
+
+/** Read in pieces if it is long: of what is cut nothing is held. */
+function cutRegular(path: string): Promise<Pick<Line, "text" | "isCut"> | undefined> {
+  return withRegular(path, async ({ handle, facts }) => {
+    if (facts.size > MAX_RECORD_BYTES) return undefined;
+    if (facts.size <= MAX_LINE_LENGTH) return { text: await handle.readFile("utf8") };
+    const line = new CutLine();
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    for (;;) {
+      const { bytesRead } = await handle.read(piece, 0, piece.length);
+      if (bytesRead === 0) break;
+      line.add(piece.subarray(0, bytesRead));
+    }
+    const { text, damage } = line.end();
+    return damage === "too_long" ? undefined : { text, isCut: true };
+  });
+}
+
+async function withRegular<Result>(
+  path: string,
+  read: (opened: OpenedFile) => Promise<Result | undefined>,
+): Promise<Result | undefined> {
   try {
     // Links were followed before: one that is there now was put there since.
-    const { handle, facts } = await openRegular(path, { followLinks: false });
+    const opened = await openRegular(path, { followLinks: false });
     try {
-      return facts.size > maxBytes ? undefined : await handle.readFile();
+      return await read(opened);
     } finally {
-      await handle.close();
+      await opened.handle.close();
     }
   } catch {
     return undefined;

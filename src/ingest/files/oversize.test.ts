@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Line } from "../lines.ts";
 import { ProblemLog } from "../problems.ts";
+import { cutLine, cutStrings, MAX_LINE_LENGTH } from "./cut-values.ts";
 import { holdTornLine, type ReadThrough } from "./last-line.ts";
-import { cutLine, cutStrings, limitLines, MAX_LINE_LENGTH, type Oversize } from "./oversize.ts";
+import { limitLines, type Oversize } from "./oversize.ts";
 
 async function* give(...texts: string[]): AsyncGenerator<Line> {
   let offset = 0;

@@ -9,6 +9,7 @@
 import { createZstdDecompress } from "node:zlib";
 import { isPlainObject } from "../../model/json.ts";
 import { countField, textField } from "../fields.ts";
+import { CutLine } from "../files/long-line.ts";
 import { readRecords } from "../jsonl.ts";
 import { type Line, MAX_LINE_BYTES, splitLines } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -23,6 +24,8 @@ const MAX_ARCHIVE_BYTES = MAX_LINE_BYTES;
 
 /** Unpacked. A line is in memory at a time, so this bounds the time that a trap can take. */
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
+
+const PIECE_BYTES = 64 * 1024;
 
 export function hasArchives(database: ForeignDatabase, table: string): boolean {
   return ["session_id", "archive_name", "archive_blob"].every((name) => database.has(table, name));
@@ -87,7 +90,15 @@ async function* unpackLines(
     problems.add("unreadable", `the archive ${name} is not there, or too large`);
     return;
   }
-  yield* splitLines(isPacked(bytes) ? unpack(bytes, name, problems) : [bytes]);
+  const whenLong = () => new CutLine();
+  yield* splitLines(isPacked(bytes) ? unpack(bytes, name, problems) : pieces(bytes), { whenLong });
+}
+
+/** As a file comes: only lines over several pieces are cut. */
+function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+    yield bytes.subarray(from, from + PIECE_BYTES);
+  }
 }
 
 function isPacked(bytes: Uint8Array): boolean {

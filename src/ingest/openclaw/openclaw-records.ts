@@ -7,9 +7,10 @@
 
 import { zstdDecompressSync } from "node:zlib";
 import { countField, textField } from "../fields.ts";
+import { cutRecord } from "../files/cut-values.ts";
 import { type Line, MAX_LINE_BYTES } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
-import type { ForeignDatabase, Row } from "../sqlite-file.ts";
+import { type ForeignDatabase, type Row, shortColumn } from "../sqlite-file.ts";
 
 const TABLE = "transcript_events";
 
@@ -27,16 +28,17 @@ export async function* storedLines(
   const columns = ["event_json", "event_zstd", "event_utf8_bytes"];
   const known = columns.filter((column) => database.has(TABLE, column));
   const rows = database.rows(
-    `SELECT ${known.join(", ")} FROM transcript_events WHERE session_id = ? ORDER BY seq`,
+    `SELECT ${known.map(shortColumn).join(", ")} FROM transcript_events WHERE session_id = ? ORDER BY seq`,
     id,
   );
   let number = 0;
   for (const row of rows) {
     number++;
-    const text = textField(row, "event_json") ?? unpackRecord(row);
-    if (text !== undefined) yield { number, offset: 0, text, ended: true };
+    const stored = textField(row, "event_json") ?? unpackRecord(row);
+    const text = stored === undefined ? "" : cutRecord(stored, `record ${number}`, problems);
+    if (stored !== undefined) yield { number, offset: 0, text, ended: true };
     else {
-      const message = `a record of the session ${id} is empty, or cannot be unpacked`;
+      const message = `a record of the session ${id} is empty, too large, or cannot be unpacked`;
       problems.add("unreadable", message, number);
     }
   }

@@ -5,25 +5,30 @@
  * for the sessions in which something was written since.
  */
 
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import type { JsonObject } from "../../model/json.ts";
 import { countField, textField } from "../fields.ts";
-import { parseJson } from "../json-file.ts";
-import type { ForeignDatabase, Row } from "../sqlite-file.ts";
+import type { ProblemLog } from "../problems.ts";
+import { type ForeignDatabase, type Row, shortColumn } from "../sqlite-file.ts";
+import { MessageParts } from "./opencode-parts.ts";
 import type { OpencodeMessage } from "./opencode-session.ts";
+
+const DATA = shortColumn("data");
 
 /** What is stamped with an earlier time may be committed later, while an agent writes. */
 const SLACK_MS = 60_000;
 
 export class OpencodeDatabase {
   readonly #file: ForeignDatabase;
+  readonly #problems: ProblemLog;
   readonly #resume: JsonObject | undefined;
   readonly #since: number = 0;
   readonly #hasTimes: boolean;
   #newest = 0;
   isPostponed = false;
 
-  constructor(file: ForeignDatabase, resume: JsonObject | undefined) {
+  constructor(file: ForeignDatabase, resume: JsonObject | undefined, problems: ProblemLog) {
     this.#file = file;
+    this.#problems = problems;
     this.#resume = resume;
     this.#hasTimes = file.has("part", "time_updated") && file.has("message", "time_updated");
     // Asked before anything is read: what is written meanwhile is read again.
@@ -52,18 +57,30 @@ export class OpencodeDatabase {
 
   /** In their order: ids grow with the time. */
   *messages(sessionId: string): Generator<OpencodeMessage> {
+    const times = this.#file.has("message", "time_updated") ? ", time_updated" : "";
     const messages = this.#file.rows(
-      "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id",
+      `SELECT id, ${DATA}${times} FROM message WHERE session_id = ? ORDER BY time_created, id`,
       sessionId,
     );
+    const ofMessage = `SELECT id, ${DATA} FROM part WHERE message_id = ? ORDER BY id`;
     for (const row of messages) {
       const id = textField(row, "id") ?? "";
-      const parts = [
-        ...this.#file.rows("SELECT * FROM part WHERE message_id = ? ORDER BY id", id),
-      ].map((part) => ({ ...dataOf(part), id: textField(part, "id") ?? "" }));
-      const times = countField(row, "time_updated") ?? 0;
-      yield { id, data: dataOf(row), parts, updatedAt: times };
+      const message = new MessageParts(this.#problems);
+      const data = this.#dataOf(row, message);
+      const parts = [];
+      for (const part of this.#file.rows(ofMessage, id)) {
+        parts.push({ ...this.#dataOf(part, message), id: textField(part, "id") ?? "" });
+      }
+      yield { id, data, parts, updatedAt: countField(row, "time_updated") ?? 0 };
     }
+  }
+
+  #dataOf(row: Row, message: MessageParts): Record<string, unknown> {
+    const text = textField(row, "data");
+    const name = textField(row, "id") ?? "";
+    if (text !== undefined) return message.parse(text, name) ?? {};
+    this.#problems.add("line_too_long", `${name} is empty, or longer than 64 MB, and was left out`);
+    return {};
   }
 
   /** Something written at `time` was not given yet: the next reading must look at it again. */
@@ -77,9 +94,4 @@ export class OpencodeDatabase {
     if (!this.#hasTimes) return undefined;
     return { since: Math.min(this.#newest, Date.now() - SLACK_MS) };
   }
-}
-
-function dataOf(row: Row): Record<string, unknown> {
-  const value = parseJson(textField(row, "data") ?? "");
-  return isPlainObject(value) ? value : {};
 }

@@ -1,14 +1,10 @@
 /** Messages of a session in opencode's older tree of files, one file each, and one for each part. */
 
-import { isPlainObject } from "../../model/json.ts";
 import { textField } from "../fields.ts";
-import { parseJson } from "../json-file.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { FileAccess } from "../source.ts";
+import { MessageParts } from "./opencode-parts.ts";
 import type { OpencodeMessage } from "./opencode-session.ts";
-
-/** No message or part is larger: what a tool gives is cut before that. */
-const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 export async function* readMessageFiles(
   files: FileAccess | undefined,
@@ -19,14 +15,15 @@ export async function* readMessageFiles(
   // The session lies in storage/session/<project>.
   for (const name of await jsonNames(files, `../../message/${sessionId}`)) {
     const path = `../../message/${sessionId}/${name}`;
-    const data = await readObject(files, path, problems);
+    const message = new MessageParts(problems);
+    const data = await readObject(files, path, message, problems);
     if (data === undefined) continue;
     const id = textField(data, "id") ?? name.replace(/\.json$/, "");
     const written = [path];
     const parts = [];
     for (const part of isName(id) ? await jsonNames(files, `../../part/${id}`) : []) {
       const place = `../../part/${id}/${part}`;
-      const read = await readObject(files, place, problems);
+      const read = await readObject(files, place, message, problems);
       if (read !== undefined) parts.push({ ...read, id: part.replace(/\.json$/, "") });
       written.push(place);
     }
@@ -46,13 +43,16 @@ async function jsonNames(files: FileAccess, folder: string): Promise<readonly st
 async function readObject(
   files: FileAccess,
   path: string,
+  message: MessageParts,
   problems: ProblemLog,
 ): Promise<Record<string, unknown> | undefined> {
-  const text = await files.readText(path, MAX_FILE_BYTES);
-  const value = text === undefined ? undefined : parseJson(text);
-  if (isPlainObject(value)) return value;
-  problems.add("not_json", `${path.replace(/^[./]+/, "")} is no JSON object, or too large`);
-  return undefined;
+  const name = path.replace(/^[./]+/, "");
+  const read = await files.readRecord(path);
+  const value = read === undefined ? undefined : message.parse(read.text, name);
+  if (value === undefined) problems.add("not_json", `${name} is no JSON object, or too large`);
+  else if (read?.isCut)
+    problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
+  return value;
 }
 
 /** An id is used as a name of a folder: nothing else may be in it. */

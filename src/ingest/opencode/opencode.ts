@@ -53,7 +53,7 @@ export const OPENCODE: TranscriptSource = {
     let isPostponed = true;
     async function* sessions(): AsyncGenerator<ImportedSession> {
       yield* withDatabase(input.path, problems, async function* (file) {
-        const database = new OpencodeDatabase(file, input.resume);
+        const database = new OpencodeDatabase(file, input.resume, problems);
         for (const row of database.sessions()) {
           const messages = database.messages(textField(row, "id") ?? "");
           yield toSession(fromRow(row), iterate(messages), problems, (time) =>

@@ -1,0 +1,214 @@
+/**
+ * A line of any length, of which only what is kept of it is ever in memory.
+ *
+ * A line of 60 MB would be there several times over before its values could be cut: in the pieces that
+ * were read, as one, and as text. So a value that gets too long is cut as it comes. What is not yet text
+ * is little: bytes since the last value that has ended, and the beginning of the one at hand.
+ */
+
+import { isAscii } from "node:buffer";
+import { decodeUtf8, type Line, type LongLine } from "../lines.ts";
+import {
+  boundary,
+  cutMark,
+  cutStrings,
+  isEncoded,
+  KEPT_LENGTHS,
+  MAX_LINE_LENGTH,
+} from "./cut-values.ts";
+
+/** In values of which none is long. As objects it would take twenty times as much, and it is no message. */
+const MAX_KEPT_LENGTH: number = 4 * 1024 * 1024;
+
+/** Bytes that are waited for before they become text. */
+const SETTLED_BYTES = 512 * 1024;
+
+/** Kept of a value beyond what stays, so that no escape at its end is taken for whole: it may have twelve. */
+const SLACK = 16;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Of a file whose lines are JSON. */
+export class CutLine implements LongLine {
+  /** What has ended, cut as much as it had to be so far. */
+  #text = "";
+  /** How much of each value is kept: it decreases. */
+  #level = 0;
+  #recent: Buffer = Buffer.allocUnsafe(SETTLED_BYTES);
+  #recentLength = 0;
+  /** Where the text of the value at hand begins in `#recent`; -1 outside of any. */
+  #value = -1;
+  /** Whether the value at hand ends with a backslash that escapes what follows. */
+  #isEscaped = false;
+  /** Characters of the value at hand that are gone. */
+  #lost = 0;
+  #damage: Line["damage"];
+
+  add(bytes: Buffer): void {
+    let at = 0;
+    while (at < bytes.length && this.#damage !== "too_long") {
+      at = this.#value < 0 ? this.#outside(bytes, at) : this.#inside(bytes, at);
+      if (this.#recentLength < SETTLED_BYTES) continue;
+      this.#settle(endOfWhole(this.#recent.subarray(0, this.#recentLength)));
+    }
+  }
+
+  end(): ReturnType<LongLine["end"]> {
+    if (this.#value >= 0) this.#endValue();
+    this.#value = -1;
+    if (this.#damage !== "too_long") this.#settle(this.#recentLength);
+    return withDamage(this.#text, this.#damage);
+  }
+
+  /** Up to the next value. */
+  #outside(bytes: Buffer, from: number): number {
+    const quote = bytes.indexOf(QUOTE, from);
+    const end = quote < 0 ? bytes.length : quote + 1;
+    this.#keep(bytes, from, end);
+    if (quote >= 0) this.#value = this.#recentLength;
+    return end;
+  }
+
+  /** To the end of the value, or of what there is of it. */
+  #inside(bytes: Buffer, from: number): number {
+    const quote = this.#endOfValue(bytes, from);
+    const end = quote < 0 ? bytes.length : quote;
+    const room = this.#kept + SLACK - (this.#recentLength - this.#value);
+    const keep = this.#lost > 0 ? 0 : Math.min(end - from, Math.max(0, room));
+    this.#keep(bytes, from, from + keep);
+    this.#lost += charactersIn(bytes, from + keep, end);
+    if (quote < 0) return end;
+    this.#endValue();
+    this.#value = -1;
+    this.#keep(bytes, quote, quote + 1);
+    return quote + 1;
+  }
+
+  /** Where the quote stands that ends the value at hand; -1 if it is not there. */
+  #endOfValue(bytes: Buffer, from: number): number {
+    for (let at = from; at < bytes.length; ) {
+      if (this.#isEscaped) {
+        this.#isEscaped = false;
+        at++;
+        continue;
+      }
+      const quote = bytes.indexOf(QUOTE, at);
+      const end = quote < 0 ? bytes.length : quote;
+      let slashes = 0;
+      while (end - slashes > at && bytes[end - slashes - 1] === BACKSLASH) slashes++;
+      this.#isEscaped = slashes % 2 === 1;
+      if (!this.#isEscaped) return quote;
+      at = end;
+    }
+    return -1;
+  }
+
+  /** Cuts the value at hand between two characters, if some of it are gone, and says so. */
+  #endValue(): void {
+    if (this.#lost === 0) return;
+    const value = this.#recent.subarray(this.#value, this.#recentLength);
+    const { text, damage } = decodeUtf8(value.subarray(0, endOfWhole(value)));
+    this.#damage ??= damage;
+    const length = isEncoded(text, 0) ? 0 : boundary(text, 0, text.length - SLACK);
+    const kept = Buffer.from(text.slice(0, length));
+    const gone = this.#lost + charactersIn(value, kept.length, value.length);
+    this.#lost = 0;
+    this.#recentLength = this.#value;
+    const cut = Buffer.concat([kept, Buffer.from(cutMark(length > 0, gone))]);
+    this.#keep(cut, 0, cut.length);
+  }
+
+  get #isLastLevel(): boolean {
+    return this.#level === KEPT_LENGTHS.length - 1;
+  }
+
+  get #kept(): number {
+    return KEPT_LENGTHS[this.#level] as number;
+  }
+
+  #keep(bytes: Buffer, from: number, to: number): void {
+    const length = this.#recentLength + to - from;
+    if (length > this.#recent.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#recent.length));
+      this.#recent.copy(larger, 0, 0, this.#recentLength);
+      this.#recent = larger;
+    }
+    bytes.copy(this.#recent, this.#recentLength, from, to);
+    this.#recentLength = length;
+  }
+
+  /** Makes text of all up to `settledEnd` but the value at hand, which goes on. */
+  #settle(settledEnd: number): void {
+    const end = this.#value < 0 ? settledEnd : this.#value;
+    const { text, damage } = decodeUtf8(this.#recent.subarray(0, end));
+    this.#damage ??= damage;
+    // At the last level what is there cannot be cut any more.
+    this.#text += this.#isLastLevel ? cutStrings(text, this.#kept) : text;
+    this.#recent.copyWithin(0, end, this.#recentLength);
+    this.#recentLength -= end;
+    if (this.#value >= 0) this.#value = 0;
+    this.#shorten();
+  }
+
+  #shorten(): void {
+    while (this.#text.length > MAX_LINE_LENGTH && !this.#isLastLevel) {
+      this.#text = cutStrings(this.#text, this.#kept);
+      if (this.#text.length <= MAX_LINE_LENGTH) break;
+      this.#level++;
+      if (this.#isLastLevel) this.#text = cutStrings(this.#text, this.#kept);
+    }
+    if (this.#text.length <= MAX_KEPT_LENGTH) return;
+    this.#damage = "too_long";
+    this.#text = "";
+  }
+}
+
+/** As many as a text has of them: those beyond 16 bits count twice. */
+function charactersIn(bytes: Buffer, from: number, to: number): number {
+  if (isAscii(bytes.subarray(from, to))) return to - from;
+  let count = 0;
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i] as number;
+    if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1;
+  }
+  return count;
+}
+
+/** Where they end without the beginning of a character. */
+function endOfWhole(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** Of a file whose lines are plain text: its beginning. */
+export class CutText implements LongLine {
+  readonly #kept: Buffer[] = [];
+  #length = 0;
+  #lost = 0;
+
+  add(bytes: Buffer): void {
+    const keep = Math.min(bytes.length, Math.max(0, MAX_KEPT_LENGTH - this.#length));
+    if (keep > 0) this.#kept.push(Buffer.from(bytes.subarray(0, keep)));
+    this.#length += keep;
+    this.#lost += charactersIn(bytes, keep, bytes.length);
+  }
+
+  end(): ReturnType<LongLine["end"]> {
+    const bytes = Buffer.concat(this.#kept);
+    if (this.#lost === 0) return decodeUtf8(bytes);
+    const end = endOfWhole(bytes);
+    const { text, damage } = decodeUtf8(bytes.subarray(0, end));
+    const lost = this.#lost + charactersIn(bytes, end, bytes.length);
+    return withDamage(text + cutMark(true, lost), damage);
+  }
+}
+
+function withDamage(text: string, damage: Line["damage"]): ReturnType<LongLine["end"]> {
+  return damage === undefined ? { text } : { text, damage };
+}
