@@ -8,6 +8,7 @@ import { isPlainObject } from "../model/json.ts";
 import { toTextBlock } from "./block-fields.ts";
 import type { EntryDraft } from "./drafts.ts";
 import { type Fields, otherFields, textField } from "./fields.ts";
+import type { RecentMap } from "./recent-map.ts";
 
 /** Undefined if it is no content. `format` names the agent in blocks that only it understands. */
 export function toContentBlocks(content: unknown, format: string): Block[] | undefined {
@@ -21,7 +22,7 @@ export function toContentBlocks(content: unknown, format: string): Block[] | und
  */
 export function toMessageDrafts(
   message: EntryDraft & { readonly blocks: readonly Block[] },
-  names: Map<string, string>,
+  names: RecentMap<string, string>,
 ): EntryDraft[] {
   const results = message.blocks.filter((block) => block.type === "tool_result");
   const said = message.blocks.filter((block) => block.type !== "tool_result");

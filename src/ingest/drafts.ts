@@ -4,6 +4,7 @@ import type { JsonObject } from "../model/json.ts";
 import { toSourceMetadata } from "../transcript/source-fields.ts";
 import { presentFields } from "./fields.ts";
 import type { ProblemLog } from "./problems.ts";
+import { KEPT_IDS, RecentMap } from "./recent-map.ts";
 import type { ImportedEntry, ImportedSession } from "./source.ts";
 
 /** Of an entry, what is known. `fields` is what has no place here, as it came. */
@@ -52,13 +53,21 @@ export function toImportedSession(
   };
 }
 
-/** Ids are unique in a session. The first entry with an id counts, the others are told of. */
+/**
+ * Ids are unique in a session. The first entry with an id counts, the others are told of. Only the last
+ * ids are known: an entry whose id came up before them is given again, and is found to be stored.
+ */
 export class KnownIds {
-  readonly #ids = new Set<string>();
+  readonly #ids: RecentMap<string, true>;
   readonly #problems: ProblemLog;
 
-  constructor(problems: ProblemLog) {
+  constructor(problems: ProblemLog, limit: number = KEPT_IDS) {
     this.#problems = problems;
+    this.#ids = new RecentMap(limit);
+  }
+
+  get size(): number {
+    return this.#ids.size;
   }
 
   /** False, and a problem, if the id was there before. */
@@ -67,7 +76,7 @@ export class KnownIds {
       this.#problems.add("duplicate_id", `the id ${id} was there before`, line);
       return false;
     }
-    this.#ids.add(id);
+    this.#ids.set(id, true);
     return true;
   }
 }

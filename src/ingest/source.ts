@@ -3,7 +3,8 @@
  *
  * Foreign data is untrusted and often damaged. A reader never throws because of it: it gives what it
  * understood, and says of every line that it did not understand where and why. It works on lines as
- * they come, so that a file of any size takes no more memory than its longest line and its ids.
+ * they come, and remembers a bounded number of them, so that a file of any size takes no more memory
+ * than its longest line and what is remembered.
  */
 
 import type { Block } from "../model/block.ts";

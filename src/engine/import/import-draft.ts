@@ -1,5 +1,6 @@
 /** From an entry that a reader has given to one that the store can take, whatever is in it. */
 
+import { CUT_LENGTH, cutNote } from "../../ingest/long-text.ts";
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import type { Block } from "../../model/block.ts";
@@ -110,7 +111,7 @@ function fits(text: string, maxBytes: number): boolean {
 }
 
 /** How much of each text is kept of an entry that is larger than an entry may be, in tries. */
-const KEPT_LENGTHS = [1024 * 1024, 64 * 1024, 1024] as const;
+const KEPT_LENGTHS = [CUT_LENGTH, 64 * 1024, 1024] as const;
 
 function fitContent(
   entry: ImportedEntry,
@@ -176,5 +177,5 @@ function cutData(data: JsonObject | null, length: number): JsonObject | null {
 
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
-  return `${text.slice(0, length).toWellFormed()}\n[cut: ${text.length - length} more characters]`;
+  return `${text.slice(0, length).toWellFormed()}${cutNote(text.length - length)}`;
 }

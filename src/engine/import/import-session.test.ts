@@ -284,6 +284,24 @@ describe("importing what is large or odd", () => {
     expect(sessions).toMatchObject([{ messageCount: 2_346 }]);
   });
 
+  test("an entry that a reader gives again, as it has forgotten it, is stored once", async () => {
+    await using engine = await open(":memory:");
+    const session = talk(Array.from({ length: 300 }, (_, i) => `word ${i}`));
+    async function* twice() {
+      const given: ImportedEntry[] = [];
+      for await (const entry of session.entries) {
+        given.push(entry);
+        yield entry;
+      }
+      yield* given.slice(0, 2);
+      yield { ...(given[0] as ImportedEntry), sourceId: "last" };
+    }
+    const result = await engine.importSession({ ...session, entries: twice() });
+    expect(result).toMatchObject({ entries: 301, skipped: 2, problems: 0 });
+    const handle = engine.session(result.sessionId ?? "");
+    expect((await said(handle)).length).toBe(301);
+  });
+
   test("two imports of one session at a time store it once", async () => {
     await using engine = await open(":memory:");
     const texts = Array.from({ length: 1_500 }, (_, i) => `message ${i}`);

@@ -1,6 +1,7 @@
 /** Writes imported entries in batches, and leaves out what is there already. */
 
 import { ProblemLog } from "../../ingest/problems.ts";
+import { KEPT_IDS, RecentMap } from "../../ingest/recent-map.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { lengthOfBlocks, textOf } from "../../model/block.ts";
 import { kindRules, type Usage } from "../../model/entry.ts";
@@ -81,7 +82,7 @@ export class ImportWriter {
   #endsRepeated = false;
   #title: string | undefined;
   /** What stands for the past of each entry; absent where nothing is summarised. */
-  readonly #summaries = new Map<string, string>();
+  readonly #summaries = new RecentMap<string, string>(KEPT_IDS);
   /** What the batch at hand says of both; it counts once the batch is stored. */
   #read: { title: string | undefined; readonly summaries: Map<string, string> } = {
     ...{ title: undefined, summaries: new Map() },

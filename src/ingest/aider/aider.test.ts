@@ -63,6 +63,22 @@ describe("a history of Aider", () => {
     expect((await readWith(AIDER, "")).sessions).toEqual([]);
   });
 
+  test("without an end of an answer keeps its beginning, and goes on behind it", async () => {
+    const answer = `${"y".repeat(1023)}\n`.repeat(9 * 1024);
+    const text = `# aider chat started at 2025-03-04 10:11:12\n\n#### Go.  \n${answer}\n#### Stop.  \n`;
+    const { sessions, problems } = await readWith(AIDER, text, { path: PATH });
+    const [go, said, stop] = sessions[0]?.entries ?? [];
+    expect(outline([go, stop].filter((entry) => entry !== undefined))).toEqual([
+      "message-0 user: Go.",
+      "message-2 user: Stop.",
+    ]);
+    const kept = said?.blocks[0]?.type === "text" ? said.blocks[0].text : "";
+    expect(kept.slice(0, 2048)).toBe(answer.slice(0, 2048));
+    expect(kept.length).toBeLessThan(1024 * 1024 + 40);
+    expect(kept.slice(-40)).toMatch(/y\n\[cut: 8388608 more characters\]$/);
+    expect(problems).toMatchObject([{ line: 4, code: "entry_cut" }]);
+  });
+
   test("passes over entries that nobody reads", async () => {
     const { sessions } = AIDER.read({ path: PATH, lines: lines(HISTORY) });
     const ids = [];

@@ -9,8 +9,10 @@ import type { Block } from "../../model/block.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import type { Line } from "../lines.ts";
+import { LongText } from "../long-text.ts";
 import { fileName, folderOf } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { KEPT_IDS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 
 const FORMAT = "aider";
@@ -46,19 +48,19 @@ async function* readRuns(
   problems: ProblemLog,
 ): AsyncGenerator<ImportedSession> {
   const source = lines[Symbol.asyncIterator]();
-  const starts = new Map<string, number>();
+  const starts = new RecentMap<string, number>(KEPT_IDS);
   let start: string | undefined;
   /** The lines of a run; it ends with the start of the next. */
-  async function* body(): AsyncGenerator<string> {
+  async function* body(): AsyncGenerator<Line> {
     start = undefined;
     for (let next = await source.next(); !next.done; next = await source.next()) {
       tellDamage(next.value, problems);
       start = START.exec(next.value.text)?.[1];
       if (start !== undefined) return;
-      yield next.value.text;
+      yield next.value;
     }
   }
-  for await (const text of body()) {
+  for await (const { text } of body()) {
     if (text.trim() !== "")
       problems.add("missing_header", "text before the first start was left out");
   }
@@ -66,7 +68,7 @@ async function* readRuns(
     const count = (starts.get(start) ?? 0) + 1;
     starts.set(start, count);
     const rest = body();
-    yield { ...toSession(start, count, path), entries: readEntries(rest), problems };
+    yield { ...toSession(start, count, path), entries: readEntries(rest, problems), problems };
     // What nobody has read is passed over.
     for await (const _ of rest);
   }
@@ -91,21 +93,23 @@ function toSession(
 
 type Channel = "user" | "assistant" | "output";
 
-async function* readEntries(lines: AsyncIterable<string>): AsyncGenerator<ImportedEntry> {
+async function* readEntries(
+  lines: AsyncIterable<Line>,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedEntry> {
+  const body = new LongText(problems);
   let channel: Channel | undefined;
-  let body: string[] = [];
   let number = 0;
   let model: string | null = null;
   /** Aider ends each line of the user's with two spaces, which tells it from a heading. */
   let isStrict: boolean | undefined;
   const flush = (): ImportedEntry | undefined => {
-    const text = body.join("\n").trim();
-    body = [];
+    const text = body.take();
     if (channel === undefined || text === "") return undefined;
     if (channel === "output") model = /^(?:Main model|Model):? (\S+)/m.exec(text)?.[1] ?? model;
     return toEntry(channel, text, `message-${number++}`, model);
   };
-  for await (const line of lines) {
+  for await (const { text: line, number: lineNumber } of lines) {
     if (/^####( |$)/.test(line)) isStrict ??= line.endsWith("  ");
     const found = channelOf(line, isStrict === true);
     // An empty line belongs to what stands round it.
@@ -115,7 +119,8 @@ async function* readEntries(lines: AsyncIterable<string>): AsyncGenerator<Import
       if (entry !== undefined) yield entry;
       channel = next;
     }
-    body.push(found === undefined ? line : line.replace(/^(####|>) ?/, "").replace(/ {2}$/, ""));
+    const said = found === undefined ? line : line.replace(/^(####|>) ?/, "").replace(/ {2}$/, "");
+    body.add(said, lineNumber);
   }
   const entry = flush();
   if (entry !== undefined) yield entry;

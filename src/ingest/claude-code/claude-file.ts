@@ -7,6 +7,7 @@ import { type Fields, isEmpty, textField, type Writable } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
+import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry, SourceInput } from "../source.ts";
 import { toCompaction } from "./claude-compaction.ts";
 import {
@@ -30,6 +31,9 @@ const IGNORED: readonly unknown[] = ["progress", "file-history-snapshot", "attri
 const OPEN_CALLS = 100;
 const BOUNDARIES = 4;
 
+/** Boundaries that may wait for their summaries, which mostly stand right behind them. */
+const WAITING_BOUNDARIES = 64;
+
 export class ClaudeFile {
   readonly #header: ClaudeHeader;
   readonly #problems: ProblemLog;
@@ -37,11 +41,11 @@ export class ClaudeFile {
   readonly #usage: UsageWindow;
   readonly #title: ClaudeTitle;
   /** The names of tools whose results are awaited. */
-  readonly #toolNames: Map<string, string>;
+  readonly #toolNames: RecentMap<string, string>;
   /** The lines that say where a summary begins, by their uuid. */
-  readonly #boundaries: Map<string, Fields>;
+  readonly #boundaries: RecentMap<string, Fields>;
   /** Notes that have no id of their own are known by their content. */
-  readonly #notes = new Set<string>();
+  readonly #notes = new RecentMap<string, true>(KEPT_IDS);
   readonly #lines: LineCounter;
   readonly #context: LineContext;
   readonly #outputs: ClaudeOutputs;
@@ -60,8 +64,10 @@ export class ClaudeFile {
     this.#tree = ClaudeTree.from(state["tree"]);
     this.#usage = new UsageWindow(state["usage"]);
     this.#title = new ClaudeTitle(state["title"]);
-    this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
-    this.#boundaries = new Map((state["boundaries"] ?? []) as unknown as [string, Fields][]);
+    const calls = (state["calls"] ?? []) as unknown as [string, string][];
+    this.#toolNames = new RecentMap(KEPT_CALLS, calls);
+    const boundaries = (state["boundaries"] ?? []) as unknown as [string, Fields][];
+    this.#boundaries = new RecentMap(WAITING_BOUNDARIES, boundaries);
     this.#lines = lines;
     this.#outputs = new ClaudeOutputs(input, problems);
     this.#context = { toolNames: this.#toolNames, common: header.common };
@@ -169,7 +175,7 @@ export class ClaudeFile {
     const uuid = textField(record, "uuid") || undefined;
     const id = uuid ?? `note-${contentId(record)}`;
     if (this.#notes.has(id)) return;
-    if (uuid === undefined) this.#notes.add(id);
+    if (uuid === undefined) this.#notes.set(id, true);
     if (record["subtype"] === "compact_boundary") this.#boundaries.set(id, record);
     const parent =
       uuid === undefined ? this.#tree.lastNode(MAIN) : this.#place(record, uuid, [], line);

@@ -13,6 +13,7 @@ import {
   timeField,
   type Writable,
 } from "../fields.ts";
+import type { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./claude-blocks.ts";
 import { toUsage, USAGE_FIELDS } from "./claude-usage.ts";
@@ -35,7 +36,7 @@ export interface MappedMessage {
 /** What else a line is understood by. */
 export interface LineContext {
   /** The names of tools whose results are awaited, by the ids of their calls. */
-  readonly toolNames: ReadonlyMap<string, string>;
+  readonly toolNames: RecentMap<string, string>;
   /** What nearly every line repeats: it stands with the session. */
   readonly common: JsonObject;
 }
@@ -159,7 +160,7 @@ function isInjected(record: Fields, blocks: readonly Block[]): boolean {
 const INJECTED =
   /^\s*<(local-command-(?:stdout|stderr|caveat)|bash-std(?:out|err)|system-reminder|task-notification)>.*<\/(?:\1|bash-stderr)>\s*$/s;
 
-function withName(block: ToolResultBlock, names: ReadonlyMap<string, string>): ToolResultBlock {
+function withName(block: ToolResultBlock, names: RecentMap<string, string>): ToolResultBlock {
   const toolName = names.get(block.toolUseId);
   return toolName === undefined ? block : { ...block, toolName };
 }

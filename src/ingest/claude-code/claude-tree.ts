@@ -12,6 +12,7 @@
  */
 
 import type { JsonValue } from "../../model/json.ts";
+import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
 
 export interface TreePlace {
   /** The nearest entry above that moves the leaf; null for a new start. */
@@ -39,15 +40,16 @@ export interface TreeLine {
 interface Group {
   readonly id: string;
   tail: string;
-  /** Calls without a result yet. */
-  readonly open: Set<string>;
 }
 
-interface Spot {
-  readonly node: string | null;
-  readonly group?: Group;
+/** The entry at or before a line, null for none. There is one for each line: most are no objects. */
+type Spot = string | null | AnswerSpot;
+
+interface AnswerSpot {
+  readonly node: string;
+  readonly group: Group;
   /** Whether the spot is at a result: what follows it follows all results of the answer. */
-  readonly isResult?: boolean;
+  readonly isResult: boolean;
 }
 
 /** The chain of the conversation itself. */
@@ -57,17 +59,33 @@ export const MAIN = "";
 const RECENT = 64;
 const TURNS = 1000;
 
+/** Lines of one answer stand near each other, and few sub-agents work at the same time. */
+const GROUPS = 1000;
+const CHAINS = 10_000;
+
 export class ClaudeTree {
-  readonly #spots = new Map<string, Spot>();
+  readonly #spots: RecentMap<string, Spot>;
   /** The spot of the last line of each chain. */
-  readonly #last = new Map<string, Spot>();
-  readonly #groups = new Map<string, Group>();
+  readonly #last = new RecentMap<string, Spot>(CHAINS);
+  readonly #groups = new RecentMap<string, Group>(GROUPS);
+  /** Calls without a result yet, and the answers that they are in. */
+  readonly #open = new RecentMap<string, Group>(KEPT_CALLS);
   /** The uuids of the last lines. */
   readonly #recent: string[] = [];
   /** The uuids that a prompt follows: going back to an earlier turn, the user goes on from there. */
-  readonly #turns = new Set<string>();
+  readonly #turns = new RecentMap<string, true>(2 * TURNS);
   /** What an earlier reading has told: known, but not met in this one. */
   readonly #earlier = new Set<string>();
+
+  /** `limit` is how many lines are known at the same time: an older one is as one that never was. */
+  constructor(limit: number = KEPT_IDS) {
+    this.#spots = new RecentMap(limit);
+  }
+
+  /** How many lines, answers, calls and chains are known. */
+  get size(): number {
+    return this.#spots.size + this.#groups.size + this.#open.size + this.#last.size;
+  }
 
   has(uuid: string): boolean {
     return this.#spots.has(uuid) && !this.#earlier.has(uuid);
@@ -79,55 +97,58 @@ export class ClaudeTree {
 
   /** The entry at or before the line; undefined if the line is not known. */
   nodeAt(uuid: string): string | null | undefined {
-    return this.#spots.get(uuid)?.node;
+    const spot = this.#spots.get(uuid);
+    return spot === undefined ? undefined : nodeOf(spot);
   }
 
   /** The last entry of a chain; null if it has none. */
   lastNode(chain: string): string | null {
-    return this.#last.get(chain)?.node ?? null;
+    return nodeOf(this.#last.get(chain) ?? null);
   }
 
   add(line: TreeLine): TreePlace {
     const { parentUuid, chain, nodes } = line;
     const named = typeof parentUuid === "string" ? this.#spots.get(parentUuid) : undefined;
     const before =
-      parentUuid === null ? { node: null } : (named ?? this.#last.get(chain) ?? { node: null });
+      parentUuid === null ? null : named === undefined ? (this.#last.get(chain) ?? null) : named;
     const found = typeof parentUuid !== "string" || named !== undefined;
     const last = nodes.at(-1);
     if (last === undefined) {
       this.#note(line.uuid, chain, before);
-      return { parent: before.node, found };
+      return { parent: nodeOf(before), found };
     }
     const { parent, spot } = this.#place(line, before, last);
-    if (typeof parentUuid === "string" && line.answer === undefined) this.#noteTurn(parentUuid);
+    const isTurn = line.answer === undefined;
+    if (isTurn && typeof parentUuid === "string") this.#turns.set(parentUuid, true);
     this.#note(line.uuid, chain, spot);
     return { parent, found };
   }
 
   /** What names `uuid` as its parent from now on follows `node`. */
   redirect(uuid: string, node: string): void {
-    this.#spots.set(uuid, { node });
+    this.#spots.set(uuid, node);
   }
 
   #place(line: TreeLine, before: Spot, node: string): { parent: string | null; spot: Spot } {
     const { answer, calls = [], results = [] } = line;
-    const group = answer === undefined ? before.group : this.#groups.get(answer);
+    const group = answer === undefined ? groupOf(before) : this.#groups.get(answer);
     if (answer !== undefined) {
-      const continues = group !== undefined && before.group === group;
-      const own = continues ? group : { id: answer, tail: node, open: new Set<string>() };
+      const continues = group !== undefined && groupOf(before) === group;
+      const own = continues ? group : { id: answer, tail: node };
       const parent = continues ? group.tail : follow(before);
-      for (const call of calls) own.open.add(call);
+      for (const call of calls) this.#open.set(call, own);
       own.tail = node;
       this.#groups.set(answer, own);
-      return { parent, spot: { node, group: own } };
+      return { parent, spot: { node, group: own, isResult: false } };
     }
-    if (group !== undefined && results.length > 0 && results.every((id) => group.open.has(id))) {
+    const isAwaited = (id: string) => this.#open.get(id) === group;
+    if (group !== undefined && results.length > 0 && results.every(isAwaited)) {
       const parent = group.tail;
-      for (const id of results) group.open.delete(id);
+      for (const id of results) this.#open.delete(id);
       group.tail = node;
       return { parent, spot: { node, group, isResult: true } };
     }
-    return { parent: follow(before), spot: { node } };
+    return { parent: follow(before), spot: node };
   }
 
   #note(uuid: string, chain: string, spot: Spot): void {
@@ -138,33 +159,26 @@ export class ClaudeTree {
     if (this.#recent.length > 2 * RECENT) this.#recent.splice(0, RECENT);
   }
 
-  #noteTurn(uuid: string): void {
-    this.#turns.add(uuid);
-    if (this.#turns.size > TURNS) {
-      for (const first of this.#turns) {
-        this.#turns.delete(first);
-        break;
-      }
-    }
-  }
-
   /** What a later reading of what follows needs. A few kilobytes, however long the file is. */
   state(): JsonValue {
-    const uuids = new Set([...this.#turns, ...this.#recent.slice(-RECENT)]);
+    const turns = [...this.#turns.keys()].slice(-TURNS);
+    const open = [...this.#open];
+    const uuids = new Set([...turns, ...this.#recent.slice(-RECENT)]);
     const groups = new Set<Group>();
     const spots = [...uuids].flatMap((uuid): JsonValue[] => {
       const spot = this.#spots.get(uuid);
       if (spot === undefined) return [];
-      if (spot.group === undefined || !this.#recent.includes(uuid, -RECENT)) {
-        return [[uuid, spot.group === undefined ? spot.node : follow(spot)]];
-      }
+      if (!isInAnswer(spot) || !this.#recent.includes(uuid, -RECENT)) return [[uuid, follow(spot)]];
       groups.add(spot.group);
-      return [[uuid, spot.node, spot.group.id, spot.isResult === true]];
+      return [[uuid, spot.node, spot.group.id, spot.isResult]];
     });
     return {
-      ...{ spots, turns: [...this.#turns] },
-      last: [...this.#last].slice(-RECENT).map(([chain, { node }]) => [chain, node]),
-      groups: [...groups].map(({ id, tail, open }) => [id, tail, ...open]),
+      ...{ spots, turns },
+      last: [...this.#last].slice(-RECENT).map(([chain, spot]) => [chain, nodeOf(spot)]),
+      groups: [...groups].map((group) => {
+        const calls = open.filter(([, owner]) => owner === group).map(([call]) => call);
+        return [group.id, group.tail, ...calls];
+      }),
     };
   }
 
@@ -177,20 +191,36 @@ export class ClaudeTree {
       readonly groups?: readonly (readonly [string, string, ...string[]])[];
     };
     for (const [id, tail, ...open] of groups ?? []) {
-      tree.#groups.set(id, { id, tail, open: new Set(open) });
+      const group = { id, tail };
+      tree.#groups.set(id, group);
+      for (const call of open) tree.#open.set(call, group);
     }
     for (const [uuid, node, groupId, isResult = false] of spots ?? []) {
       const group = groupId === undefined ? undefined : tree.#groups.get(groupId);
-      tree.#spots.set(uuid, group === undefined ? { node } : { node, group, isResult });
+      const isPlain = group === undefined || node === null;
+      tree.#spots.set(uuid, isPlain ? node : { node, group, isResult });
       tree.#earlier.add(uuid);
       tree.#recent.push(uuid);
     }
-    for (const uuid of turns ?? []) tree.#turns.add(uuid);
-    for (const [chain, node] of last ?? []) tree.#last.set(chain, { node });
+    for (const uuid of turns ?? []) tree.#turns.set(uuid, true);
+    for (const [chain, node] of last ?? []) tree.#last.set(chain, node);
     return tree;
   }
 }
 
+function isInAnswer(spot: Spot): spot is AnswerSpot {
+  return typeof spot === "object" && spot !== null;
+}
+
+function nodeOf(spot: Spot): string | null {
+  return isInAnswer(spot) ? spot.node : spot;
+}
+
+function groupOf(spot: Spot): Group | undefined {
+  return isInAnswer(spot) ? spot.group : undefined;
+}
+
+/** What comes behind the spot follows this entry. */
 function follow(spot: Spot): string | null {
-  return spot.isResult === true && spot.group !== undefined ? spot.group.tail : spot.node;
+  return isInAnswer(spot) && spot.isResult ? spot.group.tail : nodeOf(spot);
 }

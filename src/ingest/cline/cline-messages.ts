@@ -7,6 +7,7 @@ import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
+import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import type { ModelCall } from "./cline-usage.ts";
 
@@ -17,7 +18,7 @@ export async function* readMessages(
   format: string,
   problems: ProblemLog,
 ): AsyncGenerator<ImportedEntry> {
-  const names = new Map<string, string>();
+  const names = new RecentMap<string, string>(KEPT_CALLS);
   const ids = new KnownIds(problems);
   let parent: string | null = null;
   let answers = 0;
@@ -66,7 +67,7 @@ function toDrafts(
   content: readonly Block[],
   sourceId: string,
   format: string,
-  names: Map<string, string>,
+  names: RecentMap<string, string>,
 ): EntryDraft[] {
   const known = ["role", "content", "id", "ts", "reasoning", "modelInfo"];
   const fields = otherFields(message, known);

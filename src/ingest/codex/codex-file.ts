@@ -21,6 +21,7 @@ import {
 import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
+import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import { isCopiedItem, isCopyOf, isIgnoredEvent, USAGE_RECORD } from "./codex-events.ts";
 import { toBlocks, toItem } from "./codex-items.ts";
@@ -37,7 +38,7 @@ export class CodexFile {
   readonly #header: CodexHeader;
   readonly #problems: ProblemLog;
   readonly #usage: CodexUsage;
-  readonly #toolNames: Map<string, string>;
+  readonly #toolNames: RecentMap<string, string>;
   /** What the user's turns began behind. */
   readonly #turns: (string | null)[];
   readonly #lines: LineCounter;
@@ -62,7 +63,8 @@ export class CodexFile {
     this.#header = header;
     this.#problems = problems;
     this.#usage = new CodexUsage(state["usage"]);
-    this.#toolNames = new Map((state["calls"] ?? []) as unknown as [string, string][]);
+    const calls = (state["calls"] ?? []) as unknown as [string, string][];
+    this.#toolNames = new RecentMap(KEPT_CALLS, calls);
     this.#turns = [...((state["turns"] ?? []) as (string | null)[])];
     this.#lines = lines;
     this.#last = (state["last"] ?? null) as string | null;

@@ -4,6 +4,7 @@ import type { Block } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
+import type { RecentMap } from "../recent-map.ts";
 
 export interface MappedItem {
   readonly role: Role;
@@ -15,16 +16,13 @@ export interface MappedItem {
 }
 
 /** Undefined if the type is none that we know, or a field that it needs is missing. */
-export function toItem(
-  item: Fields,
-  toolNames: ReadonlyMap<string, string>,
-): MappedItem | undefined {
+export function toItem(item: Fields, toolNames: RecentMap<string, string>): MappedItem | undefined {
   const { type } = item;
   const map = typeof type === "string" && Object.hasOwn(ITEMS, type) ? ITEMS[type] : undefined;
   return map?.(item, toolNames);
 }
 
-type MapItem = (item: Fields, toolNames: ReadonlyMap<string, string>) => MappedItem | undefined;
+type MapItem = (item: Fields, toolNames: RecentMap<string, string>) => MappedItem | undefined;
 
 const ITEMS: Readonly<Record<string, MapItem>> = {
   message: toMessage,
@@ -129,7 +127,7 @@ function toCall(
   return assistant([{ type: "tool_use", id, name, input }], rest);
 }
 
-function toResult(item: Fields, toolNames: ReadonlyMap<string, string>): MappedItem | undefined {
+function toResult(item: Fields, toolNames: RecentMap<string, string>): MappedItem | undefined {
   const toolUseId = textField(item, "call_id");
   if (toolUseId === undefined || item["output"] === undefined) return undefined;
   const { output, failed } = toOutput(item["output"]);

@@ -11,6 +11,7 @@ import {
   timeField,
 } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
+import { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import {
   FORMAT,
@@ -53,6 +54,9 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   ...["exit_plan_mode.requested", "exit_plan_mode.completed"],
 ]);
 
+/** Calls without a result, and sub-agents at work. A later reading knows all of them. */
+const OPEN_CALLS = 1000;
+
 interface Thought {
   readonly id: string;
   readonly text: string;
@@ -63,9 +67,9 @@ export class CopilotEvents {
   readonly #problems: ProblemLog;
   readonly #ids: KnownIds;
   /** The last entry of the conversation, and of each sub-agent by the call that started it. */
-  readonly #tips: Map<string, string>;
+  readonly #tips: RecentMap<string, string>;
   /** Calls without a result: the tool's name and the message that made it. */
-  readonly #calls: Map<string, readonly [name: string, message: string]>;
+  readonly #calls: RecentMap<string, readonly [name: string, message: string]>;
   /** A thought whose answer is still to come. */
   #thought: Thought | undefined;
   /** Output tokens that messages have told of since the last shutdown. */
@@ -75,8 +79,8 @@ export class CopilotEvents {
     this.#problems = problems;
     this.#ids = new KnownIds(problems);
     const state: Fields = isPlainObject(resume?.["events"]) ? resume["events"] : {};
-    this.#tips = new Map(pairs(state["tips"]) as [string, string][]);
-    this.#calls = new Map(pairs(state["calls"]) as [string, [string, string]][]);
+    this.#tips = new RecentMap(OPEN_CALLS, pairs(state["tips"]) as [string, string][]);
+    this.#calls = new RecentMap(OPEN_CALLS, pairs(state["calls"]) as [string, [string, string]][]);
     const thought: Fields = isPlainObject(state["thought"]) ? state["thought"] : {};
     const [id, text] = [textField(thought, "id"), textField(thought, "text")];
     if (id !== undefined && text !== undefined) {

@@ -5,13 +5,14 @@ import { ROLES } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import type { RecentMap } from "../recent-map.ts";
 
 export const FORMAT = "crabtalk";
 
 /** Undefined if the line is neither. `names` knows the tools by their calls. */
 export function toMessage(
   record: Fields,
-  names: Map<string, string>,
+  names: RecentMap<string, string>,
   agent: string | undefined,
 ): Omit<EntryDraft, "sourceId"> | undefined {
   const archive = textField(record, "compact") ?? textField(record, "archive");
@@ -61,7 +62,7 @@ function toCompaction(archive: string, record: Fields): Omit<EntryDraft, "source
   };
 }
 
-function toCall(call: unknown, names: Map<string, string>): Block[] {
+function toCall(call: unknown, names: RecentMap<string, string>): Block[] {
   const fields: Fields = isPlainObject(call) ? call : {};
   const inner: Fields = isPlainObject(fields["function"]) ? fields["function"] : {};
   const id = textField(fields, "id");

@@ -12,6 +12,7 @@ import { parseJson } from "../json-file.ts";
 import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import { FORMAT, toMessage } from "./crabtalk-message.ts";
@@ -38,7 +39,8 @@ export const CRABTALK: TranscriptSource = {
     const problems = new ProblemLog();
     const kept = input.resume?.["meta"];
     let meta: Fields = isPlainObject(kept) ? kept : {};
-    const names = new Map<string, string>(
+    const names = new RecentMap<string, string>(
+      KEPT_CALLS,
       Array.isArray(input.resume?.["names"])
         ? (input.resume["names"] as unknown as [string, string][])
         : [],
@@ -118,7 +120,7 @@ async function* chain(
 function toEntry(
   record: Fields,
   line: number,
-  names: Map<string, string>,
+  names: RecentMap<string, string>,
   agent: string | undefined,
   problems: ProblemLog,
 ): ImportedEntry {

@@ -69,6 +69,40 @@ describe("transcripts of the agent", () => {
     expect(problems).toEqual([]);
   });
 
+  test("in plain text are longer than an entry without losing more than a long output", async () => {
+    const output = `  ${"z".repeat(1021)}\n`.repeat(5 * 1024);
+    const call = "[Tool call] Read\n  path: a.ts\n";
+    const result = `[Tool result] Read\n${output}`;
+    const answer = `${call}${call}${result}${result}${result}${output}Done.`;
+    const text = `user:\nGo.\nassistant:\n${answer}\n`;
+    const { entries, problems } = await read(text, `${FOLDER}/c3.txt`);
+    expect(outline(entries)).toEqual([
+      "message-0 user: Go.",
+      "message-1 assistant: [Read] [Read]",
+      "message-1.1 tool: [result]",
+      "message-1.2 tool: [result] [result]",
+      "message-1.3 assistant: Done.",
+    ]);
+    // Of twice 5 MiB, the first MiB was kept.
+    const note = `\n[cut: ${9 * 1024 * 1024 - 1} more characters]`;
+    const outputs = entries.flatMap(({ blocks }) =>
+      blocks.flatMap((block) => (block.type === "tool_result" ? [block] : [])),
+    );
+    expect(outputs.map(({ toolUseId, output: { length } }) => [toolUseId, length])).toEqual([
+      ["message-1/call-0", 5 * 1024 * 1022 - 1],
+      ["message-1/call-1", 5 * 1024 * 1022 - 1],
+      ["message-1/unknown", 1024 * 1022 - 1 + note.length],
+    ]);
+    expect(String(outputs[2]?.output).endsWith(`z${note}`)).toBe(true);
+    expect(problems).toMatchObject([{ line: 10251, code: "entry_cut" }]);
+  });
+
+  test("in plain text have results of any number of lines", async () => {
+    const text = `assistant:\n[Tool result] Read\n${"  a\n".repeat(200_000)}`;
+    const { entries } = await read(text, `${FOLDER}/c4.txt`);
+    expect(entries[0]?.blocks).toMatchObject([{ output: "a\n".repeat(200_000).trim() }]);
+  });
+
   test("are found by projects", () => {
     const [place] = CURSOR.places?.({ home: "/home/ana", variables: {}, platform: "linux" }) ?? [];
     expect(place?.matches("srv-shop/agent-transcripts/c1/c1.jsonl")).toBe(true);

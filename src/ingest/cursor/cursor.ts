@@ -10,6 +10,7 @@ import { type Fields, otherFields } from "../fields.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
 import { applicationFolder, fileName, folderName, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import { commandFor } from "../resume-command.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type {
@@ -110,7 +111,7 @@ function describe({ path }: SourceInput): Omit<ImportedSession, "entries" | "pro
 }
 
 function readLines(input: SourceInput, problems: ProblemLog): ImportedTranscript {
-  const names = new Map<string, string>();
+  const names = new RecentMap<string, string>(KEPT_CALLS);
   const kept = input.resume?.["names"];
   for (const pair of Array.isArray(kept) ? (kept as unknown[]) : []) {
     if (Array.isArray(pair)) names.set(String(pair[0]), String(pair[1]));
@@ -134,7 +135,7 @@ function readLines(input: SourceInput, problems: ProblemLog): ImportedTranscript
 function* toEntries(
   record: Fields,
   line: number,
-  names: Map<string, string>,
+  names: RecentMap<string, string>,
   problems: ProblemLog,
 ): Generator<ImportedEntry> {
   const sourceId = `line-${line}`;

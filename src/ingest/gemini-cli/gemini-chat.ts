@@ -4,11 +4,15 @@ import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json
 import { type EntryDraft, toCustomEntry, toImportedEntry } from "../drafts.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
+import { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import { FORMAT, toDrafts } from "./gemini-message.ts";
 
 /** How many messages a later reading can go back by: the state must stay small. */
 const KEPT_MESSAGES = 500;
+
+/** How many messages are known at the same time. A chat has hundreds. */
+const KNOWN_MESSAGES = 50_000;
 
 interface Given {
   /** The entry before it. */
@@ -24,8 +28,10 @@ interface Given {
 export class GeminiChat {
   readonly #problems: ProblemLog;
   /** The messages of the chat as it stands, in their order. */
-  #path: string[] = [];
-  readonly #given = new Map<string, Given>();
+  #path = new RecentMap<string, true>(KNOWN_MESSAGES);
+  /** The last of the path. */
+  #newest: string | undefined;
+  readonly #given = new RecentMap<string, Given>(KNOWN_MESSAGES);
   /** The newest message: it may still change. */
   #open: { readonly id: string; message: Fields; readonly line: number | undefined } | undefined;
   #tip: string | null = null;
@@ -39,7 +45,7 @@ export class GeminiChat {
     for (const kept of Array.isArray(state["path"]) ? (state["path"] as unknown[]) : []) {
       const [id, parent, tip, parts, additions] = Array.isArray(kept) ? kept : [];
       if (typeof id !== "string" || !Array.isArray(parts)) continue;
-      this.#path.push(id);
+      this.#goOn(id);
       this.#given.set(id, { parent, tip, parts: new Set(parts), additions: Number(additions) });
     }
   }
@@ -49,7 +55,7 @@ export class GeminiChat {
   }
 
   state(): JsonObject {
-    const path = this.#path.slice(-KEPT_MESSAGES).flatMap((id) => {
+    const path = [...this.#path.keys()].slice(-KEPT_MESSAGES).flatMap((id) => {
       const given = this.#given.get(id);
       return given === undefined
         ? []
@@ -106,11 +112,16 @@ export class GeminiChat {
   *#message(message: Fields, line?: number): Generator<ImportedEntry> {
     const id = textField(message, "id") ?? "";
     if (this.#open?.id !== id) yield* this.end();
-    const onPath = this.#path.includes(id);
-    if (!onPath) this.#path.push(id);
+    const onPath = this.#path.has(id);
+    if (!onPath) this.#goOn(id);
     this.#open = { id, message, line };
     // An older message that is written again has its place.
-    if (onPath && this.#path.at(-1) !== id) yield* this.end();
+    if (onPath && this.#newest !== id) yield* this.end();
+  }
+
+  #goOn(id: string): void {
+    this.#path.set(id, true);
+    this.#newest = id;
   }
 
   *#give(id: string, drafts: readonly EntryDraft[]): Generator<ImportedEntry> {
@@ -125,7 +136,7 @@ export class GeminiChat {
 
   /** What a message has gained since it was given: calls, and results. */
   *#add(id: string, given: Given, drafts: readonly EntryDraft[]): Generator<ImportedEntry> {
-    const isNewest = this.#path.at(-1) === id;
+    const isNewest = this.#newest === id;
     for (const draft of drafts) {
       const isOwn = draft.sourceId === id;
       const calls = (draft.blocks ?? []).filter(
@@ -151,7 +162,8 @@ export class GeminiChat {
 
   /** The message and all behind it are taken back. Of one that is not there, everything is. */
   #goBack(id: string, line?: number): void {
-    const index = this.#path.indexOf(id);
+    const path = [...this.#path.keys()];
+    const index = path.indexOf(id);
     if (index < 0) {
       this.#problems.add(
         "missing_reference",
@@ -160,14 +172,20 @@ export class GeminiChat {
       );
     }
     this.#tip = this.#given.get(id)?.parent ?? null;
-    this.#path = this.#path.slice(0, Math.max(0, index));
+    this.#follow(path.slice(0, Math.max(0, index)));
+  }
+
+  #follow(path: readonly string[]): void {
+    this.#path = new RecentMap(KNOWN_MESSAGES);
+    this.#newest = undefined;
+    for (const id of path) this.#goOn(id);
   }
 
   *#change(change: Fields, line?: number): Generator<ImportedEntry> {
     const { messages } = change;
     if (Array.isArray(messages)) {
       yield* this.end();
-      this.#path = [];
+      this.#follow([]);
       this.#tip = null;
       for (const message of messages) {
         if (!isPlainObject(message) || textField(message, "id") === undefined) {

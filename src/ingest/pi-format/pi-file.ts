@@ -102,15 +102,14 @@ class PiFile {
   readonly #problems: ProblemLog;
   /** Version 1 has neither ids nor parents. */
   readonly #isLinear: boolean;
-  /** The id of every record that could be read, by its number, for version 1's compactions. */
-  readonly #order: string[] = [];
+  /** How many records of version 1 could be read: there they are known by their numbers. */
+  #records: number;
 
   constructor(header: Fields, problems: ProblemLog, state: JsonObject = {}) {
     this.#problems = problems;
     this.#isLinear = header["type"] === "session" && Number(header["version"] ?? 1) < 2;
     this.#tree = PiTree.from(state["tree"]);
-    // In version 1 a record is known by its number.
-    for (let i = 1; i <= Number(state["records"] ?? 0); i++) this.#order[i] = `record-${i}`;
+    this.#records = Math.max(0, Number(state["records"] ?? 0));
     if (state["leaf"] !== undefined) this.leaf = state["leaf"] as string | null;
   }
 
@@ -118,7 +117,7 @@ class PiFile {
   state(): JsonObject {
     return {
       tree: this.#tree.state(),
-      records: this.#isLinear ? this.#order.length - 1 : 0,
+      records: this.#records,
       ...(this.leaf === undefined ? {} : { leaf: this.leaf }),
     };
   }
@@ -127,7 +126,6 @@ class PiFile {
     rest: AsyncIterable<Iterable<JsonRecord>>,
     first: JsonRecord | undefined,
   ): AsyncGenerator<Iterable<ImportedEntry>> {
-    this.#order[0] = "";
     if (first !== undefined) yield this.#entry(first);
     for await (const records of rest) {
       yield this.#batch(records);
@@ -158,8 +156,7 @@ class PiFile {
       this.#problems.add("unexpected", "a second header was left out", line);
       return;
     }
-    const id = this.#isLinear ? `record-${this.#order.length}` : textField(record, "id");
-    if (this.#isLinear) this.#order.push(id ?? "");
+    const id = this.#isLinear ? `record-${++this.#records}` : textField(record, "id");
     if (id === undefined || id === "") {
       this.#problems.add("unexpected", "the record has no id", line);
       return;
@@ -233,6 +230,7 @@ class PiFile {
     const index = record["firstKeptEntryIndex"];
     if (record["type"] !== "compaction" || typeof index !== "number") return record;
     const { firstKeptEntryIndex: _, ...rest } = record;
-    return { ...rest, firstKeptEntryId: this.#order[index] || null };
+    const isKnown = Number.isInteger(index) && index >= 1 && index <= this.#records;
+    return { ...rest, firstKeptEntryId: isKnown ? `record-${index}` : null };
   }
 }

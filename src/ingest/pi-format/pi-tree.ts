@@ -8,6 +8,7 @@
  */
 
 import type { JsonObject, JsonValue } from "../../model/json.ts";
+import { KEPT_IDS, RecentMap } from "../recent-map.ts";
 
 export interface TreePlace {
   /** The nearest entry above that moves the leaf; null for a new start. */
@@ -16,19 +17,35 @@ export interface TreePlace {
   readonly found: boolean;
 }
 
+interface Note {
+  /** The record that it follows, and the first entry behind it. */
+  readonly parent: string | null;
+  next?: string;
+}
+
 /** Of how many of the last records a later reading knows the places. */
 const RECENT = 256;
 
 export class PiTree {
   /** Every id, with the entry that it stands at: itself, if it moves the leaf. */
-  readonly #places = new Map<string, string | null>();
-  /** Notes: what they follow, and the first entry behind them. */
-  readonly #notes = new Map<string, { readonly parent: string | null; next?: string }>();
+  readonly #places: RecentMap<string, string | null>;
+  readonly #notes: RecentMap<string, Note>;
   #last: string | null = null;
   #lastNode: string | null = null;
 
   /** Whether earlier records were read before and are not known any more. */
   #isPart = false;
+
+  /** `limit` is how many records are known at the same time: an older one is as one that never was. */
+  constructor(limit: number = KEPT_IDS) {
+    this.#places = new RecentMap(limit);
+    this.#notes = new RecentMap(limit);
+  }
+
+  /** How many records and notes are known. */
+  get size(): number {
+    return this.#places.size + this.#notes.size;
+  }
 
   /** What a later reading of what follows needs: a few kilobytes, however long the file is. */
   state(): JsonObject {

@@ -6,6 +6,7 @@ import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
 import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { toGeminiUsage, toPartBlocks } from "../gemini-parts.ts";
 import type { ProblemLog } from "../problems.ts";
+import { KEPT_IDS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 
 export const FORMAT = "qwen-code";
@@ -19,7 +20,7 @@ export class QwenRecords {
   readonly #problems: ProblemLog;
   readonly #ids: KnownIds;
   /** Every record, with the entry that what follows it follows: notes have no children here. */
-  readonly #places: Map<string, string | null>;
+  readonly #places: RecentMap<string, string | null>;
   #last: string | null = null;
 
   constructor(problems: ProblemLog, resume: JsonObject | undefined) {
@@ -27,7 +28,7 @@ export class QwenRecords {
     this.#ids = new KnownIds(problems);
     const state: Fields = isPlainObject(resume?.["records"]) ? resume["records"] : {};
     const places = Array.isArray(state["places"]) ? state["places"] : [];
-    this.#places = new Map(places as [string, string | null][]);
+    this.#places = new RecentMap(KEPT_IDS, places as [string, string | null][]);
     this.#last = textField(state, "last") ?? null;
   }
 

@@ -1,0 +1,93 @@
+/**
+ * A message of a format that is plain text: lines, up to the heading of the next message.
+ *
+ * A file without headings is a single message, however long it is. An entry can hold 8 MiB. Of a longer
+ * message the beginning is kept, as of any entry that is too long, and the rest is only counted.
+ */
+
+import { MAX_CONTENT_BYTES } from "../model/limits.ts";
+import type { ProblemLog } from "./problems.ts";
+
+/** How many characters are kept of a text that is too long for its entry. */
+export const CUT_LENGTH: number = 1024 * 1024;
+
+/** What stands at the end of a text that was cut. */
+export function cutNote(characters: number): string {
+  return `\n[cut: ${characters} more characters]`;
+}
+
+/** In characters. */
+export interface TextLimits {
+  /** A text may have so many; each takes a byte at least. */
+  readonly whole: number;
+  /** What is kept of one that has more. */
+  readonly cut: number;
+}
+
+const LIMITS: TextLimits = { whole: MAX_CONTENT_BYTES, cut: CUT_LENGTH };
+
+/** Short lines take several times their length: so many are put together at a time. */
+const LINES = 1024;
+
+export class LongText {
+  readonly #problems: ProblemLog;
+  readonly #limits: TextLimits;
+  /** Lines put together, and those that are not yet. */
+  #parts: string[] = [];
+  #lines: string[] = [];
+  /** Characters that were added, with a line break behind each line. */
+  #length = 0;
+  #isCut = false;
+  #firstLine: number | undefined;
+
+  constructor(problems: ProblemLog, limits: TextLimits = LIMITS) {
+    this.#problems = problems;
+    this.#limits = limits;
+  }
+
+  /** How many characters are held. */
+  get held(): number {
+    return this.#isCut ? this.#limits.cut : this.#length;
+  }
+
+  /** `number` is the line's own. */
+  add(line: string, number: number): void {
+    this.#firstLine ??= number;
+    this.#length += line.length + 1;
+    if (this.#isCut) return;
+    const isTooLong = this.#length - 1 > this.#limits.whole;
+    // Of a line that is not kept whole, the rest must not stay in memory with its beginning.
+    this.#lines.push(isTooLong ? line.slice(0, this.#limits.cut) : line);
+    if (isTooLong) this.#cut();
+    else if (this.#lines.length === LINES) this.#join();
+  }
+
+  /** Gives the text, and begins another. `clean` is done to it before it says what was cut. */
+  take(clean: (text: string) => string = (text) => text.trim()): string {
+    this.#join();
+    const text = clean(this.#parts.join("\n"));
+    const characters = this.#length - 1;
+    const line = this.#firstLine;
+    const isCut = this.#isCut;
+    this.#parts = [];
+    this.#length = 0;
+    this.#isCut = false;
+    this.#firstLine = undefined;
+    if (!isCut) return text;
+    const message = `a message of ${characters} characters was shortened`;
+    this.#problems.add("entry_cut", message, line);
+    return `${text}${cutNote(characters - this.#limits.cut)}`;
+  }
+
+  #join(): void {
+    if (this.#lines.length === 0) return;
+    this.#parts.push(this.#lines.join("\n"));
+    this.#lines = [];
+  }
+
+  #cut(): void {
+    this.#join();
+    this.#parts = [this.#parts.join("\n").slice(0, this.#limits.cut).toWellFormed()];
+    this.#isCut = true;
+  }
+}

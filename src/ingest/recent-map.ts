@@ -1,0 +1,67 @@
+/**
+ * A map that forgets its oldest keys, so that a reader takes no more memory for a file of millions of
+ * lines than for one of thousands.
+ *
+ * It is two maps: once the newer one holds half of the limit, it becomes the older one, and what was
+ * there goes at once. To take out the oldest key for each new one would be slower the larger the map
+ * is, as a Map passes over the gaps that deleted keys leave. Up to half of the limit it is one Map.
+ */
+
+/**
+ * As many ids of one session are known at the same time. Nobody has met a file with so many lines: one
+ * of 300 MB has 150,000. What names an older one names what is not there.
+ */
+export const KEPT_IDS = 200_000;
+
+/** As many calls may wait for their results: agents make a few at a time, and some never get one. */
+export const KEPT_CALLS = 10_000;
+
+/** No value is undefined: that is what an unknown key gives. */
+export class RecentMap<K, V extends NonNullable<unknown> | null> {
+  readonly #half: number;
+  #newer = new Map<K, V>();
+  #older: Map<K, V> | undefined;
+
+  /** Holds `limit` keys at most. Half as many, those that were set last, are never forgotten. */
+  constructor(limit: number, entries: Iterable<readonly [K, V]> = []) {
+    this.#half = Math.max(1, Math.floor(limit / 2));
+    for (const [key, value] of entries) this.set(key, value);
+  }
+
+  get size(): number {
+    return this.#newer.size + (this.#older?.size ?? 0);
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#newer.get(key);
+    return value === undefined ? this.#older?.get(key) : value;
+  }
+
+  has(key: K): boolean {
+    return this.#newer.has(key) || this.#older?.has(key) === true;
+  }
+
+  set(key: K, value: V): void {
+    this.#older?.delete(key);
+    if (this.#newer.size === this.#half && !this.#newer.has(key)) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+    }
+    this.#newer.set(key, value);
+  }
+
+  delete(key: K): void {
+    this.#newer.delete(key);
+    this.#older?.delete(key);
+  }
+
+  /** From the one that was set first to the one that was set last. */
+  *[Symbol.iterator](): Generator<[K, V]> {
+    if (this.#older !== undefined) yield* this.#older;
+    yield* this.#newer;
+  }
+
+  *keys(): Generator<K> {
+    for (const [key] of this) yield key;
+  }
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { ClaudeTree, MAIN } from "./claude-code/claude-tree.ts";
+import { KnownIds } from "./drafts.ts";
+import { PiTree } from "./pi-format/pi-tree.ts";
+import { ProblemLog } from "./problems.ts";
+
+const LINES = 50_000;
+const LIMIT = 100;
+
+interface Memory {
+  /** Takes in line `i`, which follows the one before; false if that one is not known. */
+  add(i: number): boolean;
+  size(): number;
+  /** The most that it may remember. */
+  readonly bound: number;
+  /** Whether line `i` is known. */
+  has(i: number): boolean;
+}
+
+const MEMORIES: Readonly<Record<string, () => Memory>> = {
+  "Claude Code's lines": () => {
+    const tree = new ClaudeTree(LIMIT);
+    return {
+      add(i) {
+        const place = { uuid: `u${i}`, parentUuid: before("u", i), chain: MAIN };
+        // Every answer makes a call, and every second call has a result.
+        const part = i % 2 === 0 ? { answer: `a${i}`, calls: [`call-${i}`] } : {};
+        const results = i % 4 === 1 ? [`call-${i - 1}`] : [];
+        return tree.add({ ...place, nodes: [`u${i}`], ...part, results }).found;
+      },
+      size: () => tree.size,
+      // With answers, open calls and a chain.
+      bound: LIMIT + 1_000 + 10_000 + 1,
+      has: (i) => tree.has(`u${i}`),
+    };
+  },
+  "pi's records": () => {
+    const tree = new PiTree(LIMIT);
+    return {
+      add: (i) => tree.add(`r${i}`, before("r", i), i % 3 !== 0).found,
+      size: () => tree.size,
+      bound: 2 * LIMIT,
+      has: (i) => tree.has(`r${i}`),
+    };
+  },
+  ids: () => {
+    const ids = new KnownIds(new ProblemLog(), LIMIT);
+    return {
+      add: (i) => ids.isNew(`id-${i}`),
+      size: () => ids.size,
+      bound: LIMIT,
+      has: (i) => !ids.isNew(`id-${i}`),
+    };
+  },
+};
+
+function before(prefix: string, i: number): string | null {
+  return i === 0 ? null : `${prefix}${i - 1}`;
+}
+
+describe("of a session of many lines", () => {
+  test.each(Object.keys(MEMORIES))("only the last of %s are remembered", (name) => {
+    const memory = (MEMORIES[name] as () => Memory)();
+    let most = 0;
+    let lost = 0;
+    for (let i = 0; i < LINES; i++) {
+      if (!memory.add(i)) lost++;
+      most = Math.max(most, memory.size());
+    }
+    expect(lost).toBe(0);
+    expect(most).toBeLessThanOrEqual(memory.bound);
+    expect([memory.has(LINES - 1), memory.has(LINES - LIMIT / 2), memory.has(0)]).toEqual([
+      ...[true, true, false],
+    ]);
+  });
+
+  test("a line of Claude Code's that names a forgotten one follows the line before it", () => {
+    const tree = new ClaudeTree(4);
+    const add = (uuid: string, parentUuid: string | null) =>
+      tree.add({ uuid, parentUuid, nodes: [uuid], chain: MAIN });
+    for (const [i, uuid] of ["a", "b", "c", "d", "e"].entries()) {
+      add(uuid, i === 0 ? null : (["a", "b", "c", "d"][i - 1] ?? null));
+    }
+    expect(add("f", "d")).toEqual({ parent: "d", found: true });
+    expect(add("g", "a")).toEqual({ parent: "f", found: false });
+  });
+
+  test("a record of pi's that names a forgotten one follows the entry before it", () => {
+    const tree = new PiTree(4);
+    for (const [i, id] of ["a", "b", "c", "d", "e"].entries()) {
+      tree.add(id, i === 0 ? null : (["a", "b", "c", "d"][i - 1] ?? null), true);
+    }
+    expect(tree.add("f", "d", true)).toEqual({ parent: "d", found: true });
+    expect(tree.add("g", "a", true)).toEqual({ parent: "f", found: false });
+  });
+});
