@@ -96,10 +96,9 @@ class Reading {
     // What has changed in a database is given whole, so it is no rest.
     const goesOn = isRest || this.#knowsDatabase(source);
     const start = this.#startAt(isRest);
+    const bytes = this.#file.repeatable(this.#problems, start);
     const transcript = source.read({
-      path: found.path,
-      lines: this.#lines(source, start),
-      bytes: this.#file.read(this.#problems, start),
+      ...{ path: found.path, lines: this.#lines(source, bytes, start), bytes, isRepeatable: true },
       ...(goesOn && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
       files: accessAround(found.path, found.root),
     });
@@ -183,11 +182,15 @@ class Reading {
     return offset;
   }
 
-  #lines(source: TranscriptSource, offset: number): AsyncIterable<Line> {
+  #lines(
+    source: TranscriptSource,
+    bytes: AsyncIterable<Uint8Array>,
+    offset: number,
+  ): AsyncIterable<Line> {
     if (source.container === "database") return noLines();
     const { oversize, longLines } = this.#setting;
     const start = { lines: this.#through.lines, offset };
-    const all = splitLines(this.#file.read(this.#problems, offset), { start, longLines });
+    const all = splitLines(bytes, { start, longLines });
     const last = { end: this.#file.size, isText: source.isText?.(this.#file.path) ?? false };
     const whole = holdTornLine(all, last, this.#through, this.#problems);
     return isDocument(this.#file.path) ? whole : limitLines(whole, oversize, this.#problems);

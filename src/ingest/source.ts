@@ -77,7 +77,12 @@ export interface SourceInput {
   /** From the beginning, or from where `resume` says that an earlier reading ended. */
   readonly lines: AsyncIterable<Line>;
   /** The same as UTF-8, unpacked and not yet cut into lines. To be read instead of `lines`, not as well. */
-  readonly bytes?: AsyncIterable<Uint8Array>;
+  readonly bytes?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /**
+   * Whether `bytes` begin anew each time they are iterated, and leave `lines` alone: so of a file, not of
+   * what comes through a pipe. False if left out.
+   */
+  readonly isRepeatable?: boolean;
   /**
    * What `state` of an earlier reading of the same file gave, if only what follows it is read; of a
    * database, if only what has changed is wanted.

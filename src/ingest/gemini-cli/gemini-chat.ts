@@ -76,6 +76,18 @@ export class GeminiChat {
     }
   }
 
+  /** One of the messages that replace all. One that was given before stands where it was. */
+  *replay(message: unknown, line?: number): Generator<ImportedEntry> {
+    const id = isPlainObject(message) ? textField(message, "id") : undefined;
+    if (!isPlainObject(message) || id === undefined) {
+      this.#problems.add("unexpected", "a message without an id was left out", line);
+      return;
+    }
+    yield* this.#message(message, line);
+    yield* this.end();
+    this.#tip = this.#given.get(id)?.tip ?? this.#tip;
+  }
+
   /** The newest message as it is by now. */
   *end(): Generator<ImportedEntry> {
     const open = this.#open;
@@ -106,7 +118,9 @@ export class GeminiChat {
   *#message(message: Fields, line?: number): Generator<ImportedEntry> {
     const id = textField(message, "id") ?? "";
     if (this.#open?.id !== id) yield* this.end();
-    const onPath = this.#path.includes(id);
+    // What is on the path was given, or is the newest: most are neither, and need not be looked for.
+    const isKnown = this.#given.has(id) || this.#open?.id === id;
+    const onPath = isKnown && this.#path.includes(id);
     if (!onPath) this.#path.push(id);
     this.#open = { id, message, line };
     // An older message that is written again has its place.
@@ -169,13 +183,7 @@ export class GeminiChat {
       yield* this.end();
       this.#path = [];
       this.#tip = null;
-      for (const message of messages) {
-        if (!isPlainObject(message) || textField(message, "id") === undefined) {
-          this.#problems.add("unexpected", "a message without an id was left out", line);
-          continue;
-        }
-        yield* this.#replayed(message, line);
-      }
+      for (const message of messages) yield* this.replay(message, line);
     }
     const name = textField(change, "summary");
     if (name !== undefined) {
@@ -183,13 +191,5 @@ export class GeminiChat {
       const draft = { sourceId, id: null, kind: "session_info", data: { name } } as const;
       yield toImportedEntry(FORMAT, { ...draft, parentSourceId: this.#tip });
     }
-  }
-
-  /** A message that was given before stands where it was. */
-  *#replayed(message: Fields, line?: number): Generator<ImportedEntry> {
-    const id = textField(message, "id") ?? "";
-    yield* this.#message(message, line);
-    yield* this.end();
-    this.#tip = this.#given.get(id)?.tip ?? this.#tip;
   }
 }
