@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { splitLines } from "../src/ingest/lines.ts";
+import type { TranscriptSource } from "../src/ingest/source.ts";
 import { SOURCES } from "../src/ingest/sources.ts";
 import { BackscrollError } from "../src/model/errors.ts";
 import type { JsonObject } from "../src/model/json.ts";
 import { open } from "../src/open.ts";
+import { readWith } from "./support/reading.ts";
 import { fixture, importText, readWhole } from "./support/transcripts.ts";
 
 /** Damaged files: nothing throws, and what is whole is not lost with what is not. */
@@ -97,6 +99,28 @@ test.each(FIXTURES)("no damage to %s makes a reader throw", async (name) => {
     { numRuns: RUNS },
   );
 });
+
+/** What makes a document longer than one that is parsed whole. */
+const PADDING = Buffer.alloc(1024 * 1024, " ");
+
+test.each(FIXTURES.filter((name) => /^(claw-code|cline|gemini-cli)\/.*\.json$/.test(name)))(
+  "no damage to %s makes a reader throw that reads it piece by piece",
+  async (name) => {
+    const whole = Buffer.from(fixture(name));
+    const source = SOURCES.find((each) => each.name === name.split("/")[0]) as TranscriptSource;
+    await fc.assert(
+      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
+        const damaged = Buffer.concat([mutations.reduce(mutate, whole), PADDING]);
+        const { sessions } = await readWith(source, damaged, { path: "/a", isRepeatable: true });
+        for (const { entries } of sessions) {
+          const ids = entries.map(({ sourceId }) => sourceId);
+          expect(new Set(ids).size).toBe(ids.length);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  },
+);
 
 test("whatever a reader gives can be stored, and stored again", async () => {
   await using engine = await open(":memory:");

@@ -6,10 +6,10 @@
 
 import { accessAround } from "../ingest/files/file-access.ts";
 import { holdTornLine, type ReadThrough } from "../ingest/files/last-line.ts";
-import { CutLine, CutText } from "../ingest/files/long-line.ts";
 import { isMostlyHoles, TranscriptFile } from "../ingest/files/open-file.ts";
 import { limitLines } from "../ingest/files/oversize.ts";
 import { type Line, type LongLine, splitLines } from "../ingest/lines.ts";
+import { CutLine, CutText } from "../ingest/long/long-line.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource } from "../ingest/sources.ts";
@@ -97,12 +97,11 @@ class Reading {
     // What has changed in a database is given whole, so it is no rest.
     const goesOn = isRest || this.#knowsDatabase(source);
     const start = this.#startAt(isRest);
+    const bytes = this.#file.repeatable(this.#problems, start);
     const transcript = source.read({
-      path: found.path,
-      lines: this.#lines(source, start),
-      bytes: this.#file.read(this.#problems, start),
+      ...{ path: found.path, lines: this.#lines(source, bytes, start), bytes, isRepeatable: true },
       ...(goesOn && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
-      files: accessAround(found.path, found.root),
+      files: accessAround(found.path, found.root, this.#setting.held),
     });
     const sessions: SessionOutcome[] = [];
     const kept = new Set<string>();
@@ -184,12 +183,16 @@ class Reading {
     return offset;
   }
 
-  #lines(source: TranscriptSource, offset: number): AsyncIterable<Line> {
+  #lines(
+    source: TranscriptSource,
+    bytes: AsyncIterable<Uint8Array>,
+    offset: number,
+  ): AsyncIterable<Line> {
     if (source.container === "database") return noLines();
     const { oversize, longLines } = this.#setting;
     const { path } = this.#file;
     const isText = source.isText?.(path) ?? false;
-    const all = splitLines(this.#file.read(this.#problems, offset), {
+    const all = splitLines(bytes, {
       start: { lines: this.#through.lines, offset },
       ...(isDocument(path) ? { longLines } : { whenLong: () => longLine(isText) }),
     });

@@ -40,6 +40,8 @@ export interface IngestSetting {
   readonly turns: Turns;
   /** For files whose size does not tell what they take: packed ones, and those with parts beside them. */
   readonly unmeasured: Slots;
+  /** For what is read beside a transcript and held until it is stored. */
+  readonly held: Slots;
   /** For lines of more than a megabyte, of all files together. */
   readonly longLines: Slots;
   /** What stands for the format of a file that is of none of `sources`. */
@@ -48,6 +50,9 @@ export interface IngestSetting {
 
 /** Each may hold tens of megabytes; most are small, and four of them hardly keep the store waiting. */
 const UNMEASURED_AT_ONCE = 4;
+
+/** Each may have some megabytes. */
+const HELD_AT_ONCE = 4;
 
 /** `invalid_input` for a format that there is none of, or a `WORKSTATION_ID` that is no id. */
 export async function createSetting(
@@ -72,6 +77,7 @@ export async function createSetting(
     git: new GitLookup(),
     turns: new Turns(),
     unmeasured: new Slots(UNMEASURED_AT_ONCE),
+    held: new Slots(HELD_AT_ONCE),
     longLines: new Slots(1),
     unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };

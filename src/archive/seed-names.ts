@@ -56,9 +56,10 @@ async function parseOpened(file: TranscriptFile, path: string): Promise<SessionM
   }
   const through = { offset: 0, lines: 0, isOpen: false };
   const last = { end: file.size, isText: source?.isText?.(path) ?? false };
-  const whole = holdTornLine(splitLines(file.read(own)), last, through, own);
+  const bytes = file.repeatable(own);
+  const whole = holdTornLine(splitLines(bytes), last, through, own);
   const transcript = source?.read({
-    ...{ path, lines: limitLines(whole, "cut", own), bytes: file.read(own) },
+    ...{ path, lines: limitLines(whole, "cut", own), bytes, isRepeatable: true },
     files: accessAround(path, path),
   });
   const figures = new SessionFigures();

@@ -6,8 +6,9 @@
  */
 
 import { isPlainObject } from "../model/json.ts";
+import { MAX_ELEMENT_BYTES } from "./document/json-document.ts";
 import { parseJson } from "./json-file.ts";
-import { MAX_LINE_BYTES } from "./lines.ts";
+import { endOfString, slashesBefore } from "./json-scan.ts";
 import type { ProblemLog } from "./problems.ts";
 import type { SourceInput } from "./source.ts";
 
@@ -63,7 +64,7 @@ async function* textOf(input: SourceInput, problems: ProblemLog): AsyncGenerator
 const REPLACEMENT = "\uFFFD";
 
 async function* decode(
-  bytes: AsyncIterable<Uint8Array>,
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   problems: ProblemLog,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8");
@@ -85,16 +86,15 @@ async function* decode(
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPEN = new Set([0x5b, 0x7b]);
 const CLOSE = new Set([0x5d, 0x7d]);
 
-/** The text of each element. It is never held longer than an element may be. */
+/** The text of each element. It is never held longer than an element may be, in characters. */
 export async function* splitElements(
   chunks: AsyncIterable<string>,
   problems: ProblemLog,
-  maxLength: number = MAX_LINE_BYTES,
+  maxLength: number = MAX_ELEMENT_BYTES,
 ): AsyncGenerator<string> {
   /** Of the file as a whole; undefined before its first character. */
   let isArray: boolean | undefined;
@@ -110,8 +110,10 @@ export async function* splitElements(
   };
   const take = (): string => {
     const text = parts.join("").trim();
-    if (length > maxLength)
-      problems.add("line_too_long", "an element is too long and was left out");
+    if (length > maxLength) {
+      const size = `${Math.floor(maxLength / 1024 / 1024)} MiB`;
+      problems.add("line_too_long", `an element is longer than ${size} and was left out`);
+    }
     parts = [];
     length = 0;
     return text;
@@ -121,9 +123,11 @@ export async function* splitElements(
     for (let i = 0; i < chunk.length; i++) {
       const code = chunk.charCodeAt(i);
       if (isString) {
-        if (isEscaped) isEscaped = false;
-        else if (code === BACKSLASH) isEscaped = true;
-        else if (code === QUOTE) isString = false;
+        const from: number = isEscaped ? i + 1 : i;
+        const end = endOfString(chunk, from);
+        isString = end < 0;
+        isEscaped = isString && slashesBefore(chunk, chunk.length, from) % 2 === 1;
+        i = isString ? chunk.length : end;
         continue;
       }
       if (isArray === undefined) {

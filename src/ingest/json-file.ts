@@ -1,4 +1,4 @@
-/** A file that is one JSON value. It is read whole: what is larger than a line may be is left out. */
+/** A file that is one JSON value, read whole: what is larger than a line may be is left out. */
 
 import { MAX_JSON_DEPTH } from "../model/limits.ts";
 import { parseExact } from "../transcript/exact-json.ts";
@@ -8,6 +8,20 @@ import type { ProblemLog } from "./problems.ts";
 
 /** The value; undefined, and a problem, if there is none. */
 export async function readJson(lines: AsyncIterable<Line>, problems: ProblemLog): Promise<unknown> {
+  const text = await joinLines(lines, problems);
+  if (text === undefined || text.trim() === "") return undefined;
+  const value = parseJson(text);
+  if (value === undefined) problems.add("not_json", NO_DOCUMENT);
+  return value;
+}
+
+export const NO_DOCUMENT = "the file is no JSON, or nests too deeply; was it cut off?";
+
+/** Undefined if they are too long. The lines are let go of before the text is parsed. */
+async function joinLines(
+  lines: AsyncIterable<Line>,
+  problems: ProblemLog,
+): Promise<string | undefined> {
   const parts: string[] = [];
   let length = 0;
   for await (const { text, damage, number } of lines) {
@@ -21,13 +35,7 @@ export async function readJson(lines: AsyncIterable<Line>, problems: ProblemLog)
     }
     parts.push(text);
   }
-  const text = parts.join("\n");
-  if (text.trim() === "") return undefined;
-  const value = parseJson(text);
-  if (value === undefined) {
-    problems.add("not_json", "the file is no JSON, or nests too deeply; was it cut off?");
-  }
-  return value;
+  return parts.join("\n");
 }
 
 /** Undefined if `text` is no JSON, or nests deeper than our own input may. */

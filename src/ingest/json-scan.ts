@@ -138,12 +138,16 @@ export function* scanFields(text: string): Generator<{ readonly name: string } &
 /** Where the closing quote of a string stands whose text begins at `start`; -1 if it has none. */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start); end >= 0; end = text.indexOf('"', end + 1)) {
-    if (text.charCodeAt(end - 1) !== BACKSLASH) return end;
-    let slashes = 1;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return end;
+    if (slashesBefore(text, end, start) % 2 === 0) return end;
   }
   return -1;
+}
+
+/** How many backslashes stand in a row before `end`, from `start` on. */
+export function slashesBefore(text: string, end: number, start: number): number {
+  let slashes = 0;
+  while (end - slashes > start && text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+  return slashes;
 }
 
 const SPACE = 0x20;

@@ -78,7 +78,12 @@ export interface SourceInput {
   /** From the beginning, or from where `resume` says that an earlier reading ended. */
   readonly lines: AsyncIterable<Line>;
   /** The same as UTF-8, unpacked and not yet cut into lines. To be read instead of `lines`, not as well. */
-  readonly bytes?: AsyncIterable<Uint8Array>;
+  readonly bytes?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /**
+   * Whether `bytes` begin anew each time they are iterated, and leave `lines` alone: so of a file, not of
+   * what comes through a pipe. False if left out.
+   */
+  readonly isRepeatable?: boolean;
   /**
    * What `state` of an earlier reading of the same file gave, if only what follows it is read; of a
    * database, if only what has changed is wanted.
@@ -95,6 +100,11 @@ export interface FileAccess {
   readRecord(path: string): Promise<Pick<Line, "text" | "isCut"> | undefined>;
   /** As it lies there: what is packed stays packed. */
   readBytes(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
+  /**
+   * Resolves when what is read next may be held until it is stored: few at a time may hold what is not
+   * counted by the size of their transcript. What it gives must be called once, to let others.
+   */
+  hold(): Promise<() => void>;
   /** The names in a folder, sorted; none if it is not there. */
   list(path: string): Promise<readonly string[]>;
   /** When a file was last written, in epoch milliseconds; undefined if it is not there. */

@@ -9,8 +9,8 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Fields } from "./fields.ts";
-import { MAX_LINE_BYTES } from "./lines.ts";
+import { countField, type Fields, textField } from "./fields.ts";
+import { CutLine } from "./long/long-line.ts";
 import type { ProblemLog } from "./problems.ts";
 
 export type Row = Fields;
@@ -24,9 +24,64 @@ export interface ForeignDatabase {
   readonly hasFailed: boolean;
 }
 
-/** A column whose value is null where it would take more memory than any record is worth. */
+/** A column of text, or of the bytes of one, in a table whose rows are known by `key`. */
+export interface LongColumn {
+  readonly table: string;
+  readonly key: string;
+  readonly column: string;
+}
+
+/** A column whose value is null where it is long, and its size: as `NAME` and `NAME_size`. */
 export function shortColumn(name: string): string {
-  return `CASE WHEN octet_length(${name}) <= ${MAX_LINE_BYTES} THEN ${name} END AS ${name}`;
+  const short = `CASE WHEN octet_length(${name}) <= ${SHORT_BYTES} THEN ${name} END AS ${name}`;
+  return `${short}, octet_length(${name}) AS ${name}_size`;
+}
+
+/** A column whose value is null where it would take more memory than any record is worth. */
+export function boundedColumn(name: string): string {
+  return `CASE WHEN octet_length(${name}) <= ${MAX_LONG_BYTES} THEN ${name} END AS ${name}`;
+}
+
+/** Of any text up to a million characters. */
+const SHORT_BYTES = 4 * 1024 * 1024;
+
+/** A value that is longer would take more memory than any record is worth, in SQLite alone. */
+const MAX_LONG_BYTES = 64 * 1024 * 1024;
+const PIECE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The text of a row that was asked for with `shortColumn`; undefined if it has none. A long one is read
+ * in pieces, with its own long values cut: whole, it would be there twice.
+ */
+export function textOfRow(
+  database: ForeignDatabase,
+  { table, key, column }: LongColumn,
+  row: Row,
+  problems: ProblemLog,
+): string | undefined {
+  const value = row[column];
+  if (typeof value === "string") return value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("utf8");
+  const size = countField(row, `${column}_size`) ?? 0;
+  const id = textField(row, key) ?? "";
+  if (size > MAX_LONG_BYTES) {
+    problems.add("line_too_long", `${id} is longer than 64 MB and was left out`);
+  }
+  if (size === 0 || size > MAX_LONG_BYTES) return undefined;
+  const piece = `substr(CAST(${column} AS BLOB), ?1, ${PIECE_BYTES}) AS piece`;
+  const sql = `SELECT ${piece} FROM ${table} WHERE ${key} = ?2`;
+  const line = new CutLine();
+  for (let from = 1; from <= size; from += PIECE_BYTES) {
+    const [part] = database.rows(sql, from, id);
+    const bytes = part?.["piece"];
+    if (!(bytes instanceof Uint8Array)) return undefined;
+    line.add(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  }
+  const { text, damage } = line.end();
+  const isTooLong = damage === "too_long";
+  if (isTooLong) problems.add("line_too_long", `${id} is too long, and was left out`);
+  else problems.add("line_cut", `${id} is longer than 1 MB; long values were cut`);
+  return isTooLong ? undefined : text;
 }
 
 /** How long to wait for a writer: another reading comes soon enough. */

@@ -27,6 +27,8 @@ export interface ReadingOptions {
   readonly resume?: JsonObject;
   /** How many lines of the file stand before `content`. */
   readonly linesBefore?: number;
+  /** Whether it can be read from its beginning again, as a file can. */
+  readonly isRepeatable?: boolean;
   /** The files beside the transcript, by their names. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
 }
@@ -34,13 +36,15 @@ export interface ReadingOptions {
 /** What `source` makes of `content`, without asking whether it is of that format. */
 export async function readWith(
   source: TranscriptSource,
-  content: string,
+  content: string | Uint8Array,
   options: ReadingOptions = {},
 ): Promise<Reading> {
   const { path = "", resume, linesBefore = 0, files } = options;
+  const bytes = [Buffer.from(content as string)];
   const transcript = source.read({
     path,
-    lines: splitLines([Buffer.from(content)], { start: { lines: linesBefore, offset: 0 } }),
+    lines: splitLines(bytes, { start: { lines: linesBefore, offset: 0 } }),
+    ...(options.isRepeatable ? { bytes, isRepeatable: true } : {}),
     ...(resume === undefined ? {} : { resume }),
     ...(files === undefined ? {} : { files: filesOf(files) }),
   });
@@ -101,6 +105,7 @@ function filesOf(files: Readonly<Record<string, string | Uint8Array>>): FileAcce
       return bytes === undefined ? undefined : { text: bytes.toString("utf8") };
     },
     readBytes: read,
+    hold: async () => () => undefined,
     modifiedAt: (path) => Promise.resolve(files[clean(path)] === undefined ? undefined : 0),
     list: (path) => {
       const below = path === "." || path === "" ? "" : `${clean(path)}/`;

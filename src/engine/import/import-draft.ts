@@ -1,6 +1,6 @@
 /** From an entry that a reader has given to one that the store can take, whatever is in it. */
 
-import { CUT_LENGTH, cutNote } from "../../ingest/long-text.ts";
+import { CUT_LENGTH, cutNote } from "../../ingest/long/long-text.ts";
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import type { Block } from "../../model/block.ts";

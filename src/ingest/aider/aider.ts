@@ -9,7 +9,7 @@ import type { Block } from "../../model/block.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import type { Line } from "../lines.ts";
-import { LongText } from "../long-text.ts";
+import { LongText } from "../long/long-text.ts";
 import { fileName, folderOf } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { KEPT_IDS, RecentMap } from "../recent-map.ts";

@@ -167,6 +167,7 @@ test("what stands beside a sub-agent's file is its title", async () => {
       path === "agent-a1b2c3d.meta.json" ? '{"agentType":"Explore","description":"Find tax"}' : "",
     readRecord: async () => undefined,
     readBytes: async () => undefined,
+    hold: async () => () => undefined,
     list: async () => [],
     modifiedAt: async () => undefined,
   };

@@ -64,8 +64,13 @@ export class ClaudeOutputs {
       if (named === undefined) continue;
       this.#names.delete(entry);
       yield entries.slice(given, i);
-      await this.#put(entry as Taken, named);
-      yield [entry];
+      const letOthers = await this.#files?.hold();
+      try {
+        await this.#put(entry as Taken, named);
+        yield [entry];
+      } finally {
+        letOthers?.();
+      }
       given = i + 1;
     }
     yield given === 0 ? entries : entries.slice(given);

@@ -4,11 +4,12 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
-import { MAX_JSON_DEPTH } from "../../model/limits.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
+import { readDocument } from "../document/json-document.ts";
+import { lookAhead } from "../document/look-ahead.ts";
 import type { Fields } from "../fields.ts";
-import { firstRecord, nestsDeeper, readRecords } from "../jsonl.ts";
+import { firstRecord, readRecords } from "../jsonl.ts";
 import type { Line } from "../lines.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
@@ -53,23 +54,17 @@ async function* readSessions(
   input: SourceInput,
   problems: ProblemLog,
 ): AsyncGenerator<ImportedSession> {
-  const lines = input.lines[Symbol.asyncIterator]();
-  const read: Line[] = [];
-  for (let next = await lines.next(); !next.done; next = await lines.next()) {
-    read.push(next.value);
-    const { text } = next.value;
-    if (text.trim() === "") continue;
-    const value = tryParse(text);
-    if (isPlainObject(value) && isRecord(value)) {
-      yield* readLines(chain(read, lines), problems);
-      return;
-    }
-    // An object over several lines, or a first line that is damaged.
-    if (value === undefined) continue;
-    break;
-  }
-  for (let next = await lines.next(); !next.done; next = await lines.next()) read.push(next.value);
-  yield* readObject(read, input.path, problems);
+  let found: unknown;
+  // A line that does not parse is one of an object over several, or damaged.
+  const ahead = await lookAhead(input, (read) => {
+    found = tryParse(read.at(-1)?.text ?? "");
+    return found !== undefined;
+  });
+  const isLog = isPlainObject(found)
+    ? isRecord(found)
+    : ahead.isCut && /\.jsonl\b/.test(input.path);
+  if (isLog) yield* readLines(ahead.input.lines, problems);
+  else yield* readObject(ahead.input, problems);
 }
 
 async function* readLines(
@@ -101,38 +96,44 @@ async function* readLines(
 }
 
 async function* readObject(
-  lines: readonly Line[],
-  path: string,
+  input: SourceInput,
   problems: ProblemLog,
 ): AsyncGenerator<ImportedSession> {
-  const text = lines.map((line) => line.text).join("\n");
-  if (lines.some(({ damage }) => damage === "not_utf8")) {
-    problems.add("not_utf8", "some bytes are not UTF-8 and were replaced");
-  }
-  const object = tryParse(text);
-  if (!isPlainObject(object) || !Array.isArray(object["messages"])) {
-    problems.add("not_json", "the file is no JSON object with messages; was it cut off?");
+  const texts: string[] = [];
+  const isNameless = input.path === "";
+  const lines = isNameless ? noteTexts(input.lines, texts) : input.lines;
+  const document = await readDocument({ ...input, lines }, "messages", problems);
+  if (document === undefined) return;
+  const { frame } = document;
+  if (!isPlainObject(frame) || !Array.isArray(frame["messages"])) {
+    problems.add("not_json", "the file is no JSON object with messages");
     return;
   }
-  if (nestsDeeper(object, MAX_JSON_DEPTH)) {
-    problems.add("unexpected", `the file nests deeper than ${MAX_JSON_DEPTH} levels`);
-    return;
-  }
-  const session = new ClawSession(object, problems);
-  const { messages, compaction, prompt_history: asked } = object;
-  async function* entries(): AsyncGenerator<ImportedEntry> {
+  const session = new ClawSession(frame, problems);
+  const { compaction, prompt_history: asked } = frame;
+  async function* entries(messages: AsyncIterable<unknown>): AsyncGenerator<ImportedEntry> {
     if (isPlainObject(compaction)) session.compacted(compaction);
     for (const record of Array.isArray(asked) ? asked : []) {
       if (isPlainObject(record)) yield* session.asked(record);
     }
-    for (const message of messages as unknown[]) yield* session.message(message);
+    for await (const message of messages) {
+      if (message === undefined) session.pass();
+      else yield* session.message(message);
+    }
     yield* session.end();
   }
-  const known = toSession(object);
+  const known = toSession(frame);
   // Without an id and without a file, the content is what makes a session the same one again.
-  const content = () => `sha256-${toHex(sha256(Buffer.from(text))).slice(0, 32)}`;
-  const id = known.id ?? (path === "" ? content() : null);
-  yield { ...known, id, entries: entries(), problems };
+  const content = () => `sha256-${toHex(sha256(Buffer.from(texts.join("\n")))).slice(0, 32)}`;
+  const id = known.id ?? (isNameless ? content() : null);
+  yield { ...known, id, entries: entries(document.elements(problems)), problems };
+}
+
+async function* noteTexts(lines: AsyncIterable<Line>, texts: string[]): AsyncGenerator<Line> {
+  for await (const line of lines) {
+    texts.push(line.text);
+    yield line;
+  }
 }
 
 function tryParse(text: string): unknown {
@@ -142,10 +143,4 @@ function tryParse(text: string): unknown {
     // Reported by whoever finds that it is neither a line nor a part of an object.
     return undefined;
   }
-}
-
-/** What was read ahead, and the rest. */
-async function* chain(read: readonly Line[], rest: AsyncIterator<Line>): AsyncGenerator<Line> {
-  yield* read;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }

@@ -102,6 +102,11 @@ export class ClawSession {
     yield* this.#compactionEntry(entry.sourceId);
   }
 
+  /** A message that could not be read, and was told of. */
+  pass(): void {
+    this.#messages++;
+  }
+
   /** Of a session of which nothing was kept, the compaction is all. */
   *end(): Generator<ImportedEntry> {
     yield* this.#compactionEntry(null);

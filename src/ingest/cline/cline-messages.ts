@@ -11,9 +11,9 @@ import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import type { ModelCall } from "./cline-usage.ts";
 
-/** `calls` tells of each answer in turn what it took. */
+/** `calls` tells of each answer in turn what it took. A message that is undefined was told of before. */
 export async function* readMessages(
-  messages: readonly unknown[],
+  messages: AsyncIterable<unknown>,
   calls: readonly ModelCall[],
   format: string,
   problems: ProblemLog,
@@ -22,7 +22,10 @@ export async function* readMessages(
   const ids = new KnownIds(problems);
   let parent: string | null = null;
   let answers = 0;
-  for (const [i, message] of messages.entries()) {
+  let number = -1;
+  for await (const message of messages) {
+    number++;
+    if (message === undefined) continue;
     const role = isPlainObject(message) ? message["role"] : undefined;
     const content = isPlainObject(message)
       ? toContentBlocks(message["content"], format)
@@ -30,12 +33,12 @@ export async function* readMessages(
     if (!isPlainObject(message) || content === undefined || !isRole(role)) {
       problems.add(
         "unexpected",
-        `message ${i + 1} has no known role, or no content, and was left out`,
+        `message ${number + 1} has no known role, or no content, and was left out`,
       );
       continue;
     }
     const call = role === "assistant" ? calls[answers++] : undefined;
-    for (const draft of toDrafts(message, content, idOf(message, i), format, names)) {
+    for (const draft of toDrafts(message, content, idOf(message, number), format, names)) {
       if (!ids.isNew(draft.sourceId)) continue;
       const createdAt = timeField(message, "ts") ?? call?.at ?? null;
       const usage = call?.usage ?? null;

@@ -2,8 +2,11 @@
 
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { readDocument } from "../document/json-document.ts";
 import { costField, countField, type Fields, textField, timeField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
+import { splitLines } from "../lines.ts";
+import { ProblemLog } from "../problems.ts";
 
 export interface ModelCall {
   readonly at: number | null;
@@ -12,21 +15,45 @@ export interface ModelCall {
   readonly cost?: number;
 }
 
-/** In the order of the calls. `models` says from when on which model was used. */
-export function readCalls(shown: unknown, models: unknown): ModelCall[] {
-  const changes = listOf(models).map((change) => ({
+export interface Shown {
+  /** The first record; empty if there is none. */
+  readonly first: Fields;
+  /** In their order. */
+  readonly calls: readonly ModelCall[];
+}
+
+/** Of `bytes`, the list of what the editor showed. `models` says from when on which model was used. */
+export async function readShown(bytes: Uint8Array | undefined, models: unknown): Promise<Shown> {
+  const changes = (Array.isArray(models) ? models.filter(isPlainObject) : []).map((change) => ({
     from: timeField(change, "ts") ?? 0,
     model: textField(change, "model_id") ?? null,
   }));
-  return listOf(shown)
-    .filter(({ say }) => say === "api_req_started")
-    .flatMap((record): ModelCall[] => {
-      const request = parseJson(textField(record, "text") ?? "");
-      if (!isPlainObject(request) || isAborted(request)) return [];
-      const at = timeField(record, "ts");
-      const model = changes.findLast(({ from }) => from <= (at ?? 0) + SAME_MS)?.model ?? null;
-      return [{ at, usage: toUsage(request), model, ...costField(request, "cost") }];
-    });
+  const modelAt = (at: number | null) =>
+    changes.findLast(({ from }) => from <= (at ?? 0) + SAME_MS)?.model ?? null;
+  let first: Fields | undefined;
+  const calls: ModelCall[] = [];
+  for await (const record of readList(bytes)) {
+    if (!isPlainObject(record)) continue;
+    first ??= record;
+    if (record["say"] === "api_req_started") calls.push(...toCall(record, modelAt));
+  }
+  return { first: first ?? {}, calls };
+}
+
+async function* readList(bytes: Uint8Array | undefined): AsyncGenerator<unknown> {
+  if (bytes === undefined) return;
+  const input = { lines: splitLines([bytes]), bytes: [bytes], isRepeatable: true };
+  // What is wrong with it is no fault of the transcript's.
+  const problems = new ProblemLog();
+  const document = await readDocument(input, "messages", problems);
+  if (Array.isArray(document?.frame)) yield* document.elements(problems);
+}
+
+function toCall(record: Fields, modelAt: (at: number | null) => string | null): ModelCall[] {
+  const request = parseJson(textField(record, "text") ?? "");
+  if (!isPlainObject(request) || isAborted(request)) return [];
+  const at = timeField(record, "ts");
+  return [{ at, usage: toUsage(request), model: modelAt(at), ...costField(request, "cost") }];
 }
 
 /** The model is noted when its call begins, a moment after the call itself. */
@@ -45,8 +72,4 @@ function toUsage(request: Fields): Usage | null {
     cacheReadTokens: countField(request, "cacheReads") ?? 0,
   };
   return Object.values(usage).some((count) => count > 0) ? usage : null;
-}
-
-function listOf(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }

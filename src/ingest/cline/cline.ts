@@ -4,11 +4,13 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
+import { MAX_ELEMENT_BYTES, readDocument } from "../document/json-document.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
-import { parseJson, readJson } from "../json-file.ts";
+import { parseJson } from "../json-file.ts";
 import { applicationFolder, fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { Slots } from "../slots.ts";
 import type {
   Environment,
   FileAccess,
@@ -18,7 +20,7 @@ import type {
   TranscriptSource,
 } from "../source.ts";
 import { readMessages } from "./cline-messages.ts";
-import { readCalls } from "./cline-usage.ts";
+import { readShown, type Shown } from "./cline-usage.ts";
 
 const HISTORY = "api_conversation_history.json";
 
@@ -89,51 +91,67 @@ function isRoo(path: string): boolean {
 function read(input: SourceInput, format: string): ReturnType<TranscriptSource["read"]> {
   const problems = new ProblemLog();
   async function* sessions(): AsyncGenerator<ImportedSession> {
-    const value = await readJson(input.lines, problems);
-    if (value === undefined) return;
-    const messages = isPlainObject(value) ? value["messages"] : value;
-    if (!Array.isArray(messages)) {
+    const document = await readDocument(input, "messages", problems);
+    if (document === undefined) return;
+    const { frame } = document;
+    if (!Array.isArray(isPlainObject(frame) ? frame["messages"] : frame)) {
       problems.add("unexpected", "the file is JSON, but no list of messages");
       return;
     }
-    const item = await readBeside(input.files, "history_item.json");
-    const shown = await readBeside(input.files, "ui_messages.json");
-    const metadata = await readBeside(input.files, "task_metadata.json");
-    const usage = isPlainObject(metadata) ? metadata["model_usage"] : [];
-    const calls = readCalls(shown, usage);
-    const session = describe(input.path, format, messages, isPlainObject(item) ? item : {}, shown);
-    yield { ...session, entries: readMessages(messages, calls, format, problems), problems };
+    // What is wrong with it is told when it is read in its turn.
+    const first = await firstOf(document.elements(new ProblemLog()));
+    const { item, shown } = await BESIDE.take(() => readBeside(input.files));
+    const session = describe(input.path, format, first, item, shown.first);
+    const messages = document.elements(problems);
+    yield { ...session, entries: readMessages(messages, shown.calls, format, problems), problems };
   }
   return { sessions: sessions(), problems };
+}
+
+async function firstOf(messages: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const message of messages) return message;
+  return undefined;
 }
 
 function describe(
   path: string,
   format: string,
-  messages: readonly unknown[],
+  firstMessage: unknown,
   item: Fields,
-  shown: unknown,
+  firstShown: Fields,
 ): Omit<ImportedSession, "entries" | "problems"> {
   const name = fileName(path);
   const stem = name === HISTORY ? folderName(path) : name.replace(/(\.messages)?\.json$/, "");
   const id = textField(item, "id") ?? (stem === "" ? null : stem);
-  const [first] = Array.isArray(shown) ? shown.filter(isPlainObject) : [];
-  const start = JSON.stringify(messages[0] ?? "");
+  const start = JSON.stringify(firstMessage ?? "");
   const [, folder] =
     /Current (?:Workspace|Working) Directory \(((?:[^()"\\]|\\\\)+)\)/.exec(start) ?? [];
   const started = /^\d{13}$/.test(id ?? "") ? Number(id) : null;
   return toImportedSession(format, {
     id,
-    title: textField(item, "task") ?? textField(first ?? {}, "text") ?? null,
+    title: textField(item, "task") ?? textField(firstShown, "text") ?? null,
     cwd: textField(item, "workspace") ?? folder?.replaceAll("\\\\", "\\") ?? null,
-    startedAt: started ?? timeField(first ?? {}, "ts") ?? timeField(item, "ts"),
+    startedAt: started ?? timeField(firstShown, "ts") ?? timeField(item, "ts"),
     parentSession: textField(item, "parentTaskId") ?? null,
     fields: otherFields(item, ["id", "task", "workspace"]),
   });
 }
 
+/** Many tasks are read at a time, and a small one may have a large file beside it. */
+const BESIDE = new Slots(1);
+
 /** What lies beside the messages is welcome, and not needed. */
-async function readBeside(files: FileAccess | undefined, name: string): Promise<unknown> {
-  const text = await files?.readText(name, 64 * 1024 * 1024);
-  return text === undefined ? undefined : parseJson(text);
+async function readBeside(
+  files: FileAccess | undefined,
+): Promise<{ readonly item: Fields; readonly shown: Shown }> {
+  const read = (name: string) => files?.readBytes(name, MAX_ELEMENT_BYTES);
+  const item = parseBytes(await read("history_item.json"));
+  const metadata = parseBytes(await read("task_metadata.json"));
+  const shown = await readShown(await read("ui_messages.json"), metadata["model_usage"]);
+  return { item, shown };
+}
+
+function parseBytes(bytes: Uint8Array | undefined): Fields {
+  const value = bytes === undefined ? undefined : parseJson(new TextDecoder().decode(bytes));
+  return isPlainObject(value) ? value : {};
 }

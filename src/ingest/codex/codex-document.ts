@@ -4,12 +4,13 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
-import { type Batched, batched, splitAhead } from "../batches.ts";
-import { readJson } from "../json-file.ts";
+import { readDocument } from "../document/json-document.ts";
+import { lookAhead } from "../document/look-ahead.ts";
 import { scanObject } from "../json-scan.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { Line } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
+import type { SourceInput } from "../source.ts";
 
 export function isDocumentPath(path: string): boolean {
   return /\.json(\.(gz|zst))?$/i.test(path);
@@ -25,17 +26,12 @@ export function isRolloutDocument(text: string, path: string): boolean {
   return /"items"\s*:\s*\[/.test(text) || /(^|[/\\])rollout-[^/\\]*$/.test(path);
 }
 
-/** What a file is, whatever it is called; `lines` are all of them again. */
+/** What a file is, whatever it is called; `input` is to be read then. */
 export async function tellDocument(
-  lines: AsyncIterable<Line>,
-  path: string,
-): Promise<{ readonly isDocument: boolean; readonly lines: Batched<Line> }> {
-  const { ahead, rest } = await splitAhead(lines, (read) => begins(read).length >= 2);
-  async function* all(): AsyncGenerator<Iterable<Line>> {
-    yield ahead;
-    yield* rest;
-  }
-  return { isDocument: isDocument(begins(ahead), path), lines: batched(all()) };
+  input: SourceInput,
+): Promise<{ readonly isDocument: boolean; readonly input: SourceInput }> {
+  const ahead = await lookAhead(input, (read) => begins(read).length >= 2);
+  return { isDocument: isDocument(begins(ahead.lines), input.path), input: ahead.input };
 }
 
 /** The texts that are not empty. */
@@ -52,21 +48,22 @@ function isDocument(texts: readonly string[], path: string): boolean {
 }
 
 /** The session as the first record, then its items. What was written last replaces all before it. */
-export async function* readDocument(
-  lines: AsyncIterable<Line>,
+export async function* readRollout(
+  input: SourceInput,
   problems: ProblemLog,
 ): AsyncGenerator<JsonRecord> {
-  const value = await readJson(lines, problems);
-  if (value === undefined) return;
-  const { session, items } = isPlainObject(value) ? value : {};
+  const document = await readDocument(input, "items", problems);
+  if (document === undefined) return;
+  const { session, items } = isPlainObject(document.frame) ? document.frame : {};
   if (!isPlainObject(session) || !Array.isArray(items)) {
     problems.add("unexpected", "the file is JSON, but no rollout");
     return;
   }
-  yield { line: 1, length: 0, record: session };
-  for (const [i, item] of items.entries()) {
-    const line = i + 2;
+  let line = 1;
+  yield { line, length: 0, record: session };
+  for await (const item of document.elements(problems)) {
+    line++;
     if (isPlainObject(item)) yield { line, length: 0, record: item };
-    else problems.add("unexpected", "an item is no object", line);
+    else if (item !== undefined) problems.add("unexpected", "an item is no object", line);
   }
 }

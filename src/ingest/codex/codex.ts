@@ -11,7 +11,7 @@ import { readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, Place, TranscriptSource } from "../source.ts";
-import { isDocumentPath, isRolloutDocument, readDocument, tellDocument } from "./codex-document.ts";
+import { isDocumentPath, isRolloutDocument, readRollout, tellDocument } from "./codex-document.ts";
 import { skimEvent } from "./codex-events.ts";
 import { CodexFile } from "./codex-file.ts";
 import {
@@ -57,11 +57,11 @@ export const CODEX: TranscriptSource = {
     async function* sessions() {
       const skim = (text: string) => (file?.hasItems ? skimEvent(text) : undefined);
       // What is gone on with are lines: an object is read whole each time.
-      const told = resume === undefined ? await tellDocument(input.lines, path) : input;
-      isDocument = "isDocument" in told && told.isDocument;
+      const told = resume === undefined ? await tellDocument(input) : { isDocument: false, input };
+      isDocument = told.isDocument;
       const records = isDocument
-        ? readDocument(told.lines, problems)
-        : readRecordBatches(told.lines, problems, { skim });
+        ? readRollout(told.input, problems)
+        : readRecordBatches(told.input.lines, problems, { skim });
       const { ahead, rest } = await splitAhead(
         records,
         (read) => resume !== undefined || isHeaderComplete(read),

@@ -8,7 +8,7 @@
 
 import type { Block } from "../../model/block.ts";
 import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
-import { LongText } from "../long-text.ts";
+import { LongText } from "../long/long-text.ts";
 import type { ProblemLog } from "../problems.ts";
 import { RecentMap } from "../recent-map.ts";
 

@@ -6,17 +6,25 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
-import { cutRecord } from "../files/cut-values.ts";
 import { parseJson } from "../json-file.ts";
+import { cutRecord } from "../long/cut-values.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";
-import { type ForeignDatabase, type Row, shortColumn } from "../sqlite-file.ts";
+import {
+  type ForeignDatabase,
+  type LongColumn,
+  type Row,
+  shortColumn,
+  textOfRow,
+} from "../sqlite-file.ts";
 import { isOpen, toBubbleDrafts } from "./cursor-bubble.ts";
 import { FORMAT } from "./cursor-query.ts";
 
 const TABS = "workbench.panel.aichat.view.aichat.chatdata";
 
 const VALUE = shortColumn("value");
+const CONVERSATIONS: LongColumn = { table: "cursorDiskKV", key: "key", column: "value" };
+const ITEMS: LongColumn = { ...CONVERSATIONS, table: "ItemTable" };
 
 /** What is stamped with an earlier time may be written later. */
 const SLACK_MS = 60_000;
@@ -38,16 +46,15 @@ export async function* readComposers(
   let newest = since;
   let waiting = Number.POSITIVE_INFINITY;
   const keys = "key >= 'composerData:' AND key < 'composerData;'";
-  const columns = `key, ${VALUE}, octet_length(value) AS size`;
   const rows = database.has("cursorDiskKV")
-    ? database.rows(`SELECT ${columns} FROM cursorDiskKV WHERE ${keys}`)
+    ? database.rows(`SELECT key, ${VALUE} FROM cursorDiskKV WHERE ${keys}`)
     : [];
   for (const row of rows) {
-    const composer = recordOf(row, problems);
+    const composer = recordOf(database, CONVERSATIONS, row, problems);
     const id = (textField(row, "key") ?? "").slice("composerData:".length);
     if (composer === undefined) {
       // A record without a value is one that was deleted.
-      if (row["size"] !== null)
+      if (row["value_size"] !== null)
         problems.add("not_json", `the conversation ${id} is no JSON object, or too large`);
       continue;
     }
@@ -86,8 +93,9 @@ function bubblesOf(database: ForeignDatabase, composerId: string, composer: Fiel
     for (const header of headers) {
       const id = textField(header, "bubbleId") ?? "";
       const key = `bubbleId:${composerId}:${id}`;
-      const [row] = database.rows(`SELECT ${VALUE} FROM cursorDiskKV WHERE key = ?`, key);
-      const bubble = (row === undefined ? undefined : recordOf(row, problems)) ?? map[id];
+      const [row] = database.rows(`SELECT key, ${VALUE} FROM cursorDiskKV WHERE key = ?`, key);
+      const own = row && recordOf(database, CONVERSATIONS, row, problems);
+      const bubble = own ?? map[id];
       if (isPlainObject(bubble)) yield { type: header["type"], ...bubble, bubbleId: id };
       else problems.add("missing_reference", `the message ${id} of ${composerId} is not there`);
     }
@@ -157,8 +165,8 @@ async function* readTabs(
   problems: ProblemLog,
 ): AsyncGenerator<ImportedSession> {
   if (!database.has("ItemTable")) return;
-  const [row] = database.rows(`SELECT ${VALUE} FROM ItemTable WHERE key = ?`, TABS);
-  const { tabs } = (row === undefined ? undefined : recordOf(row, problems)) ?? {};
+  const [row] = database.rows(`SELECT key, ${VALUE} FROM ItemTable WHERE key = ?`, TABS);
+  const { tabs } = (row && recordOf(database, ITEMS, row, problems)) ?? {};
   for (const tab of listOf(tabs)) {
     const id = textField(tab, "tabId");
     const bubbles = listOf(tab["bubbles"]).map((bubble) => ({
@@ -180,11 +188,14 @@ function kept(composer: Fields): JsonObject {
   );
 }
 
-function recordOf(row: Row, problems: ProblemLog): Record<string, unknown> | undefined {
-  const { value } = row;
-  const text = value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : value;
-  const name = textField(row, "key") ?? "a message";
-  const parsed = typeof text === "string" ? parseJson(cutRecord(text, name, problems)) : undefined;
+function recordOf(
+  database: ForeignDatabase,
+  column: LongColumn,
+  row: Row,
+  problems: ProblemLog,
+): Record<string, unknown> | undefined {
+  const text = textOfRow(database, column, row, problems) ?? "";
+  const parsed = parseJson(cutRecord(text, textField(row, "key") ?? "", problems));
   return isPlainObject(parsed) ? parsed : undefined;
 }
 

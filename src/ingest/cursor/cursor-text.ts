@@ -3,7 +3,7 @@
 import { toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry } from "../drafts.ts";
 import type { Line } from "../lines.ts";
-import { LongText } from "../long-text.ts";
+import { LongText } from "../long/long-text.ts";
 import type { ProblemLog } from "../problems.ts";
 import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";

@@ -8,9 +8,10 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { Line } from "../lines.ts";
+import { MAX_LINE_LENGTH } from "../long/cut-values.ts";
+import { CutLine } from "../long/long-line.ts";
+import { Slots } from "../slots.ts";
 import type { FileAccess } from "../source.ts";
-import { MAX_LINE_LENGTH } from "./cut-values.ts";
-import { CutLine } from "./long-line.ts";
 import { type OpenedFile, openRegular } from "./open-regular.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
@@ -21,8 +22,15 @@ const MAX_NAMES = 10_000;
 const MAX_RECORD_BYTES = 256 * 1024 * 1024;
 const PIECE_BYTES = 128 * 1024;
 
-/** `root` is the place's folder, or the transcript itself if that is all there is. */
-export function accessAround(transcript: string, root: string): FileAccess {
+/**
+ * `root` is the place's folder, or the transcript itself if that is all there is. `held` is shared by
+ * transcripts that are read at the same time.
+ */
+export function accessAround(
+  transcript: string,
+  root: string,
+  held: Slots = new Slots(1),
+): FileAccess {
   const find = (path: string) => resolveBeside({ path: transcript, root }, path);
   const read = async (path: string, maxBytes: number) => {
     const found = await find(path);
@@ -35,6 +43,7 @@ export function accessAround(transcript: string, root: string): FileAccess {
       return found === undefined ? undefined : cutRegular(found);
     },
     readBytes: read,
+    hold: () => held.enter(),
     async list(path) {
       const found = await find(path);
       return found === undefined ? [] : namesIn(found);

@@ -53,6 +53,23 @@ describe.each([
     expect(await linesOf(file, new ProblemLog(), Buffer.byteLength(TEXT) - 8)).toEqual(['{"b":2}']);
   });
 
+  test("as often as it is asked for, and tells once of what is wrong", async () => {
+    const packed = gzipSync("x".repeat(10_000), { level: 0 }).subarray(0, 5000);
+    await using file = await opened(packed, found(packed));
+    const problems = new ProblemLog();
+    const bytes = file.repeatable(problems);
+    for await (const _ of bytes) break;
+    const lengths = [];
+    for (const _ of [1, 2]) {
+      let length = 0;
+      for await (const chunk of bytes) length += chunk.length;
+      lengths.push(length);
+    }
+    expect(lengths[0]).toBeGreaterThan(0);
+    expect(lengths[1]).toBe(lengths[0]);
+    expect(problems.first.map(({ code }) => code)).toEqual(["unreadable"]);
+  });
+
   test("an empty file has nothing in it", async () => {
     await using file = await opened("", found(""));
     expect(await linesOf(file)).toEqual([]);

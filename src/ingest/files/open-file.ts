@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import type { ProblemLog } from "../problems.ts";
+import { ProblemLog } from "../problems.ts";
 import { openRegular, readSmall } from "./open-regular.ts";
 import { encodingOf, packingOf, toPlain } from "./unpack.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
@@ -93,6 +93,23 @@ export class TranscriptFile implements AsyncDisposable {
     const raw = this.#readRaw(problems, offset);
     // The rest of a file that is plain is, however it begins.
     yield* offset > 0 ? raw : toPlain(raw, problems, this.#options.maxUnpackedBytes);
+  }
+
+  /** What `read` gives, anew each time it is iterated. What is wrong with the bytes is told once. */
+  repeatable(problems: ProblemLog, offset = 0): AsyncIterable<Uint8Array> {
+    const read = (log: ProblemLog) => this.read(log, offset);
+    let isTold = false;
+    return {
+      async *[Symbol.asyncIterator]() {
+        const own = new ProblemLog();
+        try {
+          yield* read(own);
+        } finally {
+          if (!isTold) problems.take(own);
+          isTold ||= own.total > 0;
+        }
+      },
+    };
   }
 
   /** Of the bytes before `offset`: SHA-256 of up to 4 KB. Undefined if the file ends before it. */

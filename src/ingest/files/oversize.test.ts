@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Line } from "../lines.ts";
+import { cutLine, cutStrings, MAX_LINE_LENGTH } from "../long/cut-values.ts";
 import { ProblemLog } from "../problems.ts";
-import { cutLine, cutStrings, MAX_LINE_LENGTH } from "./cut-values.ts";
 import { holdTornLine, type ReadThrough } from "./last-line.ts";
 import { limitLines, type Oversize } from "./oversize.ts";
 

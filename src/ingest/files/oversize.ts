@@ -7,8 +7,8 @@
 
 import { type Batched, mapBatches } from "../batches.ts";
 import type { Line } from "../lines.ts";
+import { cutLine, MAX_LINE_LENGTH } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
-import { cutLine, MAX_LINE_LENGTH } from "./cut-values.ts";
 
 export const OVERSIZE = ["cut", "skip"] as const;
 /** `skip` leaves such lines out whole. */

@@ -82,6 +82,18 @@ export class GeminiChat {
     }
   }
 
+  /** One of the messages that replace all. One that was given before stands where it was. */
+  *replay(message: unknown, line?: number): Generator<ImportedEntry> {
+    const id = isPlainObject(message) ? textField(message, "id") : undefined;
+    if (!isPlainObject(message) || id === undefined) {
+      this.#problems.add("unexpected", "a message without an id was left out", line);
+      return;
+    }
+    yield* this.#message(message, line);
+    yield* this.end();
+    this.#tip = this.#given.get(id)?.tip ?? this.#tip;
+  }
+
   /** The newest message as it is by now. */
   *end(): Generator<ImportedEntry> {
     const open = this.#open;
@@ -187,13 +199,7 @@ export class GeminiChat {
       yield* this.end();
       this.#follow([]);
       this.#tip = null;
-      for (const message of messages) {
-        if (!isPlainObject(message) || textField(message, "id") === undefined) {
-          this.#problems.add("unexpected", "a message without an id was left out", line);
-          continue;
-        }
-        yield* this.#replayed(message, line);
-      }
+      for (const message of messages) yield* this.replay(message, line);
     }
     const name = textField(change, "summary");
     if (name !== undefined) {
@@ -201,13 +207,5 @@ export class GeminiChat {
       const draft = { sourceId, id: null, kind: "session_info", data: { name } } as const;
       yield toImportedEntry(FORMAT, { ...draft, parentSourceId: this.#tip });
     }
-  }
-
-  /** A message that was given before stands where it was. */
-  *#replayed(message: Fields, line?: number): Generator<ImportedEntry> {
-    const id = textField(message, "id") ?? "";
-    yield* this.#message(message, line);
-    yield* this.end();
-    this.#tip = this.#given.get(id)?.tip ?? this.#tip;
   }
 }

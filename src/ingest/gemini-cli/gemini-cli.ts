@@ -8,11 +8,11 @@
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { readDocument } from "../document/json-document.ts";
+import { lookAhead } from "../document/look-ahead.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
-import { readJson } from "../json-file.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
-import type { Line } from "../lines.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
@@ -105,34 +105,32 @@ async function* readEither(
   input: SourceInput,
   problems: ProblemLog,
 ): AsyncGenerator<ImportedSession> {
-  const source = input.lines[Symbol.asyncIterator]();
-  const ahead: Line[] = [];
-  for (let next = await source.next(); !next.done; next = await source.next()) {
-    ahead.push(next.value);
-    if (next.value.text.trim() !== "") break;
-  }
-  async function* lines(): AsyncGenerator<Line> {
-    yield* ahead;
-    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
-  }
-  const first = firstRecord(Buffer.from(ahead.at(-1)?.text ?? ""));
+  const ahead = await lookAhead(input, (read) => (read.at(-1)?.text.trim() ?? "") !== "");
+  const first = firstRecord(Buffer.from(ahead.lines.at(-1)?.text ?? ""));
   if (first !== undefined && !Array.isArray(first["messages"])) {
-    yield* readLog({ ...input, lines: lines() }, problems).sessions;
+    yield* readLog(ahead.input, problems).sessions;
     return;
   }
-  const value = await readJson(lines(), problems);
-  if (value === undefined) return;
-  if (!isPlainObject(value) || !Array.isArray(value["messages"])) {
+  const document = await readDocument(ahead.input, "messages", problems);
+  if (document === undefined) return;
+  const { frame } = document;
+  if (!isPlainObject(frame) || !Array.isArray(frame["messages"])) {
     problems.add("unexpected", "the file is JSON, but no chat with messages");
     return;
   }
   const chat = new GeminiChat(problems, undefined);
-  async function* entries(): AsyncGenerator<ImportedEntry> {
-    yield* chat.read(value as Fields);
+  const messages = document.elements(problems);
+  async function* entries(fields: Fields): AsyncGenerator<ImportedEntry> {
+    yield* chat.read(fields);
+    // Without an id it was left out as a whole.
+    const isChat = textField(fields, "sessionId") !== undefined;
+    for await (const message of isChat ? messages : []) {
+      if (message !== undefined) yield* chat.replay(message);
+    }
     yield* chat.end();
   }
-  const session = await toSession(value, input);
-  yield { ...session, entries: entries(), leaf: () => chat.leaf, problems };
+  const session = await toSession(frame, input);
+  yield { ...session, entries: entries(frame), leaf: () => chat.leaf, problems };
 }
 
 async function toSession(

@@ -9,9 +9,9 @@
 import { createZstdDecompress } from "node:zlib";
 import { isPlainObject } from "../../model/json.ts";
 import { countField, textField } from "../fields.ts";
-import { CutLine } from "../files/long-line.ts";
 import { readRecords } from "../jsonl.ts";
 import { type Line, MAX_LINE_BYTES, splitLines } from "../lines.ts";
+import { CutLine } from "../long/long-line.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { FileAccess } from "../source.ts";
 import type { ForeignDatabase, Row } from "../sqlite-file.ts";

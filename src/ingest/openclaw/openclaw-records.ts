@@ -7,10 +7,10 @@
 
 import { zstdDecompressSync } from "node:zlib";
 import { countField, textField } from "../fields.ts";
-import { cutRecord } from "../files/cut-values.ts";
 import { type Line, MAX_LINE_BYTES } from "../lines.ts";
+import { cutRecord } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
-import { type ForeignDatabase, type Row, shortColumn } from "../sqlite-file.ts";
+import { boundedColumn, type ForeignDatabase, type Row } from "../sqlite-file.ts";
 
 const TABLE = "transcript_events";
 
@@ -28,7 +28,7 @@ export async function* storedLines(
   const columns = ["event_json", "event_zstd", "event_utf8_bytes"];
   const known = columns.filter((column) => database.has(TABLE, column));
   const rows = database.rows(
-    `SELECT ${known.map(shortColumn).join(", ")} FROM transcript_events WHERE session_id = ? ORDER BY seq`,
+    `SELECT ${known.map(boundedColumn).join(", ")} FROM transcript_events WHERE session_id = ? ORDER BY seq`,
     id,
   );
   let number = 0;

@@ -8,7 +8,7 @@
 import type { JsonObject } from "../../model/json.ts";
 import { countField, textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
-import { type ForeignDatabase, type Row, shortColumn } from "../sqlite-file.ts";
+import { type ForeignDatabase, type Row, shortColumn, textOfRow } from "../sqlite-file.ts";
 import { MessageParts } from "./opencode-parts.ts";
 import type { OpencodeMessage } from "./opencode-session.ts";
 
@@ -66,21 +66,19 @@ export class OpencodeDatabase {
     for (const row of messages) {
       const id = textField(row, "id") ?? "";
       const message = new MessageParts(this.#problems);
-      const data = this.#dataOf(row, message);
+      const data = this.#dataOf("message", row, message);
       const parts = [];
       for (const part of this.#file.rows(ofMessage, id)) {
-        parts.push({ ...this.#dataOf(part, message), id: textField(part, "id") ?? "" });
+        parts.push({ ...this.#dataOf("part", part, message), id: textField(part, "id") ?? "" });
       }
       yield { id, data, parts, updatedAt: countField(row, "time_updated") ?? 0 };
     }
   }
 
-  #dataOf(row: Row, message: MessageParts): Record<string, unknown> {
-    const text = textField(row, "data");
-    const name = textField(row, "id") ?? "";
-    if (text !== undefined) return message.parse(text, name) ?? {};
-    this.#problems.add("line_too_long", `${name} is empty, or longer than 64 MB, and was left out`);
-    return {};
+  #dataOf(table: string, row: Row, message: MessageParts): Record<string, unknown> {
+    const column = { table, key: "id", column: "data" };
+    const text = textOfRow(this.#file, column, row, this.#problems) ?? "";
+    return message.parse(text, textField(row, "id") ?? "") ?? {};
   }
 
   /** Something written at `time` was not given yet: the next reading must look at it again. */

@@ -2,8 +2,8 @@
 
 import { isPlainObject } from "../../model/json.ts";
 import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
-import { cutRecord, cutStrings } from "../files/cut-values.ts";
 import { parseJson } from "../json-file.ts";
+import { cutRecord, cutStrings } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
 
 /** How much of each value is kept when a message has much more than an entry may. */

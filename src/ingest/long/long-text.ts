@@ -5,8 +5,8 @@
  * message the beginning is kept, as of any entry that is too long, and the rest is only counted.
  */
 
-import { MAX_CONTENT_BYTES } from "../model/limits.ts";
-import type { ProblemLog } from "./problems.ts";
+import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
+import type { ProblemLog } from "../problems.ts";
 
 /** How many characters are kept of a text that is too long for its entry. */
 export const CUT_LENGTH: number = 1024 * 1024;

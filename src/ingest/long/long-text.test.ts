@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { ProblemLog } from "../problems.ts";
 import { LongText, type TextLimits } from "./long-text.ts";
-import { ProblemLog } from "./problems.ts";
 
 const LIMITS: TextLimits = { whole: 12, cut: 4 };
 

@@ -1,0 +1,198 @@
+/**
+ * A document that is one JSON value with a long list in it: the messages of a conversation.
+ *
+ * Parsed whole, it takes ten times its size. So a long one is gone through twice. The first time gives
+ * the document without its list, which shows that it is complete, as fields may stand behind the list
+ * that are needed before it; the second gives the elements, each parsed on its own, with no other in
+ * memory. A short one is parsed whole, and so is what can be read once only.
+ */
+
+import { isPlainObject } from "../../model/json.ts";
+import { NO_DOCUMENT, parseJson, readJson } from "../json-file.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { SourceInput } from "../source.ts";
+import { ListScanner } from "./list-scanner.ts";
+import { type Bytes, isLonger, WHOLE_BYTES } from "./look-ahead.ts";
+import { asBuffer, Pieces, type Text } from "./text-pieces.ts";
+
+export interface JsonDocument {
+  /** The value, with nothing in its list. */
+  readonly frame: unknown;
+  /**
+   * What is in the list, from its beginning each time. Undefined stands for an element that is no JSON
+   * or too long, and is told of: those behind it keep their numbers.
+   */
+  elements(problems: ProblemLog): AsyncIterable<unknown>;
+}
+
+export interface DocumentLimits {
+  /** Up to this it is read whole. */
+  readonly wholeBytes: number;
+  /** No element is longer, nor what there is beside the list. */
+  readonly elementBytes: number;
+}
+
+/** Of one element, of a list or of an export. A message of the store has at most 8 MiB of content. */
+export const MAX_ELEMENT_BYTES: number = 16 * 1024 * 1024;
+
+const LIMITS: DocumentLimits = { wholeBytes: WHOLE_BYTES, elementBytes: MAX_ELEMENT_BYTES };
+
+/**
+ * The list is the document itself if that is an array, or else its field `list`; what is no list there
+ * stays in the frame. Undefined, and a problem, if it is no JSON, was cut off, or is too long.
+ */
+export async function readDocument(
+  input: Pick<SourceInput, "lines" | "bytes" | "isRepeatable">,
+  list: string,
+  problems: ProblemLog,
+  limits: DocumentLimits = LIMITS,
+): Promise<JsonDocument | undefined> {
+  const { bytes, isRepeatable = false } = input;
+  if (bytes !== undefined && isRepeatable && (await isLonger(bytes, limits.wholeBytes))) {
+    return readLong(bytes, list, problems, limits.elementBytes);
+  }
+  const value = await readJson(input.lines, problems);
+  return value === undefined ? undefined : ofValue(value, list);
+}
+
+function ofValue(value: unknown, list: string): JsonDocument {
+  const own = listOf(value, list);
+  if (own === undefined) return withoutList(value);
+  const frame = isPlainObject(value) ? { ...value, [list]: [] } : [];
+  return { frame, elements: () => all(own) };
+}
+
+function listOf(value: unknown, list: string): unknown[] | undefined {
+  const own = isPlainObject(value) ? value[list] : value;
+  return Array.isArray(own) ? own : undefined;
+}
+
+function withoutList(frame: unknown): JsonDocument {
+  return { frame, elements: () => all([]) };
+}
+
+async function* all(values: readonly unknown[]): AsyncGenerator<unknown> {
+  yield* values;
+}
+
+async function readLong(
+  bytes: Bytes,
+  list: string,
+  problems: ProblemLog,
+  maxBytes: number,
+): Promise<JsonDocument | undefined> {
+  const { text, isDamaged, listAt } = await readFrame(bytes, list, maxBytes);
+  if (isDamaged) problems.add("not_utf8", NOT_UTF8);
+  if (text === undefined) {
+    const what = `what stands beside the list is longer than ${inMegabytes(maxBytes)}`;
+    problems.add("line_too_long", `${what}; the file was left out`);
+    return undefined;
+  }
+  if (text.trim() === "") return undefined;
+  const frame = parseJson(text);
+  if (frame === undefined) {
+    problems.add("not_json", NO_DOCUMENT);
+    return undefined;
+  }
+  if (listOf(frame, list) === undefined) return withoutList(frame);
+  const place: ListPlace = { ...{ bytes, list, listAt, maxBytes }, isDamageTold: isDamaged };
+  return { frame, elements: (log) => readElements(place, log) };
+}
+
+interface Frame extends Text {
+  /** Where the list begins, in bytes; the last one, if the field is there more than once. */
+  readonly listAt: number;
+}
+
+/** A list that does not end leaves a bracket open, and one that ends wrongly a wrong one. */
+async function readFrame(bytes: Bytes, list: string, maxBytes: number): Promise<Frame> {
+  const scanner = new ListScanner(list);
+  const pieces = new Pieces(maxBytes);
+  let listAt = -1;
+  let isInList = false;
+  let offset = 0;
+  for await (const chunk of bytes) {
+    const buffer = asBuffer(chunk);
+    let from = 0;
+    for (const { kind, at } of scanner.marks(buffer.toString("latin1"))) {
+      if (kind === "begin") {
+        pieces.add(buffer.subarray(from, at + 1));
+        listAt = offset + at;
+        isInList = true;
+      } else if (kind === "end") {
+        from = at;
+        isInList = false;
+      }
+    }
+    if (!isInList) pieces.add(buffer.subarray(from));
+    offset += chunk.length;
+  }
+  const { text, isDamaged } = pieces.take();
+  return { text: text?.replace(/^\uFEFF/, ""), isDamaged, listAt };
+}
+
+interface ListPlace {
+  readonly bytes: Bytes;
+  readonly list: string;
+  readonly listAt: number;
+  readonly maxBytes: number;
+  readonly isDamageTold: boolean;
+}
+
+async function* readElements(place: ListPlace, problems: ProblemLog): AsyncGenerator<unknown> {
+  const scanner = new ListScanner(place.list);
+  const pieces = new Pieces(place.maxBytes);
+  let isDamageTold = place.isDamageTold;
+  let isInList = false;
+  let number = 0;
+  let offset = 0;
+  for await (const chunk of place.bytes) {
+    const buffer = asBuffer(chunk);
+    let from = 0;
+    for (const { kind, at } of scanner.marks(buffer.toString("latin1"))) {
+      if (kind === "begin") {
+        isInList = offset + at === place.listAt;
+        from = at + 1;
+      }
+      if (kind === "begin" || !isInList) continue;
+      const { text, isDamaged } = pieces.take(buffer.subarray(from, at));
+      from = at + 1;
+      const isLast = kind === "end";
+      if (isLast && number === 0 && text?.trim() === "") return;
+      if (isDamaged && !isDamageTold) {
+        isDamageTold = true;
+        problems.add("not_utf8", NOT_UTF8);
+      }
+      yield parseElement(text, ++number, place.maxBytes, problems);
+      if (isLast) return;
+    }
+    if (isInList) pieces.add(buffer.subarray(from));
+    offset += chunk.length;
+  }
+  // It ended when the frame was read.
+  problems.add("unreadable", "the file changed while it was read");
+}
+
+function parseElement(
+  text: string | undefined,
+  number: number,
+  maxBytes: number,
+  problems: ProblemLog,
+): unknown {
+  if (text === undefined) {
+    const size = inMegabytes(maxBytes);
+    problems.add("line_too_long", `element ${number} is longer than ${size} and was left out`);
+    return undefined;
+  }
+  const value = parseJson(text);
+  if (value === undefined) {
+    problems.add("not_json", `element ${number} is no JSON, or nests too deeply; it was left out`);
+  }
+  return value;
+}
+
+const NOT_UTF8 = "some bytes are not UTF-8 and were replaced";
+
+function inMegabytes(bytes: number): string {
+  return `${bytes / 1024 / 1024} MiB`;
+}
