@@ -51,9 +51,6 @@ export interface IngestSetting {
 /** Each may hold tens of megabytes; most are small, and four of them hardly keep the store waiting. */
 const UNMEASURED_AT_ONCE = 4;
 
-/** Each may have some megabytes. */
-const HELD_AT_ONCE = 4;
-
 /** `invalid_input` for a format that there is none of, or a `WORKSTATION_ID` that is no id. */
 export async function createSetting(
   tenant: TenantApi,
@@ -77,7 +74,7 @@ export async function createSetting(
     git: new GitLookup(),
     turns: new Turns(),
     unmeasured: new Slots(UNMEASURED_AT_ONCE),
-    held: new Slots(HELD_AT_ONCE),
+    held: new Slots(1),
     longLines: new Slots(1),
     unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };

@@ -101,8 +101,8 @@ export interface FileAccess {
   /** As it lies there: what is packed stays packed. */
   readBytes(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /**
-   * Resolves when what is read next may be held until it is stored: few at a time may hold what is not
-   * counted by the size of their transcript. What it gives must be called once, to let others.
+   * Resolves when what is read next may be held until it is stored: one at a time may hold what is not
+   * counted by the size of its transcript. What it gives must be called once, to let others.
    */
   hold(): Promise<() => void>;
   /** The names in a folder, sorted; none if it is not there. */

@@ -43,6 +43,9 @@ interface Waiting {
 const BATCH_BYTES = 128 * 1024;
 const BATCH_ENTRIES = 128;
 
+/** Nothing is read meanwhile: who gave something so large knows then that it is held no longer. */
+const LARGE_BYTES = 1024 * 1024;
+
 interface Appended {
   readonly stored: number;
   /** An import under the same key has stored it before. */
@@ -193,6 +196,7 @@ export class ImportWriter {
   async #flush(): Promise<void> {
     const batch = this.#batch;
     if (batch.length === 0) return;
+    const isLarge = this.#bytes >= LARGE_BYTES;
     this.#hasBegun = true;
     this.#batch = [];
     this.#inBatch.clear();
@@ -201,6 +205,7 @@ export class ImportWriter {
     this.#storing = this.#store(batch);
     // What goes wrong is thrown where it is waited for.
     this.#storing.catch(() => undefined);
+    if (isLarge) await this.#storing;
   }
 
   async #store(entries: readonly ImportedEntry[]): Promise<void> {

@@ -24,8 +24,6 @@ const FOLDER = "tool-results";
 /** What stands for a longer output begins with it. */
 const MARK = "<persisted-output>";
 
-type Taken = { blocks: readonly Block[] };
-
 interface Named {
   readonly file: string;
   readonly line: number;
@@ -52,7 +50,7 @@ export class ClaudeOutputs {
     if (path === undefined) return;
     const [, file] = /[/\\]tool-results[/\\]([\w.-]+\.(?:txt|json))$/.exec(path) ?? [];
     if (file !== undefined) this.#names.set(entry, { file, line });
-    else this.#miss("lies where no output does", { file: fileName(path), line });
+    else this.#missed(entry, "lies where no output does", { file: fileName(path), line });
   }
 
   /** The entries in pieces: one whose output lies apart comes alone, with its output. */
@@ -66,8 +64,7 @@ export class ClaudeOutputs {
       yield entries.slice(given, i);
       const letOthers = await this.#files?.hold();
       try {
-        await this.#put(entry as Taken, named);
-        yield [entry];
+        yield [await this.#filled(entry, named)];
       } finally {
         letOthers?.();
       }
@@ -76,20 +73,23 @@ export class ClaudeOutputs {
     yield given === 0 ? entries : entries.slice(given);
   }
 
-  async #put(entry: Taken, named: Named): Promise<void> {
+  /** Another one: who has made the entry holds it for longer than its output should be held. */
+  async #filled(entry: ImportedEntry, named: Named): Promise<ImportedEntry> {
     const { file } = named;
     const owner = ownerOf(entry.blocks, file);
-    if (owner === undefined) return this.#miss("is of one of several results", named);
+    if (owner === undefined) return this.#missed(entry, "is of one of several results", named);
     const text = await this.#files?.readText(`${this.#folder}/${file}`, MAX_OUTPUT_BYTES);
-    if (text === undefined) return this.#miss("is not there, or longer than 4 MiB", named);
+    if (text === undefined) return this.#missed(entry, "is not there, or longer than 4 MiB", named);
     const value = file.endsWith(".json") ? parseJson(text) : undefined;
     const output = Array.isArray(value) ? toOutput(value) : text;
-    entry.blocks = entry.blocks.map((block) => (block === owner ? { ...owner, output } : block));
+    const blocks = entry.blocks.map((block) => (block === owner ? { ...owner, output } : block));
+    return { ...entry, blocks };
   }
 
-  #miss(why: string, { file, line }: Named): void {
+  #missed(entry: ImportedEntry, why: string, { file, line }: Named): ImportedEntry {
     const message = `the output ${file} ${why}; the entry has what the model saw`;
     this.#problems.add("unreadable", message, line);
+    return entry;
   }
 }
 
