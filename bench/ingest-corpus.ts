@@ -8,10 +8,9 @@
 
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { finished } from "node:stream/promises";
-import { zstdCompressSync } from "node:zlib";
 import { ClaudeCodeWriter } from "./transcripts/claude-code.ts";
 import { CodexWriter } from "./transcripts/codex.ts";
 import { PiWriter } from "./transcripts/pi.ts";
@@ -65,25 +64,6 @@ export async function writeCorpus(
     spokenBytes += story.spoken;
   }
   return { files, bytes, spokenBytes };
-}
-
-/** Codex's packed rollouts, of which each holds three lines of `lineBytes` and hardly takes any room. */
-export async function writePacked(root: string, files: number, lineBytes: number): Promise<void> {
-  for (let i = 0; i < files; i++) {
-    const { id } = new Story(i, 1);
-    const path = join(root, `${pathOf("codex", i, id)}.zst`);
-    const text = "word ".repeat(lineBytes / 5);
-    const content = [{ type: "input_text", text }];
-    const items = Array.from({ length: 3 }, () => ({ type: "message", role: "user", content }));
-    const lines = [
-      { type: "session_meta", payload: { id, cwd: "/srv/project", cli_version: "1.0.0" } },
-      ...items.map((payload) => ({ type: "response_item", payload })),
-    ];
-    const timestamp = "2026-05-04T10:00:00.000Z";
-    const jsonl = lines.map((line) => `${JSON.stringify({ timestamp, ...line })}\n`).join("");
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, zstdCompressSync(jsonl));
-  }
 }
 
 interface SessionWriter {

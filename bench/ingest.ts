@@ -6,7 +6,8 @@
 
 import { join } from "node:path";
 import { SOURCES } from "../src/ingest/sources.ts";
-import { FORMATS, type Format, writeCorpus, writePacked } from "./ingest-corpus.ts";
+import { HARD_CORPORA, type HardCorpus } from "./hard-corpora.ts";
+import { FORMATS, type Format, writeCorpus } from "./ingest-corpus.ts";
 import type { IngestTask } from "./ingest-scenarios.ts";
 import { type BenchOptions, inFreshProcess, medians, Report, withFolder } from "./measure.ts";
 
@@ -37,7 +38,9 @@ export async function benchIngest(options: BenchOptions): Promise<boolean> {
   if (first !== undefined && "small files".includes(options.only)) {
     await small(options, report, first, files);
   }
-  if ("packed files".includes(options.only)) await packed(options, report);
+  for (const corpus of HARD_CORPORA.filter(({ name }) => name.includes(options.only))) {
+    await hard(options, report, corpus);
+  }
   return report.met;
 }
 
@@ -90,14 +93,14 @@ async function small(
   });
 }
 
-/** Each takes a few kilobytes on disk, and has lines of many megabytes. */
-async function packed(options: BenchOptions, report: Report): Promise<void> {
+/** Only for what it takes in memory. */
+async function hard(options: BenchOptions, report: Report, corpus: HardCorpus): Promise<void> {
   await withFolder(options.folder, async (folder) => {
     const home = join(folder, "home");
-    await writePacked(home, 40, 12_000_000);
-    const task: IngestTask = { address: join(folder, "packed.db"), home, path: home };
+    await corpus.write(home);
+    const task: IngestTask = { address: join(folder, "hard.db"), home, path: home };
     const figures = await inFreshProcess(SCENARIOS, "ingestAll", task);
-    report.measurement("sqlite", "packed files", 1, figures);
-    report.bar("packed files: peak RSS, MB", figures["peakRssMb"], 400);
+    report.measurement("sqlite", corpus.name, 1, figures);
+    report.bar(`${corpus.name}: peak RSS, MB`, figures["peakRssMb"], 400);
   });
 }

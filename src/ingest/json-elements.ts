@@ -22,11 +22,22 @@ export async function* readElements(
   problems: ProblemLog,
 ): AsyncGenerator<Record<string, unknown>> {
   for await (const text of splitElements(textOf(input, problems), problems)) {
-    const value = parseJson(text);
-    if (isPlainObject(value)) yield value;
-    else if (value !== undefined) problems.add("unexpected", "an element is JSON, but no object");
-    else yield* recover(text, begins, problems);
+    // In a list of its own, and a call: the text must not be held while a value of it is dealt with.
+    const values = parseElement(text, begins, problems);
+    while (values.length > 0) yield values.shift() as Record<string, unknown>;
   }
+}
+
+function parseElement(
+  text: string,
+  begins: RegExp,
+  problems: ProblemLog,
+): Record<string, unknown>[] {
+  const value = parseJson(text);
+  if (isPlainObject(value)) return [value];
+  if (value === undefined) return [...recover(text, begins, problems)];
+  problems.add("unexpected", "an element is JSON, but no object");
+  return [];
 }
 
 /** Of a damaged piece, the elements that are whole. */

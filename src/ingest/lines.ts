@@ -45,7 +45,7 @@ export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /** Of any text up to a million characters. */
-const CUT_LINE_BYTES = 4 * 1024 * 1024;
+export const CUT_LINE_BYTES: number = 4 * 1024 * 1024;
 
 /** Longer lines are put together in a slot, where there are slots for them. */
 const LONG_LINE_BYTES = 1024 * 1024;
@@ -184,6 +184,7 @@ function trim(text: string, number: number): string {
   return begun.endsWith("\r") ? begun.slice(0, -1) : begun;
 }
 
-function toBuffer(bytes: Uint8Array): Buffer {
+/** The same memory. */
+export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

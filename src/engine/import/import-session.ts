@@ -7,7 +7,7 @@
  */
 
 import { batchesOf } from "../../ingest/batches.ts";
-import type { ImportedSession } from "../../ingest/source.ts";
+import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
@@ -114,14 +114,16 @@ export async function importSession(
     idempotencyKey: options.idempotencyKey,
   });
   let read = 0;
-  for await (const batch of batchesOf(imported.entries)) {
+  // A call for each batch: while the next is waited for, nothing here holds an entry of the last.
+  const take = async (batch: Iterable<ImportedEntry>) => {
     for (const entry of batch) {
       // Mostly it only takes the entry in.
       const storing = writer.add(entry);
       if (storing !== undefined) await storing;
       if (++read % 100 === 0) options.onProgress?.(read);
     }
-  }
+  };
+  for await (const batch of batchesOf(imported.entries)) await take(batch);
   await writer.finish(imported.leaf?.());
   return {
     sessionId: subject.session?.id ?? null,

@@ -5,7 +5,7 @@
 
 import { isPlainObject } from "../../model/json.ts";
 import { toImportedEntry } from "../drafts.ts";
-import { type Fields, textField } from "../fields.ts";
+import { textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
 import { type CallPlace, FORMAT, toDraft } from "./chatgpt-message.ts";
@@ -20,11 +20,12 @@ interface Place {
 const ROOT: Place = { entry: null, call: undefined };
 
 export class ChatgptTree {
-  readonly #mapping: Fields;
+  readonly #mapping: Record<string, unknown>;
   readonly #problems: ProblemLog;
   readonly #places = new Map<string, Place>();
 
-  constructor(mapping: Fields, problems: ProblemLog) {
+  /** A message is taken out of `mapping` when it is given: a conversation may have many megabytes. */
+  constructor(mapping: Record<string, unknown>, problems: ProblemLog) {
     this.#mapping = mapping;
     this.#problems = problems;
   }
@@ -37,6 +38,7 @@ export class ChatgptTree {
   async *entries(): AsyncGenerator<ImportedEntry> {
     for (const id of this.#order()) {
       const node = this.#mapping[id];
+      this.#mapping[id] = undefined;
       if (!isPlainObject(node)) continue;
       const parent = textField(node, "parent");
       const above = parent === undefined ? ROOT : this.#places.get(parent);

@@ -64,7 +64,10 @@ export class ClaudeOutputs {
       yield entries.slice(given, i);
       const letOthers = await this.#files?.hold();
       try {
-        yield [await this.#filled(entry, named)];
+        const alone = [await this.#filled(entry, named)];
+        yield alone;
+        // It was gone through: who still holds the batch does not hold what may be megabytes.
+        alone.length = 0;
       } finally {
         letOthers?.();
       }

@@ -4,7 +4,7 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
-import { MAX_ELEMENT_BYTES, readDocument } from "../document/json-document.ts";
+import { readDocument } from "../document/json-document.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
@@ -78,10 +78,15 @@ function isTask(path: string): boolean {
 function isHistory(head: Uint8Array, path: string): boolean {
   const text = new TextDecoder("utf-8").decode(head);
   const isList = /^\s*(\{[^[]{0,500}"messages"\s*:\s*)?\[\s*(\{|\])/.test(text);
-  const name = fileName(path);
+  const name = plainName(path);
   if (name === HISTORY) return /^\s*\[/.test(text);
   if (/\.messages\.json$/.test(name)) return isList && /"role"\s*:/.test(text);
   return isList && /"role"\s*:/.test(text) && /<(environment_details|task)>/.test(text);
+}
+
+/** A task's file has the same name as any other's, packed or not. */
+function plainName(path: string): string {
+  return fileName(path).replace(/\.(gz|zst)$/i, "");
 }
 
 function isRoo(path: string): boolean {
@@ -120,7 +125,7 @@ function describe(
   item: Fields,
   firstShown: Fields,
 ): Omit<ImportedSession, "entries" | "problems"> {
-  const name = fileName(path);
+  const name = plainName(path);
   const stem = name === HISTORY ? folderName(path) : name.replace(/(\.messages)?\.json$/, "");
   const id = textField(item, "id") ?? (stem === "" ? null : stem);
   const start = JSON.stringify(firstMessage ?? "");
@@ -140,11 +145,13 @@ function describe(
 /** Many tasks are read at a time, and a small one may have a large file beside it. */
 const BESIDE = new Slots(1);
 
+const MAX_BESIDE_BYTES = 16 * 1024 * 1024;
+
 /** What lies beside the messages is welcome, and not needed. */
 async function readBeside(
   files: FileAccess | undefined,
 ): Promise<{ readonly item: Fields; readonly shown: Shown }> {
-  const read = (name: string) => files?.readBytes(name, MAX_ELEMENT_BYTES);
+  const read = (name: string) => files?.readBytes(name, MAX_BESIDE_BYTES);
   const item = parseBytes(await read("history_item.json"));
   const metadata = parseBytes(await read("task_metadata.json"));
   const shown = await readShown(await read("ui_messages.json"), metadata["model_usage"]);

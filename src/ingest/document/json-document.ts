@@ -9,11 +9,13 @@
 
 import { isPlainObject } from "../../model/json.ts";
 import { NO_DOCUMENT, parseJson, readJson } from "../json-file.ts";
+import { toBuffer } from "../lines.ts";
+import { cutRecord } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { SourceInput } from "../source.ts";
 import { ListScanner } from "./list-scanner.ts";
 import { type Bytes, isLonger, WHOLE_BYTES } from "./look-ahead.ts";
-import { asBuffer, Pieces, type Text } from "./text-pieces.ts";
+import { Pieces, type Text } from "./text-pieces.ts";
 
 export interface JsonDocument {
   /** The value, with nothing in its list. */
@@ -32,10 +34,11 @@ export interface DocumentLimits {
   readonly elementBytes: number;
 }
 
-/** Of one element, of a list or of an export. A message of the store has at most 8 MiB of content. */
-export const MAX_ELEMENT_BYTES: number = 16 * 1024 * 1024;
+/** Of what is parsed whole: an element of an export, a file beside a document. */
+export const MAX_ELEMENT_BYTES: number = 8 * 1024 * 1024;
 
-const LIMITS: DocumentLimits = { wholeBytes: WHOLE_BYTES, elementBytes: MAX_ELEMENT_BYTES };
+/** The long values of a message are cut as they are read, so this bounds the time that it may take. */
+const LIMITS: DocumentLimits = { wholeBytes: WHOLE_BYTES, elementBytes: 256 * 1024 * 1024 };
 
 /**
  * The list is the document itself if that is an array, or else its field `list`; what is no list there
@@ -81,13 +84,13 @@ async function readLong(
   problems: ProblemLog,
   maxBytes: number,
 ): Promise<JsonDocument | undefined> {
-  const { text, isDamaged, listAt } = await readFrame(bytes, list, maxBytes);
+  const { text, isDamaged, isCut, listAt } = await readFrame(bytes, list, maxBytes);
   if (isDamaged) problems.add("not_utf8", NOT_UTF8);
   if (text === undefined) {
-    const what = `what stands beside the list is longer than ${inMegabytes(maxBytes)}`;
-    problems.add("line_too_long", `${what}; the file was left out`);
+    problems.add("line_too_long", "what stands beside the list is too long; the file was left out");
     return undefined;
   }
+  if (isCut) problems.add("line_cut", "what stands beside the list is long; long values were cut");
   if (text.trim() === "") return undefined;
   const frame = parseJson(text);
   if (frame === undefined) {
@@ -112,7 +115,7 @@ async function readFrame(bytes: Bytes, list: string, maxBytes: number): Promise<
   let isInList = false;
   let offset = 0;
   for await (const chunk of bytes) {
-    const buffer = asBuffer(chunk);
+    const buffer = toBuffer(chunk);
     let from = 0;
     for (const { kind, at } of scanner.marks(buffer.toString("latin1"))) {
       if (kind === "begin") {
@@ -127,8 +130,8 @@ async function readFrame(bytes: Bytes, list: string, maxBytes: number): Promise<
     if (!isInList) pieces.add(buffer.subarray(from));
     offset += chunk.length;
   }
-  const { text, isDamaged } = pieces.take();
-  return { text: text?.replace(/^\uFEFF/, ""), isDamaged, listAt };
+  const { text, ...rest } = pieces.take();
+  return { ...rest, text: text?.replace(/^\uFEFF/, ""), listAt };
 }
 
 interface ListPlace {
@@ -147,7 +150,7 @@ async function* readElements(place: ListPlace, problems: ProblemLog): AsyncGener
   let number = 0;
   let offset = 0;
   for await (const chunk of place.bytes) {
-    const buffer = asBuffer(chunk);
+    const buffer = toBuffer(chunk);
     let from = 0;
     for (const { kind, at } of scanner.marks(buffer.toString("latin1"))) {
       if (kind === "begin") {
@@ -155,7 +158,7 @@ async function* readElements(place: ListPlace, problems: ProblemLog): AsyncGener
         from = at + 1;
       }
       if (kind === "begin" || !isInList) continue;
-      const { text, isDamaged } = pieces.take(buffer.subarray(from, at));
+      const { text, isDamaged, isCut } = pieces.take(buffer.subarray(from, at));
       from = at + 1;
       const isLast = kind === "end";
       if (isLast && number === 0 && text?.trim() === "") return;
@@ -163,7 +166,11 @@ async function* readElements(place: ListPlace, problems: ProblemLog): AsyncGener
         isDamageTold = true;
         problems.add("not_utf8", NOT_UTF8);
       }
-      yield parseElement(text, ++number, place.maxBytes, problems);
+      number++;
+      if (isCut && text !== undefined) {
+        problems.add("line_cut", `element ${number} is longer than 1 MB; long values were cut`);
+      }
+      yield parseElement(text, number, problems);
       if (isLast) return;
     }
     if (isInList) pieces.add(buffer.subarray(from));
@@ -173,18 +180,12 @@ async function* readElements(place: ListPlace, problems: ProblemLog): AsyncGener
   problems.add("unreadable", "the file changed while it was read");
 }
 
-function parseElement(
-  text: string | undefined,
-  number: number,
-  maxBytes: number,
-  problems: ProblemLog,
-): unknown {
+function parseElement(text: string | undefined, number: number, problems: ProblemLog): unknown {
   if (text === undefined) {
-    const size = inMegabytes(maxBytes);
-    problems.add("line_too_long", `element ${number} is longer than ${size} and was left out`);
+    problems.add("line_too_long", `element ${number} is too long, and was left out`);
     return undefined;
   }
-  const value = parseJson(text);
+  const value = parseJson(cutRecord(text, `element ${number}`, problems));
   if (value === undefined) {
     problems.add("not_json", `element ${number} is no JSON, or nests too deeply; it was left out`);
   }
@@ -192,7 +193,3 @@ function parseElement(
 }
 
 const NOT_UTF8 = "some bytes are not UTF-8 and were replaced";
-
-function inMegabytes(bytes: number): string {
-  return `${bytes / 1024 / 1024} MiB`;
-}

@@ -1,11 +1,15 @@
 /** A text whose bytes come in several chunks, as one that is decoded at its end. */
 
 import { isAscii } from "node:buffer";
+import { CUT_LINE_BYTES, decodeUtf8, type LongLine } from "../lines.ts";
+import { CutLine } from "../long/long-line.ts";
 
 export interface Text {
   /** Undefined if it was too long. */
   readonly text: string | undefined;
   readonly isDamaged: boolean;
+  /** It was so long that its long values were cut as they came. */
+  readonly isCut: boolean;
 }
 
 /** What is there of a text that goes on in the next chunk; nothing of one that is too long. */
@@ -13,6 +17,7 @@ export class Pieces {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #length = 0;
+  #long: LongLine | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -20,33 +25,37 @@ export class Pieces {
 
   add(part: Buffer): void {
     this.#length += part.length;
-    // A copy: whoever reads the file may fill the same memory again.
     if (this.#length > this.#maxBytes) this.#parts = [];
+    else if (this.#length > CUT_LINE_BYTES) this.#addLong(part);
+    // A copy: whoever reads the file may fill the same memory again.
     else this.#parts.push(Buffer.from(part));
   }
 
   /** With its last part, which need not be copied. */
   take(last: Buffer = Buffer.alloc(0)): Text {
     const isTooLong = this.#length + last.length > this.#maxBytes;
+    const long = this.#long;
     const whole = this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last]);
     this.#parts = [];
     this.#length = 0;
-    return isTooLong ? { text: undefined, isDamaged: false } : decode(whole);
+    this.#long = undefined;
+    if (isTooLong) return { text: undefined, isDamaged: false, isCut: false };
+    if (long === undefined) return decode(whole);
+    long.add(last);
+    const { text, damage } = long.end();
+    const isLost = damage === "too_long";
+    return { text: isLost ? undefined : text, isDamaged: damage === "not_utf8", isCut: true };
+  }
+
+  #addLong(part: Buffer): void {
+    this.#long ??= new CutLine();
+    for (const before of this.#parts.splice(0)) this.#long.add(before);
+    this.#long.add(part);
   }
 }
-
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function decode(bytes: Buffer): Text {
-  if (isAscii(bytes)) return { text: bytes.toString("latin1"), isDamaged: false };
-  try {
-    return { text: strict.decode(bytes), isDamaged: false };
-  } catch {
-    return { text: lenient.decode(bytes), isDamaged: true };
-  }
-}
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (isAscii(bytes)) return { text: bytes.toString("latin1"), isDamaged: false, isCut: false };
+  const { text, damage } = decodeUtf8(bytes);
+  return { text, isDamaged: damage !== undefined, isCut: false };
 }

@@ -36,7 +36,11 @@ export interface BuiltRange {
   readonly head: number;
 }
 
-/** Rows of the feed that are read at a time. */
+/**
+ * Rows of the feed that are read at a time, at first and at most. A slice ends early where messages are
+ * long; what was read beyond its end is read again, so the next asks for no more than twice as many.
+ */
+const FIRST_SLICE = 128;
 const SLICE = 1_024;
 /** Messages between two moments at which others may run: a few milliseconds. */
 const BREATH_ENTRIES = 64;
@@ -45,7 +49,7 @@ const BREATH_ENTRIES = 64;
  * A segment ends with the slice in which it gets this many words: they are sorted in memory, and twenty
  * bytes each. Messages of a coding agent have some fifty; those of people who talk have a thousand.
  */
-const MAX_WORDS = 1024 * 1024;
+const MAX_WORDS = 768 * 1024;
 
 /** The slice that reaches the end of a feed that grows is the last if it has no more than this. */
 const FEW_ROWS = 256;
@@ -64,26 +68,30 @@ export function* buildRange(
   segment: number,
   options: IndexingOptions,
 ): Asking<BuiltRange> {
-  const index = new MemoryIndex(vocabularyOf(options.language), room);
+  const vocabulary = vocabularyOf(options.language);
+  const index = new MemoryIndex(vocabulary, room);
   /** Without their entries, which are the most by far. */
   const slices: Slice[] = [];
   const whole = indexedTypes(options.tools);
   const end = Math.min(to ?? Number.POSITIVE_INFINITY, from + limit);
   const now = to === undefined;
   let through = from;
+  let usual = FIRST_SLICE;
   for (let isLast = from >= end; !isLast; ) {
-    const rows = Math.min(SLICE, end - through);
+    const rows = Math.min(usual, end - through);
     const slice = yield* ask<"feed">({ need: "feed", after: through, limit: rows, whole, now });
     if (slice.through === through) break;
     const { entries, ...rest } = slice;
     slices.push(rest);
     const isEnd = now && slice.through >= slice.head && slice.through - through <= FEW_ROWS;
+    usual = Math.min(SLICE, 2 * (slice.through - through));
     through = slice.through;
     for (const [i, entry] of entries.entries()) {
       if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });
       addEntry(index, entry, options);
     }
-    isLast = slice.through >= end || isEnd || index.words >= MAX_WORDS;
+    const isFull = index.words >= MAX_WORDS || vocabulary.bytes >= FULL_VOCABULARY_BYTES;
+    isLast = slice.through >= end || isEnd || isFull;
   }
   addOthers(index, slices, options);
   const built = yield* buildSegment(index);
@@ -135,7 +143,9 @@ const room = new FieldRoom();
 
 /** What was met in the segments that were built before, by language. One that is too large begins anew. */
 const vocabularies = new Map<Language, Vocabulary>();
-const MAX_VOCABULARY_BYTES = 32 * 1024 * 1024;
+const MAX_VOCABULARY_BYTES = 24 * 1024 * 1024;
+/** No more is added to one that has grown so far: some texts have hardly a word twice. */
+const FULL_VOCABULARY_BYTES = 28 * 1024 * 1024;
 
 /** Leaves the memory of what segments are built with to others. The next begins anew. */
 export function forgetBuilding(): void {

@@ -70,7 +70,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       const { store: own } = await fresh();
       const name = tenant();
       const { id } = await createSession(own, name);
-      const huge = "x".repeat(1.5 * 1024 * 1024);
+      const huge = "x".repeat(400 * 1024);
       for (let i = 0; i < 3; i++) await append(own, name, id, message(`${i}${huge}`));
       const slice = await answerTo(own, name, { need: "feed", after: 0, limit: 100 });
       expect(slice.entries).toHaveLength(2);

@@ -20,7 +20,7 @@ import type { Row } from "../records.ts";
 import { textOrNull } from "../rows/text.ts";
 
 /** A slice ends after this much content, so that a few huge messages do not fill the memory. */
-const MAX_SLICE_BYTES = 4 * 1024 * 1024;
+const MAX_SLICE_BYTES = 1024 * 1024;
 
 /** And after so many entries that were erased, each of which has to be looked for. */
 const MAX_SLICE_ERASED = 10_000;
