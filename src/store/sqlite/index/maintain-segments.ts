@@ -142,10 +142,13 @@ export async function emptyLog(file: SegmentFile): Promise<void> {
   }
 }
 
-/** Leaves one file behind where it can, without much room in it. */
-export async function closeSegments(file: SegmentFile): Promise<void> {
+/**
+ * Leaves one file behind where it can. `hasBuilt`: segments were written, and without much room in it
+ * then. Who has written none leaves the room to who has, a server perhaps, which would fill it again.
+ */
+export async function closeSegments(file: SegmentFile, hasBuilt: boolean): Promise<void> {
   try {
-    if (file.open() !== undefined) await shrink(file, LEFT_ROOM, 0, CLOSING_MS);
+    if (hasBuilt && file.open() !== undefined) await shrink(file, LEFT_ROOM, 0, CLOSING_MS);
   } catch {
     // Somebody else writes, or the disk is full: nothing depends on it, and the next to close it tries again.
   }

@@ -57,6 +57,8 @@ export class Maintainer {
   readonly #file: SegmentFile;
   #signal = { stopped: false };
   #running: Promise<unknown> = Promise.resolve();
+  /** Segments were written. */
+  #hasBuilt = false;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -74,7 +76,12 @@ export class Maintainer {
     unreadable: readonly number[],
   ): Promise<MaintenanceReport> {
     const result = this.#running.then(() => this.#maintain(code, name, task, unreadable));
-    this.#running = result.catch(() => undefined);
+    this.#running = result.then(
+      ({ documents }) => {
+        this.#hasBuilt ||= documents > 0;
+      },
+      () => undefined,
+    );
     return result;
   }
 
@@ -87,7 +94,7 @@ export class Maintainer {
 
   async close(): Promise<void> {
     await this.stop();
-    await closeSegments(this.#file);
+    await closeSegments(this.#file, this.#hasBuilt);
     this.#reader.close();
     this.#writer.close();
   }

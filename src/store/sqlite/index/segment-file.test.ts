@@ -43,16 +43,35 @@ test("who closes the file gives back what is empty of it, if that is much", asyn
   fill(first, 2, 2_000);
   while (deletePart(first.create(), 1, 2));
   const { path } = first;
-  await closeSegments(first);
+  await closeSegments(first, true);
   const small = statSync(path).size;
   expect(small).toBeLessThan(8 * 1024 * 1024);
   const again = open(store);
   expect(again.read(1, { segment: 1, blob: 99 })).toHaveLength(8_000);
   fill(again, 3, 300);
   while (deletePart(again.create(), 1, 3));
-  await closeSegments(again);
+  await closeSegments(again, true);
   // A little is filled again sooner than it is given back.
   expect(statSync(path).size).toBeGreaterThanOrEqual(small);
+});
+
+test("who closes the file beside others leaves them what they read, and the room to who builds", async () => {
+  const { writer, reader, db } = beingRead();
+  const blobs = Array.from({ length: 2_000 }, (_, blob) => ({ blob, bytes: randomBytes(8_000) }));
+  writeBlobs(db, 1, 8, blobs);
+  while (deletePart(db, 1, 8));
+  writer.close();
+  const size = () => statSync(reader.path).size + statSync(`${reader.path}-wal`).size;
+  const before = size();
+  await closeSegments(open(reader.path.replace(/-index$/, "")), false);
+  expect(size()).toBeGreaterThanOrEqual(before);
+  const other = open(reader.path.replace(/-index$/, ""));
+  other.open();
+  await closeSegments(other, true);
+  expect(reader.read(1, { segment: 7, blob: 0 })).toEqual(new Uint8Array([1, 2, 3]));
+  reader.endSnapshot();
+  await closeSegments(open(reader.path.replace(/-index$/, "")), true);
+  expect(statSync(reader.path).size).toBeLessThan(8 * 1024 * 1024);
 });
 
 /** A file with a segment, which somebody has begun to read. */
