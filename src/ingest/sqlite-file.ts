@@ -10,7 +10,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { countField, type Fields, textField } from "./fields.ts";
-import { CutLine } from "./long/long-line.ts";
+import { type CutLimits, CutLine } from "./long/long-line.ts";
 import type { ProblemLog } from "./problems.ts";
 
 export type Row = Fields;
@@ -22,6 +22,8 @@ export interface ForeignDatabase {
   has(table: string, column?: string): boolean;
   /** Whether a question could not be answered: what was given is not all. */
   readonly hasFailed: boolean;
+  /** How its texts lie in it. */
+  readonly isUtf8: boolean;
 }
 
 /** A column of text, or of the bytes of one, in a table whose rows are known by `key`. */
@@ -29,6 +31,8 @@ export interface LongColumn {
   readonly table: string;
   readonly key: string;
   readonly column: string;
+  /** Of what is kept of a long value; those of a line if left out. */
+  readonly limits?: CutLimits;
 }
 
 /** A column whose value is null where it is long, and its size: as `NAME` and `NAME_size`. */
@@ -55,7 +59,7 @@ const PIECE_BYTES = 4 * 1024 * 1024;
  */
 export function textOfRow(
   database: ForeignDatabase,
-  { table, key, column }: LongColumn,
+  { table, key, column, limits }: LongColumn,
   row: Row,
   problems: ProblemLog,
 ): string | undefined {
@@ -68,9 +72,13 @@ export function textOfRow(
     problems.add("line_too_long", `${id} is longer than 64 MB and was left out`);
   }
   if (size === 0 || size > MAX_LONG_BYTES) return undefined;
+  if (!database.isUtf8) {
+    const [whole] = database.rows(`SELECT ${column} AS text FROM ${table} WHERE ${key} = ?`, id);
+    return textField(whole ?? {}, "text");
+  }
   const piece = `substr(CAST(${column} AS BLOB), ?1, ${PIECE_BYTES}) AS piece`;
   const sql = `SELECT ${piece} FROM ${table} WHERE ${key} = ?2`;
-  const line = new CutLine();
+  const line = new CutLine(limits);
   for (let from = 1; from <= size; from += PIECE_BYTES) {
     const [part] = database.rows(sql, from, id);
     const bytes = part?.["piece"];
@@ -80,7 +88,9 @@ export function textOfRow(
   const { text, damage } = line.end();
   const isTooLong = damage === "too_long";
   if (isTooLong) problems.add("line_too_long", `${id} is too long, and was left out`);
-  else problems.add("line_cut", `${id} is longer than 1 MB; long values were cut`);
+  else if (line.isCut) {
+    problems.add("line_cut", `${id} is longer than 1 MB; long values were cut`);
+  }
   return isTooLong ? undefined : text;
 }
 
@@ -139,6 +149,9 @@ function wrap(database: DatabaseSync, problems: ProblemLog): ForeignDatabase {
   return {
     get hasFailed() {
       return told.size > 0;
+    },
+    get isUtf8() {
+      return database.prepare("PRAGMA encoding").get()?.["encoding"] === "UTF-8";
     },
     *rows(sql, ...parameters) {
       try {

@@ -68,7 +68,7 @@ export class ClaudeTree {
   /** The spot of the last line of each chain. */
   readonly #last = new RecentMap<string, Spot>(CHAINS);
   readonly #groups = new RecentMap<string, Group>(GROUPS);
-  /** Calls without a result yet, and the answers that they are in. */
+  /** Calls without a result yet, by `keyOf`, and the answers that they are in. */
   readonly #open = new RecentMap<string, Group>(KEPT_CALLS);
   /** The uuids of the last lines. */
   readonly #recent: string[] = [];
@@ -136,15 +136,15 @@ export class ClaudeTree {
       const continues = group !== undefined && groupOf(before) === group;
       const own = continues ? group : { id: answer, tail: node };
       const parent = continues ? group.tail : follow(before);
-      for (const call of calls) this.#open.set(call, own);
+      for (const call of calls) this.#open.set(keyOf(own, call), own);
       own.tail = node;
       this.#groups.set(answer, own);
       return { parent, spot: { node, group: own, isResult: false } };
     }
-    const isAwaited = (id: string) => this.#open.get(id) === group;
+    const isAwaited = (id: string) => group !== undefined && this.#open.has(keyOf(group, id));
     if (group !== undefined && results.length > 0 && results.every(isAwaited)) {
       const parent = group.tail;
-      for (const id of results) this.#open.delete(id);
+      for (const id of results) this.#open.delete(keyOf(group, id));
       group.tail = node;
       return { parent, spot: { node, group, isResult: true } };
     }
@@ -176,7 +176,8 @@ export class ClaudeTree {
       ...{ spots, turns },
       last: [...this.#last].slice(-RECENT).map(([chain, spot]) => [chain, nodeOf(spot)]),
       groups: [...groups].map((group) => {
-        const calls = open.filter(([, owner]) => owner === group).map(([call]) => call);
+        const own = open.filter(([, owner]) => owner === group);
+        const calls = own.map(([key]) => key.slice(keyOf(group, "").length));
         return [group.id, group.tail, ...calls];
       }),
     };
@@ -193,7 +194,7 @@ export class ClaudeTree {
     for (const [id, tail, ...open] of groups ?? []) {
       const group = { id, tail };
       tree.#groups.set(id, group);
-      for (const call of open) tree.#open.set(call, group);
+      for (const call of open) tree.#open.set(keyOf(group, call), group);
     }
     for (const [uuid, node, groupId, isResult = false] of spots ?? []) {
       const group = groupId === undefined ? undefined : tree.#groups.get(groupId);
@@ -206,6 +207,11 @@ export class ClaudeTree {
     for (const [chain, node] of last ?? []) tree.#last.set(chain, node);
     return tree;
   }
+}
+
+/** Two answers may have a call of the same id, as where one was written again on another branch. */
+function keyOf({ id }: Group, call: string): string {
+  return `${id} ${call}`;
 }
 
 function isInAnswer(spot: Spot): spot is AnswerSpot {

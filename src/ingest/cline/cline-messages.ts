@@ -25,7 +25,11 @@ export async function* readMessages(
   let number = -1;
   for await (const message of messages) {
     number++;
-    if (message === undefined) continue;
+    if (message === undefined) {
+      // Messages take turns, and the user's is the first: the calls behind it keep their answers.
+      if (number % 2 === 1) answers++;
+      continue;
+    }
     const role = isPlainObject(message) ? message["role"] : undefined;
     const content = isPlainObject(message)
       ? toContentBlocks(message["content"], format)

@@ -50,9 +50,11 @@ async function* readList(bytes: Uint8Array | undefined): AsyncGenerator<unknown>
 }
 
 function toCall(record: Fields, modelAt: (at: number | null) => string | null): ModelCall[] {
-  const request = parseJson(textField(record, "text") ?? "");
-  if (!isPlainObject(request) || isAborted(request)) return [];
   const at = timeField(record, "ts");
+  const request = parseJson(textField(record, "text") ?? "");
+  // It was made, whatever is known of it: those behind it must keep their answers.
+  if (!isPlainObject(request)) return [{ at, usage: null, model: modelAt(at) }];
+  if (isAborted(request)) return [];
   return [{ at, usage: toUsage(request), model: modelAt(at), ...costField(request, "cost") }];
 }
 

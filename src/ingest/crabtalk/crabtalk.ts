@@ -10,6 +10,7 @@ import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { cutRecord } from "../long/cut-values.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
@@ -108,7 +109,7 @@ async function* chain(
   const steps = (await files.list(".")).filter(isStep);
   for (const name of steps) {
     const read = await files.readRecord(name);
-    const value = read === undefined ? undefined : parseJson(read.text);
+    const value = read === undefined ? undefined : parseJson(cutRecord(read.text, name, problems));
     if (read?.isCut) problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
     // Numbered as lines are, the meta being the first.
     const line = Number(name.slice("step-".length)) + 1;

@@ -20,7 +20,7 @@ export interface Said {
 }
 
 /** Calls whose results are awaited: each result is looked for among them. */
-const OPEN_CALLS = 100;
+const OPEN_CALLS = 1000;
 
 /** What a block takes beside its text, about. */
 const BLOCK_LENGTH = 100;

@@ -8,6 +8,7 @@ import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { cutRecord } from "../long/cut-values.ts";
+import { CONVERSATION } from "../long/long-line.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";
 import {
@@ -23,7 +24,9 @@ import { FORMAT } from "./cursor-query.ts";
 const TABS = "workbench.panel.aichat.view.aichat.chatdata";
 
 const VALUE = shortColumn("value");
-const CONVERSATIONS: LongColumn = { table: "cursorDiskKV", key: "key", column: "value" };
+const MESSAGES: LongColumn = { table: "cursorDiskKV", key: "key", column: "value" };
+/** Earlier versions have all messages in the record, or all conversations. */
+const CONVERSATIONS: LongColumn = { ...MESSAGES, limits: CONVERSATION };
 const ITEMS: LongColumn = { ...CONVERSATIONS, table: "ItemTable" };
 
 /** What is stamped with an earlier time may be written later. */
@@ -94,7 +97,7 @@ function bubblesOf(database: ForeignDatabase, composerId: string, composer: Fiel
       const id = textField(header, "bubbleId") ?? "";
       const key = `bubbleId:${composerId}:${id}`;
       const [row] = database.rows(`SELECT key, ${VALUE} FROM cursorDiskKV WHERE key = ?`, key);
-      const own = row && recordOf(database, CONVERSATIONS, row, problems);
+      const own = row && recordOf(database, MESSAGES, row, problems);
       const bubble = own ?? map[id];
       if (isPlainObject(bubble)) yield { type: header["type"], ...bubble, bubbleId: id };
       else problems.add("missing_reference", `the message ${id} of ${composerId} is not there`);
@@ -195,7 +198,9 @@ function recordOf(
   problems: ProblemLog,
 ): Record<string, unknown> | undefined {
   const text = textOfRow(database, column, row, problems) ?? "";
-  const parsed = parseJson(cutRecord(text, textField(row, "key") ?? "", problems));
+  const isMessage = column.limits === undefined;
+  const short = isMessage ? cutRecord(text, textField(row, "key") ?? "", problems) : text;
+  const parsed = parseJson(short);
   return isPlainObject(parsed) ? parsed : undefined;
 }
 

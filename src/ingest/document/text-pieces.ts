@@ -1,7 +1,7 @@
 /** A text whose bytes come in several chunks, as one that is decoded at its end. */
 
 import { isAscii } from "node:buffer";
-import { CUT_LINE_BYTES, decodeUtf8, type LongLine } from "../lines.ts";
+import { CUT_LINE_BYTES, decodeUtf8 } from "../lines.ts";
 import { CutLine } from "../long/long-line.ts";
 
 export interface Text {
@@ -17,7 +17,7 @@ export class Pieces {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #length = 0;
-  #long: LongLine | undefined;
+  #long: CutLine | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -44,7 +44,7 @@ export class Pieces {
     long.add(last);
     const { text, damage } = long.end();
     const isLost = damage === "too_long";
-    return { text: isLost ? undefined : text, isDamaged: damage === "not_utf8", isCut: true };
+    return { text: isLost ? undefined : text, isDamaged: damage === "not_utf8", isCut: long.isCut };
   }
 
   #addLong(part: Buffer): void {

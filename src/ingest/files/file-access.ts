@@ -7,8 +7,7 @@
 
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import type { Line } from "../lines.ts";
-import { MAX_LINE_LENGTH } from "../long/cut-values.ts";
+import { CUT_LINE_BYTES, type Line } from "../lines.ts";
 import { CutLine } from "../long/long-line.ts";
 import { Slots } from "../slots.ts";
 import type { FileAccess } from "../source.ts";
@@ -134,7 +133,7 @@ function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined
 function cutRegular(path: string): Promise<Pick<Line, "text" | "isCut"> | undefined> {
   return withRegular(path, async ({ handle, facts }) => {
     if (facts.size > MAX_RECORD_BYTES) return undefined;
-    if (facts.size <= MAX_LINE_LENGTH) return { text: await handle.readFile("utf8") };
+    if (facts.size <= CUT_LINE_BYTES) return { text: await handle.readFile("utf8") };
     const line = new CutLine();
     const piece = Buffer.allocUnsafe(PIECE_BYTES);
     for (;;) {
@@ -143,7 +142,7 @@ function cutRegular(path: string): Promise<Pick<Line, "text" | "isCut"> | undefi
       line.add(piece.subarray(0, bytesRead));
     }
     const { text, damage } = line.end();
-    return damage === "too_long" ? undefined : { text, isCut: true };
+    return damage === "too_long" ? undefined : { text, isCut: line.isCut };
   });
 }
 

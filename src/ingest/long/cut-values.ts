@@ -19,8 +19,10 @@ export const KEPT_LENGTHS: readonly number[] = [
 /** The text of a record as it is to be parsed. If it is cut, that is told. */
 export function cutRecord(text: string, name: string, problems: ProblemLog): string {
   if (text.length <= MAX_LINE_LENGTH) return text;
-  problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
-  return cutLine(text);
+  const cut = cutLine(text);
+  // It may have been cut, and told of, as it was read; and one of many short values stays as it is.
+  if (cut !== text) problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
+  return cut;
 }
 
 /** A line that consists of many short values stays as long as it is. */

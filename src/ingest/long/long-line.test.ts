@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LongLine, splitLines } from "../lines.ts";
 import { cutLine, MAX_LINE_LENGTH } from "./cut-values.ts";
-import { CutLine, CutText } from "./long-line.ts";
+import { CONVERSATION, CutLine, CutText } from "./long-line.ts";
 
 /** What becomes of a text whose bytes come in pieces of these sizes. */
 function cut(
@@ -60,7 +60,7 @@ describe("a line that is cut as it comes", () => {
       fc.property(unit, fc.nat(12), sizes, (parts, shift, pieces) => {
         const piece = parts.join("");
         // Without a space it would look like an image.
-        const text = `${"-".repeat(shift)} ${piece.repeat(Math.ceil((300 * 1024) / piece.length))}`;
+        const text = `${"-".repeat(shift)} ${piece.repeat(Math.ceil((800 * 1024) / piece.length))}`;
         const before = JSON.stringify({ text });
         const { text: after, damage } = cut(before, pieces);
         expect(damage).toBeUndefined();
@@ -78,6 +78,56 @@ describe("a line that is cut as it comes", () => {
       JSON.stringify(Array.from({ length: count }, (_, i) => `v${i}`));
     expect(cut(many(300_000))).toEqual({ text: many(300_000) });
     expect(cut(many(700_000))).toEqual({ text: "", damage: "too_long" });
+  });
+
+  test("stays JSON where much stands between its values, however short these must be cut", () => {
+    const numbers = Array.from({ length: 400 }, (_, i) => 1_000_000 + i);
+    for (let shift = 0; shift < 24; shift++) {
+      const blocks = Array.from({ length: 900 }, (_, i) => [
+        ...["x ".repeat(600 + ((i + shift) % 17)), numbers],
+      ]);
+      const { text, damage } = cut(JSON.stringify({ shift: "-".repeat(shift * 97), blocks }));
+      // Values of 1,200 characters are cut to 1,024, and the numbers are what they were.
+      expect(damage).toBeUndefined();
+      const given = JSON.parse(text) as { blocks: [string, number[]][] };
+      expect(given.blocks).toHaveLength(900);
+      expect(given.blocks.every(([, list]) => list.length === 400)).toBe(true);
+    }
+  });
+
+  test("keeps a value whole whose last character ends where values are cut", () => {
+    for (let length = 3 * 256 * 1024 - 4; length < 3 * 256 * 1024 + 24; length++) {
+      const value = `${"word ".repeat(length / 5 + 1).slice(0, length)}é`;
+      const { text, damage } = cut(JSON.stringify({ value }));
+      expect(damage).toBeUndefined();
+      const given = (JSON.parse(text) as { value: string }).value;
+      const [, kept = given] = /^(.*)\[cut: \d+ characters\]$/s.exec(given) ?? [];
+      expect(value.startsWith(kept)).toBe(true);
+    }
+  });
+
+  test("keeps as many characters of a value as a line that is cut whole does", () => {
+    for (const word of ["word ", "寿司 ", "😀 é "]) {
+      const line = JSON.stringify({ text: word.repeat(2 * MB), other: 1 });
+      expect(cut(line).text).toBe(cutLine(line));
+    }
+  });
+
+  test("tells whether anything was cut", () => {
+    const short = new CutLine();
+    short.add(Buffer.from(JSON.stringify({ list: Array.from({ length: 99 }, () => "short") })));
+    short.end();
+    expect(short.isCut).toBe(false);
+    const long = new CutLine();
+    long.add(Buffer.from(JSON.stringify({ text: "word ".repeat(MB) })));
+    long.end();
+    expect(long.isCut).toBe(true);
+  });
+
+  test("of a conversation is cut only in values that are long by themselves", () => {
+    const messages = Array.from({ length: 3_000 }, (_, i) => `${i} ${"said ".repeat(400)}`);
+    const given = cut(JSON.stringify(messages), undefined, new CutLine(CONVERSATION));
+    expect(JSON.parse(given.text)).toEqual(messages);
   });
 
   test("tells bytes that are no UTF-8", () => {

@@ -20,8 +20,28 @@ import {
 /** In values of which none is long. As objects it would take twenty times as much, and it is no message. */
 const MAX_KEPT_LENGTH: number = 4 * 1024 * 1024;
 
-/** Bytes that are waited for before they become text. */
-const SETTLED_BYTES = 512 * 1024;
+/** Bytes that are waited for before they become text: more than the beginning of a value may have. */
+const SETTLED_BYTES = 1024 * 1024;
+
+/** How many a character of 16 bits has at most. */
+const CHARACTER_BYTES = 3;
+
+export interface CutLimits {
+  /** How much of each value is kept, in tries, until the whole is no longer than `length`. */
+  readonly kept: readonly number[];
+  readonly length: number;
+  /** Of what is longer even then nothing is kept. */
+  readonly maxLength: number;
+}
+
+const LINE: CutLimits = {
+  ...{ kept: KEPT_LENGTHS, length: MAX_LINE_LENGTH, maxLength: MAX_KEPT_LENGTH },
+};
+
+/** A record that is many messages: none of them is cut because of the others. */
+export const CONVERSATION: CutLimits = {
+  ...{ kept: KEPT_LENGTHS.slice(0, 1), length: 0, maxLength: 16 * 1024 * 1024 },
+};
 
 /** Kept of a value beyond what stays, so that no escape at its end is taken for whole: it may have twelve. */
 const SLACK = 16;
@@ -31,6 +51,9 @@ const BACKSLASH = 0x5c;
 
 /** Of a file whose lines are JSON. */
 export class CutLine implements LongLine {
+  readonly #limits: CutLimits;
+  /** Whether anything was cut. */
+  isCut = false;
   /** What has ended, cut as much as it had to be so far. */
   #text = "";
   /** How much of each value is kept: it decreases. */
@@ -41,9 +64,13 @@ export class CutLine implements LongLine {
   #value = -1;
   /** Whether the value at hand ends with a backslash that escapes what follows. */
   #isEscaped = false;
-  /** Characters of the value at hand that are gone. */
-  #lost = 0;
+  /** Characters of the value at hand that are gone; undefined if it is there whole. */
+  #lost: number | undefined;
   #damage: Line["damage"];
+
+  constructor(limits: CutLimits = LINE) {
+    this.#limits = limits;
+  }
 
   add(bytes: Buffer): void {
     let at = 0;
@@ -74,10 +101,11 @@ export class CutLine implements LongLine {
   #inside(bytes: Buffer, from: number): number {
     const quote = this.#endOfValue(bytes, from);
     const end = quote < 0 ? bytes.length : quote;
-    const room = this.#kept + SLACK - (this.#recentLength - this.#value);
-    const keep = this.#lost > 0 ? 0 : Math.min(end - from, Math.max(0, room));
+    const most = CHARACTER_BYTES * this.#kept + SLACK;
+    const room = Math.max(0, most - (this.#recentLength - this.#value));
+    const keep = this.#lost === undefined ? Math.min(end - from, room) : 0;
     this.#keep(bytes, from, from + keep);
-    this.#lost += charactersIn(bytes, from + keep, end);
+    if (from + keep < end) this.#lost = (this.#lost ?? 0) + charactersIn(bytes, from + keep, end);
     if (quote < 0) return end;
     this.#endValue();
     this.#value = -1;
@@ -106,25 +134,27 @@ export class CutLine implements LongLine {
 
   /** Cuts the value at hand between two characters, if some of it are gone, and says so. */
   #endValue(): void {
-    if (this.#lost === 0) return;
+    if (this.#lost === undefined) return;
     const value = this.#recent.subarray(this.#value, this.#recentLength);
     const { text, damage } = decodeUtf8(value.subarray(0, endOfWhole(value)));
     this.#damage ??= damage;
-    const length = isEncoded(text, 0) ? 0 : boundary(text, 0, text.length - SLACK);
+    const most = Math.min(this.#kept, text.length - SLACK);
+    const length = isEncoded(text, 0) ? 0 : boundary(text, 0, most);
     const kept = Buffer.from(text.slice(0, length));
     const gone = this.#lost + charactersIn(value, kept.length, value.length);
-    this.#lost = 0;
+    this.#lost = undefined;
+    this.isCut = true;
     this.#recentLength = this.#value;
     const cut = Buffer.concat([kept, Buffer.from(cutMark(length > 0, gone))]);
     this.#keep(cut, 0, cut.length);
   }
 
   get #isLastLevel(): boolean {
-    return this.#level === KEPT_LENGTHS.length - 1;
+    return this.#level === this.#limits.kept.length - 1;
   }
 
   get #kept(): number {
-    return KEPT_LENGTHS[this.#level] as number;
+    return this.#limits.kept[this.#level] as number;
   }
 
   #keep(bytes: Buffer, from: number, to: number): void {
@@ -140,27 +170,35 @@ export class CutLine implements LongLine {
 
   /** Makes text of all up to `settledEnd` but the value at hand, which goes on. */
   #settle(settledEnd: number): void {
-    const end = this.#value < 0 ? settledEnd : this.#value;
+    // With its opening quote: what is cut on its own must not begin inside of a value.
+    const end = this.#value < 0 ? settledEnd : this.#value - 1;
     const { text, damage } = decodeUtf8(this.#recent.subarray(0, end));
     this.#damage ??= damage;
     // At the last level what is there cannot be cut any more.
-    this.#text += this.#isLastLevel ? cutStrings(text, this.#kept) : text;
+    this.#text += this.#isLastLevel ? this.#cut(text) : text;
     this.#recent.copyWithin(0, end, this.#recentLength);
     this.#recentLength -= end;
-    if (this.#value >= 0) this.#value = 0;
+    if (this.#value >= 0) this.#value = 1;
     this.#shorten();
   }
 
   #shorten(): void {
-    while (this.#text.length > MAX_LINE_LENGTH && !this.#isLastLevel) {
-      this.#text = cutStrings(this.#text, this.#kept);
-      if (this.#text.length <= MAX_LINE_LENGTH) break;
+    const { length, maxLength } = this.#limits;
+    while (this.#text.length > length && !this.#isLastLevel) {
+      this.#text = this.#cut(this.#text);
+      if (this.#text.length <= length) break;
       this.#level++;
-      if (this.#isLastLevel) this.#text = cutStrings(this.#text, this.#kept);
+      if (this.#isLastLevel) this.#text = this.#cut(this.#text);
     }
-    if (this.#text.length <= MAX_KEPT_LENGTH) return;
+    if (this.#text.length <= maxLength) return;
     this.#damage = "too_long";
     this.#text = "";
+  }
+
+  #cut(text: string): string {
+    const cut = cutStrings(text, this.#kept);
+    this.isCut ||= cut !== text;
+    return cut;
   }
 }
 

@@ -11,7 +11,7 @@ import { isPlainObject } from "../../model/json.ts";
 import { countField, textField } from "../fields.ts";
 import { readRecords } from "../jsonl.ts";
 import { type Line, MAX_LINE_BYTES, splitLines } from "../lines.ts";
-import { CutLine } from "../long/long-line.ts";
+import { cutRecord } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { FileAccess } from "../source.ts";
 import type { ForeignDatabase, Row } from "../sqlite-file.ts";
@@ -25,7 +25,8 @@ const MAX_ARCHIVE_BYTES = MAX_LINE_BYTES;
 /** Unpacked. A line is in memory at a time, so this bounds the time that a trap can take. */
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
 
-const PIECE_BYTES = 64 * 1024;
+/** A record of a cold archive is a value of its line, and cannot be cut before the line is read. */
+const MAX_ARCHIVED_LINE_BYTES = 32 * 1024 * 1024;
 
 export function hasArchives(database: ForeignDatabase, table: string): boolean {
   return ["session_id", "archive_name", "archive_blob"].every((name) => database.has(table, name));
@@ -39,7 +40,7 @@ export function* archivedLines(
   problems: ProblemLog,
 ): Generator<AsyncGenerator<Line>> {
   for (const row of rowsOf(database, ARCHIVES, id)) {
-    yield unpackLines(blobOf(database, ARCHIVES, row), nameOf(row), problems);
+    yield cutLines(unpackLines(blobOf(database, ARCHIVES, row), nameOf(row), problems), problems);
   }
   for (const row of rowsOf(database, COLD_ARCHIVES, id)) {
     const kept = blobOf(database, COLD_ARCHIVES, row);
@@ -90,14 +91,14 @@ async function* unpackLines(
     problems.add("unreadable", `the archive ${name} is not there, or too large`);
     return;
   }
-  const whenLong = () => new CutLine();
-  yield* splitLines(isPacked(bytes) ? unpack(bytes, name, problems) : pieces(bytes), { whenLong });
+  const maxBytes = MAX_ARCHIVED_LINE_BYTES;
+  yield* splitLines(isPacked(bytes) ? unpack(bytes, name, problems) : [bytes], { maxBytes });
 }
 
-/** As a file comes: only lines over several pieces are cut. */
-function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-    yield bytes.subarray(from, from + PIECE_BYTES);
+/** Not those of a cold archive, in which a record is a value of its line. */
+async function* cutLines(lines: AsyncIterable<Line>, problems: ProblemLog): AsyncGenerator<Line> {
+  for await (const line of lines) {
+    yield { ...line, text: cutRecord(line.text, `line ${line.number}`, problems) };
   }
 }
 
