@@ -22,6 +22,7 @@ const MB = 1_000_000;
 
 export const HARD_CORPORA: readonly HardCorpus[] = [
   { name: "lines of 60 MB", write: (root) => longLines(root, 60 * MB) },
+  { name: "lines of just under a megabyte", write: nearlyLongLines },
   { name: "packed files", write: packedFiles },
   { name: "one session of 600,000 lines", write: manyLines },
   { name: "talk alone", write: (root) => talk(root, 20_000, commonWord) },
@@ -73,6 +74,16 @@ async function longLines(root: string, length: number): Promise<void> {
   for (let i = 0; i < 4; i++) {
     await transcript(root, i, [BEGIN, toolResult("a", words(length, commonWord)), END]);
   }
+}
+
+/** None of them is cut. */
+async function nearlyLongLines(root: string): Promise<void> {
+  const content = words(950_000, commonWord);
+  function* said(): Generator<Said> {
+    for (let i = 0; i < 4_000; i++) yield { role: "user", content: `message ${i}` };
+    for (let i = 0; i < 300; i++) yield { role: "assistant", content };
+  }
+  await transcript(root, 1, said());
 }
 
 /** Codex's rollouts of a few kilobytes, with lines of 12 MB. */

@@ -82,9 +82,11 @@ class LineSplitter {
   readonly #maxBytes: number;
   #number: number;
   #offset: number;
-  /** What earlier chunks have of the line, and how many bytes it is; none is kept of too long a line. */
-  #parts: Uint8Array[] = [];
+  /** How many bytes earlier chunks have of the line. */
   #length = 0;
+  /** What is kept of them, in memory that line after line takes; nothing of too long a line. */
+  #room: Buffer = Buffer.alloc(0);
+  #kept = 0;
   readonly #whenLong: LineOptions["whenLong"];
   #long: LongLine | undefined;
 
@@ -108,15 +110,27 @@ class LineSplitter {
       this.#addLong(this.#whenLong, toBuffer(chunk));
       return;
     }
-    // A copy: whoever reads the file may fill the same memory again.
-    if (this.#length > this.#maxBytes) this.#parts = [];
-    else this.#parts.push(Uint8Array.prototype.slice.call(chunk));
+    if (this.#length > this.#maxBytes) this.#kept = 0;
+    else this.#keep(toBuffer(chunk));
   }
 
   #addLong(whenLong: () => LongLine, chunk: Buffer): void {
     this.#long ??= whenLong();
-    for (const part of this.#parts.splice(0)) this.#long.add(toBuffer(part));
+    this.#long.add(this.#room.subarray(0, this.#kept));
+    this.#kept = 0;
     this.#long.add(chunk);
+  }
+
+  /** A copy: whoever reads the file may fill the same memory again. */
+  #keep(bytes: Buffer): void {
+    const length = this.#kept + bytes.length;
+    if (length > this.#room.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#room.length));
+      this.#room.copy(larger, 0, 0, this.#kept);
+      this.#room = larger;
+    }
+    bytes.copy(this.#room, this.#kept);
+    this.#kept = length;
   }
 
   *lines(chunk: Uint8Array): Generator<Line> {
@@ -138,13 +152,15 @@ class LineSplitter {
     const size = this.#length + end.length;
     const long = this.#long;
     this.#long = undefined;
-    const isWhole = this.#parts.length === 0;
-    const bytes = isWhole ? end : Buffer.concat([...this.#parts, end]);
+    const isWhole = this.#kept === 0;
+    if (!isWhole && size <= this.#maxBytes) this.#keep(end);
+    const bytes = isWhole ? end : this.#room.subarray(0, this.#kept);
     const number = ++this.#number;
     const offset = this.#offset;
     this.#offset += size + (ended ? 1 : 0);
-    this.#parts = [];
+    this.#kept = 0;
     this.#length = 0;
+    if (this.#room.length > 2 * CUT_LINE_BYTES) this.#room = Buffer.alloc(0);
     if (long !== undefined) {
       long.add(end);
       const { text, ...rest } = long.end();

@@ -44,7 +44,7 @@ const BATCH_BYTES = 128 * 1024;
 const BATCH_ENTRIES = 128;
 
 /** Nothing is read meanwhile: who gave something so large knows then that it is held no longer. */
-const LARGE_BYTES = 1024 * 1024;
+const LARGE_BYTES = 256 * 1024;
 
 interface Appended {
   readonly stored: number;
