@@ -94,3 +94,18 @@ describe("of a session of many lines", () => {
     expect(tree.add("g", "a", true)).toEqual({ parent: "f", found: false });
   });
 });
+
+test("a call of the same id in two answers awaits a result in each", () => {
+  const tree = new ClaudeTree();
+  const answer = (uuid: string, parentUuid: string | null) =>
+    tree.add({ uuid, parentUuid, nodes: [uuid], chain: MAIN, answer: `of ${uuid}`, calls: ["c"] });
+  answer("a1", null);
+  answer("a2", "a1");
+  const result = { nodes: ["r1"], chain: MAIN, results: ["c"] };
+  tree.add({ ...result, uuid: "r1", parentUuid: "a1" });
+  // What follows the call follows its result: that is known of the first answer, too.
+  tree.add({ uuid: "u1", parentUuid: "r1", nodes: ["u1"], chain: MAIN });
+  const other = tree.add({ ...result, nodes: ["r2"], uuid: "r2", parentUuid: "a2" });
+  expect(other).toEqual({ parent: "a2", found: true });
+  expect(JSON.stringify(tree.state())).not.toContain('"c"');
+});

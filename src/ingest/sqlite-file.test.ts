@@ -4,10 +4,11 @@ import { describe, expect, test } from "vitest";
 import { createFolder } from "../../test/support/folder.ts";
 import { readWith } from "../../test/support/reading.ts";
 import { CURSOR_EDITOR } from "./cursor/cursor.ts";
+import { cutLine, cutRecord } from "./long/cut-values.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { OPENCODE } from "./opencode/opencode.ts";
 import { ProblemLog } from "./problems.ts";
-import { type ForeignDatabase, withDatabase } from "./sqlite-file.ts";
+import { type ForeignDatabase, shortColumn, textOfRow, withDatabase } from "./sqlite-file.ts";
 
 const ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT";
 
@@ -30,6 +31,28 @@ async function ask<Answer>(path: string, question: (database: ForeignDatabase) =
 }
 
 describe("another agent's database", () => {
+  test.each(["UTF-8", "UTF-16le"])("gives long values in %s with theirs cut", async (encoding) => {
+    const path = makeDatabase(
+      `PRAGMA encoding = '${encoding}'; CREATE TABLE kept (id TEXT, data TEXT);`,
+    );
+    const long = JSON.stringify({ text: "é said ".repeat(1_000_000), number: 1 });
+    const database = new DatabaseSync(path);
+    const put = database.prepare("INSERT INTO kept VALUES (?, ?)");
+    put.run("short", '{"text":"é"}');
+    put.run("long", long);
+    database.close();
+    const column = { table: "kept", key: "id", column: "data" };
+    const problems = new ProblemLog();
+    const { answer } = await ask(path, (asked) =>
+      [...asked.rows(`SELECT id, ${shortColumn("data")} FROM kept ORDER BY id DESC`)].map((row) =>
+        textOfRow(asked, column, row, problems),
+      ),
+    );
+    expect(answer[0]).toBe('{"text":"é"}');
+    expect(cutRecord(answer[1] ?? "", "long", problems)).toBe(cutLine(long));
+    expect(problems.first.map(({ code }) => code)).toEqual(["line_cut"]);
+  });
+
   test("has the tables that hold rows, whatever they are made of", async () => {
     const path = makeDatabase(`
       CREATE TABLE plain (a TEXT, b TEXT AS (a || a) STORED);

@@ -76,6 +76,19 @@ describe("a task of Cline", () => {
     ]);
   });
 
+  test("keeps the usage of each answer, also where that of another cannot be read", async () => {
+    const usage = JSON.stringify({ tokensIn: 20, tokensOut: 5 });
+    const call = (ts: number, text: string) => ({ ts, type: "say", say: "api_req_started", text });
+    const { entries } = await read(CLINE, TASK, PATH, {
+      "ui_messages.json": [call(1000, '{"request":"cut o'), call(9000, usage)],
+    });
+    const answers = entries.filter(({ role }) => role === "assistant");
+    expect(answers).toMatchObject([
+      { createdAt: 1000, usage: null },
+      { createdAt: 9000, usage: { inputTokens: 20 } },
+    ]);
+  });
+
   test("that was taken back goes on as a branch", async () => {
     const [first, second] = JSON.parse(TASK) as object[];
     const other = { role: "assistant", content: "Another answer." };

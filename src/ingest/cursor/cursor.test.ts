@@ -204,6 +204,19 @@ describe("the database of the editor", () => {
     expect(sessions[0]?.entries).toHaveLength(3);
   });
 
+  test("of earlier versions is not cut because it has many messages", async () => {
+    const said = (i: number) => `${i} ${"said ".repeat(400)}`;
+    const conversation = Array.from({ length: 3_000 }, (_, i) => ({
+      ...{ type: 1 + (i % 2), bubbleId: `b${i}`, text: said(i) },
+    }));
+    const path = makeDatabase({ "composerData:o1": { conversation, createdAt: 1 } });
+    const { sessions, problems } = await readWith(CURSOR_EDITOR, "", { path });
+    expect(sessions[0]?.entries).toHaveLength(3_000);
+    const texts = sessions[0]?.entries.map(({ blocks }) => (blocks[0] as { text: string }).text);
+    expect(texts?.every((text, i) => text.trim() === said(i).trim())).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
   test("of earlier versions has the messages in the record, or tabs", async () => {
     const old = { conversation: [{ type: 1, bubbleId: "x", text: "Hello." }], createdAt: 1 };
     const tabs = {
