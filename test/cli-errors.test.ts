@@ -159,11 +159,7 @@ describe("what is not there, or in the way", () => {
     chmodSync(folder, 0o755);
     chmodSync(place, 0o777);
     chmodSync(file, 0o444);
-    // Permissions mean nothing to root, so root becomes somebody else.
-    const options = {
-      env: { HOME: folder, BACKSCROLL_DB: file },
-      ...(process.getuid?.() === 0 ? { uid: 65_534 } : {}),
-    };
+    const options = { env: { HOME: folder, BACKSCROLL_DB: file }, isBound: true };
     const read = await runCli(["list"], options);
     expect([read.code, read.stdout]).toEqual([0, expect.stringContaining("kept")]);
     const written = await runCli(["append", "kept", "x"], options);

@@ -14,7 +14,7 @@ let lines: AsyncIterator<unknown>;
 let address: string;
 
 beforeAll(async () => {
-  const script = join(import.meta.dirname, "../support/restartable-postgres.ts");
+  const script = join(import.meta.dirname, "../support/postgres-process.ts");
   database = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
   if (database.stdout === null) throw new Error("no output");
   lines = on(createInterface(database.stdout), "line");

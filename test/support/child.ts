@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { inject } from "vitest";
+import { boundByPermissions } from "./permissions.ts";
 
 /** Where the processes were put together; undefined if they run from their sources. */
 const bundled = inject("children");
@@ -32,17 +33,24 @@ export class Child {
   #isOver = false;
 
   /**
-   * `file` is a module of this folder that waits for one message: its task. `uid` is the user that
-   * it runs as; `limits` are shell commands that bound what it may use.
+   * `file` is a module of this folder that waits for one message: its task. With `isBound` file
+   * permissions bind it, also as root; `limits` are shell commands that bound what it may use.
    */
-  constructor(file: string, options: { readonly uid?: number; readonly limits?: string } = {}) {
+  constructor(
+    file: string,
+    options: { readonly isBound?: boolean; readonly limits?: string } = {},
+  ) {
     const node = [process.execPath, codeFile(file)];
     const shell = ["sh", "-c", `${options.limits}; exec "$0" "$@"`];
     const [command = "", ...args] = options.limits === undefined ? node : [...shell, ...node];
-    this.#process = spawn(command, args, {
+    const run =
+      options.isBound === true
+        ? boundByPermissions(command, args)
+        : { file: command, args, user: {} };
+    this.#process = spawn(run.file, run.args, {
+      ...run.user,
       env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
-      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     });
     this.#process.stdout?.setEncoding("utf8").on("data", (text: string) => this.#take(text));
     this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => {

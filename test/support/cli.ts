@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { boundByPermissions } from "./permissions.ts";
 
 export const ROOT: string = join(import.meta.dirname, "../..");
 
@@ -20,8 +21,8 @@ export interface RunOptions {
   readonly node?: string;
   /** Another program than the checkout's own. */
   readonly bin?: string;
-  /** Runs as this user and group, where the caller may do so. */
-  readonly uid?: number;
+  /** File permissions bind the command, also as root. */
+  readonly isBound?: boolean;
 }
 
 /** Runs `backscroll` with `args`. */
@@ -45,13 +46,14 @@ export function environmentOf(env: Record<string, string> = {}): Record<string, 
 }
 
 export function run(file: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, input, cwd = ROOT, uid } = options;
+  const { env = {}, input, cwd = ROOT, isBound = false } = options;
+  const command = isBound ? boundByPermissions(file, args) : { file, args, user: {} };
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, {
+    const child = spawn(command.file, command.args, {
+      ...command.user,
       cwd,
       env: environmentOf(env),
       stdio: ["pipe", "pipe", "pipe"],
-      ...(uid === undefined ? {} : { uid, gid: uid }),
     });
     let stdout = "";
     let stderr = "";

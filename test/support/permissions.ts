@@ -1,0 +1,27 @@
+/**
+ * Commands that file permissions bind: root passes over them, so root gives its capabilities up.
+ *
+ * Without capabilities it still owns its files and enters its own folders, so that a checkout in a
+ * folder of root's runs, too. Where `setpriv` is missing, the command runs as `nobody`.
+ */
+
+import { spawnSync } from "node:child_process";
+
+const NOBODY = 65_534;
+const SETPRIV = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--"] as const;
+
+export interface BoundCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** For `spawn`: the user that the command runs as. */
+  readonly user: { readonly uid?: number; readonly gid?: number };
+}
+
+export function boundByPermissions(file: string, args: readonly string[]): BoundCommand {
+  if (process.getuid?.() !== 0) return { file, args, user: {} };
+  const [command, ...flags] = SETPRIV;
+  const works = spawnSync(command, [...flags, "true"]).status === 0;
+  return works
+    ? { file: command, args: [...flags, file, ...args], user: {} }
+    : { file, args, user: { uid: NOBODY, gid: NOBODY } };
+}
