@@ -5,7 +5,11 @@ import { LongFirst } from "./test/support/long-first.ts";
 /** `npm test` has just built the package: commands that tests start may run what was built. */
 const isBuilt =
   process.env["npm_lifecycle_event"] === "test" || process.env["BACKSCROLL_BUILT"] !== undefined;
-const env = isBuilt ? { BACKSCROLL_BUILT: "1" } : {};
+const env = {
+  ...(isBuilt ? { BACKSCROLL_BUILT: "1" } : {}),
+  // No search of a test is partial because the machine is busy. Tests of deadlines name their own.
+  BACKSCROLL_SEARCH_DEADLINE_MS: "600000",
+};
 
 /** So may the threads of stores that tests open: most of a test was the start of its threads. */
 const alias = isBuilt
@@ -16,6 +20,8 @@ const alias = isBuilt
       },
     ]
   : [];
+
+const setupFiles = ["./test/support/fixed-seeds.ts"];
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -32,6 +38,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "unit",
           env,
+          setupFiles,
           include: ["src/**/*.test.ts"],
           // One set of modules for all files of a worker: loading them anew took a third of the time.
           isolate: false,
@@ -46,6 +53,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "e2e",
           env,
+          setupFiles,
           include: ["test/**/*.test.ts"],
           isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.

@@ -24,7 +24,11 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models">
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
   const { models = {}, ...rest } = options;
   // Before the store is opened: what is wrong with an argument leaves nothing to close.
-  const engineOptions: EngineOptions = { ...rest, models: toTextModels(models) };
+  const engineOptions: EngineOptions = {
+    ...searchDeadline(process.env["BACKSCROLL_SEARCH_DEADLINE_MS"]),
+    ...rest,
+    models: toTextModels(models),
+  };
   return new Engine(await openStore(address, options), engineOptions);
 }
 
@@ -54,6 +58,17 @@ export function backendOf(address: string): "sqlite" | "postgres" {
     throw invalidAddress(`${scheme}:// ${way}`);
   }
   return "sqlite";
+}
+
+/** What the environment says about every search of this process: a slow machine may need more. */
+function searchDeadline(variable: string | undefined): Pick<EngineOptions, "searchDeadlineMs"> {
+  if (variable === undefined || variable === "") return {};
+  if (/^[1-9]\d{0,8}$/.test(variable)) return { searchDeadlineMs: Number(variable) };
+  throw new BackscrollError(
+    "invalid_input",
+    `BACKSCROLL_SEARCH_DEADLINE_MS must be a whole number of milliseconds, and is ${JSON.stringify(variable)}`,
+    { details: { field: "BACKSCROLL_SEARCH_DEADLINE_MS" } },
+  );
 }
 
 function toTextModels(

@@ -8,13 +8,14 @@ import { Child } from "./support/child.ts";
 import { createFolder } from "./support/folder.ts";
 import type { OpenedStore, OpenRace } from "./support/open-racer.ts";
 import { createDatabase } from "./support/postgres.ts";
+import { repeats } from "./support/repeats.ts";
 
 const PROCESSES = 8;
 
-/** How many appends each process makes, to the shared session and to its own: 500 at least. */
+/** How many appends each process makes, to the shared session and to its own. */
 const BACKENDS: readonly [string, number, () => Promise<string>][] = [
-  ["SQLite", 500, () => Promise.resolve(join(createFolder(), "concurrency.db"))],
-  ["PostgreSQL", 250, createDatabase],
+  ["SQLite", repeats(100, 500), () => Promise.resolve(join(createFolder(), "concurrency.db"))],
+  ["PostgreSQL", repeats(60, 250), createDatabase],
 ];
 
 describe.each(BACKENDS)("on %s", (_, appends, newAddress) => {

@@ -17,19 +17,22 @@ import { Child, codeFile } from "./support/child.ts";
 import { createFolder } from "./support/folder.ts";
 import type { IndexTask } from "./support/index-task.ts";
 import { createDatabase } from "./support/postgres.ts";
+import { SEED, seeded } from "./support/random.ts";
+import { repeats } from "./support/repeats.ts";
 
 const LEASE_MS = 40;
 const TENANT = "default";
+const random = seeded(SEED);
 const INDEX_OF_CHILDREN = pathToFileURL(
   codeFile("../../src/store/cases/trivial-index.cases.ts"),
 ).href;
 
-test("killed on SQLite, 80 times", async () => {
-  await killKeepers(join(createFolder(), "crash.db"), 40);
+test("killed on SQLite", async () => {
+  await killKeepers(join(createFolder(), "crash.db"), repeats(10, 100));
 });
 
-test("killed on PostgreSQL, 20 times", async () => {
-  await killKeepers(await createDatabase(), 10);
+test("killed on PostgreSQL", async () => {
+  await killKeepers(await createDatabase(), repeats(4, 40));
 });
 
 /** In each round two processes share the store until both are killed. */
@@ -73,8 +76,8 @@ function start(): Child[] {
 
 /** Each is killed somewhere in a flush or a merge. */
 async function liveAndDie(child: Child): Promise<void> {
-  await child.until(1 + Math.random() * 8);
-  await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
+  await child.until(1 + random() * 8);
+  await new Promise((resolve) => setTimeout(resolve, random() * 8));
   const { signal } = await child.kill();
   expect(child.errors).toBe("");
   expect(signal).toBe("SIGKILL");

@@ -6,6 +6,7 @@ import type { Access } from "../model/access.ts";
 import type { ChangeAuthor } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, createUlids, type IdSource } from "../model/ids.ts";
+import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
@@ -28,6 +29,11 @@ export interface EngineOptions {
   readonly flushMs?: number;
   /** How long an open message outlives its writer's last sign of life: 30 s if left out. */
   readonly leaseMs?: number;
+  /**
+   * After so many milliseconds a search answers with what it has found until then: 500 if left out.
+   * A call's own `deadlineMs` comes first.
+   */
+  readonly searchDeadlineMs?: number;
   /** Language models by name, such as `default` and `fast`; none is needed. */
   readonly models?: Readonly<Record<string, TextModel>>;
   /** How tokens are counted where no provider did: a quarter of the bytes if left out. */
@@ -66,6 +72,11 @@ export class Engine extends TenantEngine {
       newId: createUlids(source),
       flushMs: checkDuration(options.flushMs ?? 250, "flushMs", 0),
       leaseMs: checkDuration(options.leaseMs ?? 30_000, "leaseMs", 100),
+      searchDeadlineMs: checkDuration(
+        options.searchDeadlineMs ?? SEARCH_DEADLINE_MS,
+        "searchDeadlineMs",
+        1,
+      ),
       openMessages: new Set(),
       estimates: new ContextEstimates(),
     });

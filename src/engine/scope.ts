@@ -17,6 +17,8 @@ export interface Scope {
   readonly models: Readonly<Record<string, TextModel>>;
   now(): number;
   newId(): string;
+  /** How long a search may take whose caller names no deadline. */
+  readonly searchDeadlineMs: number;
   /** How long chunks of an open message may wait before they are stored. */
   readonly flushMs: number;
   /** The messages that are being written in this process, of every tenant: closing stores them. */

@@ -7,7 +7,6 @@ import {
   MAX_HITS,
   MAX_QUERY_BYTES,
   MAX_WINDOW,
-  SEARCH_DEADLINE_MS,
 } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { memoryKey } from "../search/index/add-feed.ts";
@@ -72,7 +71,7 @@ export interface SearchInput {
   readonly ranking?: "default" | "seed" | Partial<RankingProfile>;
   /** Adds what each score is made of. */
   readonly explain?: boolean;
-  /** After so many milliseconds the answer is what was found until then: 500 if left out. */
+  /** After so many milliseconds the answer is what was found until then: 500, or what `open` was told. */
   readonly deadlineMs?: number;
 }
 
@@ -113,7 +112,7 @@ export async function searchSessions(
     branches: checkOneOf(input.branches ?? "active", ["active", "all"], "branches"),
     profile: toProfile(input.ranking ?? "default"),
     explain: checkFlag(input.explain ?? false, "explain"),
-    deadlineMs: checkCount(input.deadlineMs ?? SEARCH_DEADLINE_MS, "deadlineMs"),
+    deadlineMs: checkCount(input.deadlineMs ?? scope.searchDeadlineMs, "deadlineMs"),
   });
   return result;
 }

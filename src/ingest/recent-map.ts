@@ -22,7 +22,10 @@ export class RecentMap<K, V extends NonNullable<unknown> | null> {
   #newer = new Map<K, V>();
   #older: Map<K, V> | undefined;
 
-  /** Holds `limit` keys at most. Half as many, those that were set last, are never forgotten. */
+  /**
+   * Holds `limit` keys at most. A key is forgotten only after half as many others have been set
+   * since it was.
+   */
   constructor(limit: number, entries: Iterable<readonly [K, V]> = []) {
     this.#half = Math.max(1, Math.floor(limit / 2));
     for (const [key, value] of entries) this.set(key, value);
@@ -42,8 +45,8 @@ export class RecentMap<K, V extends NonNullable<unknown> | null> {
   }
 
   set(key: K, value: V): void {
-    this.#older?.delete(key);
-    if (this.#newer.size === this.#half && !this.#newer.has(key)) {
+    this.delete(key);
+    if (this.#newer.size === this.#half) {
       this.#older = this.#newer;
       this.#newer = new Map();
     }

@@ -1,5 +1,6 @@
 import { piPolicy } from "../../src/gateway/index.ts";
 import { createDatabase } from "../support/postgres.ts";
+import { repeats } from "../support/repeats.ts";
 import { loopCases } from "./loop.cases.ts";
 
-loopCases(piPolicy(), 3, { turns: 120, newAddress: createDatabase });
+loopCases(piPolicy(), 3, { turns: repeats(100, 300), newAddress: createDatabase });

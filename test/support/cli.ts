@@ -41,6 +41,7 @@ export function environmentOf(env: Record<string, string> = {}): Record<string, 
     TZ: "UTC",
     NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compile"),
     ...(process.env["BACKSCROLL_BUILT"] === undefined ? {} : { BACKSCROLL_BUILT: "1" }),
+    BACKSCROLL_SEARCH_DEADLINE_MS: process.env["BACKSCROLL_SEARCH_DEADLINE_MS"] ?? "",
     ...env,
   };
 }

@@ -1,0 +1,20 @@
+/**
+ * Numbers that are random and the same in each run of `npm test`.
+ *
+ * `npm run fuzz` sets `BACKSCROLL_SEED` to another number in each round, and prints it when
+ * something fails.
+ */
+
+/** Where every random number of a run begins. */
+export const SEED: number = Number(process.env["BACKSCROLL_SEED"] ?? 20_261_116);
+
+/** Numbers from 0 to 1, the same for the same seed: mulberry32. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
