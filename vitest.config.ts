@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { LongFirst } from "./test/support/long-first.ts";
+import { isStress } from "./test/support/repeats.ts";
 
 /** `npm test` has just built the package: commands that tests start may run what was built. */
 const isBuilt =
@@ -54,7 +55,7 @@ const config: ViteUserConfig = defineConfig({
           name: "e2e",
           env,
           setupFiles,
-          include: ["test/**/*.test.ts"],
+          include: ["test/**/*.test.ts", ...(isStress ? ["test/**/*.stress.ts"] : [])],
           isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
           testTimeout: 900_000,

@@ -34,7 +34,7 @@ test("a listener that does not read is cut off, and others go on hearing", async
   await using engine = await open(":memory:");
   const acme = engine.forTenant("acme");
   const sessions = await Promise.all(
-    Array.from({ length: 200 }, (_, i) =>
+    Array.from({ length: 800 }, (_, i) =>
       acme.createSession({ agent: "a", createdBy: "ana", id: `${i}${"-long".repeat(24)}` }),
     ),
   );

@@ -34,27 +34,22 @@ async function start(
   return { folders, outcomes, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** How long it takes until `text` is found; fails after five seconds. */
-async function foundAfter(tenant: TenantEngine, text: string): Promise<number> {
-  const started = Date.now();
-  while (Date.now() - started < 5_000) {
-    const { hits } = await tenant.searchSessions(text);
-    if (hits.length > 0) return Date.now() - started;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`${text} was not found`);
+/** Waits until `text` is found. */
+async function found(tenant: TenantEngine, text: string): Promise<void> {
+  const hits = async () => (await tenant.searchSessions(text)).hits.length;
+  await expect.poll(hits, { interval: 20 }).toBeGreaterThan(0);
 }
 
 const line = (text: string) => `${JSON.stringify({ note: text, text })}\n`;
 
-test("a line is found within a second of being written", async () => {
+test("a line is found once the system tells that it was written", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const file = machine.put("notes/project/a.jsonl", notes("first"));
   await using watching = await start(engine, machine);
-  expect(await foundAfter(engine, "first")).toBeLessThan(1_000);
+  await found(engine, "first");
   appendFileSync(file, line("platypus"));
-  expect(await foundAfter(engine, "platypus")).toBeLessThan(1_000);
+  await found(engine, "platypus");
   await watching.stop();
   expect(watching.outcomes).toEqual(["read", "continued"]);
 });
@@ -65,9 +60,9 @@ test("new files and new folders are followed, too", async () => {
   mkdirSync(join(machine.home, "notes"));
   await using _watching = await start(engine, machine);
   const file = machine.put("notes/new/deep/b.jsonl", notes({ text: "wombat", session: "b" }));
-  expect(await foundAfter(engine, "wombat")).toBeLessThan(1_000);
+  await found(engine, "wombat");
   appendFileSync(file, line("quokka"));
-  expect(await foundAfter(engine, "quokka")).toBeLessThan(1_000);
+  await found(engine, "quokka");
 });
 
 test("what the system did not tell is found by looking at everything", async () => {
@@ -77,7 +72,7 @@ test("what the system did not tell is found by looking at everything", async () 
   await using watching = await start(engine, machine, 100);
   expect(watching.folders).toBe(0);
   machine.put("notes/a.jsonl", notes("numbat"));
-  expect(await foundAfter(engine, "numbat")).toBeLessThan(3_000);
+  await found(engine, "numbat");
 });
 
 test("the time that ingesting takes is not counted as looking", async () => {
@@ -99,10 +94,13 @@ test("the time that ingesting takes is not counted as looking", async () => {
   const onLooked = (ms: number) => {
     looked += ms;
   };
+  const started = performance.now();
   const { totals } = await machine.run(engine, { sources: [slow], onLooked });
+  const took = performance.now() - started;
   expect(totals.entries).toBe(1);
   expect(looked).toBeGreaterThan(0);
-  expect(looked).toBeLessThan(500);
+  // The 500 ms of reading are in one and not in the other; a timer may be a millisecond early.
+  expect(looked).toBeLessThan(took - 498);
 });
 
 test("looking takes 1 % of the time, and is put off for five minutes at most", () => {
@@ -112,7 +110,7 @@ test("looking takes 1 % of the time, and is put off for five minutes at most", (
   expect(waitAfter(60_000, 900_000)).toBe(900_000);
 });
 
-test("a step with a file of its own is found within a second, too", async () => {
+test("a step with a file of its own is found, too", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const agent = { agent: "a", created_by: "u", created_at: "2026-05-04T10:00:00Z" };
@@ -124,15 +122,15 @@ test("a step with a file of its own is found within a second, too", async () => 
   const session = { id: "ses_1", projectID: "p", directory: "/srv", version: "1", time };
   machine.put(`${storage}/session/p/ses_1.json`, JSON.stringify(session));
   await using _watching = await start(engine, machine, 60_000, [CRABTALK, OPENCODE_FILES]);
-  await foundAfter(engine, "echidna");
+  await found(engine, "echidna");
   machine.put(`${folder}/step-000002`, JSON.stringify({ role: "assistant", content: "potoroo" }));
-  expect(await foundAfter(engine, "potoroo")).toBeLessThan(1_000);
+  await found(engine, "potoroo");
   const part = { id: "prt_1", messageID: "msg_1", type: "text", text: "bandicoot" };
   machine.put(`${storage}/part/msg_1/prt_1.json`, JSON.stringify(part));
   const message = { id: "msg_1", sessionID: "ses_1", role: "user", time };
   machine.put(`${storage}/message/ses_1/msg_1.json`, JSON.stringify(message));
   // The folder of messages was not there to be watched; its parent tells of it.
-  expect(await foundAfter(engine, "bandicoot")).toBeLessThan(1_000);
+  await found(engine, "bandicoot");
 });
 
 test("a deleted file is no failure, and its session stays", async () => {
@@ -142,7 +140,7 @@ test("a deleted file is no failure, and its session stays", async () => {
   await using watching = await start(engine, machine);
   rmSync(file);
   machine.put("notes/b.jsonl", notes({ text: "dugong", session: "b" }));
-  await foundAfter(engine, "dugong");
+  await found(engine, "dugong");
   await watching.stop();
-  expect(await foundAfter(engine, "bilby")).toBeLessThan(1_000);
+  await found(engine, "bilby");
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createFolder } from "../../test/support/folder.ts";
 import { textOf } from "../model/block.ts";
 import { MAX_CONTENT_BYTES } from "../model/limits.ts";
 import { open } from "../open.ts";
@@ -12,8 +13,8 @@ import type { SessionHandle } from "./session-handle.ts";
 let engine: Engine;
 let session: SessionHandle;
 
-async function start(options: EngineOptions = {}): Promise<void> {
-  engine = await open(":memory:", options);
+async function start(options: EngineOptions = {}, address = ":memory:"): Promise<void> {
+  engine = await open(address, options);
   session = await engine.createSession({ agent: "test", createdBy: "test" });
 }
 
@@ -31,11 +32,7 @@ async function feed(): Promise<string[]> {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error("it never happened");
+  await expect.poll(condition, { interval: 5 }).toBe(true);
 }
 
 describe("writing", () => {
@@ -45,7 +42,6 @@ describe("writing", () => {
     await using message = await session.openMessage({ role: "assistant" });
     const before = performance.now();
     await message.write("hello");
-    expect(await storedText(message.id)).toBe("");
     await until(async () => (await storedText(message.id)) === "hello");
     expect(performance.now() - before).toBeGreaterThanOrEqual(38);
   });
@@ -198,9 +194,16 @@ describe("abort and dispose", () => {
 describe("the lease", () => {
   test("is renewed while the writer is silent", async () => {
     await engine.close();
-    await start({ flushMs: 600_000, leaseMs: 2_000 });
+    const file = join(createFolder(), "store.db");
+    // Renewed every third of it.
+    await start({ flushMs: 600_000, leaseMs: 6_000 }, file);
     const message = await session.openMessage({ role: "assistant" });
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const expiry = () => {
+      using db = new DatabaseSync(file, { readOnly: true });
+      return Number(db.prepare("SELECT max(expires_at) AS at FROM streams").get()?.["at"]);
+    };
+    const first = expiry();
+    await expect.poll(expiry, { interval: 100 }).toBeGreaterThan(first);
     expect((await engine.sweep()).abortedMessages).toEqual([]);
     await message.write("after a long thought");
     expect((await message.commit()).status).toBe("committed");

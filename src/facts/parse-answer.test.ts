@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cpuMs } from "../../test/support/cpu-time.ts";
 import { parseFacts, saysNothing } from "./parse-answer.ts";
 
 const LINE = '{"subject": "Ana", "predicate": "lives in", "object": "Lisbon", "entry": 3}';
@@ -93,9 +94,11 @@ describe("whatever the answer", () => {
         expect(parseFacts(text).unread).toBeGreaterThanOrEqual(0);
       }),
     );
-    const start = performance.now();
-    for (const piece of ["[", "{", '{"', "[]", '{"a":', '"', "{}"])
-      parseFacts(piece.repeat(50_000));
-    expect(performance.now() - start).toBeLessThan(5_000);
+    const cost = cpuMs(() => {
+      for (const piece of ["[", "{", '{"', "[]", '{"a":', '"', "{}"]) {
+        parseFacts(piece.repeat(50_000));
+      }
+    });
+    expect(cost).toBeLessThan(5_000);
   });
 });

@@ -93,8 +93,7 @@ class Load {
 
   async untilAcknowledged(count: number): Promise<void> {
     const start = this.#total;
-    for (const end = Date.now() + 60_000; this.#total - start < count; ) {
-      if (Date.now() > end) throw new Error(`only ${this.#total - start} of ${count} in a minute`);
+    while (this.#total - start < count) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

@@ -12,16 +12,20 @@ import type { Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
 import { holdLease } from "./hold-lease.ts";
 
-/** How many leases the store knows of. */
-async function leasesIn(address: string): Promise<number> {
-  const sql = "SELECT count(*) AS count FROM leases";
-  if (/^postgres/.test(address)) return Number((await query(address, sql))[0]?.["count"]);
-  const db = new DatabaseSync(address, { readOnly: true });
-  try {
-    return Number(db.prepare(sql).get()?.["count"]);
-  } finally {
-    db.close();
-  }
+/** The leases that the store knows of: how many, and when the last one runs out. */
+async function leasesIn(address: string): Promise<{ count: number; expiresAt: number }> {
+  const sql = "SELECT count(*) AS count, max(expires_at) AS expires_at FROM leases";
+  const read = async () => {
+    if (/^postgres/.test(address)) return (await query(address, sql))[0];
+    const db = new DatabaseSync(address, { readOnly: true });
+    try {
+      return db.prepare(sql).get();
+    } finally {
+      db.close();
+    }
+  };
+  const row = await read();
+  return { count: Number(row?.["count"]), expiresAt: Number(row?.["expires_at"]) };
 }
 
 const BACKENDS: readonly [string, () => Promise<string>][] = [
@@ -29,8 +33,11 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["PostgreSQL", createDatabase],
 ];
 
-/** Short, as some cases have to wait for it; long enough for a machine with much to do. */
-const durationMs = 600;
+/** Longer than a busy machine keeps a holder from renewing it. */
+const durationMs = 30_000;
+
+/** For cases that wait until a lease is renewed, every third of it. */
+const renewedMs = 6_000;
 
 async function opened(address: string): Promise<Engine> {
   const engine = await open(address, { inThread: true });
@@ -135,11 +142,11 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     onTestFinished(() => store.close());
     for (let i = 0; i < 3; i++) await store.takeLease(`dead ${i}`, "somebody", 0);
     await engine.holdLease("job", { durationMs: 30_000 }, async () => {
-      expect(await leasesIn(address)).toBe(4);
+      expect((await leasesIn(address)).count).toBe(4);
       await engine.sweepAll();
-      expect(await leasesIn(address)).toBe(1);
+      expect((await leasesIn(address)).count).toBe(1);
     });
-    expect(await leasesIn(address)).toBe(0);
+    expect((await leasesIn(address)).count).toBe(0);
   });
 
   test("is kept for as long as the work takes, and given up when it is stopped", async () => {
@@ -150,18 +157,21 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     const working = new Promise<AbortSignal>((resolve) => {
       begun = resolve;
     });
-    const holding = first.holdLease("job", { durationMs, signal: stop.signal }, async (signal) => {
+    const options = { durationMs: renewedMs, signal: stop.signal };
+    const holding = first.holdLease("job", options, async (signal) => {
       begun(signal);
       await aborted(signal);
       // As what is interrupted usually ends.
       signal.throwIfAborted();
     });
     const signal = await working;
+    const { expiresAt } = await leasesIn(address);
     let taken = false;
-    const waiting = second.holdLease("job", { durationMs }, async () => {
+    const waiting = second.holdLease("job", { durationMs: 300 }, async () => {
       taken = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 2 * durationMs));
+    const renewed = async () => (await leasesIn(address)).expiresAt;
+    await expect.poll(renewed, { interval: 100 }).toBeGreaterThan(expiresAt);
     expect([taken, signal.aborted]).toEqual([false, false]);
     stop.abort();
     await holding;
@@ -202,7 +212,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
   test("stops the work when the store is closed under it", async () => {
     const engine = await open(await newAddress());
     let isStopped = false;
-    const holding = engine.holdLease("job", { durationMs }, async (signal) => {
+    const holding = engine.holdLease("job", { durationMs: 900 }, async (signal) => {
       await engine.close();
       await aborted(signal);
       isStopped = true;
@@ -272,7 +282,7 @@ describe("a lease that is lost", () => {
     };
     const watched = { takeLease: take, dropLease: store.dropLease };
     let begun = 0;
-    await holdLease({ ...claimed, durationMs: 900, store: watched }, async (signal) => {
+    await holdLease({ ...claimed, durationMs: renewedMs, store: watched }, async (signal) => {
       begun++;
       lock();
       await expect.poll(() => asked).toEqual(["true", "store_busy", "true"]);
