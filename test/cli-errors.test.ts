@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/commands/index.ts";
+import { commandHelp } from "../src/cli/help.ts";
 import { open } from "../src/open.ts";
 import { environmentOf, type Ran, ROOT, run, runCli } from "./support/cli.ts";
 
@@ -202,16 +203,16 @@ describe("help", () => {
     const overview = await cli(["--help"]);
     expect([overview.code, overview.stderr]).toEqual([0, ""]);
     expect((await cli(["help"])).stdout).toBe(overview.stdout);
-    await Promise.all(
-      COMMANDS.map(async ({ name }) => {
-        expect(overview.stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
-        const help = await cli([...name.split(" "), "--help"]);
-        expect([help.code, help.stderr], name).toEqual([0, ""]);
-        expect(help.stdout).toMatch(new RegExp(`^Usage: backscroll ${name}`));
-        expect(help.stdout).toMatch(new RegExp(`^ {2}backscroll ${name}`, "m"));
-      }),
-    );
-    expect((await cli(["help", "show"])).stdout).toContain("Usage: backscroll show SESSION");
+    for (const command of COMMANDS) {
+      const { name } = command;
+      expect(overview.stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+      expect(commandHelp(command)).toMatch(new RegExp(`^Usage: backscroll ${name}`));
+      expect(commandHelp(command)).toMatch(new RegExp(`^ {2}backscroll ${name}`, "m"));
+    }
+    const show = COMMANDS.find(({ name }) => name === "show");
+    const help = await cli(["show", "--help"]);
+    expect([help.code, help.stderr, help.stdout]).toEqual([0, "", show && commandHelp(show)]);
+    expect((await cli(["help", "show"])).stdout).toBe(help.stdout);
     expect((await cli(["memory", "--help"])).stdout).toContain("backscroll memory put");
   });
 

@@ -17,6 +17,7 @@ import {
   type SessionHandle,
 } from "../src/index.ts";
 import { requestViolations, VIOLATIONS } from "./support/provider-rules/index.ts";
+import { repeats } from "./support/repeats.ts";
 
 /** One thing that happens in a session. */
 type Step =
@@ -109,7 +110,7 @@ test("any conversation, however often it is compacted, gives a valid and complet
       fc.integer({ min: 400, max: 6_000 }),
       (first, steps, budget) => live(engine, first, steps, budget),
     ),
-    { numRuns: 20 },
+    { numRuns: repeats(6, 40) },
   );
 });
 
@@ -129,7 +130,7 @@ test("after each of twenty compactions in a row, a waiting message can be put to
       ),
       (cycles) => compactOften(engine, cycles),
     ),
-    { numRuns: 5 },
+    { numRuns: repeats(2, 10) },
   );
 });
 

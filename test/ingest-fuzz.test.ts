@@ -7,6 +7,7 @@ import { BackscrollError } from "../src/model/errors.ts";
 import type { JsonObject } from "../src/model/json.ts";
 import { open } from "../src/open.ts";
 import { readWith } from "./support/reading.ts";
+import { repeats } from "./support/repeats.ts";
 import { fixture, importText, readWhole } from "./support/transcripts.ts";
 
 /** Damaged files: nothing throws, and what is whole is not lost with what is not. */
@@ -39,11 +40,11 @@ const FIXTURES = [
   "qwen-code/chat.jsonl",
 ];
 
-/** Damaged files of all formats together; `FUZZ=20000 npx vitest run test/ingest-fuzz.test.ts` for more. */
-const RUNS = Math.ceil(Number(process.env["FUZZ"] ?? 2000) / FIXTURES.length);
+/** Damaged files of each format. */
+const RUNS = repeats(20, 500);
 
 /** Storing takes longer than reading. */
-const STORED_RUNS = Math.ceil(Number(process.env["FUZZ"] ?? 1500) / 10);
+const STORED_RUNS = repeats(40, 1_000);
 
 const mutation = fc.record({
   how: fc.constantFrom("cut", "flip", "double", "swap", "splice", "drop"),

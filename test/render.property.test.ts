@@ -5,8 +5,9 @@ import { PROVIDERS, renderContext } from "../src/context/render/render.ts";
 import { VIOLATIONS } from "./support/provider-rules/index.ts";
 import { stringsIn } from "./support/provider-rules/wire.ts";
 import { randomContext } from "./support/random-context.ts";
+import { repeats } from "./support/repeats.ts";
 
-const RUNS = { numRuns: 700 };
+const RUNS = { numRuns: repeats(120, 700) };
 
 describe.each(PROVIDERS)("any context, rendered for %s", (provider) => {
   test("breaks none of its rules", () => {

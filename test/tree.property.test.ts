@@ -10,6 +10,7 @@ import {
   type SessionHandle,
   textOf,
 } from "../src/index.ts";
+import { repeats } from "./support/repeats.ts";
 import { isNode, type Node, TreeModel } from "./support/tree-model.ts";
 
 test("the store and a naive tree agree after any history", async () => {
@@ -25,7 +26,7 @@ test("the store and a naive tree agree after any history", async () => {
         await world.compare(pick);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: repeats(40, 400) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { repeats } from "../../test/support/repeats.ts";
 import { pairsOf, strategies, transcripts } from "./plan.cases.ts";
 import { type CompactionPlan, type PlanItem, type PlanOptions, planCompaction } from "./plan.ts";
 
@@ -101,7 +102,7 @@ test("a plan parts no pair, covers nothing that must stay, and adds up", () => {
     fc.property(transcripts, strategies, limits, (items, strategy, limit) => {
       check(items, options(strategy, limit));
     }),
-    { numRuns: 2_000 },
+    { numRuns: repeats(300, 2_000) },
   );
 });
 
@@ -123,7 +124,7 @@ test("the limit is reached whenever the pinned part and the pending turn allow i
           );
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: repeats(300, 2_000) },
   );
 });
 
@@ -152,6 +153,6 @@ test("over twenty compactions every message is kept or covered exactly once", ()
       expect([...covered, ...left].sort()).toEqual(all.map(({ id }) => id).sort());
       expect(left).toEqual(left.toSorted((a, b) => Number(a) - Number(b)));
     }),
-    { numRuns: 200 },
+    { numRuns: repeats(50, 200) },
   );
 });

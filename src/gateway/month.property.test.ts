@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { repeats } from "../../test/support/repeats.ts";
 import type { GatewayConfigInput } from "./config/gateway-config.ts";
 import { testGateway } from "./gateway.cases.ts";
 import type { InboundMessage } from "./inbound-message.ts";
@@ -116,7 +117,7 @@ test.each(["2026-03-15T10:00:00Z", "2026-10-10T10:00:00Z"])(
           expect(history.map(({ sessionId }) => sessionId)).toEqual(sessions.toReversed());
         }
       }),
-      { numRuns: 10 },
+      { numRuns: repeats(4, 20) },
     );
     expect(resets).toBeGreaterThan(100);
   },

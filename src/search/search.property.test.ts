@@ -9,6 +9,7 @@ import {
   text,
 } from "../../test/support/index-fixture.ts";
 import type { ModelMessage } from "../../test/support/index-model.ts";
+import { repeats } from "../../test/support/repeats.ts";
 import type { SearchRequest } from "./request.ts";
 import { type RankingProfile, SEED_PROFILE } from "./score/profile.ts";
 
@@ -77,7 +78,7 @@ describe("the index ranks as the plain formula does", () => {
           for (const one of queries) expectSame(fixture, brute, one);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: repeats(50, 300) },
     );
   });
 
@@ -108,7 +109,7 @@ describe("the index ranks as the plain formula does", () => {
           expectSame(fixture, new BruteForce(fixture.model), asked);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: repeats(20, 120) },
     );
   });
 
@@ -133,7 +134,7 @@ describe("the index ranks as the plain formula does", () => {
         fixture.run({ do: "merge" });
         expectSame(fixture, new BruteForce(fixture.model), asked);
       }),
-      { numRuns: 100 },
+      { numRuns: repeats(30, 200) },
     );
   });
 
@@ -162,7 +163,7 @@ describe("the index ranks as the plain formula does", () => {
           expectSame(fixture, brute, one, { profile: { ...SEED_PROFILE, ...weights } });
         },
       ),
-      { numRuns: 60 },
+      { numRuns: repeats(20, 120) },
     );
   });
 
@@ -190,7 +191,7 @@ describe("the index ranks as the plain formula does", () => {
           accepts: ({ time }) => time >= since,
         });
       }),
-      { numRuns: 60 },
+      { numRuns: repeats(20, 120) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { repeats } from "../../../test/support/repeats.ts";
 import { type LongLine, splitLines } from "../lines.ts";
 import { cutLine, MAX_LINE_LENGTH } from "./cut-values.ts";
 import { CONVERSATION, CutLine, CutText } from "./long-line.ts";
@@ -48,7 +49,7 @@ describe("a line that is cut as it comes", () => {
         const text = JSON.stringify(record);
         expect(cut(text, pieces)).toEqual({ text });
       }),
-      { numRuns: 300 },
+      { numRuns: repeats(100, 600) },
     );
   });
 
@@ -69,7 +70,7 @@ describe("a line that is cut as it comes", () => {
         expect(text.startsWith(kept)).toBe(true);
         expect(JSON.stringify(kept).length + Number(lost)).toBe(JSON.stringify(text).length);
       }),
-      { numRuns: 40 },
+      { numRuns: repeats(10, 80) },
     );
   });
 

@@ -1,14 +1,19 @@
 import { createDatabase, createIcuDatabase } from "../../../test/support/postgres.ts";
+import { isStress } from "../../../test/support/repeats.ts";
 import type { OpenedStore } from "../cases/fixture.cases.ts";
 import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
-import { storeCases } from "../store.cases.ts";
+import { ALL_CASES, SORTING_CASES, storeCases } from "../store.cases.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 /** The cases do the upkeep themselves. */
 const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
 storeCases("PostgreSQL", () => open(createDatabase()));
-storeCases("PostgreSQL, in a database that sorts by language", () => open(createIcuDatabase()));
+storeCases(
+  "PostgreSQL, in a database that sorts by language",
+  () => open(createIcuDatabase()),
+  isStress ? ALL_CASES : SORTING_CASES,
+);
 
 async function open(database: Promise<string>): Promise<OpenedStore> {
   const address = await database;
