@@ -6,11 +6,13 @@
  */
 
 import { promises } from "node:fs";
-import { HEADER_BYTES } from "./log-format.ts";
+import { FRAME_HEADER_BYTES, HEADER_BYTES } from "./log-format.ts";
 import { type LogLoss, LogScan } from "./log-scan.ts";
 
-/** The most that is in memory at a time; at least two frames of the largest page. */
-const SLICE_BYTES = 1024 * 1024;
+/** The most that is in memory at a time. */
+const SLICE_BYTES = 2 * 1024 * 1024;
+/** Of the largest page, 64 KB: a log whose header is damaged is known by its first two frames. */
+const START_BYTES = HEADER_BYTES + 2 * (FRAME_HEADER_BYTES + 65_536);
 
 /** Undefined if nothing is lost, or there is no log. Throws what reading it does. */
 export async function scanLog(path: string): Promise<LogLoss | undefined> {
@@ -33,12 +35,13 @@ async function openLog(path: string): Promise<promises.FileHandle | undefined> {
 }
 
 async function scanFile(file: promises.FileHandle): Promise<LogLoss | undefined> {
-  const buffer = Buffer.allocUnsafeSlow(SLICE_BYTES);
-  const start = await readSlice(file, buffer, 0);
-  const scan = LogScan.begin(start);
+  const { size } = await file.stat();
+  if (size === 0) return undefined;
+  const buffer = Buffer.allocUnsafeSlow(Math.min(SLICE_BYTES, Math.max(START_BYTES, size)));
+  const scan = LogScan.begin(await readSlice(file, buffer.subarray(0, START_BYTES), 0));
   if (scan === undefined) return undefined;
   const { frameBytes } = scan;
-  const sliceBytes = Math.floor(SLICE_BYTES / frameBytes) * frameBytes;
+  const sliceBytes = Math.floor(buffer.length / frameBytes) * frameBytes;
   for (let position = HEADER_BYTES; ; position += sliceBytes) {
     const slice = await readSlice(file, buffer.subarray(0, sliceBytes), position);
     if (slice.length < frameBytes) return scan.finish();
