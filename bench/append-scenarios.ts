@@ -4,10 +4,11 @@
  * A message is 70 words, about 400 bytes: what a turn of a conversation usually has.
  */
 
-import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Durability, type Engine, type MessageInput, open } from "../src/index.ts";
+import { findLoss } from "../src/store/sqlite/opening/look-at-log.ts";
 import { type Figures, peakRssMb, Timings } from "./measure.ts";
 import { Words } from "./synthetic.ts";
 
@@ -95,6 +96,28 @@ export async function appendBatches(task: AppendTask): Promise<Figures> {
   }
   const { p50Ms, p99Ms, perSecond } = timings.figures();
   return { p50Ms, p99Ms, messagesPerSecond: perSecond * 100, rssMb: peakRssMb() };
+}
+
+const LOG_BYTES = 12 * 1024 * 1024;
+
+/** What reading the log takes before SQLite opens a store, for each MB of it. */
+export async function lookAtLog(task: AppendTask): Promise<Figures> {
+  await using engine = await open(task.address, { durability: task.durability, inThread: true });
+  const session = await newSession(engine);
+  const messages = messageSource();
+  const log = `${task.address}-wal`;
+  while (statSync(log).size < LOG_BYTES) await session.append(messages());
+  const megabytes = statSync(log).size / 2 ** 20;
+  // The first is what a process pays that opens one store.
+  const first = new Timings();
+  await first.time(() => findLoss(log));
+  const others = new Timings();
+  for (let i = 1; i < task.count; i++) await others.time(() => findLoss(log));
+  return {
+    firstMsPerMegabyte: first.percentile(50) / megabytes,
+    msPerMegabyte: others.percentile(50) / megabytes,
+    megabytes,
+  };
 }
 
 /** 64 appenders, each with a session of its own, and what is left of the host's event loop. */

@@ -68,6 +68,15 @@ const APPENDS: readonly AppendMeasurement[] = [
   },
 ];
 
+const LOOKS: readonly AppendMeasurement[] = [
+  {
+    name: "look at the write-ahead log",
+    scenario: "lookAtLog",
+    task: { durability: "process", count: 20 },
+    bars: [{ figure: "firstMsPerMegabyte", limit: 10 }],
+  },
+];
+
 /** A page is as fast in a large store as in a small one. */
 const PAGE_BARS: readonly Bar[] = [
   { figure: "p99Ms", limit: 5 },
@@ -131,7 +140,8 @@ class Run {
   }
 
   async all(): Promise<void> {
-    for (const measurement of this.#wanted(APPENDS)) {
+    const looks = this.#backend === "sqlite" ? LOOKS : [];
+    for (const measurement of this.#wanted([...APPENDS, ...looks])) {
       await this.#measure(measurement, () => this.#appendTask(measurement.task));
     }
     await this.#pages(SESSION_PAGES, "fillSessions");

@@ -10,6 +10,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Engine } from "./engine/engine.ts";
 import { BackscrollError } from "./model/errors.ts";
+import type { StoreLoss } from "./model/store-loss.ts";
 import { openStore } from "./open.ts";
 import type { RowBatch } from "./store/records.ts";
 
@@ -20,6 +21,8 @@ export interface CopyReport {
 
 export interface CopyOptions {
   readonly onProgress?: (rows: number) => void;
+  /** As `onLoss` of `open`, of the store that is copied from. */
+  readonly onLoss?: (loss: StoreLoss) => void;
 }
 
 /** Writes a backup of the store at `address` to `file`, which must not exist. */
@@ -83,7 +86,12 @@ async function whenWhole(
 }
 
 async function copyStore(from: string, to: string, options: CopyOptions): Promise<number> {
-  const source = await openStore(from, { readOnly: true, inThread: true });
+  const { onLoss } = options;
+  const source = await openStore(from, {
+    readOnly: true,
+    inThread: true,
+    ...(onLoss === undefined ? {} : { onLoss }),
+  });
   try {
     return await fillStore(source.dump(), to, { ...options, inThread: true });
   } finally {

@@ -143,6 +143,7 @@ export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export type { Route, RouteFields, RouteSession } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
+export type { StoreLoss } from "./model/store-loss.ts";
 export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";

@@ -92,7 +92,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: ["model", "transcript", "search", "store"],
     packages: [
       ...["node:sqlite", "node:worker_threads", "node:fs", "node:os", "node:path", "node:v8"],
-      ...["node:crypto", "node:zlib"],
+      ...["node:crypto", "node:zlib", "node:url"],
     ],
   },
   "store/postgres": {

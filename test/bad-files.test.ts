@@ -5,6 +5,7 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  readdirSync,
   readFileSync,
   statSync,
   truncateSync,
@@ -166,8 +167,54 @@ describe("a store that may only be read", () => {
       expect(codes).toContain(found?.open === "ok" ? found.write : found?.open);
     }
     const reader = await probe(path, { readOnly: true, inThread: true });
-    expect(["ok", "store_read_only", "store_unavailable"]).toContain(reader?.open);
+    expect(reader).toMatchObject({ open: "ok", read: "ok", messages: 50 });
     expect(digest(path)).toBe(before);
+    chmodSync(dirname(path), 0o755);
+  });
+
+  test("in a folder that may not be written, all that was committed is read", async () => {
+    const clean = await createStore();
+    const left = await createStore();
+    const live = await createStore();
+    // A log that was left by a process that died, with and without its index in shared memory.
+    await using writer = await open(live, { inThread: true });
+    const session = await writer.getSession("s");
+    for (let n = 0; n < 5; n++) await session.append({ role: "user", content: `more ${n}` });
+    for (const suffix of ["", "-wal"]) copyFileSync(live + suffix, left + suffix);
+
+    const all = [
+      { path: clean, messages: 50 },
+      { path: live, messages: 55 },
+      { path: left, messages: 55 },
+    ];
+    for (const { path, messages } of all) {
+      const folder = dirname(path);
+      for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o444);
+      chmodSync(folder, 0o555);
+      const names = readdirSync(folder);
+      const found = await probe(path, { readOnly: true, inThread: path !== clean });
+      const codes = { open: "ok", read: "ok", write: "store_read_only" };
+      expect(found).toEqual({ ...codes, messages, losses: 0 });
+      expect(readdirSync(folder)).toEqual(names);
+      for (const name of names) chmodSync(join(folder, name), 0o600);
+      chmodSync(folder, 0o755);
+    }
+  });
+
+  test("in a folder that may not be written, a damaged log is told and cannot be kept", async () => {
+    const live = await createStore();
+    const path = await createStore();
+    await using writer = await open(live, { inThread: true });
+    const session = await writer.getSession("s");
+    for (let n = 0; n < 9; n++) await session.append({ role: "user", content: `more ${n}` });
+    for (const suffix of ["", "-wal"]) copyFileSync(live + suffix, path + suffix);
+    const log = readFileSync(`${path}-wal`);
+    log.writeUInt8(log.readUInt8(log.length >> 1) ^ 1, log.length >> 1);
+    writeFileSync(`${path}-wal`, log);
+    for (const suffix of ["", "-wal"]) chmodSync(path + suffix, 0o444);
+    chmodSync(dirname(path), 0o555);
+    const found = await probe(path, { readOnly: true, inThread: true });
+    expect(found).toMatchObject({ open: "ok", read: "ok", losses: 1 });
     chmodSync(dirname(path), 0o755);
   });
 

@@ -191,6 +191,8 @@ async function checkShared(
   writers: readonly Writer[],
   after: string | undefined,
 ): Promise<string | undefined> {
+  // A kill leaves nothing behind the end of the log that looks like a loss.
+  expect((await engine.status()).losses).toEqual([]);
   const entries = await readTree(await engine.getSession(SHARED), after);
   const stored = new Map(entries.map((entry) => [entry.id, entry]));
   const promised = writers.flatMap((writer) => writer.acknowledged(SHARED));

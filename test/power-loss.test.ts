@@ -9,7 +9,7 @@
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Engine, open, textOf } from "../src/index.ts";
+import { type Engine, open, type StoreLoss, textOf } from "../src/index.ts";
 import { createFolder } from "./support/folder.ts";
 import { SEED, seeded } from "./support/random.ts";
 import { isStress, repeats } from "./support/repeats.ts";
@@ -47,6 +47,7 @@ test("a store survives a write-ahead log that was cut anywhere", async () => {
     writeFileSync(copy, database);
     writeFileSync(`${copy}-wal`, log.subarray(0, length));
     const cut = await readCut(copy);
+    expect(cut.losses).toEqual([]);
     const promised = acknowledged.filter((entry) => entry.logBytes <= length);
     const texts = acknowledged.map((entry) => entry.text);
     // A prefix without a gap: at least what was acknowledged by then, at most what was written.
@@ -77,16 +78,24 @@ test("a log whose middle did not reach the disk ends there", async () => {
     if (torn.equals(log)) continue;
     holes++;
     writeFileSync(`${copy}-wal`, torn);
-    const { texts: found } = await readCut(copy);
+    const { texts: found, losses } = await readCut(copy);
     expect(found).toEqual(texts.slice(0, found.length));
     expect(found.length).toBeLessThan(texts.length);
+    // What is behind a hole was committed: it is told, and kept.
+    expect(losses).toEqual([
+      expect.objectContaining({ kind: "log", kept: expect.stringContaining(`${copy}-wal.kept-`) }),
+    ]);
   }
   expect(holes).toBeGreaterThan(5);
 });
 
 /** Opens a copy that has no index of its log beside it, and checks all that it holds. */
-async function readCut(path: string): Promise<{ texts: string[]; sessions: number }> {
-  await using engine = await open(path, { inThread: true });
+async function readCut(
+  path: string,
+): Promise<{ texts: string[]; sessions: number; losses: StoreLoss[] }> {
+  const losses: StoreLoss[] = [];
+  const onLoss = (loss: StoreLoss) => void losses.push(loss);
+  await using engine = await open(path, { inThread: true, onLoss });
   const report = await engine.verify();
   expect(report.problems).toEqual([]);
   const sessions = (await engine.listSessions()).sessions.length;
@@ -97,7 +106,7 @@ async function readCut(path: string): Promise<{ texts: string[]; sessions: numbe
     const entry = await session.append({ role: "user", content: "afterwards" });
     expect(entry.sequence).toBe(texts.length + 1);
   }
-  return { texts, sessions };
+  return { texts, sessions, losses };
 }
 
 async function readTexts(engine: Engine): Promise<string[]> {

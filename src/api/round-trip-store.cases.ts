@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import type { SweepReport } from "../engine/tenant-engine.ts";
 import type { VerifyReport } from "../engine/verify/verify.ts";
+import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { StoreStatus, Tombstone } from "../store/records.ts";
@@ -47,12 +48,24 @@ export const verification: Any<VerifyReport> = fc.record(
   exact,
 );
 
+const loss: Any<StoreLoss> = fc.oneof(
+  fc.record(
+    { kind: fc.constant("log" as const), foundAt: time, commits: count, kept: textOrNull },
+    exact,
+  ),
+  fc.record(
+    { kind: fc.constant("index" as const), foundAt: time, tenant: text, changes: count },
+    exact,
+  ),
+);
+
 const limit = fc.option(count, { nil: null });
 export const status: Any<StoreStatus> = fc.record(
   {
     backend: fc.constantFrom("sqlite" as const, "postgres" as const),
     address: fc.constantFrom(":memory:", "/var/lib/backscroll.db", "postgres://host/db"),
     ...{ schemaVersion: count, epoch: text, databaseBytes: count, walBytes: count },
+    losses: fc.array(loss, { maxLength: 3 }),
     tenants: fc.array(
       fc.record(
         {

@@ -1,8 +1,10 @@
 /** What a store holds, on the wire. */
 
+import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { StoreStatus, TenantStatus } from "../store/records.ts";
 import { hidePasswords } from "./address.ts";
+import { fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireIndexStatus {
   readonly lag: number;
@@ -32,6 +34,17 @@ export interface WireTenantStatus {
   };
 }
 
+/** `commits` and `kept` are of a damaged write-ahead log, `tenant` and `changes` of an index. */
+export interface WireLoss {
+  readonly kind: StoreLoss["kind"];
+  readonly found_at: string;
+  readonly commits: number | null;
+  /** The file that holds the whole log. */
+  readonly kept: string | null;
+  readonly tenant: string | null;
+  readonly changes: number | null;
+}
+
 export interface WireStatus {
   readonly backend: StoreStatus["backend"];
   readonly address: string;
@@ -40,6 +53,8 @@ export interface WireStatus {
   /** Bytes on disk, the write-ahead log apart. */
   readonly database_bytes: number;
   readonly wal_bytes: number;
+  /** What is known to be lost, until somebody accepts it. */
+  readonly losses: readonly WireLoss[];
   readonly tenants: readonly WireTenantStatus[];
 }
 
@@ -51,8 +66,27 @@ export function toWireStatus(status: StoreStatus): WireStatus {
     epoch: status.epoch,
     database_bytes: status.databaseBytes,
     wal_bytes: status.walBytes,
+    losses: status.losses.map(toWireLoss),
     tenants: status.tenants.map(toWireTenantStatus),
   };
+}
+
+export function toWireLoss(loss: StoreLoss): WireLoss {
+  const found_at = toWireTime(loss.foundAt);
+  if (loss.kind === "log") {
+    const { kind, commits, kept } = loss;
+    return { kind, found_at, commits, kept, tenant: null, changes: null };
+  }
+  const { kind, tenant, changes } = loss;
+  return { kind, found_at, commits: null, kept: null, tenant, changes };
+}
+
+export function fromWireLoss(loss: WireLoss): StoreLoss {
+  const foundAt = fromWireTime(loss.found_at);
+  if (loss.kind === "log") {
+    return { kind: "log", foundAt, commits: loss.commits ?? 0, kept: loss.kept };
+  }
+  return { kind: "index", foundAt, tenant: loss.tenant ?? "", changes: loss.changes ?? 0 };
 }
 
 export function toWireTenantStatus(status: TenantStatus): WireTenantStatus {
@@ -117,6 +151,7 @@ export function fromWireStatus(status: WireStatus): StoreStatus {
     epoch: status.epoch,
     databaseBytes: status.database_bytes,
     walBytes: status.wal_bytes,
+    losses: status.losses.map(fromWireLoss),
     tenants: status.tenants.map(fromWireTenantStatus),
   };
 }

@@ -8,6 +8,7 @@ import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
 import type { StoreOptions } from "../store/store.ts";
 import { type Context, isServer } from "./context.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
@@ -73,6 +74,19 @@ export async function withOwnTenant<Result>(
   }
 }
 
+/** The same for what is about the whole store. */
+export async function withOwnEngine<Result>(
+  context: Context,
+  use: (engine: Engine) => Promise<Result>,
+): Promise<Result> {
+  const engine = await openStore(context, "write", "short");
+  try {
+    return await use(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
 /** For what is more than calls of a store, such as serving one: it must be opened here. */
 export async function withOwnStore<Result>(
   context: Context,
@@ -119,8 +133,15 @@ function openStore(context: Context, access: Access, load: Load): Promise<Engine
     const { open } = await import("../open.ts");
     const models = modelsOfEnvironment();
     const size = SIZES[load];
-    return open(address, { readOnly, create: access === "create", ...size, models });
+    const onLoss = (loss: StoreLoss) => noteLoss(context, loss);
+    return open(address, { readOnly, create: access === "create", ...size, models, onLoss });
   });
+}
+
+/** Told by each command, until somebody accepts it. */
+export function noteLoss(context: Context, loss: StoreLoss): void {
+  const accept = commandLine(context, "doctor --accept-loss");
+  context.terminal.note(`Warning: ${describeLoss(loss)}. To stop this warning: ${accept}`);
 }
 
 /** Adds to `store_not_found` how to make a store: only the command line knows its own name. */

@@ -7,6 +7,7 @@ import type { ChangeAuthor } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, createUlids, type IdSource } from "../model/ids.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
+import type { StoreLoss } from "../model/store-loss.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
@@ -114,6 +115,14 @@ export class Engine extends TenantEngine {
 
   status(): Promise<StoreStatus> {
     return this.scope.store.status();
+  }
+
+  /**
+   * From here on nobody is told of the losses that `status` lists. What was kept aside stays where it
+   * is; an index that was ahead of the store is built again. Gives what was accepted.
+   */
+  acceptLosses(): Promise<readonly StoreLoss[]> {
+    return this.scope.store.acceptLosses();
   }
 
   /** As `sweep`, for every tenant. Damage in one is thrown when the others are done. */

@@ -10,6 +10,7 @@ import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { IngestFigures, Origin, Retention } from "../model/session.ts";
+import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
 import type { IndexStatus } from "./index/index-status.ts";
@@ -324,6 +325,8 @@ export interface StoreStatus {
   /** Bytes on disk, the write-ahead log apart. */
   readonly databaseBytes: number;
   readonly walBytes: number;
+  /** What is known to be lost, until it is accepted. Always empty on PostgreSQL. */
+  readonly losses: readonly StoreLoss[];
   readonly tenants: readonly TenantStatus[];
 }
 

@@ -14,6 +14,7 @@ import type { ChangeAuthor } from "../model/change.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Route, RouteSession } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
+import type { StoreLoss } from "../model/store-loss.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
 import type {
   NoteSearchAnswer,
@@ -300,6 +301,11 @@ export interface Store extends StoreWrites, StoreReads, StoreIndex {
    * `store_not_empty` if a tenant exists.
    */
   load(batches: AsyncIterable<RowBatch>): Promise<void>;
+  /**
+   * From here on nobody is told of the losses that `status` lists. What was kept aside stays where it
+   * is; an index that was ahead is built again. Gives what was accepted.
+   */
+  acceptLosses(): Promise<readonly StoreLoss[]>;
   close(): Promise<void>;
 }
 
@@ -327,6 +333,11 @@ export interface StoreOptions {
   /** How long a write waits for another process's lock before `store_busy`. */
   readonly busyTimeoutMs?: number;
   readonly indexing?: IndexingOptions;
+  /**
+   * Called while the store is opened, for each loss that nobody has accepted. Left out: a warning of
+   * the process.
+   */
+  readonly onLoss?: (loss: StoreLoss) => void;
 }
 
 /** How the index is made and kept. */

@@ -5,6 +5,8 @@ import { receiveTask, say } from "./child-task.ts";
 
 export interface ProbeTask {
   readonly address: string;
+  /** `s` if left out. */
+  readonly session?: string;
   readonly options: OpenOptions;
 }
 
@@ -13,17 +15,24 @@ export interface Probe {
   readonly open: string;
   readonly read?: string;
   readonly write?: string;
+  /** Messages of the session, and losses that were told. */
+  readonly messages?: number;
+  readonly losses?: number;
 }
 
-const { address, options } = await receiveTask<ProbeTask>();
+const { address, session: id = "s", options } = await receiveTask<ProbeTask>();
+let losses = 0;
 try {
-  await using engine = await open(address, options);
-  const read = await outcome(() => engine.listMessages("s"));
+  await using engine = await open(address, { ...options, onLoss: () => void losses++ });
+  let messages = 0;
+  const read = await outcome(async () => {
+    messages = (await engine.listMessages(id)).total;
+  });
   const write = await outcome(async () => {
-    const session = await engine.getSession("s");
+    const session = await engine.getSession(id);
     await session.append({ role: "user", content: "probe" });
   });
-  say({ open: "ok", read, write } satisfies Probe);
+  say({ open: "ok", read, write, messages, losses } satisfies Probe);
 } catch (error) {
   say({ open: codeOf(error) } satisfies Probe);
 }

@@ -14,8 +14,10 @@ export async function followTranscripts(context: Context, signal: AbortSignal): 
     import("../../archive/follow.ts"),
     import("../../open.ts"),
   ]);
-  // A store of its own, on threads: much is written, and answers must not wait for it.
-  const engine = await open(address, { durability: "process" });
+  // A store of its own, on threads: much is written, and answers must not wait for it. Losses are told
+  // by whoever runs this in the background.
+  const onLoss = () => undefined;
+  const engine = await open(address, { durability: "process", onLoss });
   try {
     await follow.followTranscripts(engine, tenant, { environment: thisMachine(), signal });
   } finally {

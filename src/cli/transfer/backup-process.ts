@@ -66,7 +66,8 @@ async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
 /** What the other process says of its failure, as if it were our own. */
 function toError(said: string, code: number | null): Error {
   try {
-    return fromWireError(JSON.parse(said) as WireError);
+    // Warnings may come first, as lines of text.
+    return fromWireError(JSON.parse(said.slice(said.search(/^\{/m))) as WireError);
   } catch {
     return new Error(`the process that copies the store ended with ${code}`);
   }

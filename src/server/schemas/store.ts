@@ -47,10 +47,22 @@ export const tenantStatus: z.ZodType = z
   })
   .meta({ id: "TenantStatus" });
 
+export const loss: z.ZodType = z
+  .object({
+    kind: z.enum(["log", "index"]),
+    found_at: time,
+    commits: countOrNull,
+    kept: textOrNull,
+    tenant: textOrNull,
+    changes: countOrNull,
+  })
+  .meta({ id: "Loss" });
+
 export const storeStatus: z.ZodType = z
   .object({
     ...{ backend: z.enum(["sqlite", "postgres"]), address: text, schema_version: count },
     ...{ epoch: text, database_bytes: count, wal_bytes: count },
+    losses: z.array(loss),
     tenants: z.array(tenantStatus),
   })
   .meta({ id: "StoreStatus" });

@@ -322,6 +322,8 @@ class PostgresStore implements Store {
 
   dump: Store["dump"] = () => this.#db.pieces(READ_START, dumpRows);
 
+  acceptLosses: Store["acceptLosses"] = async () => [];
+
   load: Store["load"] = (batches) =>
     this.#told(
       this.#db.across(LOAD_START, { again: false }, async (tx) => {

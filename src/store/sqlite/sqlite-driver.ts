@@ -7,6 +7,7 @@
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
+import { locationForReading } from "./opening/read-only-folder.ts";
 import { PackCache } from "./packs/pack-cache.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
 import { WriteMemory } from "./write-memory.ts";
@@ -49,7 +50,8 @@ export class SqliteConnection {
   constructor(path: string, options: ConnectionOptions = {}) {
     this.path = path;
     try {
-      this.#database = new DatabaseSync(path, {
+      const readOnly = (options.readOnly ?? false) && path !== ":memory:";
+      this.#database = new DatabaseSync(readOnly ? locationForReading(path) : path, {
         readOnly: options.readOnly ?? false,
         enableForeignKeyConstraints: true,
         timeout: OPEN_TIMEOUT_MS,

@@ -1,6 +1,7 @@
 /** The store on SQLite: one file, many processes. */
 
 import { BackscrollError } from "../../model/errors.ts";
+import type { StoreLoss } from "../../model/store-loss.ts";
 import type { MaintenanceReport } from "../../search/port.ts";
 import type {
   IndexAnswer,
@@ -9,18 +10,20 @@ import type {
   SearchAnswer,
 } from "../../search/request.ts";
 import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
-import type { RowBatch } from "../records.ts";
+import type { RowBatch, StoreStatus } from "../records.ts";
 import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
 import { closeAll } from "./close-all.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { InThread } from "./in-thread.ts";
+import { listKeptLosses } from "./opening/kept-logs.ts";
+import { acceptLosses, type OpenedFile, openFile, withoutBusy } from "./opening/open-file.ts";
+import { warnOfLoss } from "./opening/warn-of-loss.ts";
 import { READS, WRITES, type WriteName } from "./operations/index.ts";
-import { SqliteConnection } from "./sqlite-driver.ts";
-import { isBusy } from "./sqlite-errors.ts";
+import type { SqliteConnection } from "./sqlite-driver.ts";
 import { MEMORY, prepareFile } from "./sqlite-file.ts";
-import { checkVersion, migrate, refuseForeign } from "./sqlite-schema.ts";
+import { migrate } from "./sqlite-schema.ts";
 import { Threads } from "./threads.ts";
 
 /** How often to look for commits of other processes while somebody subscribes. */
@@ -44,20 +47,14 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
     migrate(executor.connection);
     return new SqliteStore(executor, executorOptions, flushAt);
   }
-  await withoutBusy(executorOptions.busyTimeoutMs, () => makeReady(file, readOnly));
-  const executor = startExecutor(executorOptions, options.inThread ?? false);
-  return new SqliteStore(executor, executorOptions, flushAt);
-}
-
-/** Checks or brings up to date the schema, on a connection of its own. */
-function makeReady(file: string, readOnly: boolean): void {
-  const db = new SqliteConnection(file, { readOnly });
+  const opened = await openFile(executorOptions);
   try {
-    if (readOnly) refuseForeign(db);
-    else migrate(db);
-    checkVersion(db, readOnly ? "read" : "write");
-  } finally {
-    db.close();
+    for (const loss of opened.losses) (options.onLoss ?? warnOfLoss)(loss);
+    const executor = startExecutor(opened.options, options.inThread ?? false);
+    return new SqliteStore(executor, opened.options, flushAt, opened);
+  } catch (error) {
+    opened.release();
+    throw error;
   }
 }
 
@@ -68,19 +65,6 @@ function startExecutor(options: ExecutorOptions, inThread: boolean): Executor {
   } catch {
     // Some hosts allow no worker threads. The store works without, at the host's own cost.
     return new InThread(options);
-  }
-}
-
-/** Opening takes locks, too: several processes may create or migrate one file at once. */
-async function withoutBusy(timeoutMs: number, action: () => void): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    try {
-      return action();
-    } catch (error) {
-      if (!isBusy(error) || Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 5));
-    }
   }
 }
 
@@ -123,13 +107,15 @@ export class SqliteStore extends SqliteOperations implements Store {
   readonly #busyTimeoutMs: number;
   readonly #executor: Executor;
   readonly #indexer: Indexer;
+  /** Undefined in memory. */
+  readonly #opened: OpenedFile | undefined;
   readonly #listeners = new Set<() => void>();
   #closed = false;
   #poll: NodeJS.Timeout | undefined;
   #seenVersion: unknown;
 
   /** `flushAt` 0: the index is kept only when somebody asks for it. */
-  constructor(executor: Executor, options: ExecutorOptions, flushAt: number) {
+  constructor(executor: Executor, options: ExecutorOptions, flushAt: number, opened?: OpenedFile) {
     super(
       () => this.#open(),
       (name, args) => this.#written(name, args),
@@ -142,7 +128,9 @@ export class SqliteStore extends SqliteOperations implements Store {
       stop: () => executor.stopMaintenance(),
     };
     this.#indexer = new Indexer(store, { flushAt, shortLived: executor instanceof InThread });
-    const { indexStatus } = this;
+    this.#opened = opened;
+    const { indexStatus, status } = this;
+    this.status = async () => this.#withLosses(await status());
     this.indexStatus = async (tenant) => {
       const failure = this.#indexer.failure(tenant);
       return { ...(await indexStatus(tenant)), ...(failure === undefined ? {} : { failure }) };
@@ -170,6 +158,12 @@ export class SqliteStore extends SqliteOperations implements Store {
 
   async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<MaintenanceReport> {
     return this.#open().maintain(tenant, task, this.#indexer.unreadable(tenant));
+  }
+
+  async acceptLosses(): Promise<readonly StoreLoss[]> {
+    this.#open();
+    if (this.#readOnly) throw openForReading();
+    return this.#path === MEMORY ? [] : acceptLosses(this.#path, this.#busyTimeoutMs);
   }
 
   onChange(listener: () => void): () => void {
@@ -200,7 +194,16 @@ export class SqliteStore extends SqliteOperations implements Store {
     await closeAll(
       () => this.#indexer.close(),
       () => this.#executor.close(),
+      () => this.#opened?.release(),
     );
+  }
+
+  /** What the database itself does not know: the files beside it, and where it was copied from. */
+  #withLosses(status: StoreStatus): StoreStatus {
+    if (this.#opened === undefined) return status;
+    const { path, unrecorded } = this.#opened;
+    const losses = [...listKeptLosses(path), ...unrecorded, ...status.losses];
+    return { ...status, address: path, losses };
   }
 
   /** What lives in memory has but one connection; a file is read on another one, bit by bit. */

@@ -4,7 +4,7 @@ import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatBytes, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
-import { explainMissingStore, withServer } from "../../store.ts";
+import { explainMissingStore, noteLoss, withServer } from "../../store.ts";
 import { downloadBackup } from "../../transfer/download-backup.ts";
 
 export const backup: Command = defineCommand({
@@ -29,6 +29,7 @@ async function copyStore(context: Context, file: string, progress: Progress): Pr
   return explainMissingStore(context, () =>
     copy(context.address, file, {
       onProgress: (rows) => progress.show(() => `Copied ${formatCount(rows)} rows`),
+      onLoss: (loss) => noteLoss(context, loss),
     }),
   );
 }

@@ -1,8 +1,10 @@
 import { statSync } from "node:fs";
 import { toWireVerification } from "../../../api/maintenance.ts";
-import { toWireStatus, type WireStatus } from "../../../api/status.ts";
+import { fromWireLoss, toWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
+import type { Engine } from "../../../engine/engine.ts";
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { VerifyReport } from "../../../engine/verify/verify.ts";
+import { describeLoss, type StoreLoss } from "../../../model/store-loss.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -10,14 +12,14 @@ import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { Progress } from "../../progress.ts";
-import { withStore } from "../../store.ts";
+import { refuseServer, withOwnEngine, withStore } from "../../store.ts";
 import { formatIndex } from "./status.ts";
 
 export const doctor: Command = defineCommand({
   name: "doctor",
   summary: "Check that the store is sound. Exits with 1 if it is not.",
   details:
-    "Asks the database to check itself and looks for messages that nobody finished. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. It only reads, unless it is told to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
+    "Asks the database to check itself and looks for messages that nobody finished. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. A loss that was found when the store was opened, such as commits behind a damaged part of its write-ahead log, is told by every command until --accept-loss; what was kept of it stays beside the store. It only reads, unless it is told to accept a loss or to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
   options: {
     verify: { type: "boolean", help: "Recompute every hash." },
     head: {
@@ -30,14 +32,20 @@ export const doctor: Command = defineCommand({
       type: "boolean",
       help: "Force what was deleted out of the index, and empty the write-ahead logs.",
     },
+    "accept-loss": {
+      type: "boolean",
+      help: "Accept the losses that are told: no command tells of them again.",
+    },
   },
-  examples: ["doctor --verify", "doctor --rebuild", "doctor --purge"],
+  examples: ["doctor --verify", "doctor --rebuild", "doctor --purge", "doctor --accept-loss"],
   run: async (context, _args, options) => {
-    const { head, rebuild, purge } = options;
+    const { head, rebuild, purge, "accept-loss": acceptLoss } = options;
     if (head !== undefined && !/^[0-9a-f]{64}$/i.test(head)) {
       throw usageError("--head must be a hash of 64 hexadecimal digits", "--head");
     }
     const remote = isServer(context.address);
+    if (acceptLoss) refuseServer(context, "--accept-loss", "run it where the store is");
+    const accepted = acceptLoss ? await withOwnEngine(context, acceptLosses) : [];
     const access = rebuild || purge ? "write" : "read";
     const code = await withStore(context, access, async (tenant, engine) => {
       const damage = await engine.checkIntegrity();
@@ -45,11 +53,13 @@ export const doctor: Command = defineCommand({
       const verified =
         options.verify || head !== undefined ? await verify(engine, head) : undefined;
       const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
-      const ok = damage.length === 0 && (verified?.ok ?? true);
+      const { losses } = status;
+      const isSound = damage.length === 0 && (verified?.ok ?? true);
+      const ok = isSound && losses.length === 0;
       const tenants = context.tenantNamed || remote ? [tenant.tenant] : tenantsOf(status);
       // A database that is damaged is not written to.
       const mend = (wanted: boolean | undefined, task: "rebuild" | "purge", doing: string) =>
-        wanted && ok ? maintainTenants(engine, tenants, task, doing) : undefined;
+        wanted && isSound ? maintainTenants(engine, tenants, task, doing) : undefined;
       const rebuilt = await mend(rebuild, "rebuild", "Rebuilding the index");
       const purged = await mend(purge, "purge", "Purging the index");
       const { terminal } = context;
@@ -60,6 +70,8 @@ export const doctor: Command = defineCommand({
           address: status.address,
           schema_version: status.schema_version,
           damage,
+          losses,
+          accepted: accepted.map(toWireLoss),
           pending,
           verification: verified === undefined ? null : toWireVerification(verified),
           rebuilt: rebuilt ?? null,
@@ -70,6 +82,10 @@ export const doctor: Command = defineCommand({
       await terminal.print(`Store     ${status.address} (schema version ${status.schema_version})`);
       await terminal.print(`Database  ${damage.length === 0 ? "sound" : "damaged"}`);
       for (const line of damage) await terminal.print(`  ${line}`);
+      for (const loss of losses) {
+        await terminal.print(`Lost      ${describeLoss(fromWireLoss(loss))}`);
+      }
+      for (const loss of accepted) await terminal.print(`Accepted  ${describeLoss(loss)}`);
       if (pending > 0) {
         const sweep = commandLine(context, "sweep --all");
         const messages = counted(pending, "message");
@@ -89,6 +105,16 @@ export const doctor: Command = defineCommand({
     return code;
   },
 });
+
+/** Builds again what was known of changes that are lost. */
+async function acceptLosses(engine: Engine): Promise<readonly StoreLoss[]> {
+  const accepted = await engine.acceptLosses();
+  const known = await engine.listTenants();
+  const tenants = accepted.flatMap((loss) => (loss.kind === "index" ? [loss.tenant] : []));
+  const there = tenants.filter((tenant) => known.includes(tenant));
+  await maintainTenants(engine, there, "rebuild", "Rebuilding the index");
+  return accepted;
+}
 
 function tenantsOf(status: WireStatus): string[] {
   return status.tenants.map(({ tenant }) => tenant);

@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { hidePasswords } from "../../../api/address.ts";
 import {
+  fromWireLoss,
   toWireStatus,
   toWireTenantStatus,
   type WireIndexStatus,
@@ -10,6 +11,7 @@ import {
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../../../model/errors.ts";
+import { describeLoss } from "../../../model/store-loss.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -63,14 +65,14 @@ async function readStatus(
     const own = await tenant.tenantStatus();
     return {
       ...{ backend: null, address: hidePasswords(context.address), schema_version: null },
-      ...{ epoch: null, database_bytes: null, wal_bytes: null },
+      ...{ epoch: null, database_bytes: null, wal_bytes: null, losses: null },
       tenants: own === undefined ? [] : [toWireTenantStatus(own)],
     };
   }
 }
 
 function formatStatus(context: Context, status: ShownStatus): string[] {
-  const { backend, address, schema_version, database_bytes, wal_bytes, tenants } = status;
+  const { backend, address, schema_version, database_bytes, wal_bytes, losses, tenants } = status;
   const product = backend === "sqlite" ? "SQLite" : "PostgreSQL";
   const log = backend === "sqlite" ? `, write-ahead log ${formatBytes(wal_bytes ?? 0)}` : "";
   const field = (name: string, value: string) =>
@@ -79,6 +81,7 @@ function formatStatus(context: Context, status: ShownStatus): string[] {
     field("Store", address),
     ...(backend === null ? [] : [field("Backend", `${product}, schema version ${schema_version}`)]),
     ...(database_bytes === null ? [] : [field("Size", formatBytes(database_bytes) + log)]),
+    ...(losses ?? []).map((loss) => field("Lost", describeLoss(fromWireLoss(loss)))),
     ...(tenants.length === 0 ? [field("Holds", "nothing yet")] : []),
     ...tenants.flatMap((tenant) => [
       field("Holds", formatTenant(tenant, tenants.length > 1)),

@@ -39,6 +39,8 @@ export async function status(tx: Transaction, address: string): Promise<StoreSta
     databaseBytes: Number(store?.[0]?.["bytes"]),
     // The log belongs to the server and to all of its databases.
     walBytes: 0,
+    // The server replays its own log, and index and feed are one database.
+    losses: [],
     tenants: tenants.map((row, i) => toTenantStatus({ ...row, ...counts[i] })),
   };
 }

@@ -3,6 +3,7 @@
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import { handBack } from "../../../search/index/blob-packer.ts";
+import { noteThrough } from "../opening/index-ahead.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, retire, writeBlobs } from "./segments.ts";
@@ -21,6 +22,16 @@ export async function writeSegment(
 ): Promise<void> {
   await write(file, timeoutMs, (db) => writeBlobs(db, tenant, segment, blobs));
   handBack(blobs);
+}
+
+/** Notes how far the segments of a tenant reach in its feed: see `index-ahead.ts`. */
+export async function noteIndexed(
+  file: SegmentFile,
+  tenant: { readonly tenant: number; readonly name: string },
+  through: number,
+  timeoutMs: number,
+): Promise<void> {
+  await write(file, timeoutMs, (db) => noteThrough(db, tenant.tenant, tenant.name, through));
 }
 
 /**

@@ -30,6 +30,7 @@ import {
   dropSegments,
   emptyLog,
   moveLog,
+  noteIndexed,
   syncSegments,
   writeSegment,
 } from "./maintain-segments.ts";
@@ -226,8 +227,12 @@ class FileUpkeep implements IndexUpkeep {
     const { tenant, busyTimeoutMs } = this.#subject;
     const named = numbersOf(manifest);
     // If the swap succeeds, nobody has swapped since this was read.
-    const before = numbersOf(readManifest(this.#writer, tenant));
+    const known = readManifest(this.#writer, tenant);
+    const before = numbersOf(known);
     const joined = before.filter((segment) => !named.includes(segment));
+    if (manifest.through > known.through) {
+      await noteIndexed(this.#file, this.#subject, manifest.through, busyTimeoutMs);
+    }
     if (named.some((segment) => !before.includes(segment))) await syncSegments(this.#file);
     const swap = () => swapManifest(this.#writer, tenant, expected, manifest, lease);
     if (!(await (joined.length > 0 ? this.#durably(swap) : this.#locked(swap)))) return false;

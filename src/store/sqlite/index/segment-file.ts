@@ -70,6 +70,12 @@ export class SegmentFile {
     return this.#db;
   }
 
+  /** Calls `action` with the connection, if there is a file that can be used. */
+  use(action: (db: SqliteConnection) => void): void {
+    const db = this.open();
+    if (db !== undefined) quietly(() => action(db));
+  }
+
   /** Makes a file where there is none to be used. The caller holds the write lock of the store. */
   create(): SqliteConnection {
     const there = this.open();

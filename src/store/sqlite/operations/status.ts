@@ -4,6 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { StoreStatus } from "../../records.ts";
 import { toTenantStatus } from "../../rows/feed-row.ts";
+import { listIndexLosses } from "../opening/index-ahead.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { readEpoch, readSchema } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -29,6 +30,7 @@ export function status(db: SqliteConnection): StoreStatus {
     epoch: readEpoch(db),
     databaseBytes: pages * pageSize,
     walBytes: db.path !== ":memory:" && existsSync(wal) ? statSync(wal).size : 0,
+    losses: listIndexLosses(db),
     tenants: db.all(SQL.tenants).map(toTenantStatus),
   };
 }

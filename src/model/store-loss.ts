@@ -1,0 +1,37 @@
+/** Losses: what a store once held and no longer does, told until somebody accepts it. */
+
+export type StoreLoss =
+  /** Commits behind a damaged part of the write-ahead log, which SQLite throws away. */
+  | {
+      readonly kind: "log";
+      readonly foundAt: number;
+      /** At least: what is damaged itself cannot be counted. */
+      readonly commits: number;
+      /** The file that holds the whole log; null if it could not be kept. */
+      readonly kept: string | null;
+    }
+  /** The index of a tenant has changes that its feed does not have. */
+  | {
+      readonly kind: "index";
+      readonly foundAt: number;
+      readonly tenant: string;
+      readonly changes: number;
+    };
+
+/** One sentence without its end, for people. */
+export function describeLoss(loss: StoreLoss): string {
+  if (loss.kind === "index") {
+    const changes = counted(loss.changes, "change");
+    return `the index of tenant ${loss.tenant} has ${changes} that the store does not have: they were lost`;
+  }
+  const commits = counted(loss.commits, "commit");
+  const kept =
+    loss.kept === null
+      ? "the log could not be kept aside, because its folder may not be written"
+      : `the whole log is kept in ${loss.kept}`;
+  return `the write-ahead log was damaged, and at least ${commits} behind the damage were lost; ${kept}`;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,161 @@
+/**
+ * Whether the index knows more than the store.
+ *
+ * Segments are made from committed changes, and the file of segments notes how far they reach. Where
+ * that is beyond the end of the feed, the store has lost what it once held: its log was damaged or
+ * removed, or its file replaced by an older copy. This is recorded in the store when it is found,
+ * because new changes soon reach the same positions.
+ */
+
+import type { StoreLoss } from "../../../model/store-loss.ts";
+import { EMPTY_MANIFEST } from "../../../search/port.ts";
+import { encodeManifest } from "../../index/manifest-codec.ts";
+import { SegmentFile } from "../index/segment-file.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { readEpoch } from "../sqlite-schema.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const SQL = statements("index_ahead", {
+  /** In the file of segments. */
+  note: `INSERT INTO index_store (key, value) VALUES ('through/' || ?1, json_object('name', ?2, 'through', ?3))
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value
+    WHERE json_extract(index_store.value, '$.through') < ?3`,
+  notes: `SELECT CAST(substr(key, 9) AS INTEGER) AS tenant, json_extract(value, '$.name') AS name,
+      json_extract(value, '$.through') AS through
+    FROM index_store WHERE key LIKE 'through/%'`,
+  forgetNote: `DELETE FROM index_store WHERE key = 'through/' || ?`,
+
+  /** In the store. The counters of `tenants` may be behind, those of `tenants_now` are not. */
+  heads: `SELECT t.tenant, t.name, t.feed_position, m.through
+    FROM tenants t LEFT JOIN index_manifest m ON m.tenant = t.tenant`,
+  head: `SELECT feed_position FROM tenants_now WHERE tenant = ?`,
+  record: `INSERT INTO store (key, value) VALUES ('index_loss/' || ?, ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+  recorded: `SELECT CAST(substr(key, 12) AS INTEGER) AS tenant, value
+    FROM store WHERE key LIKE 'index_loss/%' ORDER BY key`,
+  forget: `DELETE FROM store WHERE key = 'index_loss/' || ?`,
+  emptyManifest: `UPDATE index_manifest SET version = version + 1, through = 0, body = ?
+    WHERE tenant = ?`,
+});
+
+/** As it is recorded. */
+interface IndexLoss {
+  readonly name: string;
+  readonly through: number;
+  readonly head: number;
+  readonly foundAt: number;
+}
+
+/** Notes in the file of segments how far they reach. Inside a transaction of the caller's. */
+export function noteThrough(
+  segments: SqliteConnection,
+  tenant: number,
+  name: string,
+  through: number,
+): void {
+  segments.run(SQL.note, tenant, name, through);
+}
+
+/**
+ * Losses that nobody has accepted: those that are recorded, and those that are found now. The latter
+ * are recorded, too, unless the store is open for reading only.
+ */
+export function findIndexLosses(
+  db: SqliteConnection,
+  readOnly: boolean,
+): { readonly recorded: readonly StoreLoss[]; readonly found: readonly StoreLoss[] } {
+  const recorded = readRecorded(db);
+  const found = new Map<number, IndexLoss>();
+  for (const [tenant, loss] of findAhead(db, readOnly)) {
+    if (loss.through > (recorded.get(tenant)?.through ?? 0)) found.set(tenant, loss);
+  }
+  if (!readOnly && found.size > 0) record(db, found);
+  for (const tenant of found.keys()) recorded.delete(tenant);
+  return { recorded: toStoreLosses(recorded), found: toStoreLosses(found) };
+}
+
+export function listIndexLosses(db: SqliteConnection): StoreLoss[] {
+  return toStoreLosses(readRecorded(db));
+}
+
+/** Forgets the losses and what the index knew: upkeep builds it again. Gives what was accepted. */
+export function acceptIndexLosses(db: SqliteConnection): StoreLoss[] {
+  const recorded = readRecorded(db);
+  if (recorded.size === 0) return [];
+  const body = encodeManifest(EMPTY_MANIFEST);
+  withSegments(db, false, (segments) => {
+    for (const tenant of recorded.keys()) segments.run(SQL.forgetNote, tenant);
+  });
+  inTransaction(db, () => {
+    for (const tenant of recorded.keys()) {
+      db.run(SQL.emptyManifest, body, tenant);
+      db.run(SQL.forget, tenant);
+    }
+  });
+  return toStoreLosses(recorded);
+}
+
+function findAhead(db: SqliteConnection, readOnly: boolean): Map<number, IndexLoss> {
+  const foundAt = Date.now();
+  const ahead = new Map<number, IndexLoss>();
+  const heads = new Map(db.all(SQL.heads).map((row) => [Number(row["tenant"]), row]));
+  const compare = (tenant: number, name: string, through: number) => {
+    if (through <= Number(heads.get(tenant)?.["feed_position"] ?? 0)) return;
+    const head = Number(db.get(SQL.head, tenant)?.["feed_position"] ?? 0);
+    if (through > head) ahead.set(tenant, { name, through, head, foundAt });
+  };
+  for (const [tenant, row] of heads) {
+    compare(tenant, String(row["name"]), Number(row["through"] ?? 0));
+  }
+  withSegments(db, readOnly, (segments) => {
+    for (const row of segments.all(SQL.notes)) {
+      compare(Number(row["tenant"]), String(row["name"]), Number(row["through"]));
+    }
+  });
+  return ahead;
+}
+
+function readRecorded(db: SqliteConnection): Map<number, IndexLoss> {
+  return new Map(
+    db.all(SQL.recorded).map((row) => {
+      return [Number(row["tenant"]), JSON.parse(String(row["value"])) as IndexLoss];
+    }),
+  );
+}
+
+function record(db: SqliteConnection, found: ReadonlyMap<number, IndexLoss>): void {
+  inTransaction(db, () => {
+    for (const [tenant, loss] of found) db.run(SQL.record, tenant, JSON.stringify(loss));
+  });
+}
+
+/** What is wrong with the file of segments is no error of the store: see `segment-file.ts`. */
+function withSegments(
+  db: SqliteConnection,
+  readOnly: boolean,
+  use: (segments: SqliteConnection) => void,
+): void {
+  const file = new SegmentFile(db.path, readOnly, () => readEpoch(db));
+  try {
+    file.use(use);
+  } finally {
+    file.close();
+  }
+}
+
+function inTransaction(db: SqliteConnection, action: () => void): void {
+  db.begin();
+  try {
+    action();
+    db.commit();
+  } catch (error) {
+    db.rollback();
+    throw error;
+  }
+}
+
+function toStoreLosses(losses: ReadonlyMap<number, IndexLoss>): StoreLoss[] {
+  return [...losses.values()].map(({ name, through, head, foundAt }) => {
+    return { kind: "index", foundAt, tenant: name, changes: through - head };
+  });
+}

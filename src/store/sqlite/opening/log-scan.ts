@@ -1,0 +1,151 @@
+/**
+ * Finds commits in a write-ahead log that SQLite would throw away.
+ *
+ * SQLite replays a log up to its first frame that does not follow from the frame before it: the
+ * *break*. It takes all behind it for a torn tail. A damaged frame in the middle therefore removes
+ * every commit behind it, without an error. Such a commit is one behind the break with the salts of
+ * the log, whose checksum is right when it runs on from the checksum that the frame before it stores.
+ *
+ * A sound log can have such a frame, too. A process that dies between writing the last frame of a
+ * transaction and telling the others of it has acknowledged nothing; the next writer begins at the
+ * same frame, and if its transaction is shorter, the end of the first one stays behind it. What stays
+ * is the end of one transaction: it has one commit, and nothing follows that. So commits behind the
+ * break are a loss only if one of these shows that the log went on here:
+ *
+ * - a frame follows from a commit that is behind the break: it was written when that was known;
+ * - the frame at the break follows from the one before it, but for its salts, its own checksum or a
+ *   single word;
+ * - between the break and the commit is a frame that is not of this log, such as a lost sector: all
+ *   frames of a log were written one after the other.
+ *
+ * Not found: several damaged words in one frame of the last transaction, which look the same as what
+ * the dead process left.
+ */
+
+import { type Checksum, differsInOneWord, isSame } from "./log-checksum.ts";
+import {
+  FRAME_HEADER_BYTES,
+  type Frame,
+  frameChecksum,
+  guessShape,
+  HEADER_BYTES,
+  type LogShape,
+  possibleSeeds,
+  readFrame,
+  readHeader,
+  wordsOf,
+} from "./log-format.ts";
+
+export interface LogLoss {
+  /** Which log: see `LogHeader`. Of a damaged header those of the first frame. */
+  readonly salts: string;
+  /** The frame at which SQLite stops, counted from 0. */
+  readonly frame: number;
+  /** Commits behind it that are whole. The transaction that is damaged itself may be one more. */
+  readonly commits: number;
+}
+
+const NO_SALTS = "0".repeat(16);
+
+/** Reads a log from its start, in slices of whole frames. */
+export class LogScan {
+  readonly frameBytes: number;
+  readonly #shape: LogShape;
+  readonly #salts: string;
+  /** Checksums that the next frame may run on from; the first is what the frame before it stores. */
+  #seeds: readonly Checksum[];
+  #previous: Frame | undefined;
+  #frames = 0;
+  #break: number | undefined;
+  #commits = 0;
+  #wentOn: boolean;
+  #hasForeign = false;
+
+  private constructor(start: {
+    readonly shape: LogShape;
+    readonly salts: string;
+    readonly seeds: readonly Checksum[];
+    readonly isDamaged: boolean;
+  }) {
+    this.#shape = start.shape;
+    this.#salts = start.salts;
+    this.#seeds = start.seeds;
+    this.frameBytes = FRAME_HEADER_BYTES + start.shape.pageBytes;
+    // SQLite ignores a log with a damaged header: it breaks before its first frame.
+    this.#break = start.isDamaged ? 0 : undefined;
+    this.#wentOn = start.isDamaged;
+  }
+
+  /**
+   * `start` is at least the header, and two frames if there are as many. Undefined if nothing in it
+   * is a log.
+   */
+  static begin(start: Buffer): LogScan | undefined {
+    if (start.length < HEADER_BYTES + FRAME_HEADER_BYTES) return undefined;
+    const header = readHeader(start);
+    if (header !== undefined) {
+      const { salts, checksum } = header;
+      return new LogScan({ shape: header, salts, seeds: [checksum], isDamaged: false });
+    }
+    const shape = guessShape(start, start.subarray(HEADER_BYTES));
+    if (shape === undefined) return undefined;
+    const { salts } = readFrame(start, HEADER_BYTES);
+    return new LogScan({ shape, salts, seeds: possibleSeeds(start, shape), isDamaged: true });
+  }
+
+  /** `slice` holds whole frames, which follow the last slice. */
+  add(slice: Buffer): void {
+    const words = wordsOf(slice, this.#shape.bigEndian);
+    const end = slice.length - this.frameBytes;
+    for (let offset = 0; offset <= end; offset += this.frameBytes) {
+      this.#addFrame(readFrame(slice, offset), words, offset);
+    }
+  }
+
+  finish(): LogLoss | undefined {
+    if (this.#break === undefined || this.#commits === 0 || !this.#wentOn) return undefined;
+    return { salts: this.#salts, frame: this.#break, commits: this.#commits };
+  }
+
+  #addFrame(frame: Frame, words: Int32Array, offset: number): void {
+    const isOfLog = frame.salts === this.#salts && frame.page !== 0;
+    // Most of what is behind the end is of an earlier log: its checksums need not be computed.
+    const seeds = isOfLog || this.#break === undefined ? this.#seeds : [];
+    const sums = seeds.map((seed) => frameChecksum(words, offset, this.#shape, seed));
+    const followed = sums.findIndex((sum) => isSame(sum, frame.checksum));
+    this.#seeds = [frame.checksum];
+    if (isOfLog && followed >= 0) this.#follow(frame, followed);
+    else if (this.#break === undefined) this.#breakAt(frame, sums[0] as Checksum);
+    else if (!isOfLog && !isUnfinished(frame)) this.#hasForeign = true;
+    this.#previous = frame;
+    this.#frames++;
+  }
+
+  #follow(frame: Frame, seed: number): void {
+    if (this.#break === undefined) return;
+    // The second seed is the checksum that a frame or a header should have stored.
+    if (seed > 0 || this.#previous?.isCommit === true) this.#wentOn = true;
+    if (!frame.isCommit) return;
+    this.#commits++;
+    if (this.#hasForeign) this.#wentOn = true;
+  }
+
+  #breakAt(frame: Frame, computed: Checksum): void {
+    this.#break = this.#frames;
+    const isOfLog = frame.salts === this.#salts;
+    if (isSame(computed, frame.checksum)) {
+      this.#wentOn = true;
+    } else if (isOfLog) {
+      const pairs = (8 + this.#shape.pageBytes) / 8;
+      this.#wentOn = differsInOneWord(frame.checksum, computed, pairs);
+      this.#seeds = [frame.checksum, computed];
+    } else if (!isUnfinished(frame)) {
+      this.#hasForeign = true;
+    }
+  }
+}
+
+/** SQLite leaves salts and checksum empty until a transaction that wrote a page twice is committed. */
+function isUnfinished({ page, salts, checksum }: Frame): boolean {
+  return page !== 0 && salts === NO_SALTS && checksum.s1 === 0 && checksum.s2 === 0;
+}

@@ -1,0 +1,101 @@
+/**
+ * The look at the write-ahead log before SQLite opens a store.
+ *
+ * SQLite throws away what is behind a damaged frame: the next commit overwrites it, and closing the
+ * store removes the log. So the log is read first, and if commits would be lost, it is kept aside.
+ * While this process has the store open, another opening does not look again.
+ */
+
+import { BackscrollError } from "../../../model/errors.ts";
+import type { StoreLoss } from "../../../model/store-loss.ts";
+import { isKept, keepLog } from "./kept-logs.ts";
+import type { LogLoss } from "./log-scan.ts";
+import { scanLog } from "./read-log.ts";
+
+interface Holding {
+  holders: number;
+  readonly loss: Promise<LogLoss | undefined>;
+}
+
+/** The stores that this process has open, or is opening. */
+const holdings = new Map<string, Holding>();
+
+export interface HeldStore {
+  /** A loss that could not be kept aside: only of a store that is opened for reading. */
+  readonly unkept: StoreLoss | undefined;
+  /** Once, when SQLite has closed the store. */
+  release(): void;
+}
+
+/** Throws `store_corrupt` if commits would be lost for good by writing to the store. */
+export async function holdStore(store: string, readOnly: boolean): Promise<HeldStore> {
+  const known = holdings.get(store);
+  const holding = known ?? { holders: 0, loss: findLoss(`${store}-wal`) };
+  if (known === undefined) holdings.set(store, holding);
+  holding.holders++;
+  const release = () => {
+    holding.holders--;
+    if (holding.holders === 0) holdings.delete(store);
+  };
+  try {
+    const loss = await holding.loss;
+    return { unkept: loss && (await keepAside(store, loss, readOnly)), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Gives the loss if it could not be kept. */
+async function keepAside(
+  store: string,
+  loss: LogLoss,
+  readOnly: boolean,
+): Promise<StoreLoss | undefined> {
+  if (isKept(store, loss)) return undefined;
+  const foundAt = Date.now();
+  try {
+    await keepLog(store, loss, foundAt);
+    return undefined;
+  } catch (cause) {
+    const unkept: StoreLoss = { kind: "log", foundAt, commits: loss.commits, kept: null };
+    if (readOnly) return unkept;
+    throw new BackscrollError(
+      "store_corrupt",
+      `${store}-wal is damaged: at least ${loss.commits} of its commits would be lost by writing, and it cannot be kept aside: ${(cause as Error).message}; make room in its folder, or open the store for reading`,
+      { details: { path: store, commits: loss.commits }, cause },
+    );
+  }
+}
+
+/** Between two looks, so that a write that is under way has its end. */
+const PAUSE_MS = 20;
+const MAX_LOOKS = 8;
+
+/**
+ * What two looks in a row agree on. While another process writes, one look may see a frame before it
+ * was written and the frames behind it after, or a log that is begun anew as it is read. The second
+ * look finds the frame, or other salts.
+ */
+export async function findLoss(log: string): Promise<LogLoss | undefined> {
+  let seen = await scan(log);
+  for (let look = 1; seen !== undefined && look < MAX_LOOKS; look++) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    const again = await scan(log);
+    if (again?.salts === seen.salts && again.frame === seen.frame) return again;
+    seen = again;
+  }
+  return undefined;
+}
+
+async function scan(log: string): Promise<LogLoss | undefined> {
+  try {
+    return await scanLog(log);
+  } catch (cause) {
+    throw new BackscrollError(
+      "store_unavailable",
+      `${log} cannot be read: ${(cause as Error).message}; check its permissions and the disk`,
+      { details: { path: log }, cause },
+    );
+  }
+}

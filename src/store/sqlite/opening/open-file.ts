@@ -1,0 +1,88 @@
+/** From a path to a database that is ready to be used, with what was found to be lost on the way. */
+
+import type { StoreLoss } from "../../../model/store-loss.ts";
+import type { ExecutorOptions } from "../executor.ts";
+import { SqliteConnection } from "../sqlite-driver.ts";
+import { isBusy } from "../sqlite-errors.ts";
+import { checkVersion, migrate, refuseForeign } from "../sqlite-schema.ts";
+import { acceptIndexLosses, findIndexLosses } from "./index-ahead.ts";
+import { acceptKeptLosses, listKeptLosses } from "./kept-logs.ts";
+import { holdStore } from "./look-at-log.ts";
+import { copyForReading } from "./read-only-folder.ts";
+
+export interface OpenedFile {
+  /** Where the store is. `options.path` is another one if it is read from a copy. */
+  readonly path: string;
+  readonly options: ExecutorOptions;
+  /** What is lost, and accepted by nobody. */
+  readonly losses: readonly StoreLoss[];
+  /** Those of them that could not be recorded beside the store or in it. */
+  readonly unrecorded: readonly StoreLoss[];
+  /** Once, when every connection is closed. */
+  release(): void;
+}
+
+/** Looks at the log before anything else does: SQLite cuts it where it is damaged. */
+export async function openFile(wanted: ExecutorOptions): Promise<OpenedFile> {
+  const { path, readOnly, busyTimeoutMs } = wanted;
+  const held = await holdStore(path, readOnly);
+  let release = held.release;
+  try {
+    const copy = readOnly ? copyForReading(path) : undefined;
+    if (copy !== undefined) {
+      release = () => {
+        held.release();
+        copy.remove();
+      };
+    }
+    const options = copy === undefined ? wanted : { ...wanted, path: copy.path };
+    const { recorded, found } = await withoutBusy(busyTimeoutMs, () => makeReady(options));
+    const unkept = held.unkept === undefined ? [] : [held.unkept];
+    const unrecorded = [...unkept, ...(readOnly ? found : [])];
+    const losses = [...listKeptLosses(path), ...unkept, ...recorded, ...found];
+    return { path, options, losses, unrecorded, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Accepts what is recorded. Gives what is told no more from here on. */
+export async function acceptLosses(path: string, busyTimeoutMs: number): Promise<StoreLoss[]> {
+  const db = new SqliteConnection(path);
+  try {
+    const ofIndex = await withoutBusy(busyTimeoutMs, () => acceptIndexLosses(db));
+    return [...acceptKeptLosses(path), ...ofIndex];
+  } finally {
+    db.close();
+  }
+}
+
+/** Opening takes locks, too: several processes may create or migrate one file at once. */
+export async function withoutBusy<Result>(
+  timeoutMs: number,
+  action: () => Result,
+): Promise<Result> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      return action();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 5));
+    }
+  }
+}
+
+/** Checks or brings up to date the schema, on a connection of its own, and looks at the index. */
+function makeReady({ path, readOnly }: ExecutorOptions): ReturnType<typeof findIndexLosses> {
+  const db = new SqliteConnection(path, { readOnly });
+  try {
+    if (readOnly) refuseForeign(db);
+    else migrate(db);
+    checkVersion(db, readOnly ? "read" : "write");
+    return findIndexLosses(db, readOnly);
+  } finally {
+    db.close();
+  }
+}

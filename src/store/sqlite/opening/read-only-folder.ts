@@ -1,0 +1,100 @@
+/**
+ * Reading a store in a folder that may not be written.
+ *
+ * SQLite reads a database with a write-ahead log through the `-shm` file, which it makes if need be.
+ * Where it may not:
+ *
+ * - with both `-wal` and `-shm` it reads the log without writing to either;
+ * - without a log the database is all there is, and is opened as one that nobody changes. What a
+ *   process with more rights writes meanwhile is not seen until the store is opened again;
+ * - a log without `-shm` cannot be read in place: the store is copied to a temporary folder.
+ */
+
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { BackscrollError } from "../../../model/errors.ts";
+
+/** Where SQLite opens a file that is only read. */
+export function locationForReading(path: string): string | URL {
+  if (isWritable(dirname(path)) || logBytes(path) > 0) return path;
+  if (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) return path;
+  const url = pathToFileURL(path);
+  url.search = "immutable=1";
+  return url;
+}
+
+export interface StoreCopy {
+  readonly path: string;
+  remove(): void;
+}
+
+/** Undefined if the store can be read where it is. */
+export function copyForReading(path: string): StoreCopy | undefined {
+  if (!needsCopy(path)) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-read-"));
+  const copy = join(folder, basename(path));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    if (copyStore(path, copy)) return { path: copy, remove };
+  } catch (cause) {
+    remove();
+    throw new BackscrollError(
+      "store_unavailable",
+      `${path} has a write-ahead log and its folder may not be written, so it is read from a copy, which failed: ${(cause as Error).message}; make room in ${tmpdir()}, or let the folder be written`,
+      { details: { path }, cause },
+    );
+  }
+  remove();
+  // Whoever has opened it meanwhile has made the `-shm` file.
+  if (!needsCopy(path)) return undefined;
+  throw new BackscrollError("store_busy", `${path} was written to while it was copied; try again`, {
+    details: { path },
+  });
+}
+
+function needsCopy(path: string): boolean {
+  return !isWritable(dirname(path)) && logBytes(path) > 0 && !existsSync(`${path}-shm`);
+}
+
+/**
+ * With plain file calls: while there is no `-shm` file, no connection has the store open whose locks
+ * they could drop. False if somebody wrote to it meanwhile.
+ */
+function copyStore(path: string, copy: string): boolean {
+  const before = stampOf(path);
+  for (const suffix of ["", "-wal", "-index", "-index-wal"]) {
+    if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
+  }
+  return before === stampOf(path) && !existsSync(`${path}-shm`);
+}
+
+/** Changes when the database or its log does. */
+function stampOf(path: string): string {
+  const stamp = ({ ino, size, mtimeMs }: Stats) => `${ino}/${size}/${mtimeMs}`;
+  return `${stamp(statSync(path))} ${stamp(statSync(`${path}-wal`))}`;
+}
+
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    // Not allowed, or on a device that is mounted for reading.
+    return false;
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * A write-ahead log that was damaged while nobody had the store open.
+ *
+ * SQLite takes the commits behind the damage for a torn tail, and writes over them. So they are told
+ * when the store is opened, the log is kept aside, and every command tells of it until it is accepted.
+ */
+
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { open, type StoreLoss } from "../src/index.ts";
+import { findLoss } from "../src/store/sqlite/opening/look-at-log.ts";
+import { Child } from "./support/child.ts";
+import { runCli } from "./support/cli.ts";
+import type { CrashLine, CrashTask } from "./support/crash-lines.ts";
+import { createFolder } from "./support/folder.ts";
+import { repeats } from "./support/repeats.ts";
+import type { Probe, ProbeTask } from "./support/store-prober.ts";
+
+const SESSION = "own";
+
+/** A writer that is killed after some appends. Gives the path, and how many were acknowledged. */
+async function createKilled(): Promise<{ readonly path: string; readonly acknowledged: number }> {
+  const path = join(createFolder(), "killed.db");
+  const writer = startWriter(path, SESSION);
+  // Two lines an append.
+  await writer.until(160);
+  await writer.kill();
+  const acknowledged = writer
+    .said<CrashLine>()
+    .filter((line) => "did" in line && line.did === "append" && line.session === SESSION).length;
+  return { path, acknowledged };
+}
+
+function startWriter(path: string, session: string, mode: CrashTask["mode"] = "single"): Child {
+  const writer = new Child("./crash-writer.ts");
+  const sessions = { ownSession: session, sharedSession: session };
+  writer.tell({
+    ...{ address: path, durability: "power-loss", inThread: mode === "single", mode },
+    ...{ ...sessions, leaseMs: 1_500 },
+  } satisfies CrashTask);
+  return writer;
+}
+
+function flipMiddle(path: string): Buffer {
+  const log = readFileSync(`${path}-wal`);
+  const middle = log.length >> 1;
+  log.writeUInt8(log.readUInt8(middle) ^ 0x10, middle);
+  writeFileSync(`${path}-wal`, log);
+  return log;
+}
+
+function keptLogs(path: string): string[] {
+  return readdirSync(dirname(path)).filter((name) => name.startsWith("killed.db-wal.kept-"));
+}
+
+async function openAndClose(
+  path: string,
+  readOnly = false,
+): Promise<{ readonly told: StoreLoss[]; readonly listed: readonly StoreLoss[] }> {
+  const told: StoreLoss[] = [];
+  const onLoss = (loss: StoreLoss) => void told.push(loss);
+  await using engine = await open(path, { inThread: true, readOnly, onLoss });
+  return { told, listed: (await engine.status()).losses };
+}
+
+describe("commits behind a flipped bit", () => {
+  test("are told by everything that opens the store, until they are accepted", async () => {
+    const { path, acknowledged } = await createKilled();
+    const damaged = flipMiddle(path);
+
+    const { told, listed } = await openAndClose(path);
+    expect(told).toEqual([{ kind: "log", ...anyLoss }]);
+    expect(listed).toEqual(told);
+    const [name = ""] = keptLogs(path);
+    expect(readFileSync(join(dirname(path), name))).toEqual(damaged);
+
+    // The log is gone: SQLite has moved what it took for whole into the database.
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    expect(await openAndClose(path)).toEqual({ told, listed });
+    expect(keptLogs(path)).toEqual([name]);
+
+    const list = await runCli(["show", SESSION, "--json", "--db", path]);
+    expect(list.stderr).toMatch(
+      /^Warning: the write-ahead log was damaged, and at least \d+ commit/,
+    );
+    expect(list.stderr).toContain(name);
+    const [loss] = told;
+    const commits = loss?.kind === "log" ? loss.commits : 0;
+    const left = (JSON.parse(list.stdout) as { total: number }).total;
+    // Each message is a commit, and the damaged one is not counted if it was hit itself.
+    expect([acknowledged - left, acknowledged - left - 1]).toContain(commits);
+    expect(commits).toBeGreaterThan(20);
+
+    const status = await runCli(["status", "--json", "--db", path]);
+    const found_at = new Date(loss?.foundAt ?? 0).toISOString();
+    const wire = { kind: "log", found_at, commits, kept: join(dirname(path), name) };
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      losses: [{ ...wire, tenant: null, changes: null }],
+    });
+    const doctor = await runCli(["doctor", "--verify", "--db", path]);
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toContain(`Lost      the write-ahead log was damaged`);
+
+    const accepted = await runCli(["doctor", "--accept-loss", "--json", "--db", path]);
+    expect(accepted.code).toBe(0);
+    expect(JSON.parse(accepted.stdout)).toMatchObject({
+      ok: true,
+      losses: [],
+      accepted: [{ commits }],
+    });
+    expect(await openAndClose(path)).toEqual({ told: [], listed: [] });
+    expect((await runCli(["list", "--db", path])).stderr).not.toContain("Warning");
+    expect(readFileSync(join(dirname(path), `${name}.accepted`))).toEqual(damaged);
+  });
+
+  test("are kept once, however often the store is read", async () => {
+    const { path } = await createKilled();
+    const damaged = flipMiddle(path);
+    const first = await openAndClose(path, true);
+    expect(first.told).toHaveLength(1);
+    expect(await openAndClose(path, true)).toEqual(first);
+    expect(readFileSync(`${path}-wal`)).toEqual(damaged);
+    const both = await Promise.all([openAndClose(path, true), openAndClose(path)]);
+    expect(both).toEqual([first, first]);
+    expect(keptLogs(path)).toHaveLength(1);
+  });
+
+  test("keep a store from being written to while they cannot be kept", async () => {
+    const { path } = await createKilled();
+    const damaged = flipMiddle(path);
+    const probe = async (options: ProbeTask["options"]) => {
+      // No file may have more than 32 KB: the log has more.
+      const child = new Child("./store-prober.ts", { limits: "trap '' XFSZ; ulimit -f 64" });
+      child.tell({ address: path, session: SESSION, options } satisfies ProbeTask);
+      await child.succeed();
+      return child.said<Probe>()[0];
+    };
+    expect(await probe({ inThread: true })).toEqual({ open: "store_corrupt" });
+    expect(readFileSync(`${path}-wal`)).toEqual(damaged);
+    expect(keptLogs(path)).toEqual([]);
+    const reader = await probe({ inThread: true, readOnly: true });
+    expect(reader).toMatchObject({ open: "ok", read: "ok", write: "store_read_only", losses: 1 });
+    expect((await openAndClose(path)).told).toHaveLength(1);
+  });
+
+  test("are a warning of the process if nobody listens", async () => {
+    const { path } = await createKilled();
+    flipMiddle(path);
+    const emitted = vi.spyOn(process, "emitWarning").mockReturnValue();
+    onTestFinished(() => emitted.mockRestore());
+    await using engine = await open(path, { inThread: true, readOnly: true });
+    expect((await engine.status()).losses).toHaveLength(1);
+    expect(emitted).toHaveBeenCalledExactlyOnceWith(
+      expect.stringMatching(/at least \d+ commits behind the damage were lost/),
+      { type: "BackscrollWarning", code: "BACKSCROLL_LOSS" },
+    );
+  });
+});
+
+const anyLoss = {
+  foundAt: expect.any(Number),
+  commits: expect.any(Number),
+  kept: expect.any(String),
+};
+
+describe("a sound log", () => {
+  test("of a killed writer loses nothing, and is kept nowhere", async () => {
+    const { path } = await createKilled();
+    expect(await openAndClose(path)).toEqual({ told: [], listed: [] });
+    expect(keptLogs(path)).toEqual([]);
+  });
+
+  test("that others write to and write over is sound at every look", async () => {
+    const path = join(createFolder(), "busy.db");
+    const writers = (["batch", "edit", "reopen"] as const).map((mode, n) =>
+      startWriter(path, `own-${n}`, mode),
+    );
+    await Promise.all(writers.map((writer) => writer.until(3)));
+    const looks = repeats(60, 2_000);
+    for (let look = 0; look < looks; look++) {
+      expect(await findLoss(`${path}-wal`), `look ${look}`).toBeUndefined();
+    }
+    for (const writer of writers) await writer.kill();
+    expect(writers.map((writer) => writer.errors)).toEqual(["", "", ""]);
+  });
+});
+
+describe("an index that knows more than the store", () => {
+  async function append(path: string, count: number, task?: "flush"): Promise<StoreLoss[]> {
+    const told: StoreLoss[] = [];
+    const onLoss = (loss: StoreLoss) => void told.push(loss);
+    await using engine = await open(path, { inThread: true, onLoss });
+    const session = await engine
+      .getSession("s")
+      .catch(() => engine.createSession({ id: "s", agent: "test", createdBy: "test" }));
+    for (let n = 0; n < count; n++) await session.append({ role: "user", content: `words ${n}` });
+    if (task !== undefined) await engine.maintainIndex(task);
+    return told;
+  }
+
+  test("is told, also when the store has caught up, and built again when it is accepted", async () => {
+    const path = join(createFolder(), "x.db");
+    await append(path, 20, "flush");
+    copyFileSync(path, `${path}.old`);
+    await append(path, 30, "flush");
+    copyFileSync(`${path}.old`, path);
+
+    const loss = { kind: "index", foundAt: expect.any(Number), tenant: "default", changes: 30 };
+    const reader = await openAndClose(path, true);
+    expect(reader).toEqual({ told: [loss], listed: [loss] });
+    expect(await append(path, 40, "flush")).toEqual([loss]);
+    expect(await openAndClose(path)).toEqual({ told: [loss], listed: [loss] });
+
+    const accepted = await runCli(["doctor", "--accept-loss", "--db", path]);
+    expect(accepted.stdout).toContain("Accepted  the index of tenant default has 30 changes");
+    expect(accepted.code).toBe(0);
+    expect(await append(path, 5, "flush")).toEqual([]);
+    await using engine = await open(path, { inThread: true });
+    expect(await engine.indexStatus()).toMatchObject({ lag: 0, documents: 65 });
+    expect((await engine.searchSessions("39")).hits).toHaveLength(1);
+  });
+
+  test("is none where another store took the place of one", async () => {
+    const path = join(createFolder(), "x.db");
+    const other = join(createFolder(), "other.db");
+    await append(path, 20, "flush");
+    await append(other, 3);
+    copyFileSync(other, path);
+    expect(await append(path, 1, "flush")).toEqual([]);
+  });
+});
