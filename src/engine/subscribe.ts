@@ -7,9 +7,10 @@
 
 import type { Change } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
 import { MAX_PAGE } from "../model/limits.ts";
-import type { ChangeRecord, FeedHead } from "../store/records.ts";
+import { rowDamaged } from "../store/damage/damage-errors.ts";
+import { storedObject } from "../store/damage/stored-json.ts";
+import type { ChangePage, ChangeRecord, FeedHead } from "../store/records.ts";
 import { toHex } from "../transcript/hash.ts";
 import { checkKey, checkLimit } from "./check.ts";
 import type { Scope } from "./scope.ts";
@@ -51,6 +52,7 @@ export async function listChanges(scope: Scope, input: ListChangesInput): Promis
   const head = await store.feedHead(tenant);
   const after = parseCursor(input.after ?? START, head);
   const page = await store.listChanges(tenant, after, limit, input.session);
+  if (input.session === undefined) checkPage(page, after, Math.min(limit, head.position - after));
   return {
     changes: page.changes.map((record) => toChange(record, head.epoch)),
     next: formatCursor(head.epoch, page.through),
@@ -93,6 +95,7 @@ async function* follow(
     let position = input.after === undefined ? head.position : parseCursor(input.after, head);
     while (!signal.aborted) {
       const page = await store.listChanges(tenant, position, MAX_PAGE, session);
+      if (session === undefined) checkPage(page, position, page.through - position);
       for (const record of page.changes) {
         if (signal.aborted) return;
         position = record.position;
@@ -136,6 +139,14 @@ class WakeUp {
   }
 }
 
+/** Positions have no gap: throws `store_corrupt` where one is missing, or fewer than `least` came. */
+function checkPage({ changes }: ChangePage, after: number, least: number): void {
+  const gap = changes.findIndex(({ position }, i) => position !== after + 1 + i);
+  if (gap < 0 && changes.length >= least) return;
+  const missing = after + 1 + (gap < 0 ? changes.length : gap);
+  throw rowDamaged(`change ${missing} of the feed`, "it is missing");
+}
+
 function toChange(record: ChangeRecord, epoch: string): Change {
   return {
     position: record.position,
@@ -144,7 +155,9 @@ function toChange(record: ChangeRecord, epoch: string): Change {
     at: record.at,
     sessionId: record.sessionId,
     entryId: record.entryId,
-    details: record.details === null ? {} : (JSON.parse(record.details) as JsonObject),
+    details: storedObject(record.details, (cause) =>
+      rowDamaged(`change ${record.position} of the feed`, "its details are no JSON", cause),
+    ),
     hash: toHex(record.hash),
   };
 }

@@ -238,8 +238,8 @@ class PostgresStore implements Store {
   readEntries: Store["readEntries"] = (tenant, query) =>
     this.#db.read(tenant, (tx) => readEntries(tx, query));
 
-  findEntries: Store["findEntries"] = (tenant, ids, payloads) =>
-    this.#db.read(tenant, (tx) => findEntries(tx, ids, payloads));
+  findEntries: Store["findEntries"] = (tenant, ids, payloads, isRaw) =>
+    this.#db.read(tenant, (tx) => findEntries(tx, ids, payloads, isRaw));
   findUsage: Store["findUsage"] = (tenant, ids) =>
     this.#db.read(tenant, (tx) => findUsage(tx, ids));
 
