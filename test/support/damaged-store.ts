@@ -171,8 +171,10 @@ export async function knownOf(engine: Engine): Promise<Known> {
     for (const { id } of (await scope.listSessions({ limit: 100 })).sessions) {
       sessions.push([tenant, id]);
       const session = await scope.getSession(id);
-      for (const entry of (await session.listEntries({ tree: true, limit: 500 })).entries) {
-        entries.push([tenant, entry.id]);
+      const tree = await session.listEntries({ tree: true, limit: 500 });
+      // Each is read on pages of its session, too.
+      for (const entry of tree.entries) {
+        if (entry.sequence % 15 === 1) entries.push([tenant, entry.id]);
       }
     }
   }

@@ -109,15 +109,18 @@ function positionIn({
 }
 
 async function unlessDeleted<Result>(
-  { store, tenant }: TenantRun,
+  { store, tenant, problems }: TenantRun,
   session: Session,
   verify: () => Promise<Result>,
 ): Promise<Result | undefined> {
   try {
     return await verify();
   } catch (error) {
-    const deleted = await store.findTombstone(tenant, session.id);
-    if (!BackscrollError.is(error, "session_not_found") || deleted === undefined) throw error;
+    if (!BackscrollError.is(error, "session_not_found")) throw error;
+    if ((await store.findTombstone(tenant, session.id)) === undefined) {
+      const problem = "the session is listed, and cannot be found by its id";
+      problems.add(tenant, session.id, null, problem);
+    }
     return undefined;
   }
 }

@@ -30,3 +30,7 @@ export function storedBytes(value: Row[string] | undefined, row: string): Uint8A
   if (value instanceof Uint8Array) return value;
   throw rowDamaged(row, "a column that holds bytes has none");
 }
+
+export function storedBytesOrNull(value: Row[string] | undefined, row: string): Uint8Array | null {
+  return value === null || value === undefined ? null : storedBytes(value, row);
+}

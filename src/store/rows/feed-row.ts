@@ -2,7 +2,7 @@
 
 import type { ChangeKind } from "../../model/change.ts";
 import { toHex } from "../../transcript/hash.ts";
-import { storedBytes } from "../damage/stored-json.ts";
+import { storedBytes, storedBytesOrNull } from "../damage/stored-json.ts";
 import { toIndexStatus } from "../index/index-status.ts";
 import { toManifest } from "../index/manifest-codec.ts";
 import type { ChangeRecord, Row, TenantStatus, Tombstone } from "../records.ts";
@@ -10,15 +10,16 @@ import { textOrNull } from "./text.ts";
 
 export function toChange(row: Row): ChangeRecord {
   const position = Number(row["position"]);
+  const name = `change ${position} of the feed`;
   return {
     position,
     at: Number(row["at"]),
     kind: row["kind"] as ChangeKind,
     sessionId: row["session_id"] as string | null,
     entryId: row["entry_id"] as string | null,
-    entryHash: row["entry_hash"] as Uint8Array | null,
+    entryHash: storedBytesOrNull(row["entry_hash"], name),
     details: textOrNull(row["details"]),
-    hash: storedBytes(row["hash"], `change ${position} of the feed`),
+    hash: storedBytes(row["hash"], name),
   };
 }
 

@@ -5,6 +5,7 @@ import { ZERO_HASH } from "../../transcript/hash.ts";
 import type { PathEnd } from "../../transcript/path.ts";
 import type { Chain, Point } from "../../transcript/place.ts";
 import { sessionDamaged } from "../damage/damage-errors.ts";
+import { storedBytesOrNull } from "../damage/stored-json.ts";
 import type { SessionState } from "../plan-append.ts";
 import type { Row } from "../records.ts";
 
@@ -42,7 +43,7 @@ export function toNumberedSession(row: Row, sessionId: string, isRaw = false): N
       leaf: row["leaf_id"] === null ? null : toLeaf(row),
       lastSequence: Number(row["last_sequence"]),
       lastChain: Number(row["last_chain"]),
-      rootHash: (row["root_hash"] as Uint8Array | null) ?? ZERO_HASH,
+      rootHash: storedBytesOrNull(row["root_hash"], `session ${sessionId}`) ?? ZERO_HASH,
       updatedAt: Number(row["updated_at"]),
       lastInteractionAt: Number(row["last_interaction_at"]),
     },

@@ -2,6 +2,7 @@
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, ZERO_HASH } from "../../../transcript/hash.ts";
+import { storedBytesOrNull } from "../../damage/stored-json.ts";
 import { administered, quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
@@ -100,7 +101,7 @@ export async function feedHead(db: PostgresConnection, name: string): Promise<Fe
   return {
     epoch: String(epochs?.rows[0]?.["value"] ?? ""),
     position: Number(head?.["feed_position"] ?? 0),
-    hash: (head?.["feed_hash"] as Uint8Array | undefined) ?? ZERO_HASH,
+    hash: storedBytesOrNull(head?.["feed_hash"], `the row of tenant ${name}`) ?? ZERO_HASH,
   };
 }
 

@@ -10,6 +10,7 @@ import {
 import type { Point } from "../../../transcript/place.ts";
 import { checkEntries, namingHolder } from "../../damage/check-entries.ts";
 import { checkHistory, checkMessages, checkPath, checkTree } from "../../damage/check-page.ts";
+import { storedBytesOrNull } from "../../damage/stored-json.ts";
 import {
   type EntryPage,
   type EntryQuery,
@@ -138,7 +139,8 @@ export async function findEntries(
 ): Promise<EntryPage> {
   const rows = await tx.all(SQL.findById, tx.tenant, ids);
   const all = rows.map((row) => toEntry(row, String(row["session_id"])));
-  const rootOf = (row: Row) => (row["root_hash"] as Uint8Array | null) ?? ZERO_HASH;
+  const rootOf = (row: Row) =>
+    storedBytesOrNull(row["root_hash"], "the session's row") ?? ZERO_HASH;
   if (!isRaw) checkEntries(rows, all, (entry, row) => parentHash(entry, row, rootOf(row)));
   const found = new Map(all.map((entry) => [entry.id, entry]));
   const entries = ids.flatMap((id) => found.get(id) ?? []);

@@ -2,6 +2,7 @@
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
+import { storedBytesOrNull } from "../../damage/stored-json.ts";
 import { administered, quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
@@ -223,7 +224,7 @@ export function feedHead(db: SqliteConnection, name: string): FeedHead {
   return {
     epoch: readEpoch(db),
     position: Number(row?.["feed_position"] ?? 0),
-    hash: (row?.["feed_hash"] as Uint8Array | undefined) ?? ZERO_HASH,
+    hash: storedBytesOrNull(row?.["feed_hash"], `the row of tenant ${name}`) ?? ZERO_HASH,
   };
 }
 

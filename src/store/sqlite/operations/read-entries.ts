@@ -11,6 +11,7 @@ import type { Point } from "../../../transcript/place.ts";
 import { checkEntries, namingHolder, parentsIn } from "../../damage/check-entries.ts";
 import { checkHistory, checkMessages, checkPath, checkTree } from "../../damage/check-page.ts";
 import { entryDamaged, isDamage } from "../../damage/damage-errors.ts";
+import { storedBytesOrNull } from "../../damage/stored-json.ts";
 import {
   type EntryPage,
   type EntryQuery,
@@ -150,7 +151,7 @@ export function findEntries(
     wholeEntry(db, tenant, Number(row["session"]), String(row["session_id"]), row),
   );
   const parentHash = ({ parentId }: EntryRecord, row: Row) => {
-    const root = (row["root_hash"] as Uint8Array | null) ?? ZERO_HASH;
+    const root = storedBytesOrNull(row["root_hash"], "the session's row") ?? ZERO_HASH;
     return parentId === null ? toHex(root) : findHash(db, tenant, parentId);
   };
   if (!isRaw) checkEntries(rows, entries, parentHash);
