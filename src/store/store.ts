@@ -267,7 +267,8 @@ export interface StoreReads {
     limit: number,
   ): Promise<readonly RouteSession[]>;
 
-  feedHead(tenant: string): Promise<FeedHead>;
+  /** Where the feed is now, and the hash of its change at `position`. */
+  feedHead(tenant: string, position?: number): Promise<FeedHead>;
   /** Changes after a position, in order. Looks at a bounded number of rows, whatever the filter. */
   listChanges(
     tenant: string,
