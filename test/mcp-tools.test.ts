@@ -155,7 +155,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["search_sessions", {}, "invalid_input", "query"],
     ["search_sessions", { query: "x", limit: 21 }, "too_large", "limit"],
     ["search_sessions", { query: "x", since: "soon" }, "invalid_input", "since"],
-    ["search_sessions", { query: "x", tenant: "other" }, "invalid_input", "arguments"],
+    ["search_sessions", { query: "x", tenant: "other" }, "invalid_input", "tenant"],
     ["list_sessions", { limit: 0 }, "invalid_input", "limit"],
     ["list_sessions", { cursor: "nonsense" }, "invalid_cursor", ""],
     ["list_messages", { session_id: 7 }, "invalid_input", "session_id"],
@@ -344,6 +344,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   test("what is no tool fails as a request", async () => {
     await expect(writer.callTool({ name: "drop_tables", arguments: {} })).rejects.toMatchObject({
       code: -32602,
+      message: expect.stringContaining("there are search_sessions, "),
     });
   });
 });

@@ -36,7 +36,11 @@ export interface WireVerification {
   readonly sessions: number;
   readonly entries: number;
   readonly changes: number;
+  /** What the database's own check of its files has found. */
+  readonly damage: readonly string[];
+  /** The first thousand. */
   readonly problems: readonly WireProblem[];
+  readonly problem_count: number;
   /** The feed heads that were verified, by tenant. */
   readonly heads: Readonly<Record<string, string>>;
 }
@@ -75,7 +79,9 @@ export function toWireVerification(report: VerifyReport): WireVerification {
     sessions: report.sessions,
     entries: report.entries,
     changes: report.changes,
+    damage: report.damage,
     problems: report.problems.map(toWireProblem),
+    problem_count: report.problemCount,
     heads: report.heads,
   };
 }
@@ -110,12 +116,21 @@ export function fromWireSweep(result: WireSweep): SweepReport {
 }
 
 export function fromWireVerification(report: WireVerification): VerifyReport {
-  const { ok, tenants, sessions, entries, changes, problems, heads } = report;
   return {
-    ...{ ok, tenants, sessions, entries, changes, heads },
-    problems: problems.map(({ tenant, session_id, entry_id, problem }) => ({
-      ...{ tenant, sessionId: session_id, entryId: entry_id, problem },
+    ok: report.ok,
+    tenants: report.tenants,
+    sessions: report.sessions,
+    entries: report.entries,
+    changes: report.changes,
+    damage: report.damage,
+    problems: report.problems.map(({ tenant, session_id, entry_id, problem }) => ({
+      tenant,
+      sessionId: session_id,
+      entryId: entry_id,
+      problem,
     })),
+    problemCount: report.problem_count,
+    heads: report.heads,
   };
 }
 

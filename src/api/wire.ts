@@ -18,9 +18,13 @@ export function toWireTime(ms: number): string {
 export function parseWireTime(text: string, field: string): Date {
   const date = new Date(text);
   if (/^\d{4}-\d{2}/.test(text) && !Number.isNaN(date.getTime())) return date;
-  throw new BackscrollError("invalid_input", `${field} must be a date or time in ISO 8601`, {
-    details: { field },
-  });
+  throw new BackscrollError(
+    "invalid_input",
+    `${field} must be a date or time in ISO 8601, such as 2026-01-31 or 2026-01-31T09:00:00Z`,
+    {
+      details: { field },
+    },
+  );
 }
 
 export function fromWireTime(text: string): number {

@@ -5,9 +5,9 @@
  */
 
 import { parseArgs } from "node:util";
+import { didYouMean } from "../model/suggest.ts";
 import { type ArgumentValue, type Command, type OptionSpecs, usageError } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
-import { didYouMean } from "./suggest.ts";
 
 export interface Invocation {
   readonly command: Command;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nearest } from "./suggest.ts";
+import { nearest } from "../model/suggest.ts";
 import { given, toCount, toFuture, toTime } from "./values.ts";
 
 describe("toTime", () => {

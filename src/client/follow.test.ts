@@ -64,7 +64,7 @@ describe("following the feed over the network", () => {
   });
 
   test("refuses a cursor of another life", async () => {
-    const following = served.remote.subscribe({ after: "0a0a.7" });
+    const following = served.remote.subscribe({ after: "f2.00000000.0a0a.7.0000000000000000" });
     await expect(following.next()).rejects.toMatchObject({ code: "cursor_expired" });
     const wrong = served.remote.subscribe({ after: "wrong" });
     await expect(wrong.next()).rejects.toMatchObject({ code: "invalid_cursor" });

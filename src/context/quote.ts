@@ -8,6 +8,7 @@
 
 import type { Role } from "../model/entry.ts";
 import type { Fact } from "../model/note.ts";
+import { escapeTags, type OWN_ELEMENTS } from "./own-tags.ts";
 
 /** A message that was found by searching. */
 export interface Excerpt {
@@ -72,7 +73,7 @@ export function quoteBranchSummary(summary: string): string {
 }
 
 function element(
-  name: string,
+  name: (typeof OWN_ELEMENTS)[number],
   content: string,
   attributes: Readonly<Record<string, string>> = {},
 ): string {
@@ -80,17 +81,8 @@ function element(
   return `<${name}${list.join("")}>\n${content}\n</${name}>`;
 }
 
-/** The elements that this file writes: text that holds one of them must not end ours. */
-const OWN_TAG =
-  /<(\/?(?:recalled-context|excerpt|known-facts|conversation-summary|branch-summary)\b)/gi;
-
-function escapeTags(text: string): string {
-  return text.replace(OWN_TAG, "&lt;$1");
-}
-
 function attribute(value: string): string {
-  return value
-    .replaceAll("&", "&amp;")
+  return escapeTags(value.replaceAll("&", "&amp;"))
     .replaceAll('"', "&quot;")
     .replaceAll("<", "&lt;")
     .replace(/\s+/g, " ");

@@ -1,7 +1,8 @@
-/** Page cursors: opaque to callers, and checked when they come back. */
+/** Cursors of pages and of the change feed: opaque to callers, and checked when they come back. */
 
 import { BackscrollError } from "../model/errors.ts";
-import type { SessionPosition } from "../store/records.ts";
+import type { FeedHead, SessionPosition } from "../store/records.ts";
+import { sha256, toHex } from "../transcript/hash.ts";
 
 export function formatPageCursor(position: SessionPosition): string {
   return Buffer.from(`s1:${position.lastInteractionAt}:${position.number}`).toString("base64url");
@@ -17,4 +18,71 @@ export function parsePageCursor(cursor: string): SessionPosition {
     "cursor is none that a list has given; start without one",
     { details: { field: "cursor" } },
   );
+}
+
+/** The position of a change in a feed, and what tells that feed from others. */
+export interface FeedCursor {
+  readonly tenant: string;
+  readonly epoch: string;
+  readonly position: number;
+  readonly hash: string;
+}
+
+/** Enough that two tenants of a store are told apart; it gives no name away. */
+const TENANT_HEX = 8;
+/** Of the change's hash, which covers all changes before it: two feeds that differ have another. */
+const HASH_HEX = 16;
+
+const FEED_CURSOR = /^f2\.([0-9a-f]{8})\.([0-9a-f-]{1,64})\.(\d{1,15})\.([0-9a-f]{16})$/;
+/** What cursors were before they carried a tenant and a hash. */
+const OLD_FEED_CURSOR = /^[0-9a-f-]{8,64}\.\d{1,15}$/;
+
+/** The cursor of the change at `position`, whose hash is given; at 0 it is the start of the feed. */
+export function formatFeedCursor(
+  tenant: string,
+  epoch: string,
+  position: number,
+  hash: Uint8Array,
+): string {
+  return `f2.${tenantTag(tenant)}.${epoch}.${position}.${toHex(hash).slice(0, HASH_HEX)}`;
+}
+
+/** `invalid_cursor` if it is none of a feed, `cursor_expired` if it is one of an older version. */
+export function parseFeedCursor(cursor: string): FeedCursor {
+  const match = FEED_CURSOR.exec(String(cursor));
+  if (match !== null) {
+    const [, tenant = "", epoch = "", position = "", hash = ""] = match;
+    return { tenant, epoch, position: Number(position), hash };
+  }
+  if (OLD_FEED_CURSOR.test(String(cursor))) {
+    throw cursorExpired("it is one of an older version of Backscroll");
+  }
+  throw new BackscrollError(
+    "invalid_cursor",
+    `"${String(cursor).slice(0, 80)}" is no cursor of the change feed; use one that a change carried, or "start"`,
+  );
+}
+
+/** Throws `cursor_expired` unless the cursor names a change of this feed. */
+export function checkFeedCursor(cursor: FeedCursor, tenant: string, head: FeedHead): void {
+  const { position } = cursor;
+  if (cursor.tenant !== tenantTag(tenant)) throw cursorExpired("it is one of another tenant");
+  if (cursor.epoch !== head.epoch) {
+    throw cursorExpired("it belongs to another life of this store, which was restored since");
+  }
+  const { hashAt } = head;
+  if (hashAt === undefined || toHex(hashAt).slice(0, HASH_HEX) !== cursor.hash) {
+    throw cursorExpired(`the store has another change ${position}, or none: it is another copy`);
+  }
+}
+
+function cursorExpired(why: string): BackscrollError {
+  return new BackscrollError(
+    "cursor_expired",
+    `the cursor is not one of this feed: ${why}; read the state anew and subscribe from "start" or from now`,
+  );
+}
+
+function tenantTag(tenant: string): string {
+  return toHex(sha256(Buffer.from(tenant))).slice(0, TENANT_HEX);
 }

@@ -2,9 +2,10 @@
 
 import { type Entry, kindRules } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
+import { pendingChunks } from "../store/plan-stream.ts";
 import type { EntryRecord, PlacedEntry } from "../store/records.ts";
 import type { PendingRecord } from "../store/stream-records.ts";
-import { type Chunk, foldChunks } from "../transcript/chunks.ts";
+import { foldChunks } from "../transcript/chunks.ts";
 import { decodeContent } from "../transcript/content.ts";
 import type { Draft } from "./message-input.ts";
 
@@ -71,7 +72,6 @@ export function appendedEntry(sessionId: string, draft: Draft, placed: PlacedEnt
 
 /** A message that is still being written, with what has arrived so far. */
 export function pendingEntry(record: PendingRecord): Entry {
-  const chunks = record.chunks.flatMap((flush) => JSON.parse(flush) as Chunk[]);
   return {
     id: record.id,
     sessionId: record.sessionId,
@@ -81,7 +81,7 @@ export function pendingEntry(record: PendingRecord): Entry {
     role: record.role,
     actor: record.actor,
     status: "pending",
-    blocks: foldChunks(chunks),
+    blocks: foldChunks(pendingChunks(record)),
     data: null,
     index: null,
     usage: null,

@@ -14,6 +14,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ContextEstimate } from "../store/context-estimate.ts";
+import { pendingChunks } from "../store/plan-stream.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import type { Chunk } from "../transcript/chunks.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
@@ -105,15 +106,15 @@ export async function continueMessage(
   return new MessageStream(scope, sessionId, id, checkKey(lease, "lease"), {
     role: role ?? "assistant",
     model,
-    earlier: pending?.chunks ?? [],
+    earlier: pending === undefined ? [] : pendingChunks(pending),
   });
 }
 
 interface Opened {
   readonly role: Role;
   readonly model: string | null;
-  /** What others have stored of it, each the JSON text of an array of chunks. */
-  readonly earlier?: readonly string[];
+  /** What others have stored of it. */
+  readonly earlier?: readonly Chunk[];
 }
 
 export class MessageStream {
@@ -226,9 +227,8 @@ export class MessageStream {
         });
       if (!isUnmeasured) return commit();
       const { estimates } = this.#scope;
-      const earlier = (this.#opened.earlier ?? []).flatMap((text) => JSON.parse(text) as Chunk[]);
       let written = this.#writtenTokens;
-      for (const chunk of earlier) written += this.#countTokens(chunk);
+      for (const chunk of this.#opened.earlier ?? []) written += this.#countTokens(chunk);
       return estimates.commit(this.#scope, sessionId, parent, written, commit);
     });
   }

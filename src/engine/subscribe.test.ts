@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Change } from "../model/change.ts";
 import { open } from "../open.ts";
 import type { Engine } from "./engine.ts";
@@ -131,15 +134,63 @@ describe("cursors of the feed", () => {
     const { next } = await engine.listChanges();
     await using other = await open(":memory:");
     await expect(take(1, { after: next }, other)).rejects.toMatchObject({ code: "cursor_expired" });
-    const [epoch] = next.split(".");
-    const future = engine.listChanges({ after: `${epoch}.99` });
+    const future = engine.listChanges({ after: next.replace(".2.", ".99.") });
     await expect(future).rejects.toMatchObject({ code: "cursor_expired" });
+  });
+
+  test("of another tenant have expired, also where no feed has begun", async () => {
+    const [theirs, empty] = [engine.forTenant("theirs"), engine.forTenant("empty")];
+    await theirs.createSession({ id: "s", agent: "test", createdBy: "test" });
+    const { next } = await theirs.listChanges();
+    for (const after of [next, (await empty.listChanges()).next]) {
+      await expect(engine.listChanges({ after })).rejects.toMatchObject({ code: "cursor_expired" });
+      await expect(take(1, { after })).rejects.toMatchObject({ code: "cursor_expired" });
+    }
+    expect(await theirs.listChanges({ after: next })).toMatchObject({ changes: [], next });
+  });
+
+  test("of a copy expire where the copy has gone another way", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "backscroll-copy-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [path, copy] = [join(folder, "a.db"), join(folder, "b.db")];
+    {
+      await using first = await open(path, { inThread: true });
+      await first.createSession({ id: "s", agent: "test", createdBy: "test" });
+    }
+    copyFileSync(path, copy);
+    await using ours = await open(path, { inThread: true });
+    await using theirs = await open(copy, { inThread: true });
+    const shared = (await ours.listChanges()).next;
+    for (const each of [ours, theirs]) await say("diverged", await each.getSession("s"));
+    expect((await theirs.listChanges({ after: shared })).changes).toHaveLength(1);
+    const { next } = await ours.listChanges();
+    await expect(theirs.listChanges({ after: next })).rejects.toMatchObject({
+      code: "cursor_expired",
+      message: expect.stringContaining("another copy"),
+    });
+    expect(await ours.listChanges({ after: next })).toMatchObject({ end: true, next });
+  });
+
+  test("of an older version have expired, and say so", async () => {
+    const { epoch } = await engine.status();
+    await expect(engine.listChanges({ after: `${epoch}.1` })).rejects.toMatchObject({
+      code: "cursor_expired",
+      message: expect.stringContaining("older version"),
+    });
+  });
+
+  test("of a page that a filter left empty go on from where it has looked", async () => {
+    for (let i = 0; i < 3; i++) await say(String(i));
+    const page = await engine.listChanges({ session: "none", limit: 2 });
+    expect(page).toMatchObject({ changes: [], end: true });
+    await say("later");
+    expect(positions((await engine.listChanges({ after: page.next })).changes)).toEqual([5]);
   });
 
   test("that no change carried are refused", async () => {
     const { next } = await engine.listChanges();
-    const [epoch] = next.split(".");
-    for (const after of ["", "5", "now", `${epoch}`, `${epoch}.`, `${epoch}.-1`, `${epoch}.1.5`]) {
+    const start = next.slice(0, next.lastIndexOf(".1."));
+    for (const after of ["", "5", "now", start, `${start}.`, `${start}.-1.${"0".repeat(16)}`]) {
       await expect(take(1, { after })).rejects.toMatchObject({ code: "invalid_cursor" });
       await expect(engine.listChanges({ after })).rejects.toMatchObject({ code: "invalid_cursor" });
     }

@@ -7,11 +7,13 @@
 
 import type { Change } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
 import { MAX_PAGE } from "../model/limits.ts";
-import type { ChangeRecord, FeedHead } from "../store/records.ts";
-import { toHex } from "../transcript/hash.ts";
+import { rowDamaged } from "../store/damage/damage-errors.ts";
+import { storedObject } from "../store/damage/stored-json.ts";
+import type { ChangePage, ChangeRecord, FeedHead } from "../store/records.ts";
+import { toHex, ZERO_HASH } from "../transcript/hash.ts";
 import { checkKey, checkLimit } from "./check.ts";
+import { checkFeedCursor, formatFeedCursor, parseFeedCursor } from "./cursor.ts";
 import type { Scope } from "./scope.ts";
 
 export interface SubscribeInput {
@@ -48,24 +50,63 @@ export async function listChanges(scope: Scope, input: ListChangesInput): Promis
   const { store, tenant } = scope;
   const limit = checkLimit(input.limit);
   if (input.session !== undefined) checkKey(input.session, "session");
-  const head = await store.feedHead(tenant);
-  const after = parseCursor(input.after ?? START, head);
+  const { head, position: after, hash } = await startOf(scope, input.after ?? START);
   const page = await store.listChanges(tenant, after, limit, input.session);
+  if (input.session === undefined) checkPage(page, after, Math.min(limit, head.position - after));
+  const { epoch } = head;
+  const reached = page.through === after ? hash : await hashAt(scope, page, page.through, head);
   return {
-    changes: page.changes.map((record) => toChange(record, head.epoch)),
-    next: formatCursor(head.epoch, page.through),
+    changes: page.changes.map((record) => toChange(record, tenant, epoch)),
+    next: formatFeedCursor(tenant, epoch, page.through, reached),
     end: page.through >= head.position,
   };
 }
 
+/** Where a reader of the feed starts. */
+interface FeedStart {
+  readonly head: FeedHead;
+  readonly position: number;
+  /** Of the change there. */
+  readonly hash: Uint8Array;
+}
+
+/** Checks a cursor against the feed. Without one: from now on. */
+async function startOf({ store, tenant }: Scope, after: string | undefined): Promise<FeedStart> {
+  if (after === START) return { head: await store.feedHead(tenant), position: 0, hash: ZERO_HASH };
+  if (after === undefined || after === END) {
+    const head = await store.feedHead(tenant);
+    return { head, position: head.position, hash: head.hash };
+  }
+  const cursor = parseFeedCursor(after);
+  const { position } = cursor;
+  const head = await store.feedHead(tenant, position);
+  checkFeedCursor(cursor, tenant, head);
+  return { head, position, hash: head.hashAt ?? ZERO_HASH };
+}
+
+/** The hash of the last change that a page has looked at, which a filter may have left out. */
+async function hashAt(
+  { store, tenant }: Scope,
+  { changes }: ChangePage,
+  position: number,
+  head: FeedHead,
+): Promise<Uint8Array> {
+  const last = changes.at(-1);
+  if (last?.position === position) return last.hash;
+  if (position === head.position) return head.hash;
+  const { hashAt } = await store.feedHead(tenant, position);
+  if (hashAt === undefined) throw rowDamaged(`change ${position} of the feed`, "it is missing");
+  return hashAt;
+}
+
 /** "From now" means from this call, not from the first change that is asked for. */
 export function subscribe(scope: Scope, input: SubscribeInput): AsyncGenerator<Change, void> {
-  const head = scope.store.feedHead(scope.tenant);
+  const start = startOf(scope, input.after);
   // Whoever iterates hears of a failure; nobody has to.
-  head.catch(() => undefined);
+  start.catch(() => undefined);
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, ...(input.signal ? [input.signal] : [])]);
-  const changes = follow(scope, { ...input, signal }, head);
+  const changes = follow(scope, { ...input, signal }, start);
   const finish = changes.return.bind(changes);
   // Left to itself, a generator ends only after the change that it waits for.
   changes.return = (value) => {
@@ -78,7 +119,7 @@ export function subscribe(scope: Scope, input: SubscribeInput): AsyncGenerator<C
 async function* follow(
   scope: Scope,
   input: SubscribeInput & { readonly signal: AbortSignal },
-  firstHead: Promise<FeedHead>,
+  start: Promise<FeedStart>,
 ): AsyncGenerator<Change, void> {
   const { store, tenant } = scope;
   const { session, signal } = input;
@@ -89,14 +130,15 @@ async function* follow(
   const abort = () => wake.ring();
   signal.addEventListener("abort", abort);
   try {
-    const head = await firstHead;
-    let position = input.after === undefined ? head.position : parseCursor(input.after, head);
+    const { head, position: first } = await start;
+    let position = first;
     while (!signal.aborted) {
       const page = await store.listChanges(tenant, position, MAX_PAGE, session);
+      if (session === undefined) checkPage(page, position, page.through - position);
       for (const record of page.changes) {
         if (signal.aborted) return;
         position = record.position;
-        yield toChange(record, head.epoch);
+        yield toChange(record, tenant, head.epoch);
       }
       const stuck = page.through <= position && page.changes.length === 0;
       position = Math.max(position, page.through);
@@ -136,41 +178,25 @@ class WakeUp {
   }
 }
 
-function toChange(record: ChangeRecord, epoch: string): Change {
+/** Positions have no gap: throws `store_corrupt` where one is missing, or fewer than `least` came. */
+function checkPage({ changes }: ChangePage, after: number, least: number): void {
+  const gap = changes.findIndex(({ position }, i) => position !== after + 1 + i);
+  if (gap < 0 && changes.length >= least) return;
+  const missing = after + 1 + (gap < 0 ? changes.length : gap);
+  throw rowDamaged(`change ${missing} of the feed`, "it is missing");
+}
+
+function toChange(record: ChangeRecord, tenant: string, epoch: string): Change {
   return {
     position: record.position,
-    cursor: formatCursor(epoch, record.position),
+    cursor: formatFeedCursor(tenant, epoch, record.position, record.hash),
     kind: record.kind,
     at: record.at,
     sessionId: record.sessionId,
     entryId: record.entryId,
-    details: record.details === null ? {} : (JSON.parse(record.details) as JsonObject),
+    details: storedObject(record.details, (cause) =>
+      rowDamaged(`change ${record.position} of the feed`, "its details are no JSON", cause),
+    ),
     hash: toHex(record.hash),
   };
-}
-
-function formatCursor(epoch: string, position: number): string {
-  return `${epoch}.${position}`;
-}
-
-function parseCursor(
-  cursor: string,
-  head: { readonly epoch: string; readonly position: number },
-): number {
-  if (cursor === START) return 0;
-  if (cursor === END) return head.position;
-  const match = /^([0-9a-f-]+)\.(\d{1,15})$/.exec(String(cursor));
-  if (match === null) {
-    throw new BackscrollError(
-      "invalid_cursor",
-      `"${String(cursor).slice(0, 80)}" is no cursor of the change feed; use one that a change carried, or "start"`,
-    );
-  }
-  const position = Number(match[2]);
-  if (match[1] === head.epoch && position <= head.position) return position;
-  throw new BackscrollError(
-    "cursor_expired",
-    `the cursor belongs to another life of this store (it was restored); read the state anew and subscribe from "start" or from now`,
-    { details: { position } },
-  );
 }

@@ -6,7 +6,6 @@ import {
   ProtocolErrorCode,
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
-import type { z } from "zod";
 import { toWireError, type WireError } from "../api/error.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { McpHost } from "./host.ts";
@@ -33,21 +32,10 @@ export function toProtocolFailure(error: unknown, host: McpHost, uri?: string): 
   return new ProtocolError(code, failure.message, failure);
 }
 
-/** The first thing that is wrong with an input, under the name of its field. */
-export function toInputError(error: z.ZodError): BackscrollError {
-  const [issue] = error.issues;
-  const field = issue === undefined || issue.path.length === 0 ? "arguments" : pathOf(issue.path);
-  const message = `${field}: ${issue?.message ?? "is not what it should be"}`;
-  if (issue?.code !== "too_big") {
-    return new BackscrollError("invalid_input", message, { details: { field } });
-  }
-  return new BackscrollError("too_large", message, {
-    details: { field, limit: Number(issue.maximum) },
-  });
-}
-
-function pathOf(path: readonly PropertyKey[]): string {
-  return path.map(String).join(".").slice(0, 200);
+/** For a URI that names no resource of ours. */
+export function noSuchResource(uri: string): ProtocolError {
+  const message = `there is no resource ${JSON.stringify(uri.slice(0, 120))}; there are session://ID and session://ID/messages?offset=0&limit=20, with the ID of a session as list_sessions gives it`;
+  return new ResourceNotFoundError(uri, message);
 }
 
 /** What a bug says may hold anything: it is for the host, and the caller hears that it happened. */

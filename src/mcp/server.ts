@@ -5,8 +5,10 @@
  * transport carries it, and who the caller is, is for others to say: see `stdio.ts` and `http.ts`.
  */
 
-import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { includesScope } from "../model/access.ts";
+import { nearest } from "../model/suggest.ts";
+import { CheckedServer } from "./checked-server.ts";
 import type { McpHost } from "./host.ts";
 import { PROMPTS } from "./prompts/index.ts";
 import { serveResources } from "./resources/resources.ts";
@@ -27,7 +29,7 @@ export function createMcpServer(host: McpHost, setting: ServerSetting = {}): Ser
   if (host.tenant.tenant !== host.access.tenant) {
     throw new Error("the host has let a caller of one tenant in to another");
   }
-  const server = new Server(
+  const server = new CheckedServer(
     { name: "backscroll", title: "Backscroll", version: host.version },
     {
       instructions: INSTRUCTIONS,
@@ -55,7 +57,7 @@ function serveTools(server: Server, host: McpHost): void {
   }));
   server.setRequestHandler("tools/call", ({ params }) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
-    if (tool === undefined) throw unknown("tool", params.name);
+    if (tool === undefined) throw unknown("tool", params.name, TOOLS);
     return tool.call(host, params.arguments);
   });
 }
@@ -64,14 +66,21 @@ function servePrompts(server: Server, host: McpHost): void {
   server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS.map(({ list }) => list) }));
   server.setRequestHandler("prompts/get", ({ params }) => {
     const prompt = PROMPTS.find(({ name }) => name === params.name);
-    if (prompt === undefined) throw unknown("prompt", params.name);
+    if (prompt === undefined) throw unknown("prompt", params.name, PROMPTS);
     return prompt.get(host, params.arguments);
   });
 }
 
-function unknown(what: string, name: string): ProtocolError {
+function unknown(
+  what: string,
+  name: string,
+  known: readonly { readonly name: string }[],
+): ProtocolError {
+  const names = known.map((each) => each.name);
+  const meant = nearest(name, names);
+  const guess = meant === undefined ? "" : ` (did you mean ${meant}?)`;
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `there is no ${what} ${name.slice(0, 80)}`,
+    `there is no ${what} ${JSON.stringify(name.slice(0, 80))}${guess}; there are ${names.join(", ")}`,
   );
 }

@@ -1,6 +1,7 @@
 /** Which entries to read, and what comes back: always a page. */
 
 import type { EntryKind } from "../model/entry.ts";
+import type { Chain } from "../transcript/place.ts";
 import type { EntryRecord } from "./records.ts";
 
 /** Entries and the payloads that were asked for along with them. */
@@ -11,6 +12,8 @@ export interface EntryPage {
   readonly total: number;
   /** For pages of a tree: the hash that the session's roots build upon. */
   readonly rootHash?: Uint8Array;
+  /** For raw pages of a tree from its start: the session's chains. */
+  readonly chains?: readonly Chain[];
   /** For pages of history: what of these marks the session has, on whichever path. */
   readonly marks?: { readonly summary: boolean; readonly pinned: boolean };
 }
@@ -63,6 +66,8 @@ export type EntryQuery =
       readonly afterSequence: number;
       readonly limit: number;
       readonly payloads: boolean;
+      /** Entries as they are stored, damaged or not: for a verification, which checks them itself. */
+      readonly isRaw?: boolean;
     };
 
 /** Beside messages: nothing, the compactions, or all that enters the context. */

@@ -3,7 +3,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { BackscrollError } from "../model/errors.ts";
 import { sha256, toHex } from "../transcript/hash.ts";
-import { payloadDamaged } from "./store-errors.ts";
+import { payloadDamaged } from "./damage/damage-errors.ts";
 
 export interface StoredPayload {
   readonly codec: string;

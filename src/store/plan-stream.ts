@@ -4,6 +4,8 @@ import { BackscrollError } from "../model/errors.ts";
 import { MAX_CONTENT_BYTES } from "../model/limits.ts";
 import { type Chunk, foldChunks } from "../transcript/chunks.ts";
 import { encodeContent } from "../transcript/content.ts";
+import { entryDamaged } from "./damage/damage-errors.ts";
+import { parseStored } from "./damage/stored-json.ts";
 import type { NewEntry } from "./records.ts";
 import type { AbortStreamRequest, CommitStreamRequest, PendingRecord } from "./stream-records.ts";
 
@@ -68,8 +70,18 @@ function base(pending: PendingRecord): Pick<NewEntry, "id" | "kind" | "role" | "
 }
 
 function chunksOf(pending: PendingRecord, last: string | null): Chunk[] {
-  const flushes = last === null ? pending.chunks : [...pending.chunks, last];
-  return flushes.flatMap((flush) => JSON.parse(flush) as Chunk[]);
+  const chunks = pendingChunks(pending);
+  return last === null ? chunks : [...chunks, ...(JSON.parse(last) as Chunk[])];
+}
+
+/** What was written of a message so far. `store_corrupt` if a part of it is no JSON. */
+export function pendingChunks({ id, sessionId, chunks }: PendingRecord): Chunk[] {
+  return chunks.flatMap(
+    (flush) =>
+      parseStored(flush, (cause) =>
+        entryDamaged(id, sessionId, "what was written of it so far is no JSON", cause),
+      ) as Chunk[],
+  );
 }
 
 function tooLarge(id: string, bytes: number): BackscrollError {

@@ -294,6 +294,8 @@ export interface FeedHead {
   readonly epoch: string;
   readonly position: number;
   readonly hash: Uint8Array;
+  /** Of the change that was asked for; absent if there is none. At 0, before the first, it is zero. */
+  readonly hashAt?: Uint8Array;
 }
 
 export interface Quota {

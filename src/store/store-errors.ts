@@ -90,22 +90,6 @@ export function idempotencyConflict(key: string): BackscrollError {
   );
 }
 
-export function payloadDamaged(hash: string, cause?: unknown): BackscrollError {
-  return new BackscrollError(
-    "store_corrupt",
-    `the payload ${hash.slice(0, 12)}… is missing, or does not match its address; backscroll doctor --verify lists the entries that hold it: restore them from a backup, or import them again`,
-    { cause },
-  );
-}
-
-export function packDamaged(session: number, pack: number, cause?: unknown): BackscrollError {
-  return new BackscrollError(
-    "store_corrupt",
-    `pack ${pack} of session number ${session} is missing or damaged; backscroll doctor --verify lists what it held: restore that from a backup, or import it again`,
-    { cause },
-  );
-}
-
 export function openForReading(): BackscrollError {
   return new BackscrollError("store_read_only", "the store was opened for reading only");
 }

@@ -191,10 +191,21 @@ export interface StoreReads {
     withState?: boolean,
   ): Promise<readonly IngestedFile[]>;
 
-  /** `session_not_found` or, for an unknown leaf or entry, `entry_not_found`. */
+  /**
+   * `session_not_found` or, for an unknown leaf or entry, `entry_not_found`. `store_corrupt` if one of
+   * the entries does not match its hash, or the page is not all of its range.
+   */
   readEntries(tenant: string, query: EntryQuery): Promise<EntryPage>;
-  /** The entries with these ids, in the order of the ids; unknown ones are left out. */
-  findEntries(tenant: string, ids: readonly string[], payloads: boolean): Promise<EntryPage>;
+  /**
+   * The entries with these ids, in the order of the ids; unknown ones are left out. `isRaw`: as they
+   * are stored, damaged or not.
+   */
+  findEntries(
+    tenant: string,
+    ids: readonly string[],
+    payloads: boolean,
+    isRaw?: boolean,
+  ): Promise<EntryPage>;
   /** Which of these entries there are, and what each took, without reading what they hold. */
   findUsage(tenant: string, ids: readonly string[]): Promise<readonly EntryUsage[]>;
   findPending(tenant: string, id: string): Promise<PendingRecord | undefined>;
@@ -257,7 +268,8 @@ export interface StoreReads {
     limit: number,
   ): Promise<readonly RouteSession[]>;
 
-  feedHead(tenant: string): Promise<FeedHead>;
+  /** Where the feed is now, and the hash of its change at `position`. */
+  feedHead(tenant: string, position?: number): Promise<FeedHead>;
   /** Changes after a position, in order. Looks at a bounded number of rows, whatever the filter. */
   listChanges(
     tenant: string,

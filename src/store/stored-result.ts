@@ -1,6 +1,8 @@
 /** What is kept of a request under its idempotency key: ids, never content. */
 
 import { toHex } from "../transcript/hash.ts";
+import { rowDamaged } from "./damage/damage-errors.ts";
+import { parseStored } from "./damage/stored-json.ts";
 import type { Idempotency, Row } from "./records.ts";
 import { idempotencyConflict } from "./store-errors.ts";
 
@@ -20,5 +22,7 @@ export function replayedResult(
   if (toHex(row["request_hash"] as Uint8Array) !== idempotency.requestHash) {
     throw idempotencyConflict(idempotency.key);
   }
-  return JSON.parse(String(row["result"])) as StoredResult;
+  return parseStored(String(row["result"]), (cause) =>
+    rowDamaged(`what is kept under the idempotency key ${idempotency.key}`, "it is no JSON", cause),
+  ) as StoredResult;
 }

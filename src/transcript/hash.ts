@@ -74,6 +74,14 @@ export function contentHash(nonce: Uint8Array, content: string): Buffer {
   return sha256(firstOf(room, length));
 }
 
+/** The same with a character for each byte, from a nonce in hex; undefined if that is no nonce. */
+export function contentDigest(nonceHex: string, content: string): string | undefined {
+  const room = scratchFor(NONCE_BYTES + content.length * 3);
+  if (room.write(nonceHex, 0, "hex") !== NONCE_BYTES) return undefined;
+  const length = NONCE_BYTES + room.write(content, NONCE_BYTES);
+  return digest(firstOf(room, length));
+}
+
 export function entryHash(
   parent: Uint8Array,
   content: Uint8Array,
@@ -83,9 +91,9 @@ export function entryHash(
   return fromHex(entryHex(parent, toBinary(content), place, columns));
 }
 
-/** The same in hex. `content` is the digest of the nonce and the content. */
+/** The same in hex. `parent` may be in hex, too; `content` is the digest of the nonce and the content. */
 export function entryHex(
-  parent: Uint8Array,
+  parent: Uint8Array | string,
   content: string,
   place: HashedPlace,
   columns: HashedColumns,
@@ -95,7 +103,8 @@ export function entryHex(
     `${columns.id}\0${sharedText(columns)}${columns.createdAt}\0${sequence}\0${chain}\0` +
     `${depth}\0${ordinal}\0`;
   const room = scratchFor(2 * HASH_BYTES + header.length * 3);
-  room.set(parent, 0);
+  if (typeof parent !== "string") room.set(parent, 0);
+  else if (room.write(parent, 0, "hex") !== HASH_BYTES) room.fill(0, 0, HASH_BYTES);
   room.write(content, HASH_BYTES, "binary");
   const length = 2 * HASH_BYTES + room.write(header, 2 * HASH_BYTES);
   return hash("sha256", firstOf(room, length), "hex");

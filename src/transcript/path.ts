@@ -38,8 +38,9 @@ export function pathRanges(end: PathEnd | null, chains: ReadonlyMap<number, Chai
       maxDepth: at.depth,
       maxOrdinal: at.ordinal,
     });
+    // A chain leaves one that was there before it. Damage may say otherwise, and must not lead in circles.
     at =
-      chain === undefined
+      chain === undefined || chain.parentChain >= chain.chain
         ? null
         : { chain: chain.parentChain, depth: chain.forkDepth, ordinal: chain.forkOrdinal };
   }

@@ -3,9 +3,10 @@
  * read; then they are read one by one, so that a verification can say which, and look at the rest.
  */
 
-import { BackscrollError } from "../../model/errors.ts";
 import type { EntryRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
+import type { Chain } from "../../transcript/place.ts";
+import { damageOf } from "./problems.ts";
 
 const PAGE = 200;
 
@@ -23,12 +24,12 @@ export async function findReadable(
   const found = new Map<string, EntryRecord>();
   const unreadable = new Map<string, string>();
   const find = async (some: readonly string[]) => {
-    const { entries } = await store.findEntries(tenant, some, false);
+    const { entries } = await store.findEntries(tenant, some, false, true);
     for (const entry of entries) found.set(entry.id, entry);
   };
-  if ((await reasonOf(() => find(ids))) === undefined) return { found, unreadable };
+  if ((await damageOf(() => find(ids))) === undefined) return { found, unreadable };
   for (const id of ids) {
-    const reason = await reasonOf(() => find([id]));
+    const reason = await damageOf(() => find([id]));
     if (reason !== undefined) unreadable.set(id, reason);
   }
   return { found, unreadable };
@@ -37,25 +38,40 @@ export async function findReadable(
 export interface ReadableTreePage {
   readonly entries: readonly EntryRecord[];
   readonly rootHash: Uint8Array | undefined;
+  /** The session's chains, with its first page. */
+  readonly chains: readonly Chain[] | undefined;
   /** Why the next entry cannot be read; then there are no others. */
   readonly unreadable: string | undefined;
 }
 
-/** What a session has after a sequence: a page of it, or one entry, or why that cannot be read. */
+/**
+ * What a session has after a sequence, damaged or not: a page of it, or one entry, or why that cannot
+ * be read.
+ */
 export async function readTree(
   store: Store,
   tenant: string,
   sessionId: string,
   afterSequence: number,
 ): Promise<ReadableTreePage> {
-  let page: Omit<ReadableTreePage, "unreadable"> = { entries: [], rootHash: undefined };
-  const read = async (limit: number) => {
-    const query = { select: "tree", sessionId, afterSequence, limit, payloads: false } as const;
-    const { entries, rootHash } = await store.readEntries(tenant, query);
-    page = { entries, rootHash };
+  let page: Omit<ReadableTreePage, "unreadable"> = {
+    entries: [],
+    rootHash: undefined,
+    chains: undefined,
   };
-  let unreadable = await reasonOf(() => read(PAGE));
-  if (unreadable !== undefined) unreadable = await reasonOf(() => read(1));
+  const read = async (limit: number) => {
+    const { entries, rootHash, chains } = await store.readEntries(tenant, {
+      select: "tree",
+      sessionId,
+      afterSequence,
+      limit,
+      payloads: false,
+      isRaw: true,
+    });
+    page = { entries, rootHash, chains };
+  };
+  let unreadable = await damageOf(() => read(PAGE));
+  if (unreadable !== undefined) unreadable = await damageOf(() => read(1));
   return { ...page, unreadable };
 }
 
@@ -67,23 +83,12 @@ export async function findDamaged(
 ): Promise<ReadonlyMap<string, string>> {
   const damaged = new Map<string, string>();
   const read = async (some: readonly string[]) => {
-    await store.findEntries(tenant, some, true);
+    await store.findEntries(tenant, some, true, true);
   };
-  if ((await reasonOf(() => read(ids))) === undefined) return damaged;
+  if ((await damageOf(() => read(ids))) === undefined) return damaged;
   for (const id of ids) {
-    const reason = await reasonOf(() => read([id]));
+    const reason = await damageOf(() => read([id]));
     if (reason !== undefined) damaged.set(id, reason);
   }
   return damaged;
-}
-
-/** Undefined if the read succeeds; why not, if it is damage. */
-async function reasonOf(read: () => Promise<void>): Promise<string | undefined> {
-  try {
-    await read();
-    return undefined;
-  } catch (error) {
-    if (BackscrollError.is(error, "store_corrupt")) return error.message;
-    throw error;
-  }
 }

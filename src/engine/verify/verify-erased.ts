@@ -8,8 +8,10 @@
 
 import type { Usage } from "../../model/entry.ts";
 import type { Session } from "../../model/session.ts";
+import { rowDamaged } from "../../store/damage/damage-errors.ts";
+import { storedObject } from "../../store/damage/stored-json.ts";
 import { digestOf } from "../../store/plan-erase.ts";
-import type { ChangeRecord, EntryRecord } from "../../store/records.ts";
+import type { ChangeRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What became of a session's entries according to the feed. */
@@ -20,10 +22,6 @@ export interface Buried {
 
 const NOTHING: Buried = { tombstones: 0, tokens: 0 };
 const PAGE = 200;
-
-export function isTombstone({ content, contentHash }: EntryRecord): boolean {
-  return content === null && contentHash === null;
-}
 
 export class FeedErasures {
   readonly #store: Store;
@@ -46,7 +44,7 @@ export class FeedErasures {
       if (kind === "session_deleted") this.#bySession.delete(sessionId ?? "");
       const erasure = kind === "content_erased" ? parse(change) : undefined;
       if (erasure === undefined || sessionId === null) continue;
-      const page = await this.#store.findEntries(this.#tenant, erasure.ids, false);
+      const page = await this.#store.findEntries(this.#tenant, erasure.ids, false, true);
       const isWhole = page.entries.length === erasure.ids.length;
       if (isWhole && digestOf(page.entries) !== erasure.digest) wrong.push(change);
       this.#bySession.set(sessionId, sum(this.#of(sessionId), erasure));
@@ -106,10 +104,12 @@ interface Erasure extends Buried {
 }
 
 /** Undefined if whole rows without content were left. */
-function parse({ details }: ChangeRecord): Erasure | undefined {
-  const { ids, digest, tokens } = JSON.parse(details ?? "{}") as Partial<Erasure>;
-  if (ids === undefined || digest === undefined) return undefined;
-  return { ids, digest, tokens: tokens ?? 0, tombstones: ids.length };
+function parse({ position, details }: ChangeRecord): Erasure | undefined {
+  const damaged = (cause: unknown) =>
+    rowDamaged(`change ${position} of the feed`, "its details are no JSON", cause);
+  const { ids, digest, tokens } = storedObject(details, damaged);
+  if (!Array.isArray(ids) || typeof digest !== "string") return undefined;
+  return { ids: ids.map(String), digest, tokens: Number(tokens ?? 0), tombstones: ids.length };
 }
 
 function sum(a: Buried, b: Buried): Buried {

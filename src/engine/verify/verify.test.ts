@@ -158,7 +158,9 @@ describe("verify finds", () => {
     db.close();
     await using engine = await open(path, { inThread: true, readOnly: true });
     const { problems } = await engine.verify();
-    const unreadable = problems.filter(({ problem }) => problem.includes("cannot be read: pack"));
+    const unreadable = problems.filter(({ problem }) =>
+      problem.includes("its pack cannot be read"),
+    );
     expect(unreadable).toHaveLength(Number(packed?.["count"]));
     expect(unreadable.length).toBeGreaterThan(5);
     const others = problems.filter((problem) => !unreadable.includes(problem));

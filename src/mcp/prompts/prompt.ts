@@ -2,11 +2,13 @@
 
 import type { GetPromptResult, Prompt as ListedPrompt } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { toInputError, toProtocolFailure } from "../failure.ts";
+import { toProtocolFailure } from "../failure.ts";
 import type { McpHost } from "../host.ts";
+import { inCallersWords, toInputError } from "../input-error.ts";
 
 export interface Prompt {
   readonly name: string;
+  readonly example: Readonly<Record<string, string>>;
   readonly list: ListedPrompt;
   readonly get: (host: McpHost, args: unknown) => Promise<GetPromptResult>;
 }
@@ -17,6 +19,8 @@ interface Definition<Input extends z.ZodRawShape> {
   readonly description: string;
   /** Texts, all of them: the protocol has no others. */
   readonly input: Input;
+  /** Arguments that work: who sends others is shown them. */
+  readonly example: Readonly<Record<string, string>>;
   readonly run: (
     host: McpHost,
     input: z.infer<z.ZodObject<Input>>,
@@ -24,10 +28,11 @@ interface Definition<Input extends z.ZodRawShape> {
 }
 
 export function definePrompt<Input extends z.ZodRawShape>(definition: Definition<Input>): Prompt {
-  const { name, title, description, run } = definition;
+  const { name, title, description, example, run } = definition;
   const input = z.object(definition.input);
   return {
     name,
+    example,
     list: {
       ...{ name, title, description },
       arguments: Object.entries(input.shape).map(([argument, schema]) => {
@@ -41,12 +46,13 @@ export function definePrompt<Input extends z.ZodRawShape>(definition: Definition
     },
     get: async (host, args) => {
       try {
-        const parsed = input.strict().safeParse(args ?? {});
-        if (!parsed.success) throw toInputError(parsed.error);
+        const given = args ?? {};
+        const parsed = input.strict().safeParse(given);
+        if (!parsed.success) throw toInputError(parsed.error, given, { name, input, example });
         const messages = await run(host, parsed.data as z.infer<z.ZodObject<Input>>);
         return { description, messages };
       } catch (error) {
-        throw toProtocolFailure(error, host);
+        throw toProtocolFailure(inCallersWords(error, input), host);
       }
     },
   };

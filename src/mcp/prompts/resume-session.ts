@@ -29,6 +29,7 @@ export const resumeSession: Prompt = definePrompt({
       .default(DEFAULT_MCP_CONTEXT_TOKENS)
       .describe(`What the turns may take; ${DEFAULT_MCP_CONTEXT_TOKENS} tokens if left out.`),
   },
+  example: { session_id: "01JABCDEFGHJKMNPQRSTVWXYZ0", token_budget: "4000" },
   run: async ({ tenant }, { session_id, token_budget }) => {
     const session = await tenant.getSession(session_id);
     const { title } = maskSession(await session.meta());

@@ -15,6 +15,7 @@ export const whatDidWeDecide: Prompt = definePrompt({
   input: {
     topic: z.string().min(1).max(MAX_QUERY_BYTES).describe("What the decision was about."),
   },
+  example: { topic: "the cron lock" },
   run: async (host, { topic }) => {
     const { hits } = await host.tenant.searchSessions(topic, {
       // The topic is somebody's words, and nothing in it an operator.

@@ -1,11 +1,10 @@
 /** Sessions as resources: what is known of one, and its messages by page. */
 
-import {
-  type ListResourcesResult,
-  type ListResourceTemplatesResult,
-  type ReadResourceResult,
-  ResourceNotFoundError,
-  type Server,
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
+  Server,
 } from "@modelcontextprotocol/server";
 import { maskSession } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
@@ -14,7 +13,7 @@ import { toWireTime } from "../../api/wire.ts";
 import { DEFAULT_MCP_MESSAGE_BYTES, DEFAULT_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import { type AnswerBody, fitAnswer } from "../answer.ts";
-import { toProtocolFailure } from "../failure.ts";
+import { noSuchResource, toProtocolFailure } from "../failure.ts";
 import type { McpHost } from "../host.ts";
 import { readMessagePage } from "../message-page.ts";
 import {
@@ -90,7 +89,7 @@ function toResource(session: Session): ListResourcesResult["resources"][number] 
 
 async function readResource(host: McpHost, uri: string): Promise<ReadResourceResult> {
   const named = parseSessionUri(uri);
-  if (named === undefined) throw new ResourceNotFoundError(uri);
+  if (named === undefined) throw noSuchResource(uri);
   const { structuredContent } = await fitAnswer<AnswerBody>({
     items: named.kind === "messages" ? named.limit : 1,
     cuts: [],

@@ -60,7 +60,7 @@ function toNumber(
   if (/^\d+$/.test(text) && number >= least && number <= most) return number;
   throw new BackscrollError(
     "invalid_input",
-    `${field} must be a whole number from ${least} to ${most}`,
+    `${field} is ${JSON.stringify(text.slice(0, 40))}; it must be an integer from ${least} to ${most}. Example: session://01JABCDEFGHJKMNPQRSTVWXYZ0/messages?offset=0&limit=20`,
     { details: { field } },
   );
 }

@@ -1,7 +1,7 @@
 /** Subscriptions of one connection, as the 2025 protocol has them: by URI, told until taken back. */
 
-import { ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
-import { toProtocolFailure } from "../failure.ts";
+import type { Server } from "@modelcontextprotocol/server";
+import { noSuchResource, toProtocolFailure } from "../failure.ts";
 import type { McpHost } from "../host.ts";
 import type { SessionFeed } from "../session-feed.ts";
 import { parseSessionUri, urisOf } from "./session-uri.ts";
@@ -15,7 +15,7 @@ export function serveSubscriptions(server: Server, host: McpHost, feed: SessionF
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
     try {
       const named = parseSessionUri(uri);
-      if (named === undefined) throw new ResourceNotFoundError(uri);
+      if (named === undefined) throw noSuchResource(uri);
       await host.tenant.getSessionMeta(named.id);
       const [told = ""] = urisOf(named.id);
       subscribed.set(told, (subscribed.get(told) ?? new Set()).add(uri));

@@ -3,7 +3,7 @@ import { fromWireMessage } from "../../api/message-input.ts";
 import { actorFor } from "../../model/access.ts";
 import { ROLES } from "../../model/entry.ts";
 import { MAX_BLOCKS, MAX_CONTENT_BYTES } from "../../model/limits.ts";
-import { id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { EXAMPLE_ID, id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const TOKENS = z.number().int().min(0).optional();
@@ -46,6 +46,7 @@ export const appendMessage: Tool = defineTool({
     idempotency_key: name("The same call under the same key is carried out once.").optional(),
     expected_leaf: id("Fails with stale_leaf unless this entry is the newest.").optional(),
   }),
+  example: { session_id: EXAMPLE_ID, role: "user", content: "The cron lock is gone." },
   output: z.object({
     session_id: z.string(),
     entry_id: z.string(),

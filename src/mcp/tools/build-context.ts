@@ -8,7 +8,7 @@ import {
   MAX_MCP_CONTEXT_TOKENS,
 } from "../../model/limits.ts";
 import { BLOCK_VIEW, showBlocks, toBlockViews } from "../views/message-view.ts";
-import { ABOUT, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, EXAMPLE_ID, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const OMISSION: z.ZodType<WireContext["omitted"][number]> = z.object({
@@ -38,6 +38,7 @@ export const buildContext: Tool = defineTool({
     include_facts: z.boolean().optional().describe("Adds the facts of the session."),
     query: QUERY.describe("What to recall for, in place of the newest user message.").optional(),
   }),
+  example: { session_id: EXAMPLE_ID, token_budget: 4_000 },
   output: z.object({
     about: ABOUT,
     session_id: z.string(),

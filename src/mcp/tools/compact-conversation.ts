@@ -5,7 +5,7 @@ import { quoteConversation } from "../../context/quote.ts";
 import type { KeepInput } from "../../engine/context/compact-options.ts";
 import { textOf } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { ABOUT, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, EXAMPLE_ID, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 export const compactConversation: Tool = defineTool({
@@ -35,6 +35,7 @@ export const compactConversation: Tool = defineTool({
       .optional()
       .describe("One summary written anew, or summaries of summaries."),
   }),
+  example: { session_id: EXAMPLE_ID, keep_messages: 20 },
   output: z.object({
     about: ABOUT,
     entry_id: z.string().nullable(),

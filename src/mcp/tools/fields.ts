@@ -10,6 +10,9 @@ export const SESSION_ID: z.ZodString = z
   .max(MAX_ID_LENGTH)
   .describe("The id of a session, as search_sessions and list_sessions give it.");
 
+/** A ULID of the same look as any other, for examples. */
+export const EXAMPLE_ID = "01JABCDEFGHJKMNPQRSTVWXYZ0";
+
 export const QUERY: z.ZodString = z.string().min(1).max(MAX_QUERY_BYTES).describe(QUERY_HELP);
 
 export function name(description: string): z.ZodString {

@@ -9,7 +9,7 @@ import {
 } from "../../model/limits.ts";
 import { parseCursor, readMessagePage } from "../message-page.ts";
 import { MESSAGE_VIEW, showMessage } from "../views/message-view.ts";
-import { ABOUT, id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, EXAMPLE_ID, id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 export const listMessages: Tool = defineTool({
@@ -44,6 +44,7 @@ export const listMessages: Tool = defineTool({
       .default(DEFAULT_MCP_MESSAGE_BYTES)
       .describe(`What is shown of one message; ${DEFAULT_MCP_MESSAGE_BYTES} if left out.`),
   }),
+  example: { session_id: EXAMPLE_ID, offset: 0, limit: 20 },
   output: z.object({
     about: ABOUT,
     session_id: z.string(),

@@ -27,6 +27,7 @@ export const listSessions: Tool = defineTool({
       .describe(`Sessions; ${DEFAULT_MCP_PAGE} if left out.`),
     cursor: name("The next_cursor of the page before.").optional(),
   }),
+  example: { agent: "claude-code", limit: 10 },
   output: z.object({
     about: ABOUT,
     sessions: z.array(SESSION_VIEW),

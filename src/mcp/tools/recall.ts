@@ -11,7 +11,7 @@ import {
   showMessage,
   toMessageView,
 } from "../views/message-view.ts";
-import { ABOUT, hits, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, EXAMPLE_ID, hits, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 /** Of the messages that recall gives, as the library does if nobody says otherwise. */
@@ -38,6 +38,7 @@ export const recall: Tool = defineTool({
       .default("session")
       .describe("This session, all of its owner's, or all; session if left out."),
   }),
+  example: { session_id: EXAMPLE_ID, query: "cron lock", scope: "session" },
   output: z.object({
     about: ABOUT,
     messages: z.array(

@@ -25,6 +25,7 @@ export const remember: Tool = defineTool({
       "The session that it was taken from: deleting that with all that came of it deletes the note.",
     ).optional(),
   }),
+  example: { name: "deploys", content: "Deploys run from main, never on Fridays." },
   output: z.object({
     remembered: z.string(),
     agent: z.string(),

@@ -16,6 +16,7 @@ export const searchMemory: Tool = defineTool({
     agent: name("Only the notes of this agent; of all agents if left out.").optional(),
     limit: hits(DEFAULT_HITS, MEMORY_WORDS.hits),
   }),
+  example: { query: "deploys", limit: 5 },
   output: z.object({ about: ABOUT, memories: z.array(MEMORY_VIEW), truncated: TRUNCATED }),
   counts: "limit",
   run: async ({ tenant }, { query, agent, limit }) => {

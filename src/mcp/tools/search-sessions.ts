@@ -37,6 +37,7 @@ export const searchSessions: Tool = defineTool({
     limit: hits(DEFAULT_HITS, MEMORY_WORDS.hits),
     exclude_session: id("A session to leave out, such as the one you speak in.").optional(),
   }),
+  example: { query: "cron lock", since: "2026-01-31", limit: 5 },
   output: z.object({
     about: ABOUT,
     hits: z.array(HIT_VIEW),

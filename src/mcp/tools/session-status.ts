@@ -3,7 +3,7 @@ import { toWireContextUsage, type WireContextUsage } from "../../api/context.ts"
 import { toWireTenantStatus, type WireTenantStatus } from "../../api/status.ts";
 import type { McpHost } from "../host.ts";
 import { SESSION_VIEW, type SessionView, toSessionView } from "../views/session-view.ts";
-import { SESSION_ID, TRUNCATED } from "./fields.ts";
+import { EXAMPLE_ID, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const tokens = z.number();
@@ -60,6 +60,7 @@ export const sessionStatus: Tool = defineTool({
     "How full a conversation's context is, what it has cost, and when it was last compacted. Without session_id: what the whole store holds.",
   scope: "read",
   input: z.object({ session_id: SESSION_ID.optional() }),
+  example: { session_id: EXAMPLE_ID },
   output: z.object({
     session: SESSION_VIEW.nullable(),
     usage: USAGE.nullable(),

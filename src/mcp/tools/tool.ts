@@ -7,13 +7,15 @@ import type { CallToolResult, Tool as ListedTool } from "@modelcontextprotocol/s
 import { z } from "zod";
 import { type AccessScope, requireScope } from "../../model/access.ts";
 import { type AnswerBody, fitAnswer } from "../answer.ts";
-import { toInputError, toToolFailure } from "../failure.ts";
+import { toToolFailure } from "../failure.ts";
 import type { McpHost } from "../host.ts";
+import { inCallersWords, toInputError } from "../input-error.ts";
 
 export interface Tool {
   readonly name: string;
   /** The least that a caller must be allowed to. */
   readonly scope: AccessScope;
+  readonly example: object;
   /** As clients list it. */
   readonly list: () => ListedTool;
   /** Never throws: what went wrong is an answer, too. */
@@ -30,6 +32,8 @@ interface Definition<Input extends z.ZodObject, Body extends AnswerBody> {
   /** The same call again changes nothing more. */
   readonly idempotent?: boolean;
   readonly input: Input;
+  /** Arguments that work: who sends others is shown them. */
+  readonly example: z.input<Input>;
   readonly output: z.ZodType<Body>;
   /** The field of the input that says how many items are wanted: fewer are read if need be. */
   readonly counts?: keyof z.infer<Input> & string;
@@ -47,6 +51,7 @@ export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(
   return {
     name,
     scope,
+    example: definition.example,
     // Made when somebody asks: a server that is started for one call never needs it.
     list: () => {
       listed ??= toListed(definition);
@@ -69,12 +74,18 @@ async function answer<Input extends z.ZodObject, Body extends AnswerBody>(
   args: unknown,
 ): Promise<CallToolResult> {
   const { counts, cuts = [], run, toText } = definition;
-  const parsed = definition.input.strict().safeParse(args ?? {});
-  if (!parsed.success) throw toInputError(parsed.error);
+  const given = args ?? {};
+  const parsed = definition.input.strict().safeParse(given);
+  if (!parsed.success) throw toInputError(parsed.error, given, definition);
   const input = parsed.data as z.infer<Input>;
   const items = counts === undefined ? 1 : Number(input[counts]);
-  const read = (count: number) =>
-    run(host, counts === undefined ? input : { ...input, [counts]: count });
+  const read = async (count: number) => {
+    try {
+      return await run(host, counts === undefined ? input : { ...input, [counts]: count });
+    } catch (error) {
+      throw inCallersWords(error, definition.input);
+    }
+  };
   return fitAnswer({ read, items, cuts, toText });
 }
 

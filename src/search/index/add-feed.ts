@@ -113,7 +113,17 @@ function wordsOf(text: string, options: IndexingOptions): Words {
 /** Metadata as far as it decides what is indexed: most has nothing of the kind, and is not read. */
 function decidingMetadata(text: string | null): JsonObject {
   const mayDecide = text !== null && INJECTED_METADATA.some((key) => text.includes(key));
-  return mayDecide ? (JSON.parse(text) as JsonObject) : {};
+  return mayDecide ? soundObject(text) : {};
+}
+
+/** Nothing if damage has left no JSON: the index goes on without it. */
+function soundObject(text: string): JsonObject {
+  try {
+    return (JSON.parse(text) ?? {}) as JsonObject;
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
 }
 
 function toolNameOf(block: FeedEntry["blocks"][number]): string | undefined {

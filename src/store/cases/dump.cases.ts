@@ -138,8 +138,8 @@ const OLD_ROWS: readonly RowBatch[] = [
   {
     table: "session_state",
     rows: [
-      { tenant: 1, session: 1, ...TIMES },
-      { tenant: 1, session: 2, ...TIMES },
+      { tenant: 1, session: 1, last_sequence: 0, ...TIMES },
+      { tenant: 1, session: 2, last_sequence: 1, ...TIMES },
     ],
   },
   {

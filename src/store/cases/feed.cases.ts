@@ -47,6 +47,23 @@ export function feedCases({ store, tenant }: Cases): void {
       expect(Buffer.from(head.hash)).toEqual(verified(changes));
     });
 
+    test("tells the hash of a change along with its head", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      await append(store(), acme, id, message("a"));
+      const usage = { inputTokens: 1, outputTokens: 2, cacheCreationTokens: 3, cacheReadTokens: 4 };
+      await append(store(), acme, id, message("b", { usage }));
+      await store().updateSession(acme, id, { title: "t" }, T0);
+      for (const { position, hash } of await changesOf(store(), acme)) {
+        const { hashAt } = await store().feedHead(acme, position);
+        expect(Buffer.from(hashAt ?? [])).toEqual(Buffer.from(hash));
+      }
+      const start = await store().feedHead(acme, 0);
+      expect(Buffer.from(start.hashAt ?? [])).toEqual(Buffer.from(ZERO_HASH));
+      expect((await store().feedHead(acme, 99)).hashAt).toBeUndefined();
+      expect((await store().feedHead(tenant(), 1)).hashAt).toBeUndefined();
+    });
+
     test("starts at nothing", async () => {
       const acme = tenant();
       const head = await store().feedHead(acme);

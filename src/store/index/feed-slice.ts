@@ -15,9 +15,9 @@ import type {
   FeedSession,
   FeedSlice,
 } from "../../search/port.ts";
-import { decodeContent } from "../../transcript/content.ts";
 import type { Row } from "../records.ts";
 import { textOrNull } from "../rows/text.ts";
+import { decodeSound, parseSound } from "./sound-content.ts";
 
 /** A slice ends after this much content, so that a few huge messages do not fill the memory. */
 const MAX_SLICE_BYTES = 1024 * 1024;
@@ -237,9 +237,7 @@ export function toFeedSlice(names: FeedNames, found: FeedFound): FeedSlice {
 }
 
 function toFeedEntry(row: Row, payloads: ReadonlyMap<string, Uint8Array>): FeedEntry {
-  const { blocks } = decodeContent(textOrNull(row["content"]) ?? "[]", (hash) =>
-    payloads.get(hash),
-  );
+  const { blocks } = decodeSound(textOrNull(row["content"]) ?? "[]", (hash) => payloads.get(hash));
   return {
     position: Number(row["position"]),
     session: Number(row["session"]),
@@ -318,7 +316,7 @@ function toErased({ erasures }: FeedNames, rows: readonly Row[]): ErasedMessages
 }
 
 function detailsOf(row: Row): Record<string, unknown> {
-  return JSON.parse(textOrNull(row["details"]) ?? "{}") as Record<string, unknown>;
+  return parseSound(textOrNull(row["details"]) ?? "{}");
 }
 
 function byPosition(a: { readonly position: number }, b: { readonly position: number }): number {

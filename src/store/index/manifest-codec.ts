@@ -8,14 +8,30 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   return Buffer.from(JSON.stringify(manifest));
 }
 
-/** From a row of `index_manifest`. The columns are the truth for what they hold. */
+/**
+ * From a row of `index_manifest`. The columns are the truth for what they hold. One that is damaged
+ * names no segment: the index is derived, and built again from the feed.
+ */
 export function toManifest(row: Row | undefined): Manifest {
   const body = textOrNull(row?.["body"]);
   if (row === undefined || body === null) return EMPTY_MANIFEST;
-  const manifest = JSON.parse(body) as Omit<Manifest, "erased"> & Partial<Manifest>;
-  const { segments, dead, erased = [] } = manifest;
   const [version, through] = [Number(row["version"]), Number(row["through"])];
+  const manifest = parseBody(body);
+  if (manifest === undefined) return { ...EMPTY_MANIFEST, version };
+  const { segments, dead, erased = [] } = manifest;
   return { version, through, segments, dead, erased };
+}
+
+type Body = Omit<Manifest, "erased"> & Partial<Manifest>;
+
+function parseBody(text: string): Body | undefined {
+  try {
+    const body = JSON.parse(text) as Body | null;
+    return Array.isArray(body?.segments) && Array.isArray(body.dead) ? body : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** The segments of `before` that `after` does not name any more. */

@@ -7,11 +7,11 @@
 
 import type { Role } from "../../model/entry.ts";
 import type { WindowEntry, WindowHead, WindowRequest } from "../../search/port.ts";
-import { decodeContent } from "../../transcript/content.ts";
 import { isOnPath, type PathEnd, type PathRange, pathRanges } from "../../transcript/path.ts";
 import type { Chain } from "../../transcript/place.ts";
 import type { Row } from "../records.ts";
 import { textOrNull } from "../rows/text.ts";
+import { decodeSound } from "./sound-content.ts";
 
 /** A session (s) and its state (t). */
 export const WINDOW_SESSION_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.updated_at,
@@ -122,8 +122,7 @@ export function toWindowEntry(
 ): WindowEntry {
   const [id, sequence, ordinal, role, actor, createdAt, copiedFrom] = values;
   const content = textOrNull(values[7]);
-  const blocks =
-    content === null ? [] : decodeContent(content, (hash) => payloads.get(hash)).blocks;
+  const blocks = content === null ? [] : decodeSound(content, (hash) => payloads.get(hash)).blocks;
   return {
     id: String(id),
     sequence: Number(sequence),

@@ -22,7 +22,14 @@ import {
   findTombstoneByOrigin,
 } from "./operations/delete-session.ts";
 import { eraseContent, listRetentionDue } from "./operations/erase-content.ts";
-import { feedHead, listChanges, listTenants, noteAct, setQuota } from "./operations/feed.ts";
+import {
+  feedHead,
+  feedHeadAt,
+  listChanges,
+  listTenants,
+  noteAct,
+  setQuota,
+} from "./operations/feed.ts";
 import { forkSession } from "./operations/fork.ts";
 import { findIngestedFiles, putIngestedFiles } from "./operations/ingested-files.ts";
 import { moveLeaf, setPinned } from "./operations/leaf.ts";
@@ -238,8 +245,8 @@ class PostgresStore implements Store {
   readEntries: Store["readEntries"] = (tenant, query) =>
     this.#db.read(tenant, (tx) => readEntries(tx, query));
 
-  findEntries: Store["findEntries"] = (tenant, ids, payloads) =>
-    this.#db.read(tenant, (tx) => findEntries(tx, ids, payloads));
+  findEntries: Store["findEntries"] = (tenant, ids, payloads, isRaw) =>
+    this.#db.read(tenant, (tx) => findEntries(tx, ids, payloads, isRaw));
   findUsage: Store["findUsage"] = (tenant, ids) =>
     this.#db.read(tenant, (tx) => findUsage(tx, ids));
 
@@ -281,8 +288,10 @@ class PostgresStore implements Store {
   listSessionRoutes: Store["listSessionRoutes"] = (tenant, sessionId, limit) =>
     this.#db.read(tenant, (tx) => listSessionRoutes(tx, sessionId, limit));
 
-  feedHead: Store["feedHead"] = (tenant) =>
-    this.#db.plain((connection) => feedHead(connection, tenant));
+  feedHead: Store["feedHead"] = (tenant, position) =>
+    position === undefined
+      ? this.#db.plain((connection) => feedHead(connection, tenant))
+      : this.#db.read(tenant, (tx) => feedHeadAt(tx, position));
 
   listChanges: Store["listChanges"] = (tenant, after, limit, sessionId) =>
     this.#db.read(tenant, (tx) => listChanges(tx, after, limit, sessionId));

@@ -13,19 +13,20 @@ const COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.k
 /** What `entryColumns` selects, in order. */
 export const ENTRY_NAMES: readonly string[] = [
   ...COLUMNS.split(/,\s*/).map((column) => column.slice("e.".length)),
-  ...["metadata", "content", "hash"],
+  ...["metadata", "content", "hash", "nonce_hex"],
 ];
 
 /**
  * `asText` and `asHex` say how the backend gives bytes as text: as bytes they would cost more than all
- * other columns together. Who checks or copies an entry also asks for `e.nonce`.
+ * other columns together. `nonce_hex` is for the check of the entry's hash; who erases or verifies an
+ * entry also asks for `e.nonce`.
  */
 export function entryColumns(
   asText: (column: string) => string,
   asHex: (column: string) => string,
 ): string {
   return `${COLUMNS}, ${asText("e.metadata")} AS metadata, ${asText("e.content")} AS content,
-    ${asHex("e.hash")} AS hash`;
+    ${asHex("e.hash")} AS hash, ${asHex("e.nonce")} AS nonce_hex`;
 }
 
 export function toEntry(row: Row, sessionId: string): EntryRecord {

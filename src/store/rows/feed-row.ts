@@ -2,21 +2,24 @@
 
 import type { ChangeKind } from "../../model/change.ts";
 import { toHex } from "../../transcript/hash.ts";
+import { storedBytes, storedBytesOrNull } from "../damage/stored-json.ts";
 import { toIndexStatus } from "../index/index-status.ts";
 import { toManifest } from "../index/manifest-codec.ts";
 import type { ChangeRecord, Row, TenantStatus, Tombstone } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
 export function toChange(row: Row): ChangeRecord {
+  const position = Number(row["position"]);
+  const name = `change ${position} of the feed`;
   return {
-    position: Number(row["position"]),
+    position,
     at: Number(row["at"]),
     kind: row["kind"] as ChangeKind,
     sessionId: row["session_id"] as string | null,
     entryId: row["entry_id"] as string | null,
-    entryHash: row["entry_hash"] as Uint8Array | null,
+    entryHash: storedBytesOrNull(row["entry_hash"], name),
     details: textOrNull(row["details"]),
-    hash: row["hash"] as Uint8Array,
+    hash: storedBytes(row["hash"], name),
   };
 }
 
@@ -25,7 +28,7 @@ export function toTombstone(row: Row): Tombstone {
     sessionId: String(row["session_id"]),
     originKey: row["origin_key"] as string | null,
     entryCount: Number(row["entry_count"]),
-    digest: row["digest"] as Uint8Array,
+    digest: storedBytes(row["digest"], `the tombstone of session ${String(row["session_id"])}`),
     reason: String(row["reason"]),
     deletedAt: Number(row["deleted_at"]),
   };
@@ -51,7 +54,7 @@ export function toTenantStatus(row: Row): TenantStatus {
     memories: Number(row["memories"]),
     facts: Number(row["facts"]),
     feedPosition: Number(row["feed_position"]),
-    feedHead: toHex(row["feed_hash"] as Uint8Array),
+    feedHead: toHex(storedBytes(row["feed_hash"], `the row of tenant ${String(row["name"])}`)),
     index: { lag, segments, documents, bytes },
     quota: {
       maxSessions: row["max_sessions"] as number | null,

@@ -11,7 +11,7 @@ export const INGESTED_FILE_FACTS: string = `${FACTS}, NULL AS state`;
 export const INGESTED_FILE_COLUMNS: string = `${FACTS}, state`;
 
 export function toIngestedFile(row: Row): IngestedFile {
-  return {
+  const file: IngestedFile = {
     path: String(row["path"]),
     source: String(row["source"]),
     size: Number(row["size"]),
@@ -19,9 +19,25 @@ export function toIngestedFile(row: Row): IngestedFile {
     offset: Number(row["read_offset"]),
     lines: Number(row["read_lines"]),
     tailHash: row["tail_hash"] as Uint8Array | null,
-    state: row["state"] === null ? null : unpackText(row["state"] as Uint8Array),
+    state: null,
     seenAt: Number(row["seen_at"]),
   };
+  if (row["state"] === null) return file;
+  const state = soundState(row["state"]);
+  if (state !== undefined) return { ...file, state };
+  // A reader cannot go on without its state. Another size, and the file is read again from its start.
+  return { ...file, size: -1, mtimeUs: -1, offset: 0, lines: 0, tailHash: null };
+}
+
+/** Undefined if it is damaged. */
+function soundState(state: Row[string] | undefined): string | undefined {
+  try {
+    const text = unpackText(state as Uint8Array);
+    JSON.parse(text);
+    return text;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The state as it is stored. */

@@ -1,7 +1,8 @@
 /** From rows of `memories` and `facts` to memories and facts. */
 
-import type { JsonObject } from "../../model/json.ts";
 import type { Fact, Memory } from "../../model/note.ts";
+import { rowDamaged } from "../damage/damage-errors.ts";
+import { parseStored, storedObject } from "../damage/stored-json.ts";
 import type { NewFact, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
@@ -10,11 +11,15 @@ export const FACT_COLUMNS = `f.id, s.id AS session_id, f.subject, f.predicate, f
   f.source_entry_id, f.confidence, f.created_at, f.superseded_by`;
 
 export function toMemory(row: Row): Memory {
+  const agent = String(row["agent"]);
+  const name = String(row["name"]);
+  const damaged = (cause: unknown) =>
+    rowDamaged(`the memory ${name} of agent ${agent}`, "it is no JSON", cause);
   return {
-    agent: String(row["agent"]),
-    name: String(row["name"]),
-    content: JSON.parse(textOrNull(row["content"]) ?? '""') as string,
-    metadata: JSON.parse(textOrNull(row["metadata"]) ?? "{}") as JsonObject,
+    agent,
+    name,
+    content: String(parseStored(textOrNull(row["content"]) ?? '""', damaged)),
+    metadata: storedObject(row["metadata"], damaged),
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
   };

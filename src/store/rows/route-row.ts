@@ -1,9 +1,9 @@
 /** From rows of `routes` and `route_sessions` to what the port gives out. */
 
-import type { JsonObject } from "../../model/json.ts";
 import type { Route, RouteSession } from "../../model/route.ts";
+import { rowDamaged } from "../damage/damage-errors.ts";
+import { storedObject } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
-import { textOrNull } from "./text.ts";
 
 /** From `routes` (r). */
 export const ROUTE_COLUMNS = "r.key, r.session_id, r.version, r.created_at, r.updated_at, r.fields";
@@ -12,13 +12,16 @@ export const ROUTE_COLUMNS = "r.key, r.session_id, r.version, r.created_at, r.up
 export const ROUTE_SESSION_COLUMNS = "h.key, h.session_id, h.version, h.since, h.reason";
 
 export function toRoute(row: Row): Route {
+  const key = String(row["key"]);
   return {
-    key: String(row["key"]),
+    key,
     sessionId: String(row["session_id"]),
     version: Number(row["version"]),
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
-    fields: JSON.parse(textOrNull(row["fields"]) ?? "{}") as JsonObject,
+    fields: storedObject(row["fields"], (cause) =>
+      rowDamaged(`the route ${key}`, "its fields are no JSON", cause),
+    ),
   };
 }
 

@@ -1,9 +1,9 @@
 /** From rows of `sessions` (s) and `session_state` (t) to a session. */
 
-import type { JsonObject } from "../../model/json.ts";
 import type { IngestFigures, Origin, Retention, Session } from "../../model/session.ts";
+import { sessionDamaged } from "../damage/damage-errors.ts";
+import { storedObject } from "../damage/stored-json.ts";
 import type { EraseMode, RetentionDue, Row, SessionPatch, SessionSize } from "../records.ts";
-import { textOrNull } from "./text.ts";
 
 /** The columns of a session, read from both of its tables. */
 export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner, s.created_at,
@@ -31,8 +31,14 @@ export function originValues(origin: SessionPatch["origin"]): (string | null)[] 
 /** Columns that an older version did not fill have their defaults here. */
 export function toSession(tenant: string, row: Row, participants: readonly string[]): Session {
   const createdAt = Number(row["created_at"]);
+  const id = String(row["id"]);
+  const damaged = (cause: unknown) =>
+    sessionDamaged(id, "its metadata or its figures are no JSON", cause, {
+      lastInteractionAt: Number(row["last_interaction_at"]),
+      number: Number(row["session"]),
+    });
   return {
-    id: String(row["id"]),
+    id,
     tenant,
     agent: String(row["agent"]),
     createdBy: String(row["created_by"]),
@@ -41,13 +47,13 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
     title: String(row["title"] ?? ""),
     summary: row["summary"] as string | null,
     participants,
-    metadata: JSON.parse(textOrNull(row["metadata"]) ?? "{}") as JsonObject,
+    metadata: storedObject(row["metadata"], damaged),
     ttlSeconds: row["ttl_seconds"] as number | null,
     retention: (row["retention"] ?? "full") as Retention,
     parentSessionId: row["parent_session_id"] as string | null,
     forkPoint: row["fork_entry_id"] as string | null,
     origin: toOrigin(row),
-    ...toFigures(row),
+    ...toFigures(row, damaged),
     startedAt: Number(row["started_at"] ?? createdAt),
     updatedAt: Number(row["updated_at"]),
     lastInteractionAt: Number(row["last_interaction_at"]),
@@ -65,14 +71,17 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
   };
 }
 
-function toFigures(row: Row): { readonly figures?: IngestFigures } {
+function toFigures(
+  row: Row,
+  damaged: (cause: unknown) => Error,
+): { readonly figures?: IngestFigures } {
   const count = row["exchange_count"] ?? null;
   if (count === null) return {};
   const cost = row["cost_usd"] ?? null;
   return {
     figures: {
       exchangeCount: Number(count),
-      toolCounts: JSON.parse(String(row["tool_counts"] ?? "{}")) as Record<string, number>,
+      toolCounts: storedObject(row["tool_counts"], damaged) as Record<string, number>,
       fileMtime: row["file_mtime"] as number | null,
       firstMessageAt: row["first_msg_at"] as number | null,
       lastMessageAt: row["last_msg_at"] as number | null,

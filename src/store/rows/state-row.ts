@@ -4,6 +4,8 @@ import { type EntryKind, kindRules } from "../../model/entry.ts";
 import { ZERO_HASH } from "../../transcript/hash.ts";
 import type { PathEnd } from "../../transcript/path.ts";
 import type { Chain, Point } from "../../transcript/place.ts";
+import { sessionDamaged } from "../damage/damage-errors.ts";
+import { storedBytesOrNull } from "../damage/stored-json.ts";
 import type { SessionState } from "../plan-append.ts";
 import type { Row } from "../records.ts";
 
@@ -12,13 +14,28 @@ export const STATE_COLUMNS = `s.session, s.root_hash, t.leaf_id, t.leaf_sequence
   t.leaf_depth, t.leaf_ordinal, t.leaf_hash, t.leaf_at_tip, t.last_sequence, t.last_chain,
   t.updated_at, t.last_interaction_at`;
 
+/**
+ * One more column: the leaf's place is stored twice, in the state and with its entry, and where the
+ * two differ one is damaged. Not for a statement that waits for a lock: PostgreSQL would compare the
+ * state after the wait with entries before it.
+ */
+export const LEAF_IS_ENTRY = `CASE WHEN EXISTS (SELECT 1 FROM entries l WHERE l.tenant = t.tenant AND l.id = t.leaf_id
+      AND l.session = t.session AND l.sequence = t.leaf_sequence AND l.chain = t.leaf_chain
+      AND l.depth = t.leaf_depth AND l.ordinal = t.leaf_ordinal AND l.hash = t.leaf_hash)
+    OR (t.leaf_id IS NULL AND t.leaf_sequence IS NULL AND t.leaf_hash IS NULL)
+    THEN 1 ELSE 0 END AS leaf_is_entry`;
+
 /** A session's state and its number. */
 export interface NumberedSession {
   readonly number: number;
   readonly state: SessionState;
 }
 
-export function toNumberedSession(row: Row, sessionId: string): NumberedSession {
+/** `store_corrupt` if the leaf is not what its entry says, unless `isRaw`. */
+export function toNumberedSession(row: Row, sessionId: string, isRaw = false): NumberedSession {
+  if (!isRaw && (row["leaf_is_entry"] ?? 1) !== 1) {
+    throw sessionDamaged(sessionId, "its active leaf is not what the leaf's entry says");
+  }
   return {
     number: Number(row["session"]),
     state: {
@@ -26,7 +43,7 @@ export function toNumberedSession(row: Row, sessionId: string): NumberedSession 
       leaf: row["leaf_id"] === null ? null : toLeaf(row),
       lastSequence: Number(row["last_sequence"]),
       lastChain: Number(row["last_chain"]),
-      rootHash: (row["root_hash"] as Uint8Array | null) ?? ZERO_HASH,
+      rootHash: storedBytesOrNull(row["root_hash"], `session ${sessionId}`) ?? ZERO_HASH,
       updatedAt: Number(row["updated_at"]),
       lastInteractionAt: Number(row["last_interaction_at"]),
     },

@@ -2,6 +2,8 @@
 
 import type { Access, AccessScope } from "../../model/access.ts";
 import type { AccessToken } from "../../model/access-token.ts";
+import { rowDamaged } from "../damage/damage-errors.ts";
+import { parseStored } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
 import type { NewToken } from "../token-records.ts";
 
@@ -16,7 +18,9 @@ export function toToken(row: Row, tenant: string): AccessToken {
     // A scope of a later version includes none of ours: see `includesScope`.
     scope: row["scope"] as AccessScope,
     actor: row["actor"] as string | null,
-    actAs: JSON.parse(String(row["act_as"] ?? "[]")) as Access["actAs"],
+    actAs: parseStored(String(row["act_as"] ?? "[]"), (cause) =>
+      rowDamaged(`the access token ${String(row["id"])}`, "its actors are no JSON", cause),
+    ) as Access["actAs"],
     operator: Number(row["operator"]) === 1,
     label: row["label"] as string | null,
     createdAt: Number(row["created_at"]),

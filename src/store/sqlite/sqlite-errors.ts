@@ -39,13 +39,22 @@ const CODES: Readonly<Record<number, { code: ErrorCode; message: string }>> = {
   },
 };
 
+const SQLITE_ERROR = 1;
+const SQLITE_CORRUPT = 11;
+
 /** SQLITE_CONSTRAINT_FOREIGNKEY: the blob went away between our look and our reference. */
 const FOREIGN_KEY = 787;
+
+/** What SQLite says to a statement of ours if the schema is not the one that its version promises. */
+const OTHER_SCHEMA =
+  /^(no such (table|column|index|view|collation)|malformed|no query solution)|has no column/;
 
 /** Gives a coded error for a SQLite error, and anything else as it is. */
 export function translateSqliteError(error: unknown): unknown {
   const errcode = errcodeOf(error);
-  if (errcode === undefined) return error;
+  if (errcode === undefined) return isOutOfRange(error) ? damaged(error) : error;
+  if (errcode === SQLITE_ERROR && OTHER_SCHEMA.test((error as Error).message))
+    return damaged(error);
   const known = CODES[errcode & 0xff];
   if (known === undefined) return error;
   return new BackscrollError(known.code, known.message, {
@@ -60,6 +69,16 @@ export function isBusy(error: unknown): boolean {
 
 export function isForeignKeyFailure(error: unknown): boolean {
   return errcodeOf(error) === FOREIGN_KEY;
+}
+
+/** No number of ours is beyond what JavaScript holds, which is when the driver throws this. */
+function isOutOfRange(error: unknown): boolean {
+  return error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";
+}
+
+function damaged(cause: unknown): BackscrollError {
+  const { code, message } = CODES[SQLITE_CORRUPT] as { code: ErrorCode; message: string };
+  return new BackscrollError(code, message, { cause, details: { sqlite: SQLITE_CORRUPT } });
 }
 
 function errcodeOf(error: unknown): number | undefined {

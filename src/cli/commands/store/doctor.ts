@@ -1,9 +1,11 @@
 import { statSync } from "node:fs";
+import { hidePasswords } from "../../../api/address.ts";
 import { toWireVerification } from "../../../api/maintenance.ts";
 import { fromWireLoss, toWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { VerifyReport } from "../../../engine/verify/verify.ts";
+import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss, type StoreLoss } from "../../../model/store-loss.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
@@ -48,10 +50,10 @@ export const doctor: Command = defineCommand({
     const accepted = acceptLoss ? await withOwnEngine(context, acceptLosses) : [];
     const access = rebuild || purge ? "write" : "read";
     const code = await withStore(context, access, async (tenant, engine) => {
-      const damage = await engine.checkIntegrity();
-      const status = toWireStatus(await engine.status());
       const verified =
         options.verify || head !== undefined ? await verify(engine, head) : undefined;
+      const found = verified?.damage ?? (await engine.checkIntegrity());
+      const { status, damage } = await readStatus(context, engine, found);
       const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
       const { losses } = status;
       const isSound = damage.length === 0 && (verified?.ok ?? true);
@@ -79,7 +81,9 @@ export const doctor: Command = defineCommand({
         });
         return ok ? EXIT.ok : EXIT.nothing;
       }
-      await terminal.print(`Store     ${status.address} (schema version ${status.schema_version})`);
+      await terminal.print(
+        `Store     ${status.address} (schema version ${status.schema_version ?? "unknown"})`,
+      );
       await terminal.print(`Database  ${damage.length === 0 ? "sound" : "damaged"}`);
       for (const line of damage) await terminal.print(`  ${line}`);
       for (const loss of losses) {
@@ -116,7 +120,37 @@ async function acceptLosses(engine: Engine): Promise<readonly StoreLoss[]> {
   return accepted;
 }
 
-function tenantsOf(status: WireStatus): string[] {
+/** Damage may keep even the status from being read: then there is less to say, and still a report. */
+async function readStatus(
+  context: Context,
+  engine: EngineApi,
+  damage: readonly string[],
+): Promise<{ readonly status: DoctorStatus; readonly damage: readonly string[] }> {
+  try {
+    return { status: toWireStatus(await engine.status()), damage };
+  } catch (error) {
+    if (!BackscrollError.is(error, "store_corrupt")) throw error;
+    const status = {
+      backend: null,
+      address: hidePasswords(context.address),
+      schema_version: null,
+      losses: [],
+      tenants: [],
+    };
+    return { status, damage: damage.length > 0 ? damage : [error.message] };
+  }
+}
+
+/** What of the status is told here. */
+interface DoctorStatus {
+  readonly backend: WireStatus["backend"] | null;
+  readonly address: string;
+  readonly schema_version: number | null;
+  readonly losses: WireStatus["losses"];
+  readonly tenants: WireStatus["tenants"];
+}
+
+function tenantsOf(status: DoctorStatus): string[] {
   return status.tenants.map(({ tenant }) => tenant);
 }
 
@@ -145,18 +179,20 @@ function noteLogs(context: Context): void {
 
 async function printVerification(context: Context, report: VerifyReport): Promise<void> {
   const { terminal } = context;
-  const { sessions, entries, changes, problems, heads } = report;
+  const { sessions, entries, changes, problems, problemCount, heads } = report;
   const looked = [
     counted(sessions, "session"),
     counted(entries, "entry"),
     counted(changes, "change"),
   ];
-  const found = problems.length === 0 ? "all match" : counted(problems.length, "problem");
+  const found = problemCount === 0 ? "all match" : counted(problemCount, "problem");
   await terminal.print(`Hashes    ${looked.join(", ")}: ${found}`);
   for (const { tenant, sessionId, entryId, problem } of problems) {
     const where = [tenant, sessionId, entryId].filter((part) => part !== null).join(" ");
     await terminal.print(`  ${where}: ${problem}`);
   }
+  const left = problemCount - problems.length;
+  if (left > 0) await terminal.print(`  and ${counted(left, "problem")} more`);
   for (const [tenant, head] of Object.entries(heads)) {
     await terminal.print(`Head      ${head} (${tenant}; note it for --head)`);
   }

@@ -3,6 +3,7 @@
 import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf } from "../../../transcript/content.ts";
 import { fromHex, toHex } from "../../../transcript/hash.ts";
+import { isSound } from "../../index/sound-content.ts";
 import {
   compressPayload,
   readPayload,
@@ -112,7 +113,7 @@ export function readSoundPayloads(
   contents: readonly (string | null)[],
   types?: readonly Block["type"][],
 ): Promise<Map<string, Uint8Array>> {
-  return collectPayloads(tx, contents, types, readSoundPayload);
+  return collectPayloads(tx, contents.filter(isSound), types, readSoundPayload);
 }
 
 type ReadOne = (hash: string, stored: StoredPayload | undefined) => Uint8Array | undefined;

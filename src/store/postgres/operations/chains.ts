@@ -8,7 +8,7 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
 const SQL = statements("chains", {
-  /** The chains from that of an entry, or else of the leaf, to the root. */
+  /** The chains from that of an entry, or else of the leaf, to the root. UNION ends also in a circle. */
   chainsToRoot: `WITH RECURSIVE up (session, chain, parent_chain, fork_depth, fork_ordinal) AS (
       SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM sessions s
         JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
@@ -16,10 +16,12 @@ const SQL = statements("chains", {
           (SELECT e.chain FROM entries e WHERE e.tenant = $1 AND e.session = s.session
             AND e.id = $3), t.leaf_chain)
         WHERE s.tenant = $1 AND s.id = $2
-      UNION ALL
+      UNION
       SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
         JOIN up ON c.session = up.session AND c.chain = up.parent_chain WHERE c.tenant = $1)
     SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
+  all: `SELECT chain, parent_chain, fork_depth, fork_ordinal FROM chains
+    WHERE tenant = $1 AND session = $2 ORDER BY chain`,
 });
 
 /** Asks for the chains from that of `entry`, or else of the active leaf, to the root. */
@@ -31,7 +33,11 @@ export function chainsQuestion(
   return query(SQL.chainsToRoot, tx.tenant, sessionId, entry ?? null);
 }
 
-/** The answer to `chainsQuestion`, by number. */
+export function allChainsQuestion(tx: Transaction, session: number): Query {
+  return query(SQL.all, tx.tenant, session);
+}
+
+/** The answer to either question, by number. */
 export function toChains(rows: readonly Row[] | undefined): Map<number, Chain> {
   return new Map((rows ?? []).map(toChain).map((chain) => [chain.chain, chain]));
 }

@@ -2,9 +2,10 @@
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, ZERO_HASH } from "../../../transcript/hash.ts";
+import { storedBytes, storedBytesOrNull } from "../../damage/stored-json.ts";
 import { administered, quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
-import type { ChangePage, FeedHead, Quota } from "../../records.ts";
+import type { ChangePage, FeedHead, Quota, Row } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
 import type { TenantDelta } from "../../tenant-delta.ts";
 import { type PostgresConnection, type Query, query } from "../postgres-driver.ts";
@@ -29,6 +30,7 @@ const SQL = statements("feed", {
     FROM changes WHERE tenant = $1 AND position > $2 AND position <= $3 AND session_id = $4
     ORDER BY position LIMIT $5`,
   readHead: `SELECT feed_position, feed_hash FROM tenants WHERE name = $1`,
+  hashAt: `SELECT hash FROM changes WHERE tenant = $1 AND position = $2`,
   readEpoch: `SELECT value FROM store WHERE key = 'epoch'`,
   listTenants: `SELECT name FROM tenants ORDER BY name`,
   sumPositions: `SELECT coalesce(sum(feed_position), 0)::bigint AS sum FROM tenants`,
@@ -96,11 +98,28 @@ export async function noteAct(
 
 export async function feedHead(db: PostgresConnection, name: string): Promise<FeedHead> {
   const [heads, epochs] = await db.send([query(SQL.readHead, name), query(SQL.readEpoch)]);
-  const head = heads?.rows[0];
+  return toFeedHead(name, heads?.rows[0], epochs?.rows[0]);
+}
+
+/** The same with the hash of the change at a position. */
+export async function feedHeadAt(tx: Transaction, position: number): Promise<FeedHead> {
+  const [heads, epochs, rows] = await tx.together([
+    query(SQL.readHead, tx.name),
+    query(SQL.readEpoch),
+    query(SQL.hashAt, tx.tenant, position),
+  ]);
+  const head = toFeedHead(tx.name, heads?.[0], epochs?.[0]);
+  const row = rows?.[0];
+  if (position === 0) return { ...head, hashAt: ZERO_HASH };
+  if (row === undefined) return head;
+  return { ...head, hashAt: storedBytes(row["hash"], `change ${position} of the feed`) };
+}
+
+function toFeedHead(name: string, head: Row | undefined, epoch: Row | undefined): FeedHead {
   return {
-    epoch: String(epochs?.rows[0]?.["value"] ?? ""),
+    epoch: String(epoch?.["value"] ?? ""),
     position: Number(head?.["feed_position"] ?? 0),
-    hash: (head?.["feed_hash"] as Uint8Array | undefined) ?? ZERO_HASH,
+    hash: storedBytesOrNull(head?.["feed_hash"], `the row of tenant ${name}`) ?? ZERO_HASH,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Reading entries: pages of a path or of the whole tree, never a whole session. */
 
+import { toHex, ZERO_HASH } from "../../../transcript/hash.ts";
 import {
   isOnPath,
   type PathRange,
@@ -7,6 +8,9 @@ import {
   rangesWithOrdinals,
 } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
+import { checkEntries, namingHolder } from "../../damage/check-entries.ts";
+import { checkHistory, checkMessages, checkPath, checkTree } from "../../damage/check-page.ts";
+import { storedBytesOrNull } from "../../damage/stored-json.ts";
 import {
   type EntryPage,
   type EntryQuery,
@@ -21,48 +25,50 @@ import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readPayloads } from "./blobs.ts";
-import { chainsQuestion, toChains } from "./chains.ts";
-import { ENTRY_COLUMNS } from "./entry-columns.ts";
+import { allChainsQuestion, chainsQuestion, toChains } from "./chains.ts";
+import { ENTRY_COLUMNS, PARENT_HASH } from "./entry-columns.ts";
 import { pointsQuestion, stateQuestion, toPoints, toState } from "./session-state.ts";
 
+const CHECKED_COLUMNS = `${ENTRY_COLUMNS}, ${PARENT_HASH}`;
+
 const SQL = statements("read_entries", {
-  messages: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  messages: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal BETWEEN $4 AND $5
       AND e.depth <= $6 AND e.kind = 'message' AND e.status = 'committed'
     ORDER BY e.ordinal LIMIT $7`,
   /** Backwards: the newest of a range first. */
-  history: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  history: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
       AND e.status = 'committed' AND e.kind IN ($6, $7, $8, $9)
     ORDER BY e.ordinal DESC, e.depth DESC LIMIT $10`,
-  path: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  path: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
       AND (e.ordinal, e.depth, e.sequence) > ($6::bigint, $7::bigint, $8::bigint)
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT $9`,
-  tree: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
+  tree: `SELECT ${CHECKED_COLUMNS}, e.nonce FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.sequence > $3 ORDER BY e.sequence LIMIT $4`,
-  findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id FROM entries e
+  findById: `SELECT ${CHECKED_COLUMNS}, e.nonce, s.id AS session_id, s.root_hash FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = $1 AND e.id = ANY ($2)`,
   usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = $1 AND e.id = ANY ($2)`,
   /** Nothing continues from the end of a chain: else it would be part of the chain. */
-  leaves: `SELECT ${ENTRY_COLUMNS} FROM sessions s
+  leaves: `SELECT ${CHECKED_COLUMNS} FROM sessions s
     JOIN chains c ON c.tenant = s.tenant AND c.session = s.session
     CROSS JOIN LATERAL (SELECT d.* FROM entries d WHERE d.tenant = c.tenant
       AND d.session = c.session AND d.chain = c.chain AND d.status = 'committed'
       AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
       ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1) e
     WHERE s.tenant = $1 AND s.id = $2 ORDER BY c.chain DESC LIMIT $3`,
-  label: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  label: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.kind = 'label'
     ORDER BY e.sequence DESC LIMIT $3`,
-  pinned: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  pinned: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.pinned = 1
     ORDER BY e.sequence DESC LIMIT $3`,
-  superseded: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  superseded: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.superseded_by IS NOT NULL
     ORDER BY e.sequence DESC LIMIT $3`,
-  summary: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  summary: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.kind IN ('compaction', 'summary')
     ORDER BY e.sequence DESC LIMIT $3`,
   marks: `SELECT (EXISTS (SELECT 1 FROM entries e WHERE e.tenant = $1 AND e.session = s.session
@@ -84,15 +90,24 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
     anywhere ? undefined : chainsQuestion(tx, sessionId, leaf),
     wanted.select === "history" ? query(SQL.marks, tx.tenant, sessionId) : undefined,
   ]);
-  const { number, state } = toState(stateRows, sessionId);
+  const isRaw = wanted.select === "tree" && wanted.isRaw === true;
+  const { number, state } = toState(stateRows, sessionId, isRaw);
+  const session: Scope = { sessionId, rootHash: state.rootHash };
   if (wanted.select === "tree") {
-    const rows = await tx.all(SQL.tree, tx.tenant, number, wanted.afterSequence, wanted.limit);
-    const page = await toPage(tx, rows, sessionId, state.lastSequence, wanted.payloads);
-    return { ...page, rootHash: state.rootHash };
+    const { afterSequence, limit } = wanted;
+    const { lastSequence, rootHash } = state;
+    const [rows = [], chains = []] = await tx.together([
+      query(SQL.tree, tx.tenant, number, afterSequence, limit),
+      isRaw && afterSequence === 0 ? allChainsQuestion(tx, number) : undefined,
+    ]);
+    const page = await toPage(tx, rows, session, lastSequence, wanted.payloads, isRaw);
+    if (!isRaw) checkTree(sessionId, page.entries, { afterSequence, limit, lastSequence });
+    if (!isRaw || afterSequence > 0) return { ...page, rootHash };
+    return { ...page, rootHash, chains: [...toChains(chains).values()] };
   }
   if (wanted.select === "marked" && wanted.leaf === undefined) {
     const rows = await tx.all(SQL[wanted.mark], tx.tenant, number, wanted.limit);
-    return toPage(tx, rows.toReversed(), sessionId, rows.length, wanted.payloads);
+    return toPage(tx, rows.toReversed(), session, rows.length, wanted.payloads);
   }
 
   const points = toPoints(pointRows);
@@ -102,11 +117,12 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
   if (wanted.select === "marked") {
     const all = await tx.all(SQL[wanted.mark], tx.tenant, number, null);
     const rows = all.filter((row) => isOnPath(toPathEnd(row), ranges)).slice(0, wanted.limit);
-    return toPage(tx, rows.toReversed(), sessionId, rows.length, wanted.payloads);
+    return toPage(tx, rows.toReversed(), session, rows.length, wanted.payloads);
   }
   const bound = pathPoint(boundOf(wanted), points, ranges, sessionId);
   const rows = await readRanges(tx, number, wanted, ranges, bound);
-  const page = await toPage(tx, rows, sessionId, end?.ordinal ?? 0, wanted.payloads);
+  const page = await toPage(tx, rows, session, end?.ordinal ?? 0, wanted.payloads);
+  checkRange(page, wanted, end, bound);
   const [marks] = markRows ?? [];
   if (marks === undefined) return page;
   return {
@@ -119,12 +135,17 @@ export async function findEntries(
   tx: Transaction,
   ids: readonly string[],
   payloads: boolean,
+  isRaw = false,
 ): Promise<EntryPage> {
   const rows = await tx.all(SQL.findById, tx.tenant, ids);
-  const found = new Map(rows.map((row) => [row["id"], toEntry(row, String(row["session_id"]))]));
+  const all = rows.map((row) => toEntry(row, String(row["session_id"])));
+  const rootOf = (row: Row) =>
+    storedBytesOrNull(row["root_hash"], "the session's row") ?? ZERO_HASH;
+  if (!isRaw) checkEntries(rows, all, (entry, row) => parentHash(entry, row, rootOf(row)));
+  const found = new Map(all.map((entry) => [entry.id, entry]));
   const entries = ids.flatMap((id) => found.get(id) ?? []);
-  const contents = payloads ? entries.map((entry) => entry.content) : [];
-  return { entries, payloads: await readPayloads(tx, contents), total: entries.length };
+  const read = payloads ? await payloadsOf(tx, entries) : new Map<string, Uint8Array>();
+  return { entries, payloads: read, total: entries.length };
 }
 
 export async function findUsage(tx: Transaction, ids: readonly string[]): Promise<EntryUsage[]> {
@@ -136,12 +157,12 @@ export async function listLeaves(
   sessionId: string,
   limit: number,
 ): Promise<EntryRecord[]> {
-  const [state, rows = []] = await tx.together([
+  const [states, rows = []] = await tx.together([
     stateQuestion(tx, sessionId),
     query(SQL.leaves, tx.tenant, sessionId, limit),
   ]);
-  toState(state, sessionId);
-  return rows.map((row) => toEntry(row, sessionId));
+  const { state } = toState(states, sessionId);
+  return checkedEntries(rows, { sessionId, rootHash: state.rootHash });
 }
 
 /** The entry that a page ends before, or starts after. */
@@ -292,14 +313,72 @@ function nextRanges(
   return chosen;
 }
 
+/** Throws `store_corrupt` unless a page of a path has all that its range has. */
+function checkRange(
+  { entries, total }: EntryPage,
+  wanted: Exclude<EntryQuery, { select: "tree" | "marked" }>,
+  end: Point | null,
+  bound: Point | undefined,
+): void {
+  const { sessionId, limit } = wanted;
+  switch (wanted.select) {
+    case "messages": {
+      const { offset } = wanted;
+      checkMessages(sessionId, entries, offset + 1, Math.min(offset + limit, total));
+      break;
+    }
+    case "history":
+      checkHistory(sessionId, entries, { end, stop: bound, include: wanted.include, limit });
+      break;
+    case "path":
+      checkPath(sessionId, entries, { end, after: bound, limit });
+  }
+}
+
+/** The session that a page is of. */
+interface Scope {
+  readonly sessionId: string;
+  /** What its roots build upon. */
+  readonly rootHash: Uint8Array;
+}
+
 async function toPage(
   tx: Transaction,
   rows: readonly Row[],
-  sessionId: string,
+  session: Scope,
   total: number,
   payloads: boolean,
+  isRaw = false,
 ): Promise<EntryPage> {
+  const entries = isRaw
+    ? rows.map((row) => toEntry(row, session.sessionId))
+    : checkedEntries(rows, session);
+  const read = payloads ? await payloadsOf(tx, entries) : new Map<string, Uint8Array>();
+  return { entries, payloads: read, total };
+}
+
+function checkedEntries(rows: readonly Row[], { sessionId, rootHash }: Scope): EntryRecord[] {
   const entries = rows.map((row) => toEntry(row, sessionId));
-  const contents = payloads ? entries.map((entry) => entry.content) : [];
-  return { entries, payloads: await readPayloads(tx, contents), total };
+  checkEntries(rows, entries, (entry, row) => parentHash(entry, row, rootHash));
+  return entries;
+}
+
+function parentHash({ parentId }: EntryRecord, row: Row, root: Uint8Array): string | undefined {
+  return parentId === null
+    ? toHex(root)
+    : ((row["parent_hash"] ?? undefined) as string | undefined);
+}
+
+async function payloadsOf(
+  tx: Transaction,
+  entries: readonly EntryRecord[],
+): Promise<Map<string, Uint8Array>> {
+  try {
+    return await readPayloads(
+      tx,
+      entries.map(({ content }) => content),
+    );
+  } catch (error) {
+    throw namingHolder(error, entries);
+  }
 }

@@ -9,6 +9,7 @@
 import type { Point } from "../../../transcript/place.ts";
 import type { Row } from "../../records.ts";
 import {
+  LEAF_IS_ENTRY,
   type NumberedSession,
   STATE_COLUMNS,
   toNumberedSession,
@@ -23,7 +24,7 @@ const SQL = statements("session_state", {
   lock: `SELECT ${STATE_COLUMNS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = $2 FOR UPDATE OF t`,
-  read: `SELECT ${STATE_COLUMNS} FROM sessions s
+  read: `SELECT ${STATE_COLUMNS}, ${LEAF_IS_ENTRY} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = $2`,
   findPoints: `SELECT e.id, e.sequence, e.chain, e.depth, e.ordinal, e.hash, e.kind, e.status,
@@ -52,10 +53,14 @@ export function pointsQuestion(
 }
 
 /** The answer to `lockQuestion` or `stateQuestion`; `session_not_found` if it is empty. */
-export function toState(rows: readonly Row[] | undefined, sessionId: string): NumberedSession {
+export function toState(
+  rows: readonly Row[] | undefined,
+  sessionId: string,
+  isRaw = false,
+): NumberedSession {
   const row = rows?.[0];
   if (row === undefined) throw sessionNotFound(sessionId);
-  return toNumberedSession(row, sessionId);
+  return toNumberedSession(row, sessionId, isRaw);
 }
 
 /** The answer to `pointsQuestion`, by id. */

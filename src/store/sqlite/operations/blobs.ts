@@ -3,6 +3,7 @@
 import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf, type Payload } from "../../../transcript/content.ts";
 import { fromHex } from "../../../transcript/hash.ts";
+import { isSound } from "../../index/sound-content.ts";
 import {
   compressPayload,
   readPayload,
@@ -99,7 +100,7 @@ export function readSoundPayloads(
   contents: readonly (string | null)[],
   types?: readonly Block["type"][],
 ): Map<string, Uint8Array> {
-  return collectPayloads(contents, types, (hash) =>
+  return collectPayloads(contents.filter(isSound), types, (hash) =>
     readSoundPayload(hash, findBlob(db, tenant, hash)),
   );
 }

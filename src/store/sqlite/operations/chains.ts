@@ -6,14 +6,16 @@ import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
 const SQL = statements("chains", {
-  /** The chains from one to the root. */
+  /** The chains from one to the root. UNION ends also where damage has made a circle. */
   chainsToRoot: `WITH RECURSIVE up (chain, parent_chain, fork_depth, fork_ordinal) AS (
       SELECT chain, parent_chain, fork_depth, fork_ordinal FROM chains
         WHERE tenant = ?1 AND session = ?2 AND chain = ?3
-      UNION ALL
+      UNION
       SELECT c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM chains c
         JOIN up ON c.chain = up.parent_chain WHERE c.tenant = ?1 AND c.session = ?2)
     SELECT chain, parent_chain, fork_depth, fork_ordinal FROM up`,
+  all: `SELECT chain, parent_chain, fork_depth, fork_ordinal FROM chains
+    WHERE tenant = ? AND session = ? ORDER BY chain`,
 });
 
 /**
@@ -28,4 +30,8 @@ export function readChains(
 ): Map<number, Chain> {
   const rows = chain <= 1 ? [] : db.all(SQL.chainsToRoot, tenant, session, chain);
   return new Map(rows.map(toChain).map((each) => [each.chain, each]));
+}
+
+export function readAllChains(db: SqliteConnection, tenant: number, session: number): Chain[] {
+  return db.all(SQL.all, tenant, session).map(toChain);
 }

@@ -2,6 +2,7 @@
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
+import { storedBytesOrNull } from "../../damage/stored-json.ts";
 import { administered, quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
@@ -217,14 +218,30 @@ export function noteAct(
   writeFeed(db, ensureTenant(db, name, now), [administered(act, now, by)]);
 }
 
-export function feedHead(db: SqliteConnection, name: string): FeedHead {
+export function feedHead(db: SqliteConnection, name: string, at?: number): FeedHead {
   const tenant = findTenant(db, name);
   const row = tenant === undefined ? undefined : db.get(SQL.readHead, tenant);
+  const hashAt = at === undefined ? undefined : hashOf(db, tenant, at, row);
   return {
     epoch: readEpoch(db),
+    ...(hashAt === undefined ? {} : { hashAt }),
     position: Number(row?.["feed_position"] ?? 0),
-    hash: (row?.["feed_hash"] as Uint8Array | undefined) ?? ZERO_HASH,
+    hash: storedBytesOrNull(row?.["feed_hash"], `the row of tenant ${name}`) ?? ZERO_HASH,
   };
+}
+
+/** Of the change at a position; undefined if there is none. */
+function hashOf(
+  db: SqliteConnection,
+  tenant: number | undefined,
+  position: number,
+  head: SqlRow | undefined,
+): Uint8Array | undefined {
+  if (position === 0) return ZERO_HASH;
+  if (tenant === undefined) return undefined;
+  const first = Number(head?.["first_entry"] ?? 0);
+  const [row] = db.all(SQL.listChanges, ...stretchOf(tenant, position - 1, position, first));
+  return row === undefined ? undefined : toChange(row).hash;
 }
 
 export function listChanges(

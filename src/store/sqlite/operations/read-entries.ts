@@ -1,5 +1,6 @@
 /** Reading entries: pages of a path or of the whole tree, never a whole session. */
 
+import { toHex, ZERO_HASH } from "../../../transcript/hash.ts";
 import {
   isOnPath,
   type PathRange,
@@ -7,13 +8,17 @@ import {
   rangesWithOrdinals,
 } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
+import { checkEntries, namingHolder, parentsIn } from "../../damage/check-entries.ts";
+import { checkHistory, checkMessages, checkPath, checkTree } from "../../damage/check-page.ts";
+import { entryDamaged, isDamage } from "../../damage/damage-errors.ts";
+import { storedBytesOrNull } from "../../damage/stored-json.ts";
 import {
   type EntryPage,
   type EntryQuery,
   HISTORY_KINDS,
   type HistoryKinds,
 } from "../../entry-query.ts";
-import type { EntryRecord, EntryUsage } from "../../records.ts";
+import type { EntryRecord, EntryUsage, Row } from "../../records.ts";
 import { toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
@@ -22,7 +27,7 @@ import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findPoint, readState } from "./append.ts";
 import { readPayloads } from "./blobs.ts";
-import { readChains } from "./chains.ts";
+import { readAllChains, readChains } from "./chains.ts";
 import { ENTRY_COLUMNS, STORED_NAMES } from "./entry-columns.ts";
 import { findTenant } from "./feed.ts";
 
@@ -40,9 +45,11 @@ const SQL = statements("read_entries", {
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
       AND (e.ordinal, e.depth, e.sequence) > (?, ?, ?)
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT ?`,
+  parentHash: `SELECT lower(hex(hash)) AS hash FROM entries WHERE tenant = ? AND id = ?`,
   tree: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
-  findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id, e.session FROM entries e
+  findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id, s.root_hash, e.session
+    FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ?`,
   usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = ? AND e.id = ?`,
@@ -74,14 +81,22 @@ const TREE_NAMES = [...STORED_NAMES, "nonce"];
 
 export function readEntries(db: SqliteConnection, name: string, query: EntryQuery): EntryPage {
   const tenant = findTenant(db, name);
-  const { number, state } = readState(db, tenant, query.sessionId);
+  const isRaw = query.select === "tree" && query.isRaw === true;
+  const { number, state } = readState(db, tenant, query.sessionId, isRaw);
   if (tenant === undefined) throw sessionNotFound(query.sessionId);
-  const scope: Scope = { db, tenant, session: number, sessionId: query.sessionId };
+  const { sessionId } = query;
+  const scope: Scope = { db, tenant, session: number, sessionId, rootHash: state.rootHash };
 
   if (query.select === "tree") {
-    const rows = db.records(SQL.tree, TREE_NAMES, tenant, number, query.afterSequence, query.limit);
-    const page = toPage(scope, rows, state.lastSequence, query.payloads);
-    return { ...page, rootHash: state.rootHash };
+    const { afterSequence, limit } = query;
+    const { lastSequence, rootHash } = state;
+    const rows = db.records(SQL.tree, TREE_NAMES, tenant, number, afterSequence, limit);
+    const page = toPage(scope, rows, lastSequence, query.payloads, isRaw);
+    if (!isRaw) checkTree(sessionId, page.entries, { afterSequence, limit, lastSequence });
+    const isFirst = isRaw && afterSequence === 0;
+    return isFirst
+      ? { ...page, rootHash, chains: readAllChains(db, tenant, number) }
+      : { ...page, rootHash };
   }
   if (query.select === "marked" && query.leaf === undefined) {
     const rows = db.records(SQL[query.mark], STORED_NAMES, tenant, number, query.limit).reverse();
@@ -99,14 +114,25 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
     const newest = rows.slice(0, query.limit).reverse();
     return toPage(scope, newest, newest.length, query.payloads);
   }
-  const rows =
-    query.select === "messages"
-      ? readMessages(scope, ranges, query.offset, query.limit)
-      : query.select === "history"
-        ? readHistory(scope, ranges, query.before, query.include, query.limit)
-        : readPath(scope, ranges, query.after, query.limit);
-  const page = toPage(scope, rows, end?.ordinal ?? 0, query.payloads);
-  if (query.select !== "history") return page;
+  const total = end?.ordinal ?? 0;
+  const { limit } = query;
+  if (query.select === "messages") {
+    const { offset } = query;
+    const page = toPage(scope, readMessages(scope, ranges, offset, limit), total, query.payloads);
+    checkMessages(sessionId, page.entries, offset + 1, Math.min(offset + limit, total));
+    return page;
+  }
+  if (query.select === "path") {
+    const after = query.after === undefined ? undefined : pathPoint(scope, ranges, query.after);
+    const page = toPage(scope, readPath(scope, ranges, after, limit), total, query.payloads);
+    checkPath(sessionId, page.entries, { end, after, limit });
+    return page;
+  }
+  const { before, include } = query;
+  const stop = before === undefined ? undefined : pathPoint(scope, ranges, before);
+  const rows = readHistory(scope, ranges, stop, include, limit);
+  const page = toPage(scope, rows, total, query.payloads);
+  checkHistory(sessionId, page.entries, { end, stop, include, limit });
   const marks = db.get(SQL.marks, tenant, number, tenant, number);
   return { ...page, marks: { summary: marks?.["summary"] === 1, pinned: marks?.["pinned"] === 1 } };
 }
@@ -116,17 +142,20 @@ export function findEntries(
   name: string,
   ids: readonly string[],
   payloads: boolean,
+  isRaw = false,
 ): EntryPage {
   const tenant = findTenant(db, name);
   if (tenant === undefined) return { entries: [], payloads: new Map(), total: 0 };
-  const entries = ids.flatMap((id) => {
-    const row = db.get(SQL.findById, tenant, id);
-    if (row === undefined) return [];
-    unfold(db, tenant, Number(row["session"]), row);
-    return toEntry(row, String(row["session_id"]));
-  });
-  const contents = payloads ? entries.map((entry) => entry.content) : [];
-  return { entries, payloads: readPayloads(db, tenant, contents), total: entries.length };
+  const rows = ids.map((id) => db.get(SQL.findById, tenant, id)).filter((row) => row !== undefined);
+  const entries = rows.map((row) =>
+    wholeEntry(db, tenant, Number(row["session"]), String(row["session_id"]), row),
+  );
+  const parentHash = ({ parentId }: EntryRecord, row: Row) => {
+    const root = storedBytesOrNull(row["root_hash"], "the session's row") ?? ZERO_HASH;
+    return parentId === null ? toHex(root) : findHash(db, tenant, parentId);
+  };
+  if (!isRaw) checkEntries(rows, entries, parentHash);
+  return { entries, payloads: payloadsOf(db, tenant, entries, payloads), total: entries.length };
 }
 
 export function findUsage(
@@ -149,11 +178,11 @@ export function listLeaves(
   limit: number,
 ): EntryRecord[] {
   const tenant = findTenant(db, name);
-  const { number } = readState(db, tenant, sessionId);
+  const { number, state } = readState(db, tenant, sessionId);
   if (tenant === undefined) return [];
-  return db
-    .records(SQL.leaves, STORED_NAMES, tenant, number, limit)
-    .map((row) => toEntry(unfold(db, tenant, number, row), sessionId));
+  const rows = db.records(SQL.leaves, STORED_NAMES, tenant, number, limit);
+  const scope: Scope = { db, tenant, session: number, sessionId, rootHash: state.rootHash };
+  return checkedEntries(scope, rows);
 }
 
 interface Scope {
@@ -161,6 +190,8 @@ interface Scope {
   readonly tenant: number;
   readonly session: number;
   readonly sessionId: string;
+  /** What the session's roots build upon. */
+  readonly rootHash: Uint8Array;
 }
 
 function readMessages(
@@ -190,12 +221,11 @@ function readMessages(
 function readHistory(
   scope: Scope,
   ranges: readonly PathRange[],
-  before: string | undefined,
+  stop: Point | undefined,
   include: HistoryKinds,
   limit: number,
 ): SqlRow[] {
   const { db, tenant, session } = scope;
-  const stop = before === undefined ? undefined : pathPoint(scope, ranges, before);
   const newest: SqlRow[] = [];
   for (const range of ranges.toReversed()) {
     if (newest.length >= limit) break;
@@ -223,11 +253,10 @@ function readHistory(
 function readPath(
   scope: Scope,
   ranges: readonly PathRange[],
-  after: string | undefined,
+  last: Point | undefined,
   limit: number,
 ): SqlRow[] {
   const { db, tenant, session } = scope;
-  const last = after === undefined ? undefined : pathPoint(scope, ranges, after);
   const start = ranges.findIndex((range) => range.chain === (last?.chain ?? 0));
   const rows: SqlRow[] = [];
   for (const range of ranges.slice(start)) {
@@ -264,9 +293,64 @@ function toPage(
   rows: readonly SqlRow[],
   total: number,
   payloads: boolean,
+  isRaw = false,
 ): EntryPage {
+  const { db, tenant } = scope;
+  const entries = isRaw ? storedEntries(scope, rows) : checkedEntries(scope, rows);
+  return { entries, payloads: payloadsOf(db, tenant, entries, payloads), total };
+}
+
+/** Entries as they are stored, damaged or not. */
+function storedEntries(scope: Scope, rows: readonly SqlRow[]): EntryRecord[] {
   const { db, tenant, session, sessionId } = scope;
-  const entries = rows.map((row) => toEntry(unfold(db, tenant, session, row), sessionId));
-  const contents = payloads ? entries.map((entry) => entry.content) : [];
-  return { entries, payloads: readPayloads(db, tenant, contents), total };
+  return rows.map((row) => wholeEntry(db, tenant, session, sessionId, row));
+}
+
+function wholeEntry(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  sessionId: string,
+  row: SqlRow,
+): EntryRecord {
+  try {
+    return toEntry(unfold(db, tenant, session, row), sessionId);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw entryDamaged(String(row["id"]), sessionId, "its pack cannot be read", error);
+  }
+}
+
+function checkedEntries(scope: Scope, rows: readonly SqlRow[]): EntryRecord[] {
+  const { db, tenant, rootHash } = scope;
+  const entries = storedEntries(scope, rows);
+  checkEntries(
+    rows,
+    entries,
+    parentsIn(entries, rootHash, (id) => findHash(db, tenant, id)),
+  );
+  return entries;
+}
+
+/** An entry's hash in hex. */
+function findHash(db: SqliteConnection, tenant: number, id: string): string | undefined {
+  return db.get(SQL.parentHash, tenant, id)?.["hash"] as string | undefined;
+}
+
+function payloadsOf(
+  db: SqliteConnection,
+  tenant: number,
+  entries: readonly EntryRecord[],
+  areWanted: boolean,
+): Map<string, Uint8Array> {
+  if (!areWanted) return new Map();
+  try {
+    return readPayloads(
+      db,
+      tenant,
+      entries.map(({ content }) => content),
+    );
+  } catch (error) {
+    throw namingHolder(error, entries);
+  }
 }

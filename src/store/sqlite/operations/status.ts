@@ -4,6 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { StoreStatus } from "../../records.ts";
 import { toTenantStatus } from "../../rows/feed-row.ts";
+import { checkSchemaText } from "../migrations/check-schema.ts";
 import { listIndexLosses } from "../opening/index-ahead.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { readEpoch, readSchema } from "../sqlite-schema.ts";
@@ -35,14 +36,14 @@ export function status(db: SqliteConnection): StoreStatus {
   };
 }
 
-/** SQLite's own check of every page and index, and of every foreign key. */
+/** SQLite's own check of every page and index, and of every foreign key; and the schema's text. */
 export function checkIntegrity(db: SqliteConnection): string[] {
   try {
     const damage = db
       .all("PRAGMA integrity_check(100)")
       .map((row) => String(row["integrity_check"]))
       .filter((line) => line !== "ok");
-    return damage.length > 0 ? damage : danglingRows(db);
+    return damage.length > 0 ? damage : [...checkSchemaText(db), ...danglingRows(db)];
   } catch (error) {
     // Some damage stops even the check.
     if (BackscrollError.is(error, "store_corrupt")) return [error.message];

@@ -1,8 +1,7 @@
 /** What an entry has in a pack, put back into its row. */
 
-import { BackscrollError } from "../../../model/errors.ts";
+import { isDamage, packDamaged } from "../../damage/damage-errors.ts";
 import { textOrNull } from "../../rows/text.ts";
-import { packDamaged } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { Pack } from "./pack.ts";
@@ -66,7 +65,7 @@ function tryPack(
   try {
     return readPack(db, tenant, session, number);
   } catch (error) {
-    if (BackscrollError.is(error, "store_corrupt")) return undefined;
+    if (isDamage(error)) return undefined;
     throw error;
   }
 }

@@ -1,0 +1,89 @@
+/**
+ * Keeps quoted text from posing as one of the tags that stand round it.
+ *
+ * A model reads `< /recalled-context>`, `＜／recalled-context＞` and a tag with a zero-width space in it
+ * as the tag itself. So a tag is looked for as it is read: characters are folded to what they look
+ * like, and what is invisible, or only sets letters apart, is passed over.
+ */
+
+/** The elements that quotes are made of. */
+export const OWN_ELEMENTS = [
+  "recalled-context",
+  "excerpt",
+  "known-facts",
+  "conversation-summary",
+  "branch-summary",
+] as const;
+
+/** Their letters: hyphens are passed over, as spaces are. */
+const NAMES = OWN_ELEMENTS.map((name) => name.replace("-", ""));
+
+/** What may be read as `<`. Unicode's confusables, and brackets of the same shape in any size. */
+const OPENING = /[<＜﹤‹〈⟨〈《⟪«˂≺⋖ᐸ❬❮❰⦑⧼ᚲ𝈶]/u;
+const EVERY_OPENING = new RegExp(OPENING.source, "gu");
+
+/** What may stand between the bracket and the name: slashes of all kinds. */
+const SLASH = /[/\\／＼⁄∕⧸⧵∖╱╲〳⫽⟋⟍𝈺]/u;
+
+/** Spaces, controls, what has no width, marks on other letters, and hyphens of all kinds. */
+const PASSED_OVER = /[\s\p{C}\p{M}\p{Z}\p{Pd}\p{Pc}\p{Default_Ignorable_Code_Point}·‧∙⋅−]/u;
+
+/** Letters of other scripts that look like one of a name. Unicode's compatibility forms fold by rule. */
+const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    a: "аαɑᴀ⍺",
+    b: "ЬвƄᏏʙ",
+    c: "сϲᴄⲥ",
+    d: "ԁᏧɗᴅ",
+    e: "еєҽ℮ᴇɛε",
+    f: "ƒꜰϝғ",
+    h: "һհʜᏂ",
+    i: "іɩıι¡ɪ",
+    k: "кκᴋ",
+    l: "ӏ|ǀⅼʟ1",
+    m: "мᴍ",
+    n: "ոռпɴη",
+    o: "оοօᴏ0ഠ",
+    p: "рρᴘ",
+    r: "гᴦʀ",
+    s: "ѕꜱƽ",
+    t: "тτᴛ",
+    u: "υսᴜʋц",
+    v: "νѵᴠ",
+    w: "ԝшᴡω",
+    x: "хχ×ᕁ",
+    y: "уүγʏ",
+  }).flatMap(([letter, others]) => [...others].map((other) => [other, letter] as const)),
+);
+
+/** The same text, with the bracket of each tag of ours, and of what looks like one, escaped. */
+export function escapeTags(text: string): string {
+  if (!OPENING.test(text)) return text;
+  return text.replace(EVERY_OPENING, (bracket, at: number) =>
+    opensOwnTag(text, at + bracket.length) ? "&lt;" : bracket,
+  );
+}
+
+/**
+ * Whether one of our names follows, slashes or not. It stops at the first character that cannot be
+ * part of one, of which a bracket is one: so no text is gone through twice.
+ */
+function opensOwnTag(text: string, start: number): boolean {
+  let name = "";
+  for (let at = start; at < text.length; ) {
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    at += character.length;
+    if (PASSED_OVER.test(character)) continue;
+    if (name === "" && SLASH.test(character)) continue;
+    name += folded(character);
+    if (NAMES.includes(name)) return true;
+    if (!NAMES.some((own) => own.startsWith(name))) return false;
+  }
+  return false;
+}
+
+/** What a character looks like, in small letters. */
+function folded(character: string): string {
+  const plain = character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return LOOK_ALIKES.get(plain) ?? plain;
+}

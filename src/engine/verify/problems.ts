@@ -1,0 +1,45 @@
+/** What a verification has found so far. */
+
+import { damageText, isDamage } from "../../store/damage/damage-errors.ts";
+
+export interface Problem {
+  /** `(all)` if it is not one tenant's. */
+  readonly tenant: string;
+  readonly sessionId: string | null;
+  readonly entryId: string | null;
+  readonly problem: string;
+}
+
+/** After this many problems more would only repeat the news. They are still counted. */
+const MAX_PROBLEMS = 1_000;
+
+export class Problems {
+  readonly list: Problem[] = [];
+  count = 0;
+
+  add(tenant: string, sessionId: string | null, entryId: string | null, problem: string): void {
+    this.count++;
+    if (this.list.length < MAX_PROBLEMS) this.list.push({ tenant, sessionId, entryId, problem });
+  }
+
+  /** Runs a step of the verification. Damage becomes a problem; the steps after it are still taken. */
+  async attempt(
+    tenant: string,
+    sessionId: string | null,
+    step: () => Promise<void>,
+  ): Promise<void> {
+    const reason = await damageOf(step);
+    if (reason !== undefined) this.add(tenant, sessionId, null, reason);
+  }
+}
+
+/** Why `read` fails, if it is damage; undefined if it succeeds. */
+export async function damageOf(read: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await read();
+    return undefined;
+  } catch (error) {
+    if (isDamage(error)) return damageText(error);
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+/** The counters of a tenant, against what its sessions add up to. */
+
+import type { TenantStatus } from "../../store/records.ts";
+import type { TenantRun } from "./verify.ts";
+import type { SessionSum } from "./verify-session.ts";
+
+/**
+ * Verifies the sessions, and compares their sum with the tenant's row. That is judged only if nothing
+ * was written to the tenant meanwhile, and if all of its sessions could be counted.
+ */
+export async function verifyCounts(
+  run: TenantRun,
+  verifySessions: () => Promise<readonly SessionSum[]>,
+): Promise<void> {
+  const { tenant, problems } = run;
+  const before = await statusOf(run);
+  const unsound = problems.count;
+  const sums = await verifySessions();
+  const after = await statusOf(run);
+  if (before === undefined || after === undefined || problems.count > unsound) return;
+  if (before.feedPosition !== after.feedPosition) return;
+  const sum = (field: keyof SessionSum) => sums.reduce((total, each) => total + each[field], 0);
+  const counts = [
+    ["sessions", sums.length, before.sessions],
+    ["entries", sum("entries"), before.entries],
+    ["messages", sum("messages"), before.messages],
+    ["bytes of content", sum("contentBytes"), before.contentBytes],
+  ] as const;
+  for (const [what, counted, row] of counts) {
+    if (counted === row) continue;
+    problems.add(tenant, null, null, `the tenant has ${counted} ${what}, its row says ${row}`);
+  }
+}
+
+/** Undefined, and told, if it cannot be read. */
+async function statusOf({ store, tenant, problems }: TenantRun): Promise<TenantStatus | undefined> {
+  let status: TenantStatus | undefined;
+  await problems.attempt(tenant, null, async () => {
+    const { tenants } = await store.status();
+    status = tenants.find((each) => each.tenant === tenant);
+  });
+  return status;
+}

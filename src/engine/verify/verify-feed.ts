@@ -1,0 +1,134 @@
+/** The change feed: its positions, its chain of hashes, its head, and the entries that it names. */
+
+import type { ChangePage, ChangeRecord } from "../../store/records.ts";
+import { changeBody, changeHash, toHex, ZERO_HASH } from "../../transcript/hash.ts";
+import { damageOf } from "./problems.ts";
+import { findReadable } from "./read-damaged.ts";
+import type { TenantRun } from "./verify.ts";
+import type { FeedErasures } from "./verify-erased.ts";
+
+const PAGE = 200;
+
+/** So many changes in a row that cannot be read are an end of the feed. */
+const MAX_UNREADABLE = 1_000;
+
+export interface VerifiedFeed {
+  /** The feed's head, in hex. */
+  readonly head: string;
+  /** Whether the feed passes through the hash that was asked for. */
+  readonly passed: boolean;
+}
+
+export async function verifyFeed(
+  run: TenantRun,
+  erasures: FeedErasures,
+  noted: string | undefined,
+): Promise<VerifiedFeed> {
+  const { store, tenant, problems } = run;
+  const head = await store.feedHead(tenant);
+  let previous: Uint8Array = ZERO_HASH;
+  let position = 0;
+  let looked = 0;
+  let passed = false;
+  while (looked < head.position) {
+    const page = await readChanges(run, looked, head.position);
+    const changes = page.changes.filter((change) => change.position <= head.position);
+    const through = Math.max(page.through, changes.at(-1)?.position ?? 0);
+    if (through <= looked) break;
+    // A page without changes lies in a hole: what comes behind it is looked at as well.
+    looked = through;
+    for (const change of changes) {
+      previous = verifyChange(run, change, position + 1, previous);
+      position = change.position;
+      if (toHex(change.hash) === noted) passed = true;
+      if (change.kind === "session_created") run.told.add(change.sessionId ?? "");
+      if (change.kind === "session_deleted") run.told.delete(change.sessionId ?? "");
+    }
+    await problems.attempt(tenant, null, () => verifyNamedEntries(run, changes));
+    await problems.attempt(tenant, null, async () => {
+      for (const { sessionId, position } of await erasures.take(changes)) {
+        const problem = `what is left of erased entries is not what change ${position} says`;
+        problems.add(tenant, sessionId, null, problem);
+      }
+    });
+    run.onProgress();
+  }
+  if (position !== head.position) {
+    problems.add(
+      tenant,
+      null,
+      null,
+      `the feed ends at ${position}, its head says ${head.position}`,
+    );
+  } else if (toHex(previous) !== toHex(head.hash)) {
+    problems.add(tenant, null, null, "the feed's last hash is not its head");
+  }
+  return { head: toHex(head.hash), passed };
+}
+
+/** A page of the feed; what cannot be read is passed over, and told. */
+async function readChanges(run: TenantRun, after: number, end: number): Promise<ChangePage> {
+  const { store, tenant, problems } = run;
+  let page: ChangePage = { changes: [], through: after };
+  const read = (from: number, limit: number) =>
+    damageOf(async () => {
+      page = await store.listChanges(tenant, from, limit, undefined);
+    });
+  if ((await read(after, PAGE)) === undefined) return page;
+  for (let from = after; from < Math.min(end, after + MAX_UNREADABLE); from++) {
+    const damage = await read(from, 1);
+    if (damage === undefined) return page;
+    problems.add(tenant, null, null, `change ${from + 1} of the feed cannot be read: ${damage}`);
+  }
+  return { changes: [], through: Math.min(end, after + MAX_UNREADABLE) };
+}
+
+function verifyChange(
+  run: TenantRun,
+  change: ChangeRecord,
+  expected: number,
+  previous: Uint8Array,
+): Uint8Array {
+  const { tenant, problems } = run;
+  const { sessionId, entryId, position } = change;
+  run.counted.changes++;
+  if (position !== expected) {
+    problems.add(tenant, sessionId, entryId, `change ${expected} is missing from the feed`);
+  }
+  if (toHex(changeHash(previous, position, changeBody(change))) !== toHex(change.hash)) {
+    problems.add(tenant, sessionId, entryId, `change ${position} does not match its hash`);
+  }
+  return change.hash;
+}
+
+/** What the feed says was appended must be there unchanged, unless its session was deleted. */
+async function verifyNamedEntries(run: TenantRun, changes: readonly ChangeRecord[]): Promise<void> {
+  const { store, tenant, problems } = run;
+  const appended = changes.filter((change) => change.entryHash !== null);
+  const ids = appended.map((change) => change.entryId ?? "");
+  const { found, unreadable } = await findReadable(store, tenant, ids);
+  for (const { sessionId, entryId, entryHash } of appended) {
+    // What cannot be read is told of when its session is looked at.
+    if (unreadable.has(entryId ?? "")) continue;
+    const entry = found.get(entryId ?? "");
+    if (entry === undefined) {
+      const problem = await whyMissing(run, sessionId ?? "");
+      if (problem !== undefined) problems.add(tenant, sessionId, entryId, problem);
+    } else if (entry.hash !== toHex(entryHash ?? ZERO_HASH)) {
+      problems.add(tenant, sessionId, entryId, "the entry's hash is not the one in the feed");
+    }
+  }
+}
+
+/** Undefined if the entry went with its session, as it should. */
+async function whyMissing({ store, tenant }: TenantRun, sessionId: string) {
+  if ((await store.findTombstone(tenant, sessionId)) !== undefined) return undefined;
+  let isThere = true;
+  // A session that is there and cannot be read is there.
+  const damage = await damageOf(async () => {
+    isThere = (await store.findSession(tenant, sessionId)) !== undefined;
+  });
+  return isThere || damage !== undefined
+    ? "the feed knows this entry, the session does not"
+    : "the session is gone without a tombstone";
+}

@@ -1,0 +1,111 @@
+/**
+ * Entries are checked against their hashes when they are read, all of them.
+ *
+ * A hash covers the parent's, so a check takes that, too. What was erased is checked as far as it can
+ * be: without content by the content's hash; a tombstone only by a verification, from the feed.
+ */
+
+import type { BackscrollError } from "../../model/errors.ts";
+import { contentDigest, entryHex, toHex } from "../../transcript/hash.ts";
+import type { EntryRecord, Row } from "../records.ts";
+import { entryDamaged, isDamage } from "./damage-errors.ts";
+
+/** The hash that an entry must have, in hex. Undefined for a tombstone: what it takes is erased. */
+export function expectedHash(
+  entry: EntryRecord,
+  nonceHex: string | null,
+  parent: Uint8Array | string,
+): string | undefined {
+  const content = digestOfContent(entry, nonceHex);
+  if (content === undefined) return undefined;
+  const { usage } = entry;
+  return entryHex(parent, content, entry, {
+    id: entry.id,
+    sessionId: entry.sessionId,
+    kind: entry.kind,
+    role: entry.role,
+    actor: entry.actor,
+    model: entry.model,
+    adapter: entry.adapter,
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    cacheCreationTokens: usage?.cacheCreationTokens ?? null,
+    cacheReadTokens: usage?.cacheReadTokens ?? null,
+    metadata: entry.metadata,
+    copiedFrom: entry.copiedFrom,
+    createdAt: entry.createdAt,
+  });
+}
+
+/** Whether so much was erased that the entry's hash cannot be computed any more. */
+export function isTombstone({ content, contentHash }: EntryRecord): boolean {
+  return content === null && contentHash === null;
+}
+
+/** With a character for each byte. */
+function digestOfContent(entry: EntryRecord, nonceHex: string | null): string | undefined {
+  const { content, contentHash } = entry;
+  if (content !== null) return contentDigest(nonceHex ?? "", content) ?? "";
+  // Who has a nonce has content; it was lost, not erased.
+  if (contentHash === null) return nonceHex === null ? undefined : "";
+  return contentHash instanceof Uint8Array ? Buffer.from(contentHash).toString("binary") : "";
+}
+
+/**
+ * Throws `store_corrupt` for the first entry that is not what was written. `rows` are those that
+ * `entries` were made of, with `nonce_hex`; `parentHash` gives the hash of an entry's parent in hex,
+ * and of a root what the session builds upon.
+ */
+export function checkEntries(
+  rows: readonly Row[],
+  entries: readonly EntryRecord[],
+  parentHash: (entry: EntryRecord, row: Row) => string | undefined,
+): void {
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i] as EntryRecord;
+    const row = rows[i] as Row;
+    const parent = parentHash(entry, row);
+    if (parent === undefined) {
+      throw entryDamaged(entry.id, entry.sessionId, "the entry that it follows is missing");
+    }
+    // SQLite's hex of null is an empty text.
+    const nonce = String(row["nonce_hex"] ?? "");
+    const hash = expectedHash(entry, nonce === "" ? null : nonce, parent);
+    if (hash !== undefined && hash !== entry.hash) {
+      throw entryDamaged(entry.id, entry.sessionId, "it does not match its stored hash");
+    }
+    if (entry.status !== "committed" && entry.status !== "aborted") {
+      throw entryDamaged(entry.id, entry.sessionId, "its status is none that there is");
+    }
+  }
+}
+
+/** The parents' hashes from the page itself, else from `find`, which asks the database for one. */
+export function parentsIn(
+  entries: readonly EntryRecord[],
+  rootHash: Uint8Array,
+  find: (id: string) => string | undefined,
+): (entry: EntryRecord) => string | undefined {
+  const hashes = new Map<string, string | null>();
+  for (const { id, hash } of entries) hashes.set(id, hash);
+  const root = toHex(rootHash);
+  return ({ parentId }) => (parentId === null ? root : (hashes.get(parentId) ?? find(parentId)));
+}
+
+/** Says of a damaged payload which of the entries holds it. */
+export function namingHolder(error: unknown, entries: readonly EntryRecord[]): unknown {
+  if (!isDamage(error)) return error;
+  const payload = error.details["payload"];
+  if (typeof payload !== "string") return error;
+  const holder = entries.find(({ content }) => content?.includes(payload));
+  return holder === undefined ? error : holderDamaged(holder, error);
+}
+
+function holderDamaged({ id, sessionId }: EntryRecord, error: BackscrollError): BackscrollError {
+  return entryDamaged(
+    id,
+    sessionId,
+    "a payload of it is missing, or does not match its address",
+    error,
+  );
+}

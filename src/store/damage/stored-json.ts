@@ -1,0 +1,36 @@
+/** JSON and bytes as they are stored: damage makes them something else. */
+
+import type { JsonObject } from "../../model/json.ts";
+import { isPlainObject } from "../../model/json.ts";
+import type { Row } from "../records.ts";
+import { textOrNull } from "../rows/text.ts";
+import { rowDamaged } from "./damage-errors.ts";
+
+/** Parses JSON that the store wrote. `damaged` makes the error, which names the row. */
+export function parseStored(text: string, damaged: (cause: unknown) => Error): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw damaged(cause);
+  }
+}
+
+/** A column that holds a JSON object; `{}` if it is null. */
+export function storedObject(
+  value: Row[string] | undefined,
+  damaged: (cause: unknown) => Error,
+): JsonObject {
+  const parsed = parseStored(textOrNull(value) ?? "{}", damaged);
+  if (!isPlainObject(parsed)) throw damaged(undefined);
+  return parsed as JsonObject;
+}
+
+/** A column that holds bytes, such as a hash. */
+export function storedBytes(value: Row[string] | undefined, row: string): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  throw rowDamaged(row, "a column that holds bytes has none");
+}
+
+export function storedBytesOrNull(value: Row[string] | undefined, row: string): Uint8Array | null {
+  return value === null || value === undefined ? null : storedBytes(value, row);
+}

@@ -1,0 +1,28 @@
+/** Whether tables, indexes and views are those that the migrations made. */
+
+import { SqliteConnection } from "../sqlite-driver.ts";
+import { migrate, readSchema } from "../sqlite-schema.ts";
+import { SQLITE_MIGRATIONS } from "./index.ts";
+
+const OBJECTS = `SELECT type, name, tbl_name, sql FROM sqlite_schema
+  WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name`;
+
+/**
+ * What differs from a new store. SQLite checks its rows against their schema, and cannot know that the
+ * text of the schema itself is another one. What somebody has added beside ours is left alone.
+ */
+export function checkSchemaText(db: SqliteConnection): string[] {
+  // Another version has another schema.
+  if (readSchema(db)?.version !== SQLITE_MIGRATIONS.at(-1)?.version) return [];
+  const own = new SqliteConnection(":memory:");
+  try {
+    migrate(own);
+    const stored = new Set(db.all(OBJECTS).map((row) => JSON.stringify(row)));
+    return own
+      .all(OBJECTS)
+      .filter((row) => !stored.has(JSON.stringify(row)))
+      .map((row) => `the ${row["type"]} ${row["name"]} is not defined as it should be`);
+  } finally {
+    own.close();
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * One bit of the database file is another, somewhere. Every read then gives what it gave before, or
+ * says that the store is damaged, or a verification says so. None fails in a way that nobody expects.
+ */
+
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { open as openFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { BackscrollError } from "../src/model/errors.ts";
+import { open } from "../src/open.ts";
+import {
+  type Answers,
+  createRichStore,
+  type Known,
+  knownOf,
+  readEverything,
+} from "./support/damaged-store.ts";
+import { isStress } from "./support/repeats.ts";
+
+/** How many bits `npm test` turns, spread over the file; `npm run stress` takes every 997th. */
+const FLIPS = 150;
+const STRESS_STEP = 997;
+
+/** Codes that say that the file is not what it should be. */
+const TOLD = ["!store_corrupt", "!foreign_database", "!needs_migration", "!schema_too_new"];
+
+test("a flipped bit is without effect, or told by the read, or told by the verification", {
+  timeout: isStress ? 3_600_000 : 120_000,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-flips-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "x.db");
+  await createRichStore(path);
+  const sound = await readSound(path);
+  const bits = statSync(path).size * 8;
+  const step = isStress ? STRESS_STEP : Math.floor(bits / FLIPS) | 1;
+  const wrong: string[] = [];
+  const counts = { same: 0, read: 0, verified: 0 };
+  for (let bit = 0; bit < bits; bit += step) {
+    await flip(path, bit);
+    const outcome = await outcomeOf(path, sound);
+    await flip(path, bit);
+    if (outcome in counts) counts[outcome as keyof typeof counts]++;
+    else wrong.push(`bit ${bit} (page ${Math.floor(bit / 8 / 2_048) + 1}): ${outcome}`);
+  }
+  expect(wrong).toEqual([]);
+  // Most of the file is content, so most flips are in what a hash covers.
+  expect(counts.read).toBeGreaterThan(FLIPS / 4);
+  expect(await readSound(path)).toEqual(sound);
+});
+
+interface Sound {
+  readonly known: Known;
+  readonly answers: Answers;
+}
+
+async function readSound(path: string): Promise<Sound> {
+  await using engine = await open(path, { inThread: true, readOnly: true });
+  const known = await knownOf(engine);
+  const answers = await readEverything(engine, known);
+  expect([...answers.values()].filter((answer) => answer.startsWith("!"))).toEqual([]);
+  expect(await engine.verify()).toMatchObject({ ok: true, damage: [], problems: [] });
+  return { known, answers };
+}
+
+/** `same`, `read` or `verified`: who has told. Otherwise what went wrong. */
+async function outcomeOf(path: string, sound: Sound): Promise<string> {
+  try {
+    await using engine = await open(path, { inThread: true, readOnly: true });
+    const answers = await readEverything(engine, sound.known);
+    const { ok } = await engine.verify();
+    const other = [...answers].filter(([name, answer]) => sound.answers.get(name) !== answer);
+    const failed = other.find(([, answer]) => answer.startsWith("!internal_error"));
+    if (failed !== undefined) return failed.join(" is ");
+    if (other.length === 0) return ok ? "same" : "verified";
+    if (ok) return `${other[0]?.[0]} is another, and the verification finds nothing`;
+    return other.some(([, answer]) => TOLD.includes(answer)) ? "read" : "verified";
+  } catch (error) {
+    if (BackscrollError.is(error) && TOLD.includes(`!${error.code}`)) return "read";
+    return `internal_error ${String((error as Error).stack)}`;
+  }
+}
+
+async function flip(path: string, bit: number): Promise<void> {
+  const file = await openFile(path, "r+");
+  const byte = Buffer.alloc(1);
+  const at = Math.floor(bit / 8);
+  await file.read(byte, 0, 1, at);
+  byte.writeUInt8(byte.readUInt8(0) ^ (1 << (bit % 8)), 0);
+  await file.write(byte, 0, 1, at);
+  await file.close();
+}
