@@ -14,7 +14,7 @@ import { memoryKey } from "../search/index/add-feed.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionScope } from "../search/port.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
-import type { SearchAnswer } from "../search/request.ts";
+import type { SearchAnswer, SearchRequest } from "../search/request.ts";
 import { PROFILES, type RankingProfile } from "../search/score/profile.ts";
 import {
   checkCount,
@@ -74,6 +74,8 @@ export interface SearchInput {
   readonly explain?: boolean;
   /** After so many milliseconds the answer is what was found until then: 500 if left out. */
   readonly deadlineMs?: number;
+  /** Ends the search: the call rejects with the signal's reason, and no more work is done for it. */
+  readonly signal?: AbortSignal;
 }
 
 export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
@@ -90,11 +92,7 @@ export async function searchSessions(
   const { since, until } = input;
   const roles = list(input.role, "role")?.map((role) => checkOneOf(role, ROLES, "role"));
   const tools = list(input.tool, "tool");
-  const {
-    unreadable: _,
-    lag: __,
-    ...result
-  } = await scope.store.search(scope.tenant, {
+  const request: SearchRequest = {
     query: checkQuery(query),
     match: checkOneOf(input.match ?? "any", ["any", "all", "words"], "match"),
     now: scope.now(),
@@ -114,7 +112,12 @@ export async function searchSessions(
     profile: toProfile(input.ranking ?? "default"),
     explain: checkFlag(input.explain ?? false, "explain"),
     deadlineMs: checkCount(input.deadlineMs ?? SEARCH_DEADLINE_MS, "deadlineMs"),
-  });
+  };
+  const {
+    unreadable: _,
+    lag: __,
+    ...result
+  } = await scope.store.search(scope.tenant, request, input.signal);
   return result;
 }
 

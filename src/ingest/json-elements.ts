@@ -40,13 +40,16 @@ function parseElement(
   return [];
 }
 
+const NO_ELEMENT =
+  "an element is no JSON, nests too deeply or holds too many values; was the file cut off?";
+
 /** Of a damaged piece, the elements that are whole. */
 function* recover(
   text: string,
   begins: RegExp,
   problems: ProblemLog,
 ): Generator<Record<string, unknown>> {
-  problems.add("not_json", "an element is no JSON, or nests too deeply; was the file cut off?");
+  problems.add("not_json", NO_ELEMENT);
   const starts = [...text.matchAll(new RegExp(begins, "g"))].map(({ index }) => index);
   for (const [i, start] of starts.entries()) {
     const end = text.slice(start, starts[i + 1]).replace(/[\s,\]]+$/, "");

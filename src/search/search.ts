@@ -21,7 +21,7 @@ export function* searchSessions(
   memory: TenantMemory,
 ): Asking<SearchAnswer> {
   const until = memory.clock() + request.deadlineMs;
-  const isLate = () => memory.clock() > until;
+  const isLate = () => memory.clock() > until || (request.isAbandoned?.() ?? false);
   const { now, match } = request;
   const parsed = parseQuery(request.query, { now, match });
   const query = analyzeQuery(parsed, memory.indexing.language);

@@ -3,7 +3,8 @@
 import { z } from "zod";
 import type { Route } from "./route.ts";
 
-export function referencePage(routes: readonly Route[], version: string): Response {
+/** The page is made once, each answer anew. */
+export function referencePage(routes: readonly Route[], version: string): () => Response {
   const html = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -16,12 +17,11 @@ export function referencePage(routes: readonly Route[], version: string): Respon
 ${[...new Set(routes.map(({ tag }) => tag))].map((tag) => section(tag, routes)).join("\n")}
 </html>
 `;
-  return new Response(html, {
-    headers: {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-    },
-  });
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+  };
+  return () => new Response(html, { headers });
 }
 
 function section(tag: string, routes: readonly Route[]): string {
