@@ -66,7 +66,7 @@ async function* textOf(input: SourceInput, problems: ProblemLog): AsyncGenerator
   }
   for await (const { text, damage, number } of input.lines) {
     if (damage === "too_long") {
-      problems.add("line_too_long", "the line is longer than 64 MiB and was left out", number);
+      problems.add("line_too_long", "the line is too long and was left out", number);
     }
     if (damage === "not_utf8") {
       problems.add("not_utf8", "some bytes are not UTF-8 and were replaced", number);

@@ -201,11 +201,11 @@ export function createApp(options: AppOptions): App {
       route.method.toUpperCase(),
       route.path,
       async ({ request, connection, enter, cutOff }) => {
-        const { access, allowance } = await enter();
-        requireScope(access, route.scope);
-        if (route.operator) requireOperator(access);
         const latest = route.newestWins ? newest.begin(connection) : undefined;
         try {
+          const { access, allowance } = await enter();
+          requireScope(access, route.scope);
+          if (route.operator) requireOperator(access);
           return await answerRoute(route, {
             engine,
             tenant: tenantOf(engine, access),

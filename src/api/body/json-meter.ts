@@ -110,6 +110,10 @@ export class JsonMeter {
   #check(): void {
     const { values, bytes } = this;
     const { bytes: maxBytes, values: maxValues, depth: maxDepth } = this.#bounds;
+    if (this.#deepest > maxDepth) {
+      const text = `nests deeper than ${maxDepth} levels; send a flatter value`;
+      throw exceeded("depth", maxDepth, this.#deepest, text);
+    }
     if (bytes > maxBytes) {
       throw exceeded(
         "bytes",
@@ -121,10 +125,6 @@ export class JsonMeter {
     if (values > maxValues) {
       const text = `holds more than ${maxValues} JSON values and names; send less at once`;
       throw exceeded("values", maxValues, values, text);
-    }
-    if (this.#deepest > maxDepth) {
-      const text = `nests deeper than ${maxDepth} levels; send a flatter value`;
-      throw exceeded("depth", maxDepth, this.#deepest, text);
     }
   }
 
