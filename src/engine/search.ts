@@ -4,6 +4,7 @@ import type { Role } from "../model/entry.ts";
 import {
   DEFAULT_CONTEXT,
   DEFAULT_HITS,
+  MAX_FILTER_VALUES,
   MAX_HITS,
   MAX_QUERY_BYTES,
   MAX_WINDOW,
@@ -246,6 +247,9 @@ function toScope(input: SearchInput): SessionScope {
 function list(value: OneOrMore | undefined, field: string): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const values = typeof value === "string" ? [value] : checkList(value, field);
+  if (values.length > MAX_FILTER_VALUES) {
+    throw tooLarge(field, MAX_FILTER_VALUES, values.length, "search in several calls");
+  }
   return values.map((one) => checkKey(one, field));
 }
 

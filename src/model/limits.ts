@@ -60,6 +60,8 @@ export const DEFAULT_HITS = 10;
 /** Messages in the window round a hit, the hit included. */
 export const MAX_WINDOW = 16;
 export const DEFAULT_CONTEXT = 4;
+/** Alternatives in one filter of a search, such as sessions to leave out. */
+export const MAX_FILTER_VALUES = 1_000;
 export const SEARCH_DEADLINE_MS = 500;
 /** The longest deadline that a request to the server may set: the search thread is shared. */
 export const MAX_SEARCH_DEADLINE_MS = 5_000;

@@ -1,6 +1,7 @@
 /** The routes on one readable page, without scripts and without anything from elsewhere. */
 
 import { z } from "zod";
+import { limitsOf } from "./openapi.ts";
 import type { Route } from "./route.ts";
 
 /** The page is made once, each answer anew. */
@@ -42,6 +43,7 @@ function item(route: Route): string {
 <span>${escapeHtml(route.summary)}</span></summary>
 <p>Scope <code>${route.scope}</code>${route.operator ? " of an operator" : ""}. Answers
 ${route.answer.status}: ${escapeHtml(route.answer.description)}</p>
+${route.body === undefined ? "" : `<p>Body: ${escapeHtml(limitsOf(route))}</p>`}
 ${takes.length === 0 ? "" : `<table>${takes.join("")}</table>`}</details>`;
 }
 

@@ -248,6 +248,8 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       await expectCode(own.searchSessions("x", { contextBefore: -1 }), "invalid_input");
       await expectCode(own.searchSessions("x".repeat(16_385)), "too_large");
       await expectCode(own.searchSessions(7 as never), "invalid_input");
+      const many = Array.from({ length: 1_001 }, (_, i) => `s${i}`);
+      await expectCode(own.searchSessions("x", { excludeSession: many }), "too_large");
       await expectCode(own.searchSessions("x", { role: "king" }), "invalid_input");
       await expectCode(
         own.searchSessions("x", { ranking: { speed: 1 } as never }),

@@ -13,7 +13,7 @@ import { toWireSearchResult } from "../../api/search.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { PROVIDERS } from "../../context/render/render.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
-import { MAX_SEARCH_DEADLINE_MS } from "../../model/limits.ts";
+import { MAX_FILTER_VALUES, MAX_SEARCH_DEADLINE_MS } from "../../model/limits.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
   count,
@@ -35,7 +35,7 @@ import {
 import { prune, ranking } from "../schemas/options.ts";
 import { searchResult } from "../schemas/search.ts";
 
-const one = z.union([key, z.array(key)]).optional();
+const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
 
 const searchBody = z.strictObject({
   query: z.string().meta({ description: "Any text is a valid query." }),
