@@ -31,7 +31,8 @@ const HELP = `Usage: npm run bench -- NAME [options]
   mcp      how soon backscroll mcp answers among many messages, one and several at once
   recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
-  serve    a server under load beside a bare one, its memory, and many that follow the feed
+  serve    a server under load beside a bare one, its memory, many that follow the feed, and a
+           tenant that sends the worst requests it can
 
 Options
   --quick            one run of each measurement instead of the median of five

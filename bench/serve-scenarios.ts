@@ -19,6 +19,10 @@ export interface LoadTask {
   /** Requests a second, sent whether or not the ones before were answered. */
   readonly rate: number;
   readonly seconds: number;
+  /** None is needed on this machine. */
+  readonly token?: string;
+  /** Appends and searches, half of each. */
+  readonly even?: boolean;
 }
 
 type Kind = "append" | "list" | "search";
@@ -53,6 +57,7 @@ export async function fillStore({ address, messages }: FillTask): Promise<Figure
 /** Latency counts from when a request was due, not from when it could be sent. */
 export async function openLoop(task: LoadTask): Promise<Figures> {
   const { rate, seconds, connections } = task;
+  const kindOf = task.even ? evenKind : mixedKind;
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const send = sender(task, agent);
   const times: Record<Kind, number[]> = { append: [], list: [], search: [] };
@@ -140,14 +145,18 @@ export async function holdSubscribers({
   return { rssMb, heard, heardByAllMs, rssAfterMb: rssOf(pid) };
 }
 
+function evenKind(random: number): Kind {
+  return random < 0.5 ? "append" : "search";
+}
+
 /** 80 % append, 15 % list, 5 % search. */
-function kindOf(random: number): Kind {
+function mixedKind(random: number): Kind {
   if (random < 0.8) return "append";
   return random < 0.95 ? "list" : "search";
 }
 
 function sender(
-  { url, sessions }: LoadTask,
+  { url, sessions, token }: LoadTask,
   agent: Agent,
 ): (kind: Kind, random: number) => Promise<number> {
   const words = new Words(11, 20_000);
@@ -156,22 +165,30 @@ function sender(
     const id = idOf(Math.floor(random * sessions));
     if (kind === "append") {
       const body = JSON.stringify({ messages: [{ role: "user", content: words.text(40) }] });
-      return exchange(agent, "POST", `${url}/v1/sessions/${id}/messages`, body);
+      return exchange(agent, token, "POST", `${url}/v1/sessions/${id}/messages`, body);
     }
     if (kind === "list") {
-      return exchange(agent, "GET", `${url}/v1/sessions/${id}/messages?limit=50`);
+      return exchange(agent, token, "GET", `${url}/v1/sessions/${id}/messages?limit=50`);
     }
     const query = encodeURIComponent(corpus.query("question"));
-    return exchange(agent, "GET", `${url}/v1/search?q=${query}`);
+    return exchange(agent, token, "GET", `${url}/v1/search?q=${query}`);
   };
 }
 
-function exchange(agent: Agent, method: string, url: string, body?: string): Promise<number> {
+function exchange(
+  agent: Agent,
+  token: string | undefined,
+  method: string,
+  url: string,
+  body?: string,
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    const headers =
-      body === undefined
+    const headers = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined
         ? {}
-        : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+        : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+    };
     const sent = request(url, { agent, method, headers }, (response) => {
       response.resume();
       response.on("end", () => resolve(response.statusCode ?? 0));
@@ -183,6 +200,7 @@ function exchange(agent: Agent, method: string, url: string, body?: string): Pro
 }
 
 function figuresOf(name: string, times: readonly number[]): Figures {
+  if (times.length === 0) return {};
   return {
     [`${name}P50Ms`]: percentile(times, 50),
     [`${name}P99Ms`]: percentile(times, 99),

@@ -1,7 +1,16 @@
 /** `npm run bench -- serve`: a server under load, beside one that does nothing but answer. */
 
 import { join } from "node:path";
-import { type BenchOptions, type Figures, inFreshProcess, Report, withFolder } from "./measure.ts";
+import {
+  type BenchOptions,
+  type Figures,
+  inFreshProcess,
+  medians,
+  Report,
+  withFolder,
+} from "./measure.ts";
+import { makeTokens } from "./serve-hostile.ts";
+import type { LoadTask } from "./serve-scenarios.ts";
 import { type Subject, startEcho, startServer } from "./serve-subjects.ts";
 
 const SCENARIOS = new URL("./serve-scenarios.ts", import.meta.url);
@@ -12,6 +21,13 @@ const CONNECTIONS = 64;
 
 /** Rates that are tried one after another, until one is not held. */
 const RATES = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000];
+
+const HOSTILE = new URL("./serve-hostile.ts", import.meta.url);
+/** Far below what a server holds: it is another's requests that must not be felt. */
+const HOSTILE_RATE = 50;
+const HOSTILE_SECONDS = 20;
+const HOSTILE_CONNECTIONS = 8;
+const QUIET_RUNS = 3;
 
 const SUBSCRIBERS = 1_000;
 const SOAK_SECONDS = 600;
@@ -27,6 +43,7 @@ export async function benchServe(options: BenchOptions): Promise<boolean> {
     });
     const count = sessions["sessions"] ?? 0;
     if (wanted("load")) await measureLoad(report, address, count, options.runs);
+    if (wanted("hostile neighbour")) await measureHostile(report, address, count);
     if (wanted("highest rate")) await measureHighest(report, address, count);
     if (wanted("subscribers")) await measureSubscribers(report, address);
     if (wanted("soak")) {
@@ -53,6 +70,44 @@ async function measureLoad(
     report.bar("search p99 ms", figures["searchP99Ms"], 150);
     report.bar("requests that failed", figures["failed"], 0);
   }
+}
+
+/** One server throughout: what it has learnt to do quickly when it is quiet, it does beside the other. */
+async function measureHostile(report: Report, address: string, sessions: number): Promise<void> {
+  const { own, hostile } = await makeTokens(address);
+  const task = { sessions, rate: HOSTILE_RATE, seconds: HOSTILE_SECONDS, token: own, even: true };
+  await withSubject(startServer(address), async (server) => {
+    // The first is for warming up.
+    const quiet = [];
+    for (let run = 0; run <= QUIET_RUNS; run++) quiet.push(await load(server, task));
+    const median = medians(quiet.slice(1));
+    report.measurement("sqlite", "hostile neighbour, quiet", QUIET_RUNS, median);
+    let rssPeakMb = server.rssMb();
+    const timer = setInterval(() => {
+      rssPeakMb = Math.max(rssPeakMb, server.rssMb());
+    }, 100);
+    const [beside, answers] = await Promise.all([
+      load(server, task),
+      inFreshProcess(HOSTILE, "attack", {
+        url: server.url,
+        token: hostile,
+        connections: HOSTILE_CONNECTIONS,
+        // Also while the load warms up.
+        seconds: HOSTILE_SECONDS + 5,
+      }),
+    ]);
+    clearInterval(timer);
+    const figures: Figures = { ...beside, ...answers, rssPeakMb };
+    report.measurement("sqlite", "hostile neighbour, under attack", 1, figures);
+    for (const kind of ["append", "search"]) {
+      const name = `${kind}P99Ms`;
+      const limit = 3 * (median[name] ?? Number.NaN);
+      report.bar(`${kind} p99 ms beside a hostile neighbour`, figures[name], limit);
+    }
+    report.bar("requests that failed beside a hostile neighbour", figures["failed"], 0);
+    report.bar("peak RSS under attack, MB", rssPeakMb, 600);
+    return figures;
+  });
 }
 
 /** The highest of the rates at which nine in ten requests wait for less than 100 ms. */
@@ -116,10 +171,7 @@ async function measureSoak(
   report.bar("slope of RSS, MB a minute", figures["slopeMbPerMinute"], 2);
 }
 
-function load(
-  subject: Subject,
-  task: { readonly sessions: number; readonly rate: number; readonly seconds: number },
-): Promise<Figures> {
+function load(subject: Subject, task: Omit<LoadTask, "url" | "connections">): Promise<Figures> {
   return inFreshProcess(SCENARIOS, "openLoop", {
     ...{ url: subject.url, connections: CONNECTIONS, ...task },
   });

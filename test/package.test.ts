@@ -177,6 +177,8 @@ test("errors have these codes, and each an exit code", () => {
     unauthorized: 6,
     forbidden: 6,
     rate_limited: 5,
+    request_timeout: 5,
+    search_superseded: 3,
     route_not_found: 7,
     token_not_found: 1,
     session_key_not_found: 1,

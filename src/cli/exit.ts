@@ -62,6 +62,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   store_not_empty: EXIT.conflict,
   compaction_conflict: EXIT.conflict,
   compaction_cancelled: EXIT.conflict,
+  search_superseded: EXIT.conflict,
 
   store_not_found: EXIT.noStore,
 
@@ -73,6 +74,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   summary_rejected: EXIT.unavailable,
 
   rate_limited: EXIT.unavailable,
+  request_timeout: EXIT.unavailable,
 
   unauthorized: EXIT.refused,
   forbidden: EXIT.refused,

@@ -6,7 +6,11 @@ import { isPlainObject } from "../model/json.ts";
 
 /** What may be different a moment later. */
 const PASSING: readonly ErrorCode[] = [
-  ...(["rate_limited", "store_busy", "store_unavailable", "store_closed"] as const),
+  "rate_limited",
+  "request_timeout",
+  "store_busy",
+  "store_unavailable",
+  "store_closed",
 ];
 
 export function isPassing(error: unknown): error is BackscrollError {

@@ -17,6 +17,21 @@ async function createSession() {
 }
 
 describe("a session over the network", () => {
+  test("takes as large a batch as the library, all or none, and refuses a larger one", async () => {
+    // A store of its own: others would wait until so much is indexed.
+    const { engine, remote } = await serveStore();
+    const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
+    const local = await engine.getSession(session.id);
+    const half = "x".repeat(8 * 1024 * 1024 - 4_096);
+    const message = (content: string) => ({ role: "user" as const, actor: "ana", content });
+    expect(await session.append([message(half), message(half)])).toHaveLength(2);
+    const tooMany = [message(half), message(half), message(half)];
+    const limit = { code: "too_large", details: { limit: 16 * 1024 * 1024 } };
+    await expect(session.append(tooMany)).rejects.toMatchObject(limit);
+    await expect(local.append(tooMany)).rejects.toMatchObject(limit);
+    expect((await local.listMessages()).total).toBe(2);
+  });
+
   test("takes messages of every shape, one or many, and pages through them", async () => {
     const { engine, session, local } = await createSession();
     const one = await session.append({

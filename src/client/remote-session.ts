@@ -59,6 +59,7 @@ import type { Call, Connection } from "./connection.ts";
 import { continueMessage, openMessage, type RemoteMessage } from "./remote-message.ts";
 import {
   at,
+  checkBatchBody,
   keyHeader,
   leafHeader,
   refuseCode,
@@ -94,7 +95,7 @@ export class RemoteSession implements SessionApi {
     const messages = (many ? input : [input]) as readonly MessageInput[];
     const { entries } = await this.#call<Entries>("POST", "messages", {
       headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
-      body: toBody({ messages: messages.map(toWire), parent }),
+      body: checkBatchBody(toBody({ messages: messages.map(toWire), parent })),
     });
     const appended = entries.map(fromWireEntry);
     return many ? appended : (appended[0] as Entry);

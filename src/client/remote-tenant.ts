@@ -61,7 +61,7 @@ import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Quota, TenantStatus, Tombstone } from "../store/records.ts";
 import { compact } from "./compact.ts";
-import type { Connection } from "./connection.ts";
+import type { Call, Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
 import { RemoteRoutes } from "./remote-routes.ts";
@@ -247,12 +247,21 @@ export class RemoteTenant implements TenantApi {
   }
 
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    const { since, until, ...rest } = input;
-    const result = await this.connection.call<WireSearchResult>({
-      ...{ method: "POST", path: "/v1/search", repeatable: true },
+    const { since, until, signal, ...rest } = input;
+    const call: Call = {
+      method: "POST",
+      path: "/v1/search",
+      repeatable: true,
       body: toBody({ query, ...rest, ...toTimes({ since, until }) }),
-    });
-    return fromWireSearchResult(result);
+      ...(signal === undefined ? {} : { signal }),
+    };
+    try {
+      return fromWireSearchResult(await this.connection.call<WireSearchResult>(call));
+    } catch (error) {
+      // As in the library: with the signal's own reason.
+      signal?.throwIfAborted();
+      throw error;
+    }
   }
 
   async searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {

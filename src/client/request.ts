@@ -3,6 +3,7 @@
 import { toWireName, toWireTime } from "../api/wire.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { describe, stringifyJson } from "../model/json.ts";
+import { MAX_APPEND_REQUEST_BYTES } from "../model/limits.ts";
 
 export type QueryValue = string | number | boolean | undefined;
 
@@ -35,6 +36,22 @@ export function toBody(fields: object): string {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${JSON.stringify(toWireName(name))}:${stringifyJson(value, name)}`);
   return `{${members.join(",")}}`;
+}
+
+/**
+ * The messages of an append are stored all or none, so what is too long for one request is refused, as
+ * by the library, and never sent in several.
+ */
+export function checkBatchBody(body: string): string {
+  // UTF-8 takes one byte for each UTF-16 unit at least, and three at most.
+  if (body.length * 3 <= MAX_APPEND_REQUEST_BYTES) return body;
+  const bytes = new TextEncoder().encode(body).length;
+  if (bytes <= MAX_APPEND_REQUEST_BYTES) return body;
+  throw new BackscrollError(
+    "too_large",
+    `the messages of one append take ${bytes} bytes; the limit is ${MAX_APPEND_REQUEST_BYTES}: append in several calls, each of which is stored all or none`,
+    { details: { field: "messages", limit: MAX_APPEND_REQUEST_BYTES, actual: bytes } },
+  );
 }
 
 /** Times are given as epoch milliseconds or as a Date, as in the library. */

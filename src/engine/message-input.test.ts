@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { draftMessage, type MessageInput } from "./message-input.ts";
+import { MAX_BATCH_BYTES } from "../model/limits.ts";
+import { checkBatch, draftMessage, type MessageInput } from "./message-input.ts";
 
 test("null stands for tools that are not there, as JSON has it", () => {
   const input = { role: "user", content: "hello", toolCalls: null, toolResults: null };
@@ -12,4 +13,13 @@ test("tools that are no list are refused by name", () => {
     const input = { role: "user", content: "hello", [field]: "" } as unknown as MessageInput;
     expect(() => draftMessage(input, () => "id", 1)).toThrow(field);
   }
+});
+
+test("a batch counts its metadata, and a kilobyte for the other fields of each entry", () => {
+  const draft = (content: string, metadata: Record<string, string> = {}) =>
+    draftMessage({ role: "user", content, metadata }, () => "id", 1).map(({ entry }) => entry);
+  const half = "x".repeat(MAX_BATCH_BYTES / 2 - 2_048);
+  expect(() => checkBatch([...draft(half), ...draft(half)])).not.toThrow();
+  const noted = draft(half, { note: "x".repeat(4_096) });
+  expect(() => checkBatch([...draft(half), ...noted])).toThrow(String(MAX_BATCH_BYTES));
 });

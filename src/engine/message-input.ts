@@ -138,10 +138,17 @@ export function checkBatch(entries: readonly NewEntry[]): void {
       "append in several calls",
     );
   }
-  const bytes = entries.reduce((sum, entry) => sum + entry.contentBytes, 0);
+  const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   if (bytes > MAX_BATCH_BYTES) {
     throw tooLarge("bytes in one append", MAX_BATCH_BYTES, bytes, "append in several calls");
   }
+}
+
+/** What the other fields of an entry may take where it is sent: names, ids, usage. */
+const FIELDS_BYTES = 1024;
+
+function sizeOf({ contentBytes, metadata }: NewEntry): number {
+  return contentBytes + (metadata === null ? 0 : Buffer.byteLength(metadata)) + FIELDS_BYTES;
 }
 
 /** What identifies a request under an idempotency key: everything but the ids and times we made. */

@@ -4,6 +4,7 @@ import type { Role } from "../model/entry.ts";
 import {
   DEFAULT_CONTEXT,
   DEFAULT_HITS,
+  MAX_FILTER_VALUES,
   MAX_HITS,
   MAX_QUERY_BYTES,
   MAX_WINDOW,
@@ -13,7 +14,7 @@ import { memoryKey } from "../search/index/add-feed.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionScope } from "../search/port.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
-import type { SearchAnswer } from "../search/request.ts";
+import type { SearchAnswer, SearchRequest } from "../search/request.ts";
 import { PROFILES, type RankingProfile } from "../search/score/profile.ts";
 import {
   checkCount,
@@ -73,6 +74,8 @@ export interface SearchInput {
   readonly explain?: boolean;
   /** After so many milliseconds the answer is what was found until then: 500, or what `open` was told. */
   readonly deadlineMs?: number;
+  /** Ends the search: the call rejects with the signal's reason, and no more work is done for it. */
+  readonly signal?: AbortSignal;
 }
 
 export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
@@ -89,11 +92,7 @@ export async function searchSessions(
   const { since, until } = input;
   const roles = list(input.role, "role")?.map((role) => checkOneOf(role, ROLES, "role"));
   const tools = list(input.tool, "tool");
-  const {
-    unreadable: _,
-    lag: __,
-    ...result
-  } = await scope.store.search(scope.tenant, {
+  const request: SearchRequest = {
     query: checkQuery(query),
     match: checkOneOf(input.match ?? "any", ["any", "all", "words"], "match"),
     now: scope.now(),
@@ -113,7 +112,12 @@ export async function searchSessions(
     profile: toProfile(input.ranking ?? "default"),
     explain: checkFlag(input.explain ?? false, "explain"),
     deadlineMs: checkCount(input.deadlineMs ?? scope.searchDeadlineMs, "deadlineMs"),
-  });
+  };
+  const {
+    unreadable: _,
+    lag: __,
+    ...result
+  } = await scope.store.search(scope.tenant, request, input.signal);
   return result;
 }
 
@@ -242,6 +246,9 @@ function toScope(input: SearchInput): SessionScope {
 function list(value: OneOrMore | undefined, field: string): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const values = typeof value === "string" ? [value] : checkList(value, field);
+  if (values.length > MAX_FILTER_VALUES) {
+    throw tooLarge(field, MAX_FILTER_VALUES, values.length, "search in several calls");
+  }
   return values.map((one) => checkKey(one, field));
 }
 

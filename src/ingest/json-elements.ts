@@ -40,13 +40,16 @@ function parseElement(
   return [];
 }
 
+const NO_ELEMENT =
+  "an element is no JSON, nests too deeply or holds too many values; was the file cut off?";
+
 /** Of a damaged piece, the elements that are whole. */
 function* recover(
   text: string,
   begins: RegExp,
   problems: ProblemLog,
 ): Generator<Record<string, unknown>> {
-  problems.add("not_json", "an element is no JSON, or nests too deeply; was the file cut off?");
+  problems.add("not_json", NO_ELEMENT);
   const starts = [...text.matchAll(new RegExp(begins, "g"))].map(({ index }) => index);
   for (const [i, start] of starts.entries()) {
     const end = text.slice(start, starts[i + 1]).replace(/[\s,\]]+$/, "");
@@ -63,7 +66,7 @@ async function* textOf(input: SourceInput, problems: ProblemLog): AsyncGenerator
   }
   for await (const { text, damage, number } of input.lines) {
     if (damage === "too_long") {
-      problems.add("line_too_long", "the line is longer than 64 MiB and was left out", number);
+      problems.add("line_too_long", "the line is too long and was left out", number);
     }
     if (damage === "not_utf8") {
       problems.add("not_utf8", "some bytes are not UTF-8 and were replaced", number);

@@ -1,7 +1,8 @@
 /** A file that is one JSON value, read whole: what is larger than a line may be is left out. */
 
-import { MAX_JSON_DEPTH } from "../model/limits.ts";
+import { MAX_JSON_DEPTH, MAX_RECORD_VALUES } from "../model/limits.ts";
 import { parseExact } from "../transcript/exact-json.ts";
+import { hasMoreValues } from "./json-scan.ts";
 import { nestsDeeper } from "./jsonl.ts";
 import { type Line, MAX_LINE_BYTES } from "./lines.ts";
 import type { ProblemLog } from "./problems.ts";
@@ -15,10 +16,11 @@ export async function readJson(lines: AsyncIterable<Line>, problems: ProblemLog)
   return value;
 }
 
-export const NO_DOCUMENT = "the file is no JSON, or nests too deeply; was it cut off?";
+export const NO_DOCUMENT =
+  "the file is no JSON, nests too deeply or holds too many values; was it cut off?";
 
 /** Undefined if they are too long. The lines are let go of before the text is parsed. */
-async function joinLines(
+export async function joinLines(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
 ): Promise<string | undefined> {
@@ -38,8 +40,9 @@ async function joinLines(
   return parts.join("\n");
 }
 
-/** Undefined if `text` is no JSON, or nests deeper than our own input may. */
+/** Undefined if `text` is no JSON, nests deeper than our own input may, or holds too many values. */
 export function parseJson(text: string): unknown {
+  if (hasMoreValues(text, MAX_RECORD_VALUES)) return undefined;
   try {
     const value = parseExact(text);
     return nestsDeeper(value, MAX_JSON_DEPTH) ? undefined : value;

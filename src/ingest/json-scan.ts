@@ -110,6 +110,44 @@ export function scanObject(text: string, name?: string): ScannedObject | undefin
   };
 }
 
+/**
+ * Whether a JSON text holds more than `limit` values, names of fields included. Their number says how
+ * much memory a parser takes, and how long: many small ones are the worst.
+ */
+export function hasMoreValues(text: string, limit: number): boolean {
+  // Each takes two characters at least: itself and a separator, or two brackets.
+  if (text.length < 2 * limit) return false;
+  let values = 0;
+  let isWord = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) {
+      values++;
+      isWord = false;
+      // Not by `endOfString`: that is slow where most of a string are escaped quotes.
+      for (i++; i < text.length; i++) {
+        const inner = text.charCodeAt(i);
+        if (inner === QUOTE) break;
+        if (inner === BACKSLASH) i++;
+      }
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      values++;
+      isWord = false;
+    } else if (isBetween(code)) isWord = false;
+    else if (!isWord) {
+      values++;
+      isWord = true;
+    }
+    if (values > limit) return true;
+  }
+  return false;
+}
+
+function isBetween(code: number): boolean {
+  const isClosing = code === CLOSE_OBJECT || code === CLOSE_LIST;
+  return code === COMMA || code === COLON || code <= SPACE || isClosing;
+}
+
 /** The fields of an object, each with its text; undefined if it has no such form. */
 export function* scanFields(text: string): Generator<{ readonly name: string } & Span> {
   let depth = 0;

@@ -1,10 +1,10 @@
 /** Lines that each hold a JSON object: what most agents write. */
 
 import { isPlainObject } from "../model/json.ts";
-import { MAX_JSON_DEPTH } from "../model/limits.ts";
+import { MAX_JSON_DEPTH, MAX_RECORD_VALUES } from "../model/limits.ts";
 import { parseExact } from "../transcript/exact-json.ts";
 import { type Batched, mapBatches } from "./batches.ts";
-import { scanObject } from "./json-scan.ts";
+import { hasMoreValues, scanObject } from "./json-scan.ts";
 import type { Line } from "./lines.ts";
 import type { ProblemLog } from "./problems.ts";
 
@@ -82,9 +82,12 @@ function parseLine(
   }
   if (text.length < 2 && text.trim() === "") return undefined;
   try {
-    const { value, depth } = parseText(text, digest);
+    const { value, depth, isTooMuch } = parseText(text, digest);
     countDamage(line, problems);
-    if (!isPlainObject(value)) {
+    if (isTooMuch) {
+      const what = `the line holds more than ${MAX_RECORD_VALUES} values, and was left out`;
+      problems.add("unexpected", what, number);
+    } else if (!isPlainObject(value)) {
       problems.add("unexpected", "the line is JSON, but no object", number);
     } else if (depth > MAX_JSON_DEPTH) {
       problems.add("unexpected", `the line nests deeper than ${MAX_JSON_DEPTH} levels`, number);
@@ -102,18 +105,27 @@ interface Parsed {
   readonly value: unknown;
   /** Levels of objects and lists, as far as they are counted. */
   readonly depth: number;
+  /** It was not parsed. */
+  readonly isTooMuch?: true;
 }
+
+const TOO_MUCH: Parsed = { value: undefined, depth: 0, isTooMuch: true };
 
 function parseText(text: string, digest: FieldDigest | undefined): Parsed {
   const scanned = scanObject(text, digest?.name);
   // No object: the parser says what it is instead.
-  if (scanned === undefined) return { value: parseExact(text), depth: 1 };
+  if (scanned === undefined) {
+    if (hasMoreValues(text, MAX_RECORD_VALUES)) return TOO_MUCH;
+    return { value: parseExact(text), depth: 1 };
+  }
   const { depth, hasLongNumbers, value: span } = scanned;
   const parse = hasLongNumbers ? parseExact : (JSON.parse as (json: string) => unknown);
   if (digest === undefined || span === undefined || span.end - span.start <= digest.maxLength) {
-    return { value: parse(text), depth };
+    return hasMoreValues(text, MAX_RECORD_VALUES) ? TOO_MUCH : { value: parse(text), depth };
   }
-  const rest = parse(`${text.slice(0, span.start)}null${text.slice(span.end)}`);
+  const frame = `${text.slice(0, span.start)}null${text.slice(span.end)}`;
+  if (hasMoreValues(frame, MAX_RECORD_VALUES)) return TOO_MUCH;
+  const rest = parse(frame);
   (rest as Record<string, unknown>)[digest.name] = digest.of(text.slice(span.start, span.end));
   return { value: rest, depth };
 }

@@ -16,6 +16,8 @@ export interface ReadTranscriptInput {
   readonly path?: string;
   /** The format's name; found by the content if left out. */
   readonly source?: string;
+  /** A longer line is left out; 64 MiB if left out. */
+  readonly maxLineBytes?: number;
   /** Looks at the lines before the reader does. */
   readonly prepare?: (lines: AsyncIterable<Line>) => AsyncIterable<Line>;
 }
@@ -37,7 +39,8 @@ export async function readTranscript(
   }
   const source = await findSource(Buffer.concat(head), path, input.source);
   const all = chain(head, chunks);
-  const split = splitLines(all);
+  const { maxLineBytes: maxBytes } = input;
+  const split = splitLines(all, maxBytes === undefined ? {} : { maxBytes });
   const lines = input.prepare?.(split) ?? split;
   return { ...source.read({ path, lines, bytes: all }), source: source.name };
 }

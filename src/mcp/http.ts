@@ -11,10 +11,19 @@ import {
   type McpRequestContext,
   type McpHttpHandler as SdkHandler,
 } from "@modelcontextprotocol/server";
+import type { JsonBounds } from "../api/body/json-meter.ts";
+import { readBoundedJson } from "../api/body/read-json.ts";
 import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Access } from "../model/access.ts";
-import { MAX_MCP_REQUEST_BYTES } from "../model/limits.ts";
+import { BackscrollError } from "../model/errors.ts";
+import {
+  MAX_JSON_DEPTH,
+  MAX_MCP_REQUEST_BYTES,
+  MAX_QUERY_VALUES,
+  MAX_REQUEST_BYTES,
+  MAX_REQUEST_VALUES,
+} from "../model/limits.ts";
 import { boundedStream, STREAM_BOUNDS } from "./bounded-stream.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
@@ -30,12 +39,21 @@ export interface McpHttpOptions {
 export interface McpHttpHandler {
   /**
    * Answers a request of whoever `access` says. `cutOff` ends its connection: called for a listener that
-   * does not take what it is told.
+   * does not take what it is told. `readBody` gives the JSON of the request, for a host that counts what
+   * it has in memory; without it the body is read here, within the same bounds.
    */
-  readonly fetch: (request: Request, access: Access, cutOff?: () => void) => Promise<Response>;
+  readonly fetch: (
+    request: Request,
+    access: Access,
+    cutOff?: () => void,
+    readBody?: ReadBody,
+  ) => Promise<Response>;
   /** Ends the streams that are open. Nothing is answered after this. */
   readonly close: () => Promise<void>;
 }
+
+/** Throws `too_large` for a body that exceeds its bounds, `invalid_input` for one that is no JSON. */
+type ReadBody = (bounds: JsonBounds) => Promise<unknown>;
 
 /** Tenants whose handler is kept though nobody listens: what is kept is small, but not nothing. */
 const KEPT_TENANTS = 1_000;
@@ -78,17 +96,26 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
 
   let closed = false;
   return {
-    fetch: async (request, access, cutOff = () => undefined) => {
+    fetch: async (request, access, cutOff = () => undefined, readBody = readHere(request)) => {
       if (closed) return new Response(null, { status: 503 });
+      let body: unknown;
+      try {
+        if (request.method === "POST") body = await readBody(boundsOf(access));
+      } catch (error) {
+        return refuseBody(error);
+      }
       const authInfo = {
         ...{ token: "", clientId: access.tokenId ?? "", scopes: [access.scope] },
         extra: { access },
       };
-      const response = await servingOf(access.tenant).handler.fetch(request, { authInfo });
-      const { body, headers } = response;
+      const response = await servingOf(access.tenant).handler.fetch(request, {
+        authInfo,
+        ...(body === undefined ? {} : { parsedBody: body }),
+      });
+      const { body: events, headers } = response;
       const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-      if (body === null || !isStream) return response;
-      return new Response(boundedStream(body, STREAM_BOUNDS, cutOff), response);
+      if (events === null || !isStream) return response;
+      return new Response(boundedStream(events, STREAM_BOUNDS, cutOff), response);
     },
     close: async () => {
       closed = true;
@@ -96,6 +123,30 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
       serving.clear();
     },
   };
+}
+
+/** A caller that may only read has nothing long to say. */
+function boundsOf({ scope }: Access): JsonBounds {
+  return scope === "read"
+    ? { bytes: MAX_REQUEST_BYTES, values: MAX_QUERY_VALUES, depth: MAX_JSON_DEPTH }
+    : { bytes: MAX_MCP_REQUEST_BYTES, values: MAX_REQUEST_VALUES, depth: MAX_JSON_DEPTH };
+}
+
+function readHere({ body }: Request): ReadBody {
+  const chunks = (body ?? []) as AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  return (bounds) => readBoundedJson(chunks, bounds, async (work) => work());
+}
+
+/** As the SDK answers a body that it cannot read. */
+function refuseBody(error: unknown): Response {
+  const isTooLarge = BackscrollError.is(error, "too_large");
+  if (!isTooLarge && !BackscrollError.is(error, "invalid_input")) throw error;
+  const { code, message, details } = error;
+  const failure = { code: isTooLarge ? -32600 : -32700, message, data: { code, details } };
+  return Response.json(
+    { jsonrpc: "2.0", id: null, error: failure },
+    { status: isTooLarge ? 413 : 400 },
+  );
 }
 
 /** What `fetch` has handed over, and nobody else can. */

@@ -60,8 +60,12 @@ export const ERROR_CODES = [
   "unauthorized",
   /** The token does not reach as far as this. `details.needed` says which scope does. */
   "forbidden",
-  /** Too many requests from this caller. `details.retryAfterMs` says when to try again. */
+  /** Too many requests, or too much in progress at once. `details.retryAfterMs` says when to try again. */
   "rate_limited",
+  /** The body of a request arrived too slowly; nothing was done. Send it again. */
+  "request_timeout",
+  /** A newer search on the same connection took the place of this one. */
+  "search_superseded",
   /** The server has nothing at this path, or not under this method. */
   "route_not_found",
   /** No route of this tenant has this session key. */
@@ -75,7 +79,7 @@ export const ERROR_CODES = [
   "store_not_found",
   /** The store is closed, or was closed while the call waited. */
   "store_closed",
-  /** Too many writes wait, or another process held the write lock too long. Retry later. */
+  /** Too much work waits, or another process held the write lock too long. Retry later. */
   "store_busy",
   /** The file or the database may only be read. */
   "store_read_only",

@@ -14,9 +14,12 @@ export const MAX_BLOCKS = 2_000;
 /** How deeply JSON that callers hand in may nest. */
 export const MAX_JSON_DEPTH = 200;
 
-/** Entries in one atomic append, and the bytes of their content together. */
+/**
+ * Entries in one atomic append, and the bytes of their content and metadata together, with 1 KiB more
+ * for each entry: so a batch that the library takes also fits into a request to the server.
+ */
 export const MAX_BATCH_ENTRIES = 1_000;
-export const MAX_BATCH_BYTES: number = 64 * 1024 * 1024;
+export const MAX_BATCH_BYTES: number = 16 * 1024 * 1024;
 
 /** A page of messages, entries, sessions, memories, facts or changes. */
 export const MAX_PAGE = 500;
@@ -57,11 +60,26 @@ export const DEFAULT_HITS = 10;
 /** Messages in the window round a hit, the hit included. */
 export const MAX_WINDOW = 16;
 export const DEFAULT_CONTEXT = 4;
+/** Alternatives in one filter of a search, such as sessions to leave out. */
+export const MAX_FILTER_VALUES = 1_000;
 export const SEARCH_DEADLINE_MS = 500;
+/** The longest deadline that a request to the server may set: the search thread is shared. */
+export const MAX_SEARCH_DEADLINE_MS = 10_000;
 
-/** The body of a request to the server, unpacked; and that of a file to be imported. */
-export const MAX_REQUEST_BYTES: number = 64 * 1024 * 1024 + 1024 * 1024;
+/** The body of a request to the server, unpacked: of most routes, and of those that carry messages. */
+export const MAX_REQUEST_BYTES: number = 1024 * 1024;
+export const MAX_APPEND_REQUEST_BYTES: number = 16 * 1024 * 1024;
+/**
+ * JSON values in a body, names of fields included, of requests that carry messages; and of those that
+ * only ask. The time and memory of `JSON.parse` grow with them: 100,000 take at most 70 ms.
+ */
+export const MAX_REQUEST_VALUES = 100_000;
+export const MAX_QUERY_VALUES = 20_000;
+/** A transcript that is imported, unpacked; and one line of it. */
 export const MAX_IMPORT_BYTES: number = 512 * 1024 * 1024;
+export const MAX_IMPORT_LINE_BYTES: number = 16 * 1024 * 1024;
+/** JSON values in one record of a transcript, names of fields included: real ones stay under 50,000. */
+export const MAX_RECORD_VALUES = 250_000;
 
 /**
  * The whole answer of an MCP tool as JSON, UTF-8: the text, and the same as data. Agents cut off or

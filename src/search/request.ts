@@ -40,6 +40,8 @@ export interface SearchRequest {
   readonly explain: boolean;
   /** After so many milliseconds the answer is what was found until then. */
   readonly deadlineMs: number;
+  /** Set where it runs, not where it is asked: whether nobody waits for the answer any more. */
+  readonly isAbandoned?: () => boolean;
 }
 
 export interface SearchAnswer {

@@ -12,21 +12,26 @@ import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { TermQuery } from "./query/query.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";
-import { type Candidates, findCandidates } from "./score/find-candidates.ts";
+import { type CandidateSearch, type Candidates, findCandidates } from "./score/find-candidates.ts";
 import { readMessageFilter } from "./score/read-filter.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
+
+/** What was found until the deadline is ranked within so many milliseconds more, or left as it is. */
+const RANKING_GRACE_MS = 100;
 
 export function* searchSessions(
   request: SearchRequest,
   memory: TenantMemory,
 ): Asking<SearchAnswer> {
   const until = memory.clock() + request.deadlineMs;
-  const isLate = () => memory.clock() > until;
+  const isAbandoned = request.isAbandoned ?? (() => false);
+  const isLate = () => memory.clock() > until || isAbandoned();
+  const isOver = () => memory.clock() > until + RANKING_GRACE_MS || isAbandoned();
   const { now, match } = request;
   const parsed = parseQuery(request.query, { now, match });
   const query = analyzeQuery(parsed, memory.indexing.language);
   return yield* withoutUnreadable((unreadable) =>
-    searchOnce(request, query, memory, unreadable, isLate),
+    searchOnce(request, query, memory, unreadable, { isLate, isOver }),
   );
 }
 
@@ -35,7 +40,7 @@ function* searchOnce(
   query: TermQuery,
   memory: TenantMemory,
   unreadable: ReadonlySet<number>,
-  isLate: () => boolean,
+  time: Pick<CandidateSearch, "isLate" | "isOver">,
 ): Asking<SearchAnswer> {
   const blobs = new Blobs(memory.cache);
   let snapshot: Snapshot;
@@ -43,7 +48,7 @@ function* searchOnce(
   try {
     snapshot = yield* readSnapshot(memory, blobs, unreadable);
     const filter = yield* readMessageFilter(request, query);
-    found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, isLate });
+    found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, ...time });
   } finally {
     blobs.close();
   }

@@ -33,6 +33,26 @@ export function checkSource(headers: Headers, options: AdmissionOptions): void {
   }
 }
 
+/**
+ * Throws `forbidden` for what a page of another site has made a browser ask, as with `<img src=…>`: such
+ * a request has no Origin. Browsers say where it comes from (Fetch Metadata); one that is too old to say
+ * it must have a Referer of ours, or a token, which no page can add without an Origin. Programs other
+ * than browsers need no proof.
+ */
+export function checkSite(headers: Headers): void {
+  // An Origin that is not ours was refused before.
+  if (headers.has("origin")) return;
+  const site = headers.get("sec-fetch-site");
+  if (site === "same-origin" || site === "none") return;
+  if (site !== null) {
+    throw refused("sec-fetch-site", "pages of other sites may not call this server");
+  }
+  const isBrowser = /^Mozilla\//.test(headers.get("user-agent") ?? "");
+  if (!isBrowser || headers.has("authorization")) return;
+  if (isSameOrigin(headers.get("referer") ?? "", headers.get("host") ?? "")) return;
+  throw refused("referer", "a browser must say that its request comes from a page of this server");
+}
+
 /** Throws `unauthorized` unless the caller is somebody. */
 export async function admit(headers: Headers, options: AdmissionOptions): Promise<Access> {
   const authorization = headers.get("authorization");

@@ -4,18 +4,22 @@
  */
 
 import { Hono } from "hono";
+import type { JsonBounds } from "../api/body/json-meter.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { type AdmissionOptions, admit, checkSource } from "./admission.ts";
-import { readJson } from "./body.ts";
+import { type AdmissionOptions, admit, checkSite, checkSource } from "./admission.ts";
+import { type BodyAllowance, readJson } from "./body.ts";
 import { check } from "./check.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { Subscribers } from "./live/subscribers.ts";
 import { whileAdmitted } from "./live/while-admitted.ts";
+import { Budget, type BudgetOptions, type Ticket } from "./load/budget.ts";
+import { NewestSearch } from "./load/newest-search.ts";
+import { WorkShare } from "./load/work-share.ts";
 import type { LogRequest } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -38,11 +42,20 @@ export interface AppOptions {
   /** How a copy of the whole store is made; in this process if left out. */
   readonly copyStore?: CopyStore;
   readonly live?: Subscribers;
+  /** What may be in progress at once; `BUDGET` if left out. */
+  readonly budget?: BudgetOptions;
+  /** How long a body may keep the server waiting; 30 s if left out. */
+  readonly bodyPatienceMs?: number;
   readonly log: LogRequest;
   /** Aborted when the server stops: whoever follows the feed is let go. */
   readonly stopping: AbortSignal;
-  /** Answers requests to `/mcp`. */
-  readonly mcp?: (request: Request, access: Access, cutOff: () => void) => Promise<Response>;
+  /** Answers requests to `/mcp`; `readBody` reads the JSON of one within bounds. */
+  readonly mcp?: (
+    request: Request,
+    access: Access,
+    cutOff: () => void,
+    readBody: (bounds: JsonBounds) => Promise<unknown>,
+  ) => Promise<Response>;
 }
 
 /** What the adapter to Node hands over beside the request. */
@@ -50,6 +63,33 @@ interface Bindings {
   readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
   readonly outgoing?: { destroy(): void };
 }
+
+/** A request, before and after it is let in. */
+interface Asked {
+  readonly request: Request;
+  /** What several requests of one connection have in common. */
+  readonly connection: object;
+  /** Says who it is, and counts it among what is in progress. */
+  readonly enter: () => Promise<Entered>;
+  readonly cutOff: () => void;
+}
+
+interface Entered {
+  readonly access: Access;
+  readonly allowance: BodyAllowance;
+}
+
+/** On every answer: nothing here is to be taken for another type, or shown within foreign pages. */
+const SAFETY_HEADERS = [
+  ["x-content-type-options", "nosniff"],
+  ["cross-origin-resource-policy", "same-origin"],
+] as const;
+
+/** What a body that is refused costs its tenant, in milliseconds of work: it is not free to be refused. */
+const REFUSED_MS = 5;
+
+/** What the log calls a request whose caller has left, as proxies do. Nobody gets to see it. */
+const GONE = 499;
 
 type App = Hono<{ Bindings: Bindings }>;
 
@@ -59,7 +99,17 @@ export function createApp(options: AppOptions): App {
   const metrics = new Metrics();
   const gateway = options.gateway ?? readConfig({}).config;
   const copyStore = options.copyStore ?? copyHere(engine);
+  const budget = new Budget(options.budget);
+  const share = new WorkShare();
+  const newest = new NewestSearch();
+  const { bodyPatienceMs: patienceMs } = options;
   const app: App = new Hono();
+
+  const allowanceOf = ({ tenant }: Access, ticket: Ticket): BodyAllowance => ({
+    hold: ticket.hold,
+    run: (work) => share.run(tenant, work),
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+  });
 
   /** Events end when whoever follows them would not be let in any more. */
   const keepWatch = (request: Request, response: Response, access: Access): Response => {
@@ -74,34 +124,37 @@ export function createApp(options: AppOptions): App {
   };
 
   /** Everything that holds for all requests, round what one of them is for. */
-  const serve = (
-    method: string,
-    pattern: string,
-    answer: (
-      request: Request,
-      enter: () => Promise<Access>,
-      cutOff: () => void,
-    ) => Promise<Response>,
-  ) =>
+  const serve = (method: string, pattern: string, answer: (asked: Asked) => Promise<Response>) =>
     app.on(method, pattern.replace(/\{(\w+)\}/g, ":$1"), async (c) => {
       const started = performance.now();
       const request = c.req.raw;
       const id = requestId(request.headers);
+      const connection = c.env.incoming?.socket ?? {};
       let access: Access | undefined;
+      let ticket: Ticket | undefined;
       const enter = async () => {
+        checkSite(request.headers);
         access = await admit(request.headers, admission);
         limiter?.take(access.tokenId ?? c.env.incoming?.socket.remoteAddress ?? "");
-        return access;
+        ticket = budget.enter(access.tenant);
+        share.saw(access.tenant);
+        return { access, allowance: allowanceOf(access, ticket) };
       };
       let response: Response;
       let failure: unknown;
       try {
         checkSource(request.headers, admission);
-        response = await answer(request, enter, () => c.env.outgoing?.destroy());
+        const cutOff = () => c.env.outgoing?.destroy();
+        response = await answer({ request, connection, enter, cutOff });
         if (access !== undefined) response = keepWatch(request, response, access);
       } catch (error) {
-        failure = error;
-        response = toProblemResponse(error, id);
+        const hasLeft = !BackscrollError.is(error) && request.signal.aborted;
+        failure = hasLeft ? undefined : error;
+        response = hasLeft ? new Response(null, { status: GONE }) : toProblemResponse(error, id);
+        if (response.status === 413 && access !== undefined)
+          share.charge(access.tenant, REFUSED_MS);
+      } finally {
+        ticket?.leave();
       }
       const seconds = (performance.now() - started) / 1000;
       const name = pattern === "*" ? "none" : pattern;
@@ -111,6 +164,7 @@ export function createApp(options: AppOptions): App {
         ...{ ms: Math.round(seconds * 1e5) / 100, access, failure },
       });
       response.headers.set("x-request-id", id);
+      for (const [key, value] of SAFETY_HEADERS) response.headers.set(key, value);
       for (const [key, value] of corsHeaders(request, admission.origins)) {
         response.headers.set(key, value);
       }
@@ -121,42 +175,70 @@ export function createApp(options: AppOptions): App {
     });
 
   serve("GET", "/healthz", async () => Response.json({ status: "ok" }));
-  serve("GET", "/readyz", async () => {
+  let checking: Promise<unknown> | undefined;
+  serve("GET", "/readyz", async ({ request }) => {
     if (stopping.aborted) throw new BackscrollError("store_closed", "the server is stopping");
-    await engine.indexStatus();
+    checkSite(request.headers);
+    // However many ask, the store is asked once at a time.
+    checking ??= engine.indexStatus().finally(() => {
+      checking = undefined;
+    });
+    await checking;
     return Response.json({ status: "ready" });
   });
-  serve("GET", "/metrics", async (_request, enter) => {
-    requireOperator(await enter());
-    const text = metrics.text(await serverGauges(engine, live));
+  serve("GET", "/metrics", async ({ enter }) => {
+    requireOperator((await enter()).access);
+    const text = metrics.text(await serverGauges(engine, live, budget));
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4" } });
   });
-  const document = openApiDocument(ROUTES, options.version);
-  serve("GET", "/v1/openapi.json", async () => Response.json(document));
-  serve("GET", "/docs", async () => referencePage(ROUTES, options.version));
+  // Made once: anybody may ask for them.
+  const document = JSON.stringify(openApiDocument(ROUTES, options.version));
+  serve("GET", "/v1/openapi.json", async () => new Response(document, { headers: JSON_TYPE }));
+  const page = referencePage(ROUTES, options.version);
+  serve("GET", "/docs", async () => page());
   for (const route of ROUTES) {
-    serve(route.method.toUpperCase(), route.path, async (request, enter, cutOff) => {
-      const access = await enter();
-      requireScope(access, route.scope);
-      if (route.operator) requireOperator(access);
-      return answerRoute(route, {
-        ...{ engine, tenant: tenantOf(engine, access), access, request, live, cutOff },
-        ...{ gateway, copyStore },
-        // Made when it is asked for: most requests are done before anybody could go.
-        get signal() {
-          return AbortSignal.any([request.signal, stopping]);
-        },
-        ...preconditions(route, request.headers),
-      });
-    });
+    serve(
+      route.method.toUpperCase(),
+      route.path,
+      async ({ request, connection, enter, cutOff }) => {
+        const latest = route.newestWins ? newest.begin(connection) : undefined;
+        try {
+          const { access, allowance } = await enter();
+          requireScope(access, route.scope);
+          if (route.operator) requireOperator(access);
+          return await answerRoute(route, {
+            engine,
+            tenant: tenantOf(engine, access),
+            access,
+            request,
+            allowance,
+            live,
+            cutOff,
+            gateway,
+            copyStore,
+            // Made when it is asked for: most requests are done before anybody could go.
+            get signal() {
+              const signals = [request.signal, stopping];
+              return AbortSignal.any(latest === undefined ? signals : [...signals, latest.signal]);
+            },
+            ...preconditions(route, request.headers),
+          });
+        } finally {
+          latest?.end();
+        }
+      },
+    );
   }
   const { mcp } = options;
   if (mcp !== undefined) {
     for (const method of ["GET", "POST", "DELETE"]) {
-      serve(method, "/mcp", async (request, enter, cutOff) => mcp(request, await enter(), cutOff));
+      serve(method, "/mcp", async ({ request, enter, cutOff }) => {
+        const { access, allowance } = await enter();
+        return mcp(request, access, cutOff, (bounds) => readJson(request, bounds, allowance));
+      });
     }
   }
-  serve("OPTIONS", "*", async (request) => preflight(request, admission.origins));
+  serve("OPTIONS", "*", async ({ request }) => preflight(request, admission.origins));
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
     serve(method, "*", async () => {
       throw new BackscrollError(
@@ -180,7 +262,7 @@ async function answerRoute(route: Route, caller: Caller): Promise<Response> {
   const url = new URL(request.url);
   const params = check(route.params, pathParams(route.path, url.pathname), "path");
   const query = check(route.query, queryParams(url.searchParams), "query");
-  const body = route.body === undefined ? undefined : await checkedBody(route.body, request);
+  const body = route.body === undefined ? undefined : await checkedBody(route, caller);
   if (route.act !== undefined) await caller.tenant.noteAct(route.act);
   const result = await route.handle(caller, { params, query, body });
   if (result instanceof Response) return result;
@@ -189,8 +271,9 @@ async function answerRoute(route: Route, caller: Caller): Promise<Response> {
   return new Response(JSON.stringify(result), { status: route.answer.status, headers: JSON_TYPE });
 }
 
-async function checkedBody(schema: NonNullable<Route["body"]>, request: Request): Promise<unknown> {
-  return check(schema, await readJson(request), "body");
+async function checkedBody(route: Route, { request, allowance }: Caller): Promise<unknown> {
+  const value = await readJson(request, route.limits, allowance);
+  return allowance.run(() => check(route.body as NonNullable<Route["body"]>, value, "body"));
 }
 
 /** By the pattern's own segments: names are decoded one by one, so that one may hold a slash. */

@@ -1,106 +1,141 @@
 /**
  * What a request carries: read as it comes, unpacked if it is packed, and never more than is allowed.
  *
- * The limit holds for what is unpacked: a few packed bytes may stand for gigabytes.
+ * The bounds hold for what is unpacked: a few packed bytes may stand for gigabytes. Nothing is unpacked
+ * beyond a bound, and a body that arrives too slowly is cut off.
  */
 
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import type { JsonBounds } from "../api/body/json-meter.ts";
+import { type RunWork, readBoundedJson } from "../api/body/read-json.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { MAX_IMPORT_BYTES, MAX_REQUEST_BYTES } from "../model/limits.ts";
+import { MAX_IMPORT_BYTES } from "../model/limits.ts";
+import { BODY_PATIENCE_MS, pacedBody, withinPatience } from "./load/paced-body.ts";
+
+/** What reading a body may take of the server. */
+export interface BodyAllowance {
+  /** How many bytes of it are in memory. Throws if there is no room for them. */
+  readonly hold: (bytes: number) => void;
+  /** Does work that blocks the event loop. */
+  readonly run: RunWork;
+  /** How long it may keep the server waiting, for each 500 bytes a second less. */
+  readonly patienceMs?: number;
+}
+
+/** Smaller bodies, if they are not packed, are taken at once: a stream costs more than they do. */
+const SMALL_BYTES = 64 * 1024;
+
+/** What is in memory of a file while it is imported, unless it is smaller. */
+const HELD_IMPORT_BYTES = 16 * 1024 * 1024;
+/** How long an import may go on before others have their turn. */
+const TURN_MS = 8;
+/** As a reader of a socket gets it. */
+const UNPACKED_CHUNK_BYTES = 64 * 1024;
 
 /** The JSON of a request; an empty body is an empty object. */
 export async function readJson(
   request: Request,
-  limit: number = MAX_REQUEST_BYTES,
+  bounds: JsonBounds,
+  allowance: BodyAllowance,
 ): Promise<unknown> {
   const type = request.headers.get("content-type") ?? "";
-  const bytes = await readAll(request, limit);
-  if (bytes.byteLength === 0) return {};
+  const value = await readValue(request, bounds, allowance);
+  if (value === undefined) return {};
   // A form that a foreign page may send without asking first is never taken for JSON.
   if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
     throw invalid("content-type", "the body must be JSON: send content-type: application/json");
   }
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw invalid("body", "the body is not UTF-8");
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw invalid("body", `the body is no JSON: ${shorten((error as Error).message)}`);
-  }
+  return value;
 }
 
-/** At once where the length is known and allowed: a stream costs more than what most requests ask for. */
-async function readAll(request: Request, limit: number): Promise<Uint8Array> {
+async function readValue(
+  request: Request,
+  bounds: JsonBounds,
+  { hold, run, patienceMs = BODY_PATIENCE_MS }: BodyAllowance,
+): Promise<unknown> {
   const length = request.headers.get("content-length");
   const isPlain = request.headers.get("content-encoding") === null;
-  if (isPlain && length !== null && Number(length) <= limit) {
-    try {
-      return new Uint8Array(await request.arrayBuffer());
-    } catch {
-      throw invalid("body", "the body ended too early");
+  if (isPlain && length !== null && Number(length) <= Math.min(SMALL_BYTES, bounds.bytes)) {
+    hold(Number(length));
+    const bytes = await withinPatience(readAtOnce(request), patienceMs);
+    return readBoundedJson([bytes], bounds, async (work) => work());
+  }
+  let held = 0;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of readUnpacked(request, bounds.bytes, patienceMs)) {
+      held += chunk.length;
+      hold(held);
+      yield chunk;
     }
   }
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of readBytes(request, limit)) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  return readBoundedJson(chunks(), bounds, run);
 }
 
-/** The bytes of a request, unpacked. */
+async function readAtOnce(request: Request): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await request.arrayBuffer());
+  } catch {
+    throw invalid("body", "the body ended too early");
+  }
+}
+
+/** The bytes of a file that is imported, unpacked, in pieces between which others have their turn. */
 export async function* readBytes(
   request: Request,
+  { hold, patienceMs = BODY_PATIENCE_MS }: BodyAllowance,
   limit: number = MAX_IMPORT_BYTES,
+): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  let turnAt = performance.now();
+  for await (const chunk of readUnpacked(request, limit, patienceMs)) {
+    length += chunk.length;
+    if (length > limit) throw tooLarge(length, limit);
+    hold(Math.min(length, HELD_IMPORT_BYTES));
+    yield chunk;
+    if (performance.now() - turnAt < TURN_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    turnAt = performance.now();
+  }
+}
+
+/** Whoever stops asking for more ends the unpacking. */
+async function* readUnpacked(
+  request: Request,
+  limit: number,
+  patienceMs: number,
 ): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(declared, limit);
-  let length = 0;
   try {
-    for await (const chunk of unpack(request)) {
-      length += chunk.length;
-      if (length > limit) throw tooLarge(length, limit);
-      yield chunk;
-    }
+    yield* unpack(request, patienceMs);
   } catch (error) {
     if (BackscrollError.is(error)) throw error;
     throw invalid("body", "the body ended too early, or is not packed as it says");
   }
 }
 
-function unpack(request: Request): AsyncIterable<Uint8Array> {
+function unpack(request: Request, patienceMs: number): AsyncIterable<Uint8Array> {
   const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
-  const body = request.body as ReadableStream<Uint8Array>;
-  if (encoding === "identity") return body as unknown as AsyncIterable<Uint8Array>;
+  const body = pacedBody(request.body as ReadableStream<Uint8Array>, patienceMs);
+  if (encoding === "identity") return body;
   if (encoding !== "gzip") {
     throw invalid("content-encoding", "content-encoding must be gzip or identity");
   }
-  const packed = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
-  const gunzip = createGunzip();
-  packed.on("error", (error) => gunzip.destroy(error));
-  return packed.pipe(gunzip);
+  const gunzip = createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES });
+  // What goes wrong is thrown to whoever reads; a reader that stops ends the source as well.
+  return pipeline(Readable.from(body, { objectMode: false }), gunzip, () => undefined);
 }
 
 function tooLarge(actual: number, limit: number): BackscrollError {
   return new BackscrollError(
     "too_large",
     `the body has more than ${limit} bytes; send less at once`,
-    { details: { field: "body", limit, actual } },
+    { details: { field: "body", unit: "bytes", limit, actual } },
   );
 }
 
 function invalid(field: string, message: string): BackscrollError {
   return new BackscrollError("invalid_input", message, { details: { field } });
-}
-
-function shorten(message: string): string {
-  return (
-    message
-      .split(/[,"'`(]/, 1)[0]
-      ?.trim()
-      .slice(0, 80) ?? ""
-  );
 }

@@ -75,6 +75,7 @@ function operation(route: Route, components: Record<string, Schema>): Schema {
       : {
           requestBody: {
             required: true,
+            description: limitsOf(route),
             content: { "application/json": { schema: toSchema(body, "input", components) } },
           },
         }),
@@ -96,6 +97,12 @@ function operation(route: Route, components: Record<string, Schema>): Schema {
       "5XX": { $ref: "#/components/responses/Problem" },
     },
   };
+}
+
+/** What the body of a route may hold, in a sentence. */
+export function limitsOf({ limits: { bytes, values, depth } }: Route): string {
+  const mebibytes = bytes / 1024 / 1024;
+  return `At most ${mebibytes} MiB unpacked, ${values} values and names, ${depth} levels deep.`;
 }
 
 function answerContent({ answer }: Route, components: Record<string, Schema>): Schema {

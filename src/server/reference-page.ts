@@ -1,9 +1,11 @@
 /** The routes on one readable page, without scripts and without anything from elsewhere. */
 
 import { z } from "zod";
+import { limitsOf } from "./openapi.ts";
 import type { Route } from "./route.ts";
 
-export function referencePage(routes: readonly Route[], version: string): Response {
+/** The page is made once, each answer anew. */
+export function referencePage(routes: readonly Route[], version: string): () => Response {
   const html = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -16,12 +18,11 @@ export function referencePage(routes: readonly Route[], version: string): Respon
 ${[...new Set(routes.map(({ tag }) => tag))].map((tag) => section(tag, routes)).join("\n")}
 </html>
 `;
-  return new Response(html, {
-    headers: {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-    },
-  });
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+  };
+  return () => new Response(html, { headers });
 }
 
 function section(tag: string, routes: readonly Route[]): string {
@@ -42,6 +43,7 @@ function item(route: Route): string {
 <span>${escapeHtml(route.summary)}</span></summary>
 <p>Scope <code>${route.scope}</code>${route.operator ? " of an operator" : ""}. Answers
 ${route.answer.status}: ${escapeHtml(route.answer.description)}</p>
+${route.body === undefined ? "" : `<p>Body: ${escapeHtml(limitsOf(route))}</p>`}
 ${takes.length === 0 ? "" : `<table>${takes.join("")}</table>`}</details>`;
 }
 

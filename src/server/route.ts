@@ -6,10 +6,19 @@
  */
 
 import { z } from "zod";
+import type { JsonBounds } from "../api/body/json-meter.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import type { Access, AccessScope } from "../model/access.ts";
+import {
+  MAX_APPEND_REQUEST_BYTES,
+  MAX_JSON_DEPTH,
+  MAX_QUERY_VALUES,
+  MAX_REQUEST_BYTES,
+  MAX_REQUEST_VALUES,
+} from "../model/limits.ts";
+import type { BodyAllowance } from "./body.ts";
 import type { Subscribers } from "./live/subscribers.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
@@ -31,6 +40,8 @@ export interface Caller {
   readonly copyStore: CopyStore;
   /** What the gateway was told, for the routes that decide by it. */
   readonly gateway: GatewayConfig;
+  /** For routes that read their body themselves. */
+  readonly allowance: BodyAllowance;
   /** Ends the connection at once, whatever is still on the way. */
   readonly cutOff: () => void;
   /** `Idempotency-Key`, for routes that take one. */
@@ -55,6 +66,20 @@ export interface Answer {
   readonly types?: readonly string[];
 }
 
+/** What the JSON of most requests may hold: a question, a name, a few fields. */
+export const QUERY_LIMITS: JsonBounds = {
+  bytes: MAX_REQUEST_BYTES,
+  values: MAX_QUERY_VALUES,
+  depth: MAX_JSON_DEPTH,
+};
+
+/** Of requests that carry messages, or much else that is stored. */
+export const APPEND_LIMITS: JsonBounds = {
+  bytes: MAX_APPEND_REQUEST_BYTES,
+  values: MAX_REQUEST_VALUES,
+  depth: MAX_JSON_DEPTH,
+};
+
 export interface Route {
   readonly method: Method;
   /** As in OpenAPI: `/v1/sessions/{session_id}`. */
@@ -75,6 +100,10 @@ export interface Route {
   readonly query: z.ZodObject;
   /** Absent: the request has no body that we read for the route. */
   readonly body: z.ZodType | undefined;
+  /** What the body may hold, unpacked. */
+  readonly limits: JsonBounds;
+  /** Of the requests of one connection to such routes only the newest goes on. */
+  readonly newestWins: boolean;
   /** A body of bytes that the route reads itself, such as a file. */
   readonly bytes: string | undefined;
   readonly takesKey: boolean;
@@ -103,6 +132,9 @@ interface Definition<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
+  /** `QUERY_LIMITS` if left out. */
+  readonly limits?: JsonBounds;
+  readonly newestWins?: true;
   readonly bytes?: string;
   readonly takesKey?: true;
   readonly takesLeaf?: true;
@@ -132,6 +164,8 @@ export function defineRoute<
     takesKey: false,
     takesLeaf: false,
     bytes: undefined,
+    limits: QUERY_LIMITS,
+    newestWins: false,
     ...definition,
     params: definition.params ?? NOTHING,
     query: definition.query ?? NOTHING,

@@ -14,6 +14,7 @@ import { type AppOptions, createApp } from "./app.ts";
 import { removeLeftOverCopies } from "./copies/left-over-copies.ts";
 import { listen } from "./listen.ts";
 import { Subscribers } from "./live/subscribers.ts";
+import type { BudgetOptions } from "./load/budget.ts";
 import type { LogRequest } from "./log.ts";
 import { type RateLimit, RateLimiter } from "./rate-limit.ts";
 import type { CopyStore } from "./route.ts";
@@ -43,6 +44,10 @@ export interface ServerOptions {
   readonly copyStore?: CopyStore;
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
+  /** What a tenant, and all together, may have in progress; `BUDGET` if left out. */
+  readonly budget?: BudgetOptions;
+  /** How long a body may keep the server waiting, beside a second for each 500 bytes: 30 s if left out. */
+  readonly bodyPatienceMs?: number;
   /** Told of each request; nobody is if left out. `toLogLine` makes a line of it. */
   readonly log?: LogRequest;
   readonly mcp?: AppOptions["mcp"];
@@ -84,6 +89,8 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     live: new Subscribers(options),
     ...(rateLimit === null ? {} : { limiter: new RateLimiter(rateLimit) }),
     ...(options.mcp === undefined ? {} : { mcp: options.mcp }),
+    ...(options.budget === undefined ? {} : { budget: options.budget }),
+    ...(options.bodyPatienceMs === undefined ? {} : { bodyPatienceMs: options.bodyPatienceMs }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
     ...(options.copyStore === undefined ? {} : { copyStore: options.copyStore }),
   });
@@ -94,7 +101,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     url: listening.url,
     port: listening.port,
     stop: async (patienceMs) => {
-      stopping.abort();
+      stopping.abort(new BackscrollError("store_closed", "the server is stopping; ask again"));
       await listening.close(patienceMs);
     },
   };

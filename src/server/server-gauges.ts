@@ -2,9 +2,14 @@
 
 import type { Engine } from "../engine/engine.ts";
 import type { Subscribers } from "./live/subscribers.ts";
+import type { Budget } from "./load/budget.ts";
 import type { Gauge } from "./metrics.ts";
 
-export async function serverGauges(engine: Engine, live: Subscribers): Promise<Gauge[]> {
+export async function serverGauges(
+  engine: Engine,
+  live: Subscribers,
+  { used }: Budget,
+): Promise<Gauge[]> {
   const { tenants, databaseBytes, walBytes } = await engine.status();
   const total = (pick: (tenant: (typeof tenants)[number]) => number) =>
     tenants.reduce((sum, tenant) => sum + pick(tenant), 0);
@@ -35,6 +40,12 @@ export async function serverGauges(engine: Engine, live: Subscribers): Promise<G
     ),
     gauge("database_bytes", "Bytes of the database, without its log.", databaseBytes),
     gauge("wal_bytes", "Bytes of the write-ahead log.", walBytes),
+    gauge(
+      "requests_in_progress",
+      "Requests that were let in and wait for an answer.",
+      used.requests,
+    ),
+    gauge("body_bytes_in_progress", "Bytes of bodies that are held in memory.", used.bytes),
     gauge("subscribers", "Callers that follow the change feed.", live.count),
     {
       ...gauge(

@@ -292,8 +292,11 @@ export interface StoreReads {
  * of a store holds it.
  */
 export interface StoreIndex {
-  /** Runs one search, as of one moment. */
-  search(tenant: string, request: SearchRequest): Promise<SearchAnswer>;
+  /**
+   * Runs one search, as of one moment. Searches of several tenants take turns. When `signal` is aborted
+   * it rejects with the signal's reason, and what was begun for it ends soon after.
+   */
+  search(tenant: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer>;
   /** The same for memories and facts: gives their keys. */
   searchNotes(tenant: string, request: NoteSearchRequest): Promise<NoteSearchAnswer>;
   /**

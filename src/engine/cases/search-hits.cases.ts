@@ -223,6 +223,22 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
     });
   });
 
+  describe("a search that is given up", () => {
+    test("rejects with the signal's reason, before it begins and while it waits", async () => {
+      const own = tenant();
+      await talk(own, ["ferret"]);
+      const gone = new AbortController();
+      const waiting = own.searchSessions("ferret", { signal: gone.signal });
+      gone.abort(new Error("typed on"));
+      await expect(waiting).rejects.toThrow("typed on");
+      await expect(own.searchSessions("ferret", { signal: gone.signal })).rejects.toThrow(
+        "typed on",
+      );
+      const { signal } = new AbortController();
+      expect((await own.searchSessions("ferret", { signal })).hits).toHaveLength(1);
+    });
+  });
+
   describe("limits", () => {
     test("are told, with what to do", async () => {
       const own = tenant();
@@ -232,6 +248,8 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       await expectCode(own.searchSessions("x", { contextBefore: -1 }), "invalid_input");
       await expectCode(own.searchSessions("x".repeat(16_385)), "too_large");
       await expectCode(own.searchSessions(7 as never), "invalid_input");
+      const many = Array.from({ length: 1_001 }, (_, i) => `s${i}`);
+      await expectCode(own.searchSessions("x", { excludeSession: many }), "too_large");
       await expectCode(own.searchSessions("x", { role: "king" }), "invalid_input");
       await expectCode(
         own.searchSessions("x", { ranking: { speed: 1 } as never }),

@@ -4,11 +4,11 @@
  * Parsed whole, it takes ten times its size. So a long one is gone through twice. The first time gives
  * the document without its list, which shows that it is complete, as fields may stand behind the list
  * that are needed before it; the second gives the elements, each parsed on its own, with no other in
- * memory. A short one is parsed whole, and so is what can be read once only.
+ * memory. A short one is parsed whole; what can be read once only is held as text, up to 64 MiB.
  */
 
 import { isPlainObject } from "../../model/json.ts";
-import { NO_DOCUMENT, parseJson, readJson } from "../json-file.ts";
+import { joinLines, NO_DOCUMENT, parseJson } from "../json-file.ts";
 import { toBuffer } from "../lines.ts";
 import { cutRecord } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -54,8 +54,16 @@ export async function readDocument(
   if (bytes !== undefined && isRepeatable && (await isLonger(bytes, limits.wholeBytes))) {
     return readLong(bytes, list, problems, limits.elementBytes);
   }
-  const value = await readJson(input.lines, problems);
-  return value === undefined ? undefined : ofValue(value, list);
+  const text = await joinLines(input.lines, problems);
+  if (text === undefined || text.trim() === "") return undefined;
+  // What was read once is in memory: it can be gone through again, element by element.
+  if (text.length > limits.wholeBytes) {
+    return readLong([Buffer.from(text)], list, problems, limits.elementBytes);
+  }
+  const value = parseJson(text);
+  if (value !== undefined) return ofValue(value, list);
+  problems.add("not_json", NO_DOCUMENT);
+  return undefined;
 }
 
 function ofValue(value: unknown, list: string): JsonDocument {
@@ -187,7 +195,10 @@ function parseElement(text: string | undefined, number: number, problems: Proble
   }
   const value = parseJson(cutRecord(text, `element ${number}`, problems));
   if (value === undefined) {
-    problems.add("not_json", `element ${number} is no JSON, or nests too deeply; it was left out`);
+    problems.add(
+      "not_json",
+      `element ${number} is no JSON, nests too deeply or holds too many values; it was left out`,
+    );
   }
   return value;
 }

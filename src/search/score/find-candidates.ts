@@ -28,7 +28,10 @@ export interface CandidateSearch {
   readonly snapshot: Snapshot;
   readonly memory: TenantMemory;
   readonly blobs: Blobs;
+  /** Nothing more is looked for. */
   readonly isLate: () => boolean;
+  /** What was found is not ranked any further. */
+  readonly isOver: () => boolean;
 }
 
 export interface Candidates {
@@ -47,6 +50,8 @@ const MAX_TERMS = 64;
 const BOOSTED_FIRST = 64;
 /** So few sessions in scope are scored one by one: all others need not be passed over. */
 const FEW_SESSIONS = 512;
+/** So many are scored whatever the time: a search of a few sessions is never cut short. */
+const ALWAYS_SCORED = 64;
 /** Where the words that a prefix stands for are looked up. */
 const PREFIX_FIELDS = ["message", ...SESSION_FIELDS] as const;
 /** Hits beyond the limit, in case some are copies. */
@@ -95,12 +100,12 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     boosts,
     perSession: request.perSession,
   };
-  const ranked = yield* rankAll(request, top, pass, ranking, blobs);
+  const { ranked, isCut } = yield* rankAll(search, top, pass, ranking);
   return {
     ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
     notes,
     alike,
-    partial,
+    partial: partial || isCut,
     explanation: {
       terms: terms.map(({ term, documents, weight }) => ({ term: term.label, documents, weight })),
       documents: snapshot.messages.documents,
@@ -147,40 +152,51 @@ function rankBest(
   return { session, message, score, parts };
 }
 
+/** `isCut`: time ran out, and the order is that of the first pass. */
 function* rankAll(
-  request: SearchRequest,
+  { request, blobs, isOver }: CandidateSearch,
   top: TopSessions,
   pass: Omit<MessagePass, "maxBoost">,
   ranking: Ranking,
-  blobs: Blobs,
-): Asking<Ranked[]> {
+): Asking<{ readonly ranked: Ranked[]; readonly isCut: boolean }> {
   const { views, filter } = pass;
   const best = top.list();
+  let isCut = false;
   if (pass.isWithinOne && request.profile.neighbours > 0 && best[0]?.document !== -1) {
     const path = best[0] && filter.path?.(best[0].session);
-    return (yield* blobs.complete(() => rankNear(best, views, path, ranking))) ?? [];
+    const ranked = (yield* blobs.complete(() => rankNear(best, views, path, ranking))) ?? [];
+    return { ranked, isCut };
   }
   if (!pass.isWithinOne && !isPlain(request)) {
-    return yield* rankSessions(top, pass, ranking, request.limit + SPARE, blobs);
+    const limit = request.limit + SPARE;
+    const ranked = yield* rankSessions(top, pass, ranking, limit, blobs, isOver);
+    if (ranked !== undefined) return { ranked, isCut };
+    isCut = true;
   }
-  return yield* blobs.complete(() => best.map((each) => rankBest(each, pass, views)));
+  const ranked = yield* blobs.complete(() => best.map((each) => rankBest(each, pass, views)));
+  return { ranked, isCut };
 }
 
+/** Undefined if time runs out before each of them is scored. */
 function* rankSessions(
   top: TopSessions,
   pass: Omit<MessagePass, "maxBoost">,
   ranking: Ranking,
   limit: number,
   blobs: Blobs,
-): Asking<Ranked[]> {
+  isOver: () => boolean,
+): Asking<Ranked[] | undefined> {
   const filter = { ...pass.filter, sessions: undefined };
   const scorer = new SessionScorer({ ...pass, filter, maxBoost: 0 }, ranking.passage);
+  let isCut = false;
   const placed = yield* blobs.complete(() =>
-    top.list().flatMap(({ session }) => {
-      const scored = scorer.score(session, pass.filter.path?.(session));
+    top.list().flatMap(({ session }, i) => {
+      isCut ||= i >= ALWAYS_SCORED && isOver();
+      const scored = isCut ? undefined : scorer.score(session, pass.filter.path?.(session));
       return scored === undefined ? [] : rankSession(scored, ranking);
     }),
   );
+  if (isCut) return undefined;
   return yield* blobs.complete(() =>
     bestOf(placed, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
   );
@@ -219,7 +235,7 @@ function* findTerms(
     }
     wanted.push({ label: `${prefix}*`, terms: terms.slice(0, MAX_EXPANSIONS), weight: 1 });
   }
-  if (misspelt > 0) {
+  if (misspelt > 0 && !search.isLate()) {
     const alike = yield* findMisspelt(query.words, misspelt, views, blobs);
     standIns = alike.terms;
     wanted.push(...standIns);
@@ -349,9 +365,12 @@ function* passOnce(
   // These sessions are in scope: nobody has to look.
   const open = { ...filter, sessions: undefined };
   const scorer = new SessionScorer({ ...pass, filter: open, maxBoost: 0 });
+  let isCut = false;
   const top = yield* blobs.complete(() => {
     const attempt = new TopSessions(limit, isBefore);
-    for (const [session, boost] of first) {
+    for (const [i, [session, boost]] of first.entries()) {
+      isCut ||= i >= ALWAYS_SCORED && isLate();
+      if (isCut) break;
       const scored = scorer.score(session, filter.path?.(session));
       const best = scored && bestMessage(scored, pass.roleWeights);
       if (best === undefined) continue;
@@ -366,6 +385,6 @@ function* passOnce(
       top.offer(session, boost, -1, -1);
     }
   }
-  if (few) return { top, partial: false };
+  if (few) return { top, partial: isCut };
   return yield* passMessages({ ...pass, maxBoost }, top, blobs, isLate);
 }

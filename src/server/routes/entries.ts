@@ -5,7 +5,7 @@ import { toWireEntry } from "../../api/entry.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { ContentInput } from "../../transcript/normalize.ts";
 import { actorField } from "../actor.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
 import {
   entryParams,
   flagQuery,
@@ -44,6 +44,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     ...{ tag: "entries", scope: "write" },
     summary: "Add an extension's state, or text that nobody said.",
     params: sessionParams,
+    limits: APPEND_LIMITS,
     body: z.discriminatedUnion("kind", [
       z.strictObject({ kind: z.literal("custom"), type: key, data: jsonValue }),
       z.strictObject({
@@ -86,6 +87,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     takesKey: true,
     takesLeaf: true,
     params: entryParams,
+    limits: APPEND_LIMITS,
     body: z.strictObject({ content, actor: key.optional(), metadata: jsonObject.optional() }),
     answer: { status: 201, description: "The new message.", schema: entry },
     handle: async (caller, { params, body }) => {
@@ -110,6 +112,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     takesKey: true,
     takesLeaf: true,
     params: entryParams,
+    limits: APPEND_LIMITS,
     body: z.strictObject({ message: messageInput }),
     answer: { status: 201, description: "The new message.", schema: entry },
     handle: async (caller, { params, body }) => {
@@ -177,6 +180,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     ...{ tag: "branches", summary: "Make an entry the active leaf.", scope: "write" },
     takesLeaf: true,
     params: sessionParams,
+    limits: APPEND_LIMITS,
     body: z.strictObject({ entry_id: key.nullable(), summary: content.optional() }),
     answer: done,
     handle: async ({ tenant, expected }, { params, body }) => {

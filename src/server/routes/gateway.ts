@@ -17,7 +17,7 @@ import { sessionStatus } from "../../gateway/status/session-status.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
 import { actorOrError } from "../actor.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
 import {
   count,
   countQuery,
@@ -45,6 +45,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "post", path: "/v1/inbound", operation: "inbound", tag: "gateway" },
     ...{ summary: "Take a message in, and answer it.", scope: "write" },
+    limits: APPEND_LIMITS,
     body: z.strictObject({
       text: z.string(),
       ...{ channel: place, account: place, peer: place, thread: place, topic: place },

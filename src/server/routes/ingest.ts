@@ -14,17 +14,19 @@ import { fromWireIngestedFile, toWireIngestedFile } from "../../api/ingested-fil
 import { fromWireFigures, toWireSession } from "../../api/session.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { Described } from "../../engine/import/import-session.ts";
+import { hasMoreValues } from "../../ingest/json-scan.ts";
 import { type Line, splitLines } from "../../ingest/lines.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { requireAnyActor } from "../../model/access.ts";
 import type { Block } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { MAX_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES } from "../../model/limits.ts";
 import { normalizeBlock } from "../../transcript/normalize.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
-import { type Caller, defineRoute, type Route } from "../route.ts";
+import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import { count, counts, jsonObject, key, path, sessionParams, time } from "../schemas/common.ts";
 import {
   importHead,
@@ -71,6 +73,7 @@ export const INGEST_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "post", path: "/v1/ingest/files/find", operation: "findIngestedFiles" },
     ...{ tag: "transfer", summary: "How far files of a workstation were read.", scope: "read" },
+    limits: APPEND_LIMITS,
     body: z.strictObject({ workstation: key, paths: z.array(path).max(MAX_FILES) }),
     answer: { status: 200, description: "Those that are known.", schema: ingestedFiles },
     handle: async ({ tenant }, { body: { workstation, paths } }) => ({
@@ -80,6 +83,7 @@ export const INGEST_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "put", path: "/v1/ingest/files", operation: "putIngestedFiles" },
     ...{ tag: "transfer", summary: "Remember how far files were read.", scope: "write" },
+    limits: APPEND_LIMITS,
     body: z.strictObject({ workstation: key, files: z.array(ingestedFile).max(MAX_FILES) }),
     answer: { status: 204, description: "It is done." },
     handle: ({ tenant }, { body: { workstation, files } }) =>
@@ -91,10 +95,13 @@ async function importLines({
   tenant,
   request,
   access,
+  allowance,
   idempotency,
 }: Caller): Promise<WireImportResult> {
   requireAnyActor(access);
-  const lines = splitLines(readBytes(request))[Symbol.asyncIterator]();
+  const lines = splitLines(readBytes(request, allowance), {
+    maxBytes: MAX_IMPORT_LINE_BYTES,
+  })[Symbol.asyncIterator]();
   try {
     const first = await lines.next();
     if (first.done) throw invalid("line 1", "the body is empty; it begins with a session");
@@ -175,6 +182,13 @@ function inOrderOf(given: Block, block: Block): Block {
 
 function parseLine({ number, text, damage }: Line): unknown {
   if (damage !== undefined) throw invalid(`line ${number}`, `line ${number} is ${damage}`);
+  if (hasMoreValues(text, MAX_REQUEST_VALUES)) {
+    throw new BackscrollError(
+      "too_large",
+      `line ${number} holds more than ${MAX_REQUEST_VALUES} JSON values and names; leave the entry out, or cut it`,
+      { details: { field: `line ${number}`, unit: "values", limit: MAX_REQUEST_VALUES } },
+    );
+  }
   try {
     return JSON.parse(text);
   } catch {

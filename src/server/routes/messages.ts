@@ -7,7 +7,7 @@ import { fromWireFields } from "../../api/wire.ts";
 import type { MessageInput } from "../../engine/message-input.ts";
 import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import { actorField } from "../actor.ts";
-import { type Caller, defineRoute, type Route } from "../route.ts";
+import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import { countQuery, flagQuery, key, limitQuery, sessionParams } from "../schemas/common.ts";
 import { entries, messageInput, messagePage } from "../schemas/entry.ts";
 
@@ -36,6 +36,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     takesKey: true,
     takesLeaf: true,
     params: sessionParams,
+    limits: APPEND_LIMITS,
     body: z.strictObject({
       messages: z.array(messageInput).min(1).max(MAX_BATCH_ENTRIES),
       parent: key.nullable().optional().meta({

@@ -13,6 +13,7 @@ import { toWireSearchResult } from "../../api/search.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { PROVIDERS } from "../../context/render/render.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
+import { MAX_FILTER_VALUES, MAX_SEARCH_DEADLINE_MS } from "../../model/limits.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
   count,
@@ -34,7 +35,7 @@ import {
 import { prune, ranking } from "../schemas/options.ts";
 import { searchResult } from "../schemas/search.ts";
 
-const one = z.union([key, z.array(key)]).optional();
+const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
 
 const searchBody = z.strictObject({
   query: z.string().meta({ description: "Any text is a valid query." }),
@@ -48,7 +49,7 @@ const searchBody = z.strictObject({
   ...{ context_before: count.optional(), context_after: count.optional() },
   ranking: ranking.optional(),
   explain: z.boolean().optional(),
-  deadline_ms: count.optional(),
+  deadline_ms: count.max(MAX_SEARCH_DEADLINE_MS).optional(),
 });
 
 const found = { status: 200, description: "The best hits.", schema: searchResult } as const;
@@ -85,17 +86,21 @@ export const SEARCH_ROUTES: readonly Route[] = [
       ...{ context_before: countQuery.optional(), context_after: countQuery.optional() },
       explain: flagQuery.optional(),
     }),
+    newestWins: true,
     answer: found,
-    handle: async ({ tenant }, { query: { q, ...options } }) =>
-      toWireSearchResult(await tenant.searchSessions(q, fromWireFields(options))),
+    handle: async ({ tenant, signal }, { query: { q, ...options } }) =>
+      toWireSearchResult(await tenant.searchSessions(q, { ...fromWireFields(options), signal })),
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/search", operation: "searchSessionsByBody", tag: "search" },
     ...{ summary: "The same, with all options.", scope: "read" },
     body: searchBody,
+    newestWins: true,
     answer: found,
-    handle: async ({ tenant }, { body: { query, ...options } }) =>
-      toWireSearchResult(await tenant.searchSessions(query, fromWireFields(options))),
+    handle: async ({ tenant, signal }, { body: { query, ...options } }) =>
+      toWireSearchResult(
+        await tenant.searchSessions(query, { ...fromWireFields(options), signal }),
+      ),
   }),
   defineRoute({
     ...{ method: "post", path: "/v1/sessions/{session_id}/recall", operation: "recall" },

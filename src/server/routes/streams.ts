@@ -11,7 +11,7 @@ import { fromWireFields } from "../../api/wire.ts";
 import type { MessageStream } from "../../engine/message-stream.ts";
 import type { BlockInput } from "../../model/block.ts";
 import { actorField } from "../actor.ts";
-import { type Caller, defineRoute, type Route } from "../route.ts";
+import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import { count, entryParams, jsonObject, key, sessionParams } from "../schemas/common.ts";
 import { block, entry, role, usageInput } from "../schemas/entry.ts";
 
@@ -56,6 +56,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     ...{ operation: "write", tag: "streams", scope: "write" },
     summary: "Add to an open message, or renew its lease.",
     params: entryParams,
+    limits: APPEND_LIMITS,
     body: z.strictObject({ lease: key, chunks: chunks.optional() }),
     answer: { status: 204, description: "It is stored." },
     handle: (caller, { params, body }) =>
@@ -71,6 +72,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     takesKey: true,
     takesLeaf: true,
     params: entryParams,
+    limits: APPEND_LIMITS,
     body: z.strictObject({
       ...{ lease: key, chunks: chunks.optional(), ...described },
       ...{ usage: usageInput.optional(), context_window: count.optional() },
@@ -94,6 +96,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     ...{ operation: "abort", tag: "streams", scope: "write" },
     summary: "End the message without making it part of the conversation.",
     params: entryParams,
+    limits: APPEND_LIMITS,
     body: z.strictObject({
       lease: key.optional().meta({ description: "Left out: whoever writes it, it is ended." }),
       chunks: chunks.optional(),

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
 import { readTranscript } from "../../ingest/read-transcript.ts";
 import { requireAnyActor } from "../../model/access.ts";
+import { MAX_IMPORT_LINE_BYTES } from "../../model/limits.ts";
 import { toExportInput } from "../../transfer/export-session.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
@@ -37,7 +38,8 @@ export const TRANSFER_ROUTES: readonly Route[] = [
       requireAnyActor(caller.access);
       const { source, path: file, owner, dry_run } = query;
       const transcript = await readTranscript({
-        bytes: readBytes(caller.request),
+        bytes: readBytes(caller.request, caller.allowance),
+        maxLineBytes: MAX_IMPORT_LINE_BYTES,
         ...(source === undefined ? {} : { source }),
         ...(file === undefined ? {} : { path: file }),
       });

@@ -296,15 +296,15 @@ class PostgresStore implements Store {
   listChanges: Store["listChanges"] = (tenant, after, limit, sessionId) =>
     this.#db.read(tenant, (tx) => listChanges(tx, after, limit, sessionId));
 
-  search: Store["search"] = async (tenant, request) =>
-    (await this.#search(tenant, request)) as SearchAnswer;
+  search: Store["search"] = async (tenant, request, signal) =>
+    (await this.#search(tenant, request, signal)) as SearchAnswer;
 
   searchNotes: Store["searchNotes"] = async (tenant, request) =>
     (await this.#search(tenant, request)) as NoteSearchAnswer;
 
-  async #search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+  async #search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
     const code = await loadIndexCode(this.#indexModule);
-    const answer = await this.#searcher.search(code, tenant, request);
+    const answer = await this.#searcher.search(code, tenant, request, signal);
     this.#indexer.found(tenant, answer.unreadable);
     return answer;
   }

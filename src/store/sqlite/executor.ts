@@ -8,7 +8,7 @@ import type { ReadName, WriteName } from "./operations/index.ts";
 export interface Executor {
   write(name: WriteName, args: readonly unknown[]): Promise<unknown>;
   read(name: ReadName, args: readonly unknown[]): Promise<unknown>;
-  search(tenant: string, request: IndexRequest): Promise<IndexAnswer>;
+  search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer>;
   /** `unreadable` are segments that a search could not read. */
   maintain(
     tenant: string,

@@ -71,9 +71,12 @@ export class InThread implements Executor {
     return this.#whenFree(() => callRead(this.#reader, name, args));
   }
 
-  async search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+  async search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
     const code = await loadIndexCode(this.#options.indexing.module);
-    return this.#whenFree(() => this.#searcher.search(code, tenant, request));
+    return this.#whenFree(() => {
+      signal?.throwIfAborted();
+      return this.#searcher.search(code, tenant, request);
+    });
   }
 
   async maintain(

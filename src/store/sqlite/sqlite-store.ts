@@ -140,8 +140,8 @@ export class SqliteStore extends SqliteOperations implements Store {
     this.#busyTimeoutMs = options.busyTimeoutMs;
   }
 
-  async search(...[tenant, request]: Parameters<Store["search"]>): Promise<SearchAnswer> {
-    return (await this.#search(tenant, request)) as SearchAnswer;
+  async search(...[tenant, request, signal]: Parameters<Store["search"]>): Promise<SearchAnswer> {
+    return (await this.#search(tenant, request, signal)) as SearchAnswer;
   }
 
   async searchNotes(
@@ -150,8 +150,8 @@ export class SqliteStore extends SqliteOperations implements Store {
     return (await this.#search(tenant, request)) as NoteSearchAnswer;
   }
 
-  async #search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
-    const answer = await this.#open().search(tenant, request);
+  async #search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
+    const answer = await this.#open().search(tenant, request, signal);
     this.#indexer.found(tenant, answer.unreadable);
     return answer;
   }

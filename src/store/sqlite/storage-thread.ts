@@ -38,6 +38,9 @@ import { WriteQueue } from "./write-queue.ts";
 const data = workerData as ThreadData;
 const port = parentPort as MessagePort;
 
+/** The last is set to 1 once nobody waits for the answer. */
+type SearchArguments = [string, IndexRequest, Int32Array | undefined];
+
 /** Reads go all over the file, which the system keeps as well: more took memory and saved no time. */
 const READER_CACHE_KIB = 4_096;
 
@@ -152,8 +155,9 @@ function serveReads(): void {
         if (request.name === CHECKPOINT) return db.checkpoint("PASSIVE");
         if (request.name === CLOSE) return close();
         if (code === undefined) return callRead(db, request.name, request.args);
-        const [tenant, wanted] = request.args as [string, IndexRequest];
-        return packAnswer(searcher.search(code, tenant, wanted));
+        const [tenant, wanted, abandoned] = request.args as SearchArguments;
+        const isAbandoned = abandoned && (() => Atomics.load(abandoned, 0) !== 0);
+        return packAnswer(searcher.search(code, tenant, wanted, isAbandoned));
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, 2));

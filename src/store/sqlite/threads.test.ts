@@ -36,6 +36,28 @@ test("answers that come together leave the event loop turns between them", async
   }
 });
 
+test("a search that nobody waits for any more lets the thread go on", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+  // An index whose searches end only when they are told that nobody waits.
+  const module = `data:text/javascript,export const indexCode = {
+    createMemory() {}, *maintain() {},
+    *search(request) { while (!request.isAbandoned()); throw new Error("given up"); } }`;
+  try {
+    await using engine = await open(join(folder, "store.db"), { indexing: { module, flushAt: 0 } });
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    const gone = new AbortController();
+    const search = engine.searchSessions("x", { signal: gone.signal });
+    // It runs once a read that was asked for later is still not answered.
+    const read = session.history();
+    setTimeout(() => gone.abort(new Error("typed on")), 50);
+    await expect(search).rejects.toThrow("typed on");
+    // On the same thread: it would wait for ever.
+    expect(await read).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("the log is written over once a piece of upkeep has let go of what it read", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   const path = join(folder, "store.db");

@@ -12,6 +12,7 @@ import { type ResourceLimits, Worker } from "node:worker_threads";
 import { BackscrollError } from "../../model/errors.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
+import { SearchTurns } from "../index/search-turns.ts";
 import type { AppendRequest } from "../records.ts";
 import { openForReading, queueFull } from "../store-errors.ts";
 import { type AnswerParcel, unpackAnswer } from "./answer-parcel.ts";
@@ -42,6 +43,7 @@ export class Threads implements Executor {
   #indexer: Thread | undefined;
   /** Where there are many callers: a search then delays no other read. */
   #searcher: Thread | undefined;
+  readonly #turns = new SearchTurns();
   #host: HostWriter | undefined;
   /** A write of the host's that is not yet durable. */
   #hostWrite: Promise<unknown> | undefined;
@@ -76,13 +78,21 @@ export class Threads implements Executor {
     return this.#reader.ask(name, args);
   }
 
-  search(tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+  search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
+    return this.#turns.run(tenant, () => this.#searchNow(tenant, request, signal), signal);
+  }
+
+  #searchNow(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
     if (this.#options.searchThread) {
       this.#searcher = alive(this.#searcher) ?? this.#start("reader");
     }
     const thread = this.#searcher ?? this.#reader;
-    const parcel = thread.ask(SEARCH, [tenant, request]) as Promise<AnswerParcel>;
-    return parcel.then(unpackAnswer);
+    // A thread that searches takes no messages: it looks at this from time to time.
+    const abandoned = signal && new Int32Array(new SharedArrayBuffer(4));
+    const abandon = () => abandoned && Atomics.store(abandoned, 0, 1);
+    signal?.addEventListener("abort", abandon, { once: true });
+    const parcel = thread.ask(SEARCH, [tenant, request, abandoned]) as Promise<AnswerParcel>;
+    return parcel.then(unpackAnswer).finally(() => signal?.removeEventListener("abort", abandon));
   }
 
   maintain(

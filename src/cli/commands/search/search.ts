@@ -1,5 +1,6 @@
 import { toWireSearchResult } from "../../../api/search.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
+import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -10,7 +11,7 @@ import { oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
 
 /** A person waits rather than miss what is there. */
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;
 
 export const search: Command = defineCommand({
   name: "search",

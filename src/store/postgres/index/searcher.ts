@@ -22,11 +22,17 @@ export class Searcher {
     this.#indexing = indexing;
   }
 
-  async search(code: IndexCode, tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+  async search(
+    code: IndexCode,
+    tenant: string,
+    request: IndexRequest,
+    signal?: AbortSignal,
+  ): Promise<IndexAnswer> {
     const before = this.#last.get(tenant);
     const answer = (async () => {
       await before;
-      return this.#search(code, tenant, request);
+      signal?.throwIfAborted();
+      return this.#search(code, tenant, request, signal);
     })();
     const over = answer.catch(() => undefined);
     this.#last.set(tenant, over);
@@ -37,11 +43,19 @@ export class Searcher {
     }
   }
 
-  #search(code: IndexCode, tenant: string, request: IndexRequest): Promise<IndexAnswer> {
+  #search(
+    code: IndexCode,
+    tenant: string,
+    wanted: IndexRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<IndexAnswer> {
+    const request =
+      signal === undefined ? wanted : { ...wanted, isAbandoned: () => signal.aborted };
     this.#memory ??= code.createMemory(this.#indexing);
     return this.#db.snapshots(tenant, { again: true }, async (snapshots) => {
       let manifests = 0;
       return runLater(code.search(request, this.#memory, tenant), async (need) => {
+        signal?.throwIfAborted();
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");

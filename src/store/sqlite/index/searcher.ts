@@ -41,13 +41,21 @@ export class Searcher {
     this.#indexing = indexing;
   }
 
-  search(code: IndexCode, tenantName: string, request: IndexRequest): IndexAnswer {
+  /** Throws soon after `isAbandoned` says that nobody waits for the answer. */
+  search(
+    code: IndexCode,
+    tenantName: string,
+    wanted: IndexRequest,
+    isAbandoned?: () => boolean,
+  ): IndexAnswer {
     const db = this.#db;
+    const request = isAbandoned === undefined ? wanted : { ...wanted, isAbandoned };
     const search = () => {
       const tenant = findTenant(db, tenantName) ?? 0;
       this.#memory ??= code.createMemory(this.#indexing);
       let manifests = 0;
       return runNow(code.search(request, this.#memory, tenantName), (need) => {
+        if (isAbandoned?.()) throw new Error("nobody waits for the answer of this search");
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");

@@ -1,0 +1,167 @@
+/**
+ * Counts what a JSON text will become, byte by byte, before any of it is parsed.
+ *
+ * `JSON.parse` makes gigabytes of `[{},{},…` that arrives as a few packed kilobytes, and blocks the
+ * event loop meanwhile. So bytes, values and depth are counted on each chunk as it is unpacked, and a
+ * text that exceeds its bounds is refused with what is in memory by then: one chunk more than the
+ * bounds allow. Only strings and brackets are understood; whether it is JSON is for the parser to say.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+
+export interface JsonBounds {
+  readonly bytes: number;
+  /** Strings, numbers, words, objects and arrays; the name of a field counts as well. */
+  readonly values: number;
+  readonly depth: number;
+}
+
+/** An array that is a field of the outermost object: where its elements begin and end, in bytes. */
+export interface ElementPlaces {
+  /** Behind the opening bracket. */
+  readonly start: number;
+  /** Of each separating comma, and of the closing bracket at last. */
+  readonly ends: number[];
+}
+
+/** Kinds of bytes outside of strings. */
+const BLANK = 0;
+const WORD = 1;
+const QUOTE = 2;
+const OPEN_OBJECT = 3;
+const OPEN_ARRAY = 4;
+const CLOSE = 5;
+const COMMA = 6;
+
+const KIND = new Uint8Array(256).fill(WORD);
+for (const blank of " \t\r\n:") KIND[blank.charCodeAt(0)] = BLANK;
+KIND[0x22] = QUOTE;
+KIND[0x7b] = OPEN_OBJECT;
+KIND[0x5b] = OPEN_ARRAY;
+KIND[0x7d] = CLOSE;
+KIND[0x5d] = CLOSE;
+KIND[0x2c] = COMMA;
+
+const QUOTE_BYTE = 0x22;
+const BACKSLASH = 0x5c;
+
+export class JsonMeter {
+  values = 0;
+  bytes = 0;
+  /** Arrays whose elements can be parsed one by one, in the order of the text. */
+  readonly arrays: ElementPlaces[] = [];
+  readonly #bounds: JsonBounds;
+  #depth = 0;
+  #deepest = 0;
+  #isString = false;
+  #isEscaped = false;
+  #isWord = false;
+  #isObject = false;
+  #elements: ElementPlaces | undefined;
+
+  constructor(bounds: JsonBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Throws `too_large` once the bounds are exceeded. */
+  add(chunk: Uint8Array): void {
+    const { length } = chunk;
+    let { values } = this;
+    let depth = this.#depth;
+    let isWord = this.#isWord;
+    let i = 0;
+    while (i < length) {
+      if (this.#isString) {
+        i = this.#skipString(chunk, i);
+        continue;
+      }
+      const kind = KIND[chunk[i] as number];
+      if (kind === WORD) {
+        if (!isWord) values++;
+        isWord = true;
+        i++;
+        continue;
+      }
+      isWord = false;
+      if (kind === QUOTE) {
+        values++;
+        this.#isString = true;
+      } else if (kind === OPEN_OBJECT || kind === OPEN_ARRAY) {
+        values++;
+        depth++;
+        if (depth > this.#deepest) this.#deepest = depth;
+        if (depth === 1) this.#isObject = kind === OPEN_OBJECT;
+        else if (depth === 2) this.#openField(kind === OPEN_ARRAY, this.bytes + i + 1);
+      } else if (kind === CLOSE) {
+        if (depth === 2) this.#closeField(this.bytes + i);
+        depth--;
+      } else if (kind === COMMA && depth === 2) {
+        this.#elements?.ends.push(this.bytes + i);
+      }
+      i++;
+    }
+    this.#depth = depth;
+    this.#isWord = isWord;
+    this.values = values;
+    this.bytes += length;
+    this.#check();
+  }
+
+  #check(): void {
+    const { values, bytes } = this;
+    const { bytes: maxBytes, values: maxValues, depth: maxDepth } = this.#bounds;
+    if (this.#deepest > maxDepth) {
+      const text = `nests deeper than ${maxDepth} levels; send a flatter value`;
+      throw exceeded("depth", maxDepth, this.#deepest, text);
+    }
+    if (bytes > maxBytes) {
+      throw exceeded(
+        "bytes",
+        maxBytes,
+        bytes,
+        `has more than ${maxBytes} bytes; send less at once`,
+      );
+    }
+    if (values > maxValues) {
+      const text = `holds more than ${maxValues} JSON values and names; send less at once`;
+      throw exceeded("values", maxValues, values, text);
+    }
+  }
+
+  /** Behind the end of the string, or of the chunk. */
+  #skipString(chunk: Uint8Array, from: number): number {
+    let i = from;
+    if (this.#isEscaped) {
+      this.#isEscaped = false;
+      i++;
+    }
+    const { length } = chunk;
+    for (; i < length; i++) {
+      const byte = chunk[i];
+      if (byte === QUOTE_BYTE) {
+        this.#isString = false;
+        return i + 1;
+      }
+      if (byte === BACKSLASH) i++;
+    }
+    this.#isEscaped = i > length;
+    return length;
+  }
+
+  #openField(isArray: boolean, start: number): void {
+    if (isArray && this.#isObject) this.#elements = { start, ends: [] };
+  }
+
+  #closeField(end: number): void {
+    if (this.#elements === undefined) return;
+    this.#elements.ends.push(end);
+    this.arrays.push(this.#elements);
+    this.#elements = undefined;
+  }
+}
+
+function exceeded(unit: string, limit: number, actual: number, what: string): BackscrollError {
+  return new BackscrollError("too_large", `the body ${what}`, {
+    details: { field: "body", unit, limit, actual },
+  });
+}

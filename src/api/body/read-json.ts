@@ -1,0 +1,135 @@
+/**
+ * The JSON of a request that may come from anybody: bounded while it arrives, parsed in slices.
+ *
+ * A large body is mostly one long array, such as the messages of an append. Its elements are parsed some
+ * at a time, and other requests have their turn in between: a worker thread would not help, because what
+ * it parsed has to be copied back on the same event loop.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { type ElementPlaces, type JsonBounds, JsonMeter } from "./json-meter.ts";
+
+/** Runs a piece of work that blocks the event loop: now, or when it is the caller's turn. */
+export type RunWork = <Result>(work: () => Result) => Promise<Result>;
+
+/** Larger bodies are parsed in slices. */
+export const WHOLE_BYTES: number = 4 * 1024 * 1024;
+/** Of neighbouring elements: some 5 ms, if they are many and small. */
+const SLICE_BYTES = 256 * 1024;
+
+/** The value; undefined if there are no bytes. Throws `too_large` or `invalid_input`. */
+export async function readBoundedJson(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  bounds: JsonBounds,
+  run: RunWork,
+): Promise<unknown> {
+  const meter = new JsonMeter(bounds);
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    await run(() => meter.add(chunk));
+    parts.push(chunk);
+  }
+  if (meter.bytes === 0) return undefined;
+  const bytes = joinBytes(parts, meter.bytes);
+  if (bytes.length <= WHOLE_BYTES) return run(() => parse(decode(bytes)));
+  return parseSlices(bytes, meter.arrays, run);
+}
+
+/** What `JSON.parse` gives for the whole text. `arrays` are those of the outermost object's fields. */
+export async function parseSlices(
+  bytes: Uint8Array,
+  arrays: readonly ElementPlaces[],
+  run: RunWork,
+): Promise<unknown> {
+  const lists: unknown[][] = [];
+  const frame: string[] = [];
+  let from = 0;
+  for (const [number, { start, ends }] of arrays.entries()) {
+    // In the place of its elements the array holds its number.
+    frame.push(decode(bytes.subarray(from, start)), String(number));
+    from = ends.at(-1) ?? start;
+    lists.push(await parseElements(bytes, { start, ends }, run));
+  }
+  frame.push(decode(bytes.subarray(from)));
+  const value = await run(() => parse(frame.join("")) as Record<string, unknown>);
+  for (const [name, field] of Object.entries(value)) {
+    if (!Array.isArray(field)) continue;
+    const list = lists[field[0] as number] as unknown[];
+    // Assignment would call the setter of `__proto__`.
+    Object.defineProperty(value, name, {
+      value: list,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return value;
+}
+
+async function parseElements(
+  bytes: Uint8Array,
+  { start, ends }: ElementPlaces,
+  run: RunWork,
+): Promise<unknown[]> {
+  const elements: unknown[] = [];
+  let from = start;
+  let count = 0;
+  for (const [i, end] of ends.entries()) {
+    count++;
+    const isLast = i === ends.length - 1;
+    if (!isLast && end - from < SLICE_BYTES) continue;
+    const slice = bytes.subarray(from, end);
+    const parsed = await run(() => parse(`[${decode(slice)}]`) as unknown[]);
+    // Only an array without elements may be blank between its brackets.
+    if (parsed.length !== count && !(ends.length === 1 && parsed.length === 0)) throw noJson("");
+    for (const element of parsed) elements.push(element);
+    from = end + 1;
+    count = 0;
+  }
+  return elements;
+}
+
+function joinBytes(parts: readonly Uint8Array[], length: number): Uint8Array {
+  if (parts.length === 1) return parts[0] as Uint8Array;
+  const joined = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalid("the body is not UTF-8");
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+  } catch (error) {
+    throw noJson((error as Error).message);
+  }
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** Of the parser's words only those before what it quotes: that is content. */
+function noJson(message: string): BackscrollError {
+  const reason =
+    message
+      .split(/[,"'`(]/, 1)[0]
+      ?.trim()
+      .slice(0, 80) ?? "";
+  return invalid(`the body is no JSON${reason === "" ? "" : `: ${reason}`}`);
+}
+
+function invalid(message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field: "body" } });
+}

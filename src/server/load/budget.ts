@@ -1,0 +1,123 @@
+/**
+ * What one tenant, and all together, may have in progress: requests, and bytes of bodies in memory.
+ *
+ * Counting semaphores that refuse instead of letting wait: a refused caller hears when to come back
+ * (429 if the tenant has taken its part, 503 if the server has), and holds nothing meanwhile.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+
+export interface Allowance {
+  /** Requests that were let in and are not yet answered. A stream counts until it begins. */
+  readonly requests: number;
+  /** Bytes of their bodies, unpacked. */
+  readonly bytes: number;
+}
+
+export interface BudgetOptions {
+  readonly perTenant: Allowance;
+  readonly perProcess: Allowance;
+}
+
+/**
+ * A body of 16 MiB takes some 100 MB until it is stored: four of them at once is what a server of half
+ * a gigabyte can bear. `ingest` over the network sends 40 small files at a time.
+ */
+export const BUDGET: BudgetOptions = {
+  perTenant: { requests: 256, bytes: 32 * 1024 * 1024 },
+  perProcess: { requests: 1_024, bytes: 64 * 1024 * 1024 },
+};
+
+/** One request's part. */
+export interface Ticket {
+  /** Its body takes `bytes` now. Throws `rate_limited` or `store_busy` if there is no room for them. */
+  hold(bytes: number): void;
+  /** It is answered. May be called again. */
+  leave(): void;
+}
+
+/** How soon to come back: most requests take milliseconds. */
+const RETRY_MS = 1_000;
+
+interface Use {
+  requests: number;
+  bytes: number;
+}
+
+export class Budget {
+  readonly #limits: BudgetOptions;
+  readonly #tenants = new Map<string, Use>();
+  readonly #process: Use = { requests: 0, bytes: 0 };
+
+  constructor(limits: BudgetOptions = BUDGET) {
+    this.#limits = limits;
+  }
+
+  /** What is in progress, of all tenants. */
+  get used(): Readonly<Use> {
+    return this.#process;
+  }
+
+  /** Throws `rate_limited` or `store_busy` if too many are in progress. */
+  enter(tenant: string): Ticket {
+    const use = this.#tenants.get(tenant) ?? { requests: 0, bytes: 0 };
+    this.#check(use, { requests: 1, bytes: 0 });
+    this.#tenants.set(tenant, use);
+    let held = 0;
+    let isIn = true;
+    const add = (requests: number, bytes: number) => {
+      for (const each of [use, this.#process]) {
+        each.requests += requests;
+        each.bytes += bytes;
+      }
+    };
+    add(1, 0);
+    return {
+      hold: (bytes) => {
+        if (!isIn) return;
+        if (bytes > held) this.#check(use, { requests: 0, bytes: bytes - held });
+        add(0, bytes - held);
+        held = bytes;
+      },
+      leave: () => {
+        if (!isIn) return;
+        isIn = false;
+        add(-1, -held);
+        if (use.requests === 0) this.#tenants.delete(tenant);
+      },
+    };
+  }
+
+  #check(use: Use, more: Use): void {
+    const { perTenant, perProcess } = this.#limits;
+    const limit = exceeded(use, more, perTenant);
+    if (limit !== undefined) {
+      throw new BackscrollError(
+        "rate_limited",
+        `the tenant has more than ${limit.text} in progress; wait for answers before sending more`,
+        { details: { limit: limit.value, retryAfterMs: RETRY_MS } },
+      );
+    }
+    const all = exceeded(this.#process, more, perProcess);
+    if (all === undefined) return;
+    throw new BackscrollError(
+      "store_busy",
+      `the server has more than ${all.text} in progress; try again in ${RETRY_MS} ms`,
+      { details: { limit: all.value, retryAfterMs: RETRY_MS } },
+    );
+  }
+}
+
+function exceeded(
+  use: Use,
+  more: Use,
+  { requests, bytes }: Allowance,
+): { readonly value: number; readonly text: string } | undefined {
+  if (use.requests + more.requests > requests) {
+    return { value: requests, text: `${requests} requests` };
+  }
+  if (more.bytes > 0 && use.bytes + more.bytes > bytes) {
+    return { value: bytes, text: `${bytes} bytes of bodies` };
+  }
+  return undefined;
+}

@@ -1,0 +1,65 @@
+/**
+ * A body that has to arrive: a sender that trickles bytes would otherwise keep its connection, and what
+ * was read of it, for as long as it likes.
+ *
+ * A leaky bucket of waiting time, after Apache's `mod_reqtimeout`: it holds `patienceMs`, waiting for
+ * bytes drains it, and every 500 bytes that arrive put a second back. Time in which nobody asks for
+ * bytes does not count: a server that is slow to read cuts nobody off.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+
+/** As long as Node waits for the end of the headers of a request, halved: a body has a rate as well. */
+export const BODY_PATIENCE_MS = 30_000;
+const BYTES_PER_MS = 0.5;
+
+export async function* pacedBody(
+  body: ReadableStream<Uint8Array>,
+  patienceMs: number,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  let left = patienceMs;
+  let isOver = false;
+  try {
+    for (;;) {
+      const asked = performance.now();
+      const { done, value } = await withinPatience(reader.read(), left);
+      if (done) {
+        isOver = true;
+        return;
+      }
+      const waited = performance.now() - asked;
+      left = Math.min(patienceMs, left - waited + value.length / BYTES_PER_MS);
+      yield value;
+    }
+  } finally {
+    // What is left of it is for whoever closes the connection.
+    if (!isOver) void reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Throws `request_timeout` if `reading` has not come to its end by then. */
+export async function withinPatience<Result>(
+  reading: Promise<Result>,
+  patienceMs: number,
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(patienceMs)), Math.max(1, patienceMs));
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    clearTimeout(timer);
+    // What is given up may still fail.
+    reading.catch(() => undefined);
+  }
+}
+
+function tooSlow(patienceMs: number): BackscrollError {
+  return new BackscrollError(
+    "request_timeout",
+    `the body arrived too slowly: nothing within ${Math.round(patienceMs)} ms; send it again`,
+    { details: { field: "body" } },
+  );
+}

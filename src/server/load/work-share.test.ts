@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { WorkShare } from "./work-share.ts";
+
+const OPTIONS = { share: 0.25, burstMs: 50, patienceMs: 1_000 };
+
+/** A clock that stands still unless somebody works or waits. */
+function stoppedClock() {
+  let time = 0;
+  return {
+    now: () => time,
+    pass: (ms: number) => {
+      time += ms;
+    },
+    wait: async (ms: number) => {
+      time += ms;
+    },
+    turn: async () => undefined,
+  };
+}
+
+test("a tenant beside others gets its share of the time, after a burst", async () => {
+  const clock = stoppedClock();
+  const share = new WorkShare(OPTIONS, clock);
+  share.saw("quiet");
+  const pieces = 100;
+  for (let i = 0; i < pieces; i++) {
+    share.saw("loud");
+    share.saw("quiet");
+    await share.run("loud", () => clock.pass(10));
+  }
+  const worked = pieces * 10;
+  expect(clock.now()).toBeGreaterThan((worked - 100) / 0.25);
+  expect(clock.now()).toBeLessThan((worked + 100) / 0.25);
+  const before = clock.now();
+  await share.run("quiet", () => clock.pass(1));
+  expect(clock.now() - before).toBe(1);
+});
+
+test("a tenant that is alone never waits", async () => {
+  const clock = stoppedClock();
+  const share = new WorkShare(OPTIONS, clock);
+  for (let i = 0; i < 100; i++) {
+    share.saw("only");
+    await share.run("only", () => clock.pass(10));
+  }
+  expect(clock.now()).toBe(1_000);
+});
+
+test("pieces of one tenant are done one at a time, also when one of them fails", async () => {
+  const share = new WorkShare(OPTIONS, stoppedClock());
+  const order: number[] = [];
+  const failed = share.run("a", () => {
+    order.push(1);
+    throw new Error("no");
+  });
+  const second = share.run("a", () => order.push(2));
+  await expect(failed).rejects.toThrow("no");
+  await second;
+  expect(order).toEqual([1, 2]);
+});
+
+test("work that would have to wait for too long is refused", async () => {
+  const clock = stoppedClock();
+  const share = new WorkShare(OPTIONS, {
+    ...clock,
+    wait: async (ms) => {
+      clock.pass(ms);
+      share.saw("b");
+    },
+  });
+  share.saw("b");
+  share.charge("a", 10_000);
+  await expect(share.run("a", () => undefined)).rejects.toMatchObject({
+    code: "rate_limited",
+    details: { retryAfterMs: expect.any(Number) },
+  });
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { SearchTurns } from "./search-turns.ts";
+
+/** Searches that end when they are told to; `begun` are those that were started, in order. */
+function setup() {
+  const turns = new SearchTurns();
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const run = (tenant: string, name: string, signal?: AbortSignal) =>
+    turns.run(
+      tenant,
+      () => {
+        begun.push(name);
+        return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
+      },
+      signal,
+    );
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { run, begun, end };
+}
+
+test("a tenant with many searches lets another one in between", async () => {
+  const { run, begun, end } = setup();
+  const all = ["a1", "a2", "a3", "a4"].map((name) => run("a", name));
+  const other = run("b", "b1");
+  expect(begun).toEqual(["a1", "a2"]);
+  await end("a1");
+  await end("a2");
+  expect(begun).toEqual(["a1", "a2", "a3", "b1"]);
+  await end("b1");
+  await end("a3");
+  await end("a4");
+  expect(await Promise.all([...all, other])).toEqual(["a1", "a2", "a3", "a4", "b1"]);
+});
+
+test("a search that was given up is never begun, and does not hold up others", async () => {
+  const { run, begun, end } = setup();
+  const gone = new AbortController();
+  const first = [run("a", "a1"), run("a", "a2")];
+  const given = run("a", "a3", gone.signal);
+  const last = run("a", "a4");
+  gone.abort(new Error("gone"));
+  await expect(given).rejects.toThrow("gone");
+  await expect(run("a", "a5", gone.signal)).rejects.toThrow("gone");
+  await end("a1");
+  await end("a2");
+  await end("a4");
+  await Promise.all([...first, last]);
+  expect(begun).toEqual(["a1", "a2", "a4"]);
+});
+
+test("a search that is given up while it runs is rejected at once, and keeps its place until it ends", async () => {
+  const { run, begun, end } = setup();
+  const gone = new AbortController();
+  const given = run("a", "a1", gone.signal);
+  const second = run("a", "a2");
+  const third = run("a", "a3");
+  gone.abort(new Error("gone"));
+  await expect(given).rejects.toThrow("gone");
+  expect(begun).toEqual(["a1", "a2"]);
+  await end("a1");
+  expect(begun).toEqual(["a1", "a2", "a3"]);
+  await end("a2");
+  await end("a3");
+  await Promise.all([second, third]);
+});

@@ -1,0 +1,350 @@
+/**
+ * A server that one caller cannot take from the others: bodies that unpack to gigabytes, bodies that
+ * trickle, and requests that a foreign page makes a browser send.
+ */
+
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mcpHttpHandler } from "../../src/mcp/http.ts";
+import { openServer, type RunningServer, type ServerOptions } from "../../src/server/serve.ts";
+import { request } from "./raw-request.ts";
+import { type Caller, createWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+async function withServer(
+  options: Partial<ServerOptions>,
+  use: (server: RunningServer) => Promise<void>,
+): Promise<void> {
+  const mcp = mcpHttpHandler({
+    tenantFor: (name) => world.engine.forTenant(name),
+    version: "0.0.0",
+  });
+  const server = await openServer(world.engine, {
+    version: "0.0.0",
+    port: 0,
+    mcp: mcp.fetch,
+    ...options,
+  });
+  try {
+    await use(server);
+  } finally {
+    await mcp.close();
+    await server.stop();
+  }
+}
+
+function headersOf(caller: Caller): Record<string, string> {
+  return { authorization: `Bearer ${world.tokens[caller]}`, "content-type": "application/json" };
+}
+
+interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly retryAfter: string | null;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const { code, details } = (await response.json()) as Pick<Problem, "code" | "details">;
+  return {
+    status: response.status,
+    code,
+    details,
+    retryAfter: response.headers.get("retry-after"),
+  };
+}
+
+/** `prefix`, then `piece` until there are `bytes` of it, packed piece by piece: it never closes. */
+function bomb(prefix: string, piece: string, bytes: number): Uint8Array<ArrayBuffer> {
+  const block = Buffer.from(piece.repeat(Math.ceil((1024 * 1024) / piece.length)));
+  const times = Math.ceil(bytes / block.length);
+  const parts = [Buffer.from(prefix), ...Array.from({ length: times }, () => block)];
+  return new Uint8Array(gzipSync(Buffer.concat(parts), { level: 9 }));
+}
+
+const BOMB = bomb('{"messages":[{"role":"user","content":"x","metadata":{"a":[', "{},", 60e6);
+
+describe("bodies that unpack to much more than they are", () => {
+  const send = (url: string, path: string, caller: Caller, body: Uint8Array<ArrayBuffer>) =>
+    fetch(url + path, {
+      method: "POST",
+      headers: { ...headersOf(caller), "content-encoding": "gzip" },
+      body,
+    });
+
+  test("are refused before they are unpacked, and the server goes on", async () => {
+    expect(BOMB.length).toBeLessThan(200_000);
+    const append = `/v1/sessions/${world.ids["session"]}/messages`;
+    const before = process.memoryUsage().rss;
+    for (const [path, caller] of [
+      [append, "writer"],
+      ["/v1/search", "reader"],
+      [`/v1/sessions/${world.ids["session"]}/recall`, "reader"],
+    ] as const) {
+      const refused = await problemOf(await send(world.url, path, caller, BOMB));
+      expect(refused).toMatchObject({ status: 413, code: "too_large" });
+      expect(refused.details).toMatchObject({
+        field: "body",
+        unit: "values",
+        limit: caller === "writer" ? 100_000 : 20_000,
+      });
+      // Of 60 MB not even one was looked at.
+      expect(refused.details["actual"]).toBeLessThan(200_000);
+    }
+    expect(process.memoryUsage().rss - before).toBeLessThan(100e6);
+    const answer = await fetch(`${world.url}/v1/search?q=x`, { headers: headersOf("stranger") });
+    expect(answer.status).toBe(200);
+  });
+
+  test("are refused by depth and by bytes as well, with the limit of the route", async () => {
+    const deep = await problemOf(
+      await send(world.url, "/v1/search", "reader", bomb('{"query":', "[", 1e6)),
+    );
+    expect(deep.details).toMatchObject({ unit: "depth", limit: 200 });
+    const long = bomb('{"query":"', "a", 3e6);
+    const wide = await problemOf(await send(world.url, "/v1/search", "reader", long));
+    expect(wide.details).toMatchObject({ unit: "bytes", limit: 1024 * 1024 });
+    const append = `/v1/sessions/${world.ids["session"]}/messages`;
+    const longer = bomb('{"messages":[{"role":"user","content":"', "a", 20e6);
+    const refused = await problemOf(await send(world.url, append, "writer", longer));
+    expect(refused.details).toMatchObject({ unit: "bytes", limit: 16 * 1024 * 1024 });
+  });
+
+  test("are refused over MCP by the same bounds", async () => {
+    await withServer({ requireToken: true }, async ({ url }) => {
+      const answer = await send(
+        url,
+        "/mcp",
+        "reader",
+        bomb('{"jsonrpc":"2.0","id":1,"params":{"a":[', "{},", 10e6),
+      );
+      expect(answer.status).toBe(413);
+      expect(await answer.json()).toMatchObject({
+        jsonrpc: "2.0",
+        error: { code: -32600, data: { code: "too_large", details: { unit: "values" } } },
+      });
+    });
+  });
+
+  test("are left out of an import, which says so", async () => {
+    const line = `{"type":"user","uuid":"u1","message":{"role":"user","content":[${"{},".repeat(400_000)}{}]}}\n`;
+    const body = new Uint8Array(gzipSync(line));
+    const headers = { ...headersOf("writer"), "content-encoding": "gzip" };
+    const path = "/v1/import?source=claude-code&path=/home/ana/x.jsonl";
+    const answer = await fetch(world.url + path, { method: "POST", headers, body });
+    expect(answer.status).toBe(200);
+    const { problems } = (await answer.json()) as { problems: { message: string }[] };
+    expect(problems[0]?.message).toContain("more than 250000 values");
+  });
+
+  test("a batch of many megabytes within the bounds is stored", async () => {
+    const made = await world.engine
+      .forTenant("acme")
+      .createSession({ agent: "a", createdBy: "ana" });
+    const messages = Array.from({ length: 100 }, (_, i) => ({
+      role: "user",
+      actor: "ana",
+      content: `${i} ${"word ".repeat(20_000)}`,
+    }));
+    const answer = await fetch(`${world.url}/v1/sessions/${made.id}/messages`, {
+      method: "POST",
+      headers: headersOf("writer"),
+      body: JSON.stringify({ messages }),
+    });
+    expect(answer.status).toBe(201);
+    const { entries } = (await answer.json()) as { entries: { content: unknown }[] };
+    expect(entries.length).toBe(100);
+  });
+});
+
+describe("work in progress", () => {
+  test("of a tenant above its budget is refused with a time to come back, others go on", async () => {
+    const allowance = { requests: 2, bytes: 1_000_000 };
+    const budget = { perTenant: allowance, perProcess: { requests: 3, bytes: 1_000_000 } };
+    await withServer({ requireToken: true, budget }, async ({ url }) => {
+      const slow = [hold(url, "writer"), hold(url, "writer")];
+      await Promise.all(slow.map(({ begun }) => begun));
+      const ask = (caller: Caller) => fetch(`${url}/v1/sessions`, { headers: headersOf(caller) });
+      await expect.poll(async () => (await ask("reader")).status, { interval: 20 }).toBe(429);
+      const refused = await problemOf(await ask("reader"));
+      expect(refused).toMatchObject({ status: 429, code: "rate_limited", retryAfter: "1" });
+      expect((await ask("stranger")).status).toBe(200);
+      const third = hold(url, "stranger");
+      await third.begun;
+      await expect.poll(async () => (await ask("stranger")).status, { interval: 20 }).toBe(503);
+      expect(await problemOf(await ask("stranger"))).toMatchObject({
+        code: "store_busy",
+        retryAfter: "1",
+      });
+      for (const { end } of [...slow, third]) end();
+      await expect.poll(async () => (await ask("reader")).status, { interval: 20 }).toBe(200);
+    });
+  });
+
+  test("a body that finds no room for its bytes is refused", async () => {
+    const allowance = { requests: 10, bytes: 100_000 };
+    await withServer(
+      { budget: { perTenant: allowance, perProcess: allowance } },
+      async ({ url }) => {
+        const query = "x".repeat(200_000);
+        const answer = await fetch(`${url}/v1/search`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ query }),
+        });
+        expect(await problemOf(answer)).toMatchObject({ status: 429, code: "rate_limited" });
+      },
+    );
+  });
+});
+
+/** A request whose body is begun and not ended. */
+function hold(url: string, caller: Caller): { begun: Promise<void>; end(): void } {
+  const headers = { ...headersOf(caller), "content-length": "1000" };
+  const sent = httpRequest(`${url}/v1/search`, { method: "POST", headers });
+  sent.on("error", () => undefined);
+  const begun = new Promise<void>((resolve) => sent.write("{", () => resolve()));
+  return { begun, end: () => sent.destroy() };
+}
+
+describe("bodies that trickle", () => {
+  test.each([
+    ["short", { "content-length": "1000" }],
+    ["of unknown length", { "transfer-encoding": "chunked" }],
+    ["packed", { "content-length": "1000", "content-encoding": "gzip" }],
+  ])("are cut off: %s", async (_, headers) => {
+    await withServer({ requireToken: true, bodyPatienceMs: 100 }, async ({ url }) => {
+      const sent = httpRequest(`${url}/v1/search`, {
+        method: "POST",
+        headers: { ...headersOf("reader"), ...headers },
+      });
+      const answered = new Promise<number>((resolve, reject) => {
+        sent.on("response", (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        });
+        sent.on("error", reject);
+      });
+      const closed = new Promise<void>((resolve) => sent.on("close", () => resolve()));
+      sent.write(gzipSync("{}").subarray(0, 4));
+      expect(await answered).toBe(408);
+      await closed;
+    });
+  });
+});
+
+describe("requests of browsers", () => {
+  const ask = (path: string, headers: Record<string, string>) => request(world.url, path, headers);
+
+  test("that a page of another site has caused are refused", async () => {
+    await withServer({}, async ({ url }) => {
+      const status = async (path: string, headers: Record<string, string>) =>
+        (await request(url, path, headers)).status;
+      const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64)" };
+      for (const site of ["cross-site", "same-site"]) {
+        const headers = { ...browser, "sec-fetch-site": site };
+        for (const path of [
+          "/v1/backup",
+          "/v1/search?q=x",
+          "/v1/sessions",
+          "/metrics",
+          "/readyz",
+        ]) {
+          expect([path, await status(path, headers)]).toEqual([path, 403]);
+        }
+        // A link may lead to what costs nothing.
+        expect(await status("/docs", headers)).toBe(200);
+      }
+      for (const site of ["same-origin", "none"]) {
+        expect(await status("/v1/sessions", { ...browser, "sec-fetch-site": site })).toBe(200);
+      }
+      // One that is too old to say where its request comes from.
+      expect(await status("/v1/backup", browser)).toBe(403);
+      expect(await status("/v1/sessions", { ...browser, referer: `${url}/docs` })).toBe(200);
+      expect(await status("/v1/sessions", { ...browser, referer: "https://evil.example/" })).toBe(
+        403,
+      );
+      expect(await status("/v1/sessions", { "user-agent": "curl/8.0" })).toBe(200);
+    });
+  });
+
+  test("that carry a token need no other proof, unless they say that they are foreign", async () => {
+    const { authorization = "" } = headersOf("reader");
+    const browser = { "user-agent": "Mozilla/5.0", authorization };
+    expect((await ask("/v1/sessions", browser)).status).toBe(200);
+    const foreign = await ask("/v1/sessions", { ...browser, "sec-fetch-site": "cross-site" });
+    expect(foreign.status).toBe(403);
+    expect(JSON.parse(foreign.body.toString())).toMatchObject({
+      code: "forbidden",
+      details: { field: "sec-fetch-site" },
+    });
+  });
+
+  test("of named origins are let in from their own site", async () => {
+    await withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
+      const headers = { origin: "https://app.example", "sec-fetch-site": "cross-site" };
+      expect((await request(url, "/v1/sessions", headers)).status).toBe(200);
+    });
+  });
+
+  test("get answers that cannot be taken for another type or shown in foreign pages", async () => {
+    const { authorization = "" } = headersOf("operator");
+    for (const [path, headers, status] of [
+      ["/healthz", {}, 200],
+      ["/docs", {}, 200],
+      ["/v1/openapi.json", { "accept-encoding": "gzip" }, 200],
+      ["/v1/sessions", { authorization }, 200],
+      ["/metrics", { authorization }, 200],
+      [`/v1/sessions/${world.ids["session"]}/export?format=html`, { authorization }, 200],
+      ["/v1/sessions", {}, 401],
+      ["/v1/sessions/nobody", { authorization }, 404],
+      ["/nothing", {}, 404],
+      ["/healthz", { host: "evil.example" }, 403],
+    ] as const) {
+      const answer = await ask(path, headers);
+      expect([path, answer.status]).toEqual([path, status]);
+      expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+      expect(answer.headers["cross-origin-resource-policy"]).toBe("same-origin");
+    }
+  });
+});
+
+describe("searches of one connection", () => {
+  test("the newest wins, and the one before is told so", async () => {
+    const search = (query: string) =>
+      [
+        `GET /v1/search?q=${query} HTTP/1.1`,
+        "host: 127.0.0.1",
+        `authorization: Bearer ${world.tokens.reader}`,
+        "\r\n",
+      ].join("\r\n");
+    const socket = connect(world.server.port, "127.0.0.1");
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+    // Both at once: the second is read before the first is answered.
+    socket.write(search("whe") + search("where"));
+    await expect.poll(() => text.match(/HTTP\/1\.1 \d+/g)?.length).toBe(2);
+    await expect.poll(() => text).toContain('"hits"');
+    socket.destroy();
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 409", "HTTP/1.1 200"]);
+    expect(text).toContain("search_superseded");
+  });
+
+  test("of other connections do not disturb each other", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        fetch(`${world.url}/v1/search?q=word${i}`, { headers: headersOf("reader") }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+  });
+});
