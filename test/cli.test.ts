@@ -58,7 +58,7 @@ describe("status", () => {
     const status = await json<{ tenants: Record<string, unknown>[] }>("status");
     expect(Object.keys(status)).toEqual([
       ...["backend", "address", "schema_version", "epoch", "database_bytes", "wal_bytes"],
-      "tenants",
+      ...["losses", "tenants"],
     ]);
     expect(Object.keys(status.tenants[0] ?? {})).toEqual([
       ...["tenant", "sessions", "entries", "messages", "content_bytes", "pending", "memories"],

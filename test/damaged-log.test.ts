@@ -7,6 +7,7 @@
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { open, type StoreLoss } from "../src/index.ts";
 import { findLoss } from "../src/store/sqlite/opening/look-at-log.ts";
@@ -169,6 +170,30 @@ describe("a sound log", () => {
     const { path } = await createKilled();
     expect(await openAndClose(path)).toEqual({ told: [], listed: [] });
     expect(keptLogs(path)).toEqual([]);
+  });
+
+  test("of bare writers that are killed one after the other is sound", async () => {
+    const path = join(createFolder(), "bare.db");
+    const bare = new DatabaseSync(path);
+    bare.exec("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL");
+    bare.exec("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT); CREATE INDEX i ON t (text)");
+    bare.close();
+    // Three kills a round.
+    const rounds = repeats(4, 334);
+    for (let round = 0; round < rounds; round++) {
+      const writers = [1, 2, 3].map(() => new Child("./log-writer.ts"));
+      for (const writer of writers) writer.tell({ path });
+      await Promise.all(writers.map((writer) => writer.until(1)));
+      for (const writer of writers) {
+        expect(await findLoss(`${path}-wal`), `round ${round}, beside writers`).toBeUndefined();
+        await writer.kill();
+        expect(writer.errors).toBe("");
+      }
+      expect(await findLoss(`${path}-wal`), `round ${round}`).toBeUndefined();
+      const db = new DatabaseSync(path);
+      if (round % 5 === 4) db.exec("DELETE FROM t");
+      db.close();
+    }
   });
 
   test("that others write to and write over is sound at every look", async () => {

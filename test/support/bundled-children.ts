@@ -19,7 +19,14 @@ const ROOT = join(import.meta.dirname, "../..");
 
 const FILES: readonly string[] = [
   ...["append-worker", "crash-writer", "flush-runner", "full-disk-writer", "index-writer"],
-  ...["lease-holder", "open-racer", "retention-writer", "search-writer", "store-prober"],
+  ...[
+    "log-writer",
+    "lease-holder",
+    "open-racer",
+    "retention-writer",
+    "search-writer",
+    "store-prober",
+  ],
 ].map((name) => join(import.meta.dirname, `${name}.ts`));
 
 /** What they load by its name. A thread's code is beside the file that starts it. */
