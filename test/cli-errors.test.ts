@@ -138,14 +138,14 @@ describe("what is not there, or in the way", () => {
     await fails(["status", "--create", "--db", folder], 2, /is a folder; name a file in it/);
   });
 
-  test("is found by doctor: words that were changed behind our back", async () => {
+  test("is told by the reader and by doctor: words that were changed behind our back", async () => {
     const file = join(folder, "changed.db");
     await cli(["new", "--agent", "a", "--by", "b", "--id", "told", "--db", file]);
     const entry = (await cli(["append", "told", "Pay 10 euros.", "--db", file])).stdout.trim();
     const forger = new DatabaseSync(file);
     forger.exec("UPDATE entries SET content = CAST(replace(content, '10', '99') AS BLOB)");
     forger.close();
-    expect((await cli(["show", "told", "--db", file])).stdout).toContain("Pay 99 euros.");
+    await fails(["show", "told", "--db", file], 7, new RegExp(`${entry}.*\\(store_corrupt\\)`));
     const report = await cli(["doctor", "--verify", "--db", file]);
     expect([report.code, report.stderr]).toEqual([1, ""]);
     expect(report.stdout).toContain(`told ${entry}: the entry does not match its hash`);
