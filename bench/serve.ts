@@ -82,7 +82,8 @@ async function measureHostile(report: Report, address: string, sessions: number)
     for (let run = 0; run <= QUIET_RUNS; run++) quiet.push(await load(server, task));
     const median = medians(quiet.slice(1));
     report.measurement("sqlite", "hostile neighbour, quiet", QUIET_RUNS, median);
-    let rssPeakMb = server.rssMb();
+    const rssQuietMb = server.rssMb();
+    let rssPeakMb = rssQuietMb;
     const timer = setInterval(() => {
       rssPeakMb = Math.max(rssPeakMb, server.rssMb());
     }, 100);
@@ -97,7 +98,7 @@ async function measureHostile(report: Report, address: string, sessions: number)
       }),
     ]);
     clearInterval(timer);
-    const figures: Figures = { ...beside, ...answers, rssPeakMb };
+    const figures: Figures = { ...beside, ...answers, rssQuietMb, rssPeakMb };
     report.measurement("sqlite", "hostile neighbour, under attack", 1, figures);
     for (const kind of ["append", "search"]) {
       const name = `${kind}P99Ms`;

@@ -12,7 +12,7 @@ import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { type AdmissionOptions, admit, checkSite, checkSource } from "./admission.ts";
-import { type BodyAllowance, readJson } from "./body.ts";
+import { type BodyAllowance, isLargeBody, readJson } from "./body.ts";
 import { check } from "./check.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { Subscribers } from "./live/subscribers.ts";
@@ -85,8 +85,12 @@ const SAFETY_HEADERS = [
   ["cross-origin-resource-policy", "same-origin"],
 ] as const;
 
-/** What a body that is refused costs its tenant, in milliseconds of work: it is not free to be refused. */
-const REFUSED_MS = 5;
+/**
+ * What a large body that is refused costs its tenant, in milliseconds of work. To be refused is not free,
+ * or else one that sends nothing but such bodies would keep the server busy with refusing them: ten a
+ * second are answered while other tenants are there.
+ */
+const REFUSED_MS = 25;
 
 /** What the log calls a request whose caller has left, as proxies do. Nobody gets to see it. */
 const GONE = 499;
@@ -151,8 +155,10 @@ export function createApp(options: AppOptions): App {
         const hasLeft = !BackscrollError.is(error) && request.signal.aborted;
         failure = hasLeft ? undefined : error;
         response = hasLeft ? new Response(null, { status: GONE }) : toProblemResponse(error, id);
-        if (response.status === 413 && access !== undefined)
+        if (access !== undefined && response.status < 500 && isLargeBody(request.headers)) {
           share.charge(access.tenant, REFUSED_MS);
+          await share.settle(access.tenant);
+        }
       } finally {
         ticket?.leave();
       }

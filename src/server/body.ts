@@ -54,10 +54,8 @@ async function readValue(
   bounds: JsonBounds,
   { hold, run, patienceMs = BODY_PATIENCE_MS }: BodyAllowance,
 ): Promise<unknown> {
-  const length = request.headers.get("content-length");
-  const isPlain = request.headers.get("content-encoding") === null;
-  if (isPlain && length !== null && Number(length) <= Math.min(SMALL_BYTES, bounds.bytes)) {
-    hold(Number(length));
+  if (!isLargeBody(request.headers)) {
+    hold(Number(request.headers.get("content-length")));
     const bytes = await withinPatience(readAtOnce(request), patienceMs);
     return readBoundedJson([bytes], bounds, async (work) => work());
   }
@@ -70,6 +68,12 @@ async function readValue(
     }
   }
   return readBoundedJson(chunks(), bounds, run);
+}
+
+/** Whether a body may be large: it is packed, says so, or does not say how long it is. */
+export function isLargeBody(headers: Headers): boolean {
+  if (headers.has("content-encoding") || headers.has("transfer-encoding")) return true;
+  return Number(headers.get("content-length") ?? 0) > SMALL_BYTES;
 }
 
 async function readAtOnce(request: Request): Promise<Uint8Array> {

@@ -3,12 +3,17 @@
  * trickle, and requests that a foreign page makes a browser send.
  */
 
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { open } from "../../src/index.ts";
 import { mcpHttpHandler } from "../../src/mcp/http.ts";
 import { openServer, type RunningServer, type ServerOptions } from "../../src/server/serve.ts";
+import { startNode } from "./node.ts";
 import { request } from "./raw-request.ts";
 import { type Caller, createWorld, type World } from "./world.ts";
 
@@ -103,6 +108,53 @@ describe("bodies that unpack to much more than they are", () => {
     expect(answer.status).toBe(200);
   });
 
+  test("from one tenant, many at once, leave another tenant's requests alone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "backscroll-hostile-"));
+    const db = join(folder, "store.db");
+    const engine = await open(db);
+    const { token: hostile } = await engine.forTenant("hostile").createToken({ scope: "read" });
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    await engine.close();
+    const node = await startNode(["--db", db, "--log", "none"]);
+    try {
+      const headers = { authorization: `Bearer ${hostile}`, "content-type": "application/json" };
+      let isOver = false;
+      const attack = async (): Promise<number[]> => {
+        const statuses: number[] = [];
+        while (!isOver || statuses.length === 0) {
+          const answer = await fetch(`${node.url}/v1/search`, {
+            method: "POST",
+            headers: { ...headers, "content-encoding": "gzip" },
+            body: BOMB,
+          });
+          await answer.text();
+          statuses.push(answer.status);
+        }
+        return statuses;
+      };
+      const attacks = Promise.all(Array.from({ length: 8 }, attack));
+      for (let i = 0; i < 20; i++) {
+        const appended = await fetch(`${node.url}/v1/sessions/${session.id}/messages`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({
+            messages: [{ role: "user", actor: "ana", content: `otter ${i}` }],
+          }),
+        });
+        const found = await fetch(`${node.url}/v1/search?q=otter`);
+        await found.text();
+        expect([appended.status, found.status]).toEqual([201, 200]);
+      }
+      isOver = true;
+      expect([...new Set((await attacks).flat())]).toEqual([413]);
+      expect(peakMbOf(node.child.pid)).toBeLessThan(600);
+      expect(await node.stop()).toBe(0);
+    } finally {
+      await node.stop("SIGKILL");
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test("are refused by depth and by bytes as well, with the limit of the route", async () => {
     const deep = await problemOf(
       await send(world.url, "/v1/search", "reader", bomb('{"query":', "[", 1e6)),
@@ -146,7 +198,7 @@ describe("bodies that unpack to much more than they are", () => {
 
   test("a batch of many megabytes within the bounds is stored", async () => {
     const made = await world.engine
-      .forTenant("acme")
+      .forTenant("other")
       .createSession({ agent: "a", createdBy: "ana" });
     const messages = Array.from({ length: 100 }, (_, i) => ({
       role: "user",
@@ -155,7 +207,7 @@ describe("bodies that unpack to much more than they are", () => {
     }));
     const answer = await fetch(`${world.url}/v1/sessions/${made.id}/messages`, {
       method: "POST",
-      headers: headersOf("writer"),
+      headers: headersOf("stranger"),
       body: JSON.stringify({ messages }),
     });
     expect(answer.status).toBe(201);
@@ -163,6 +215,13 @@ describe("bodies that unpack to much more than they are", () => {
     expect(entries.length).toBe(100);
   });
 });
+
+/** The most memory that a process has had; 0 where the system does not say. */
+function peakMbOf(pid: number | undefined): number {
+  if (process.platform !== "linux") return 0;
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+}
 
 describe("work in progress", () => {
   test("of a tenant above its budget is refused with a time to come back, others go on", async () => {

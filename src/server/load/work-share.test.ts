@@ -75,3 +75,19 @@ test("work that would have to wait for too long is refused", async () => {
     details: { retryAfterMs: expect.any(Number) },
   });
 });
+
+test("a tenant in debt settles it before it goes on, and is let go in the end", async () => {
+  const clock = stoppedClock();
+  const wait = async (ms: number) => {
+    clock.pass(ms);
+    share.saw("b");
+  };
+  const share = new WorkShare(OPTIONS, { ...clock, wait });
+  share.saw("b");
+  share.charge("a", 100);
+  await share.settle("a");
+  expect(clock.now()).toBe(200);
+  share.charge("a", 10_000);
+  await share.settle("a");
+  expect(clock.now()).toBe(1_200);
+});
