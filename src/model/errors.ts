@@ -12,7 +12,7 @@ export const ERROR_CODES = [
   "too_large",
   /** A page cursor is not one that this store gave out. */
   "invalid_cursor",
-  /** A feed cursor belongs to another life of this store (it was restored from a backup). */
+  /** A feed cursor is of another tenant, another life or another copy of this store. */
   "cursor_expired",
   /** The address is none of: a path, `:memory:`, `postgres://…`. */
   "invalid_address",
@@ -85,7 +85,7 @@ export const ERROR_CODES = [
   "store_read_only",
   /** No space is left. What is stored can still be read. */
   "store_full",
-  /** The file is damaged or is no database. It is never overwritten. */
+  /** Something that is stored is damaged, or the file is no database. It is never overwritten. */
   "store_corrupt",
   /** The file is a database of something else. */
   "foreign_database",

@@ -7,6 +7,8 @@
  * would have to backtrack.
  */
 
+import { CARD_NUMBER, isCardNumber } from "./card-number.ts";
+
 export const REDACTED = "[redacted]";
 
 export interface Redaction {
@@ -27,8 +29,11 @@ export function redact(text: string): Redaction {
   let masked = text;
   if (text.includes("PRIVATE KEY")) masked = withoutPrivateKeys(masked, mask);
   const hasDigit = HAS_DIGIT.test(text);
-  if (hasDigit || text.includes("AKIA")) {
+  if (hasDigit || WITHOUT_DIGITS.test(text)) {
     masked = masked.replace(KNOWN_KEY, (key) => (looksLikeKey(key) ? mask() : key));
+  }
+  if (hasDigit) {
+    masked = masked.replace(CARD_NUMBER, (found) => (isCardNumber(found) ? mask() : found));
   }
   if (text.includes("://") && text.includes("@")) {
     masked = masked.replace(URL_PASSWORD, (found, before: string, password: string) =>
@@ -71,16 +76,26 @@ const SCHEME = /b(?:earer|asic)\s/i;
 /** The ends of the names below, with what makes them an assignment; or a scheme. */
 const NAMED_CREDENTIAL = /(?:key|ret|ord|swd|ase|pwd|ken)["']?\s{0,3}[:=]|(?:bearer|basic)\s/i;
 
+/** Keys that may be of letters only. */
+const WITHOUT_DIGITS = /AKIA|hf_|SG\./;
+
 /** Keys that say what they are by how they begin. */
 const KNOWN_KEY =
-  /\b(?:sk-[\w-]+|bsk_[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
+  /\b(?:sk-[\w-]+|bsk_[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|do[opr]_v1_\w+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
 
 /** Long enough, and not a word that begins alike (`sk-learn`, `npm_config_registry`). */
 function looksLikeKey(key: string): boolean {
   if (key.startsWith("eyJ")) return key.length >= 30 && key.includes(".");
   if (/^A[KS]IA/.test(key)) return key.length === 20;
+  // Letters at random, mostly without a digit, and never in words.
+  if (key.startsWith("hf_")) return /^hf_(?=\w*[A-Z\d])[a-zA-Z\d]{30,}$/.test(key);
+  if (SENDGRID_KEY.test(key)) return true;
+  if (/^do[opr]_v1_/.test(key)) return /_[a-f\d]{32,}$/.test(key);
   return isLongWithDigit(key, 20);
 }
+
+/** An id and a secret. */
+const SENDGRID_KEY = /^SG\.[\w-]{16,}\.[\w-]{32,}$/;
 
 /** `postgres://user:password@host`: all but the password is worth finding. */
 const URL_PASSWORD = /(:\/\/[^\s:/@?#"'<>]{0,256}:)([^\s@/"'<>]{1,512})@/g;
@@ -89,9 +104,9 @@ const URL_PASSWORD = /(:\/\/[^\s:/@?#"'<>]{0,256}:)([^\s@/"'<>]{1,512})@/g;
 const CREDENTIALS =
   /((authorization["']?\s{0,3}[:=]\s{0,3}["']?)?\b(?:bearer|basic)\s{1,3})([\w.~+/=-]{8,})/gi;
 
-/** `DB_PASSWORD=…`, `"apiKey": "…"`, `token: …`. */
+/** `DB_PASSWORD=…`, `"apiKey": "…"`, `API key: …`, `token: …`. */
 const ASSIGNMENT =
-  /((api[_-]?key|access[_-]?key|private[_-]?key|secret|passwd|password|passphrase|pwd|token)["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(["'`]?))([^\s"'`,;<>(){}[\]$][^\s"'`,;<>(){}[\]]*)/gi;
+  /((api[\s_-]?key|access[\s_-]?key|private[\s_-]?key|secret[\s_-]?key|secret|passwd|password|passphrase|pwd|token)["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(["'`]?))([^\s"'`,;<>(){}[\]$][^\s"'`,;<>(){}[\]]*)/gi;
 
 /** Not a type, a placeholder or an expression, of which source code is full. */
 function isSecretValue(name: string, quote: string, value: string): boolean {
