@@ -63,7 +63,7 @@ export const DEFAULT_CONTEXT = 4;
 /** Alternatives in one filter of a search, such as sessions to leave out. */
 export const MAX_FILTER_VALUES = 1_000;
 export const SEARCH_DEADLINE_MS = 500;
-/** The longest deadline that a request to the server may set: the search thread is shared. */
+/** A longer deadline in a request to the server counts as this: the search thread is shared. */
 export const MAX_SEARCH_DEADLINE_MS = 10_000;
 
 /** The body of a request to the server, unpacked: of most routes, and of those that carry messages. */

@@ -1,6 +1,6 @@
 /**
  * A server that one caller cannot take from the others: bodies that unpack to gigabytes, bodies that
- * trickle, and requests that a foreign page makes a browser send.
+ * trickle, and searches that nobody waits for.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -14,7 +14,6 @@ import { open } from "../../src/index.ts";
 import { mcpHttpHandler } from "../../src/mcp/http.ts";
 import { openServer, type RunningServer, type ServerOptions } from "../../src/server/serve.ts";
 import { startNode } from "./node.ts";
-import { request } from "./raw-request.ts";
 import { type Caller, createWorld, type World } from "./world.ts";
 
 let world: World;
@@ -296,82 +295,6 @@ describe("bodies that trickle", () => {
       expect(await answered).toBe(408);
       await closed;
     });
-  });
-});
-
-describe("requests of browsers", () => {
-  const ask = (path: string, headers: Record<string, string>) => request(world.url, path, headers);
-
-  test("that a page of another site has caused are refused", async () => {
-    await withServer({}, async ({ url }) => {
-      const status = async (path: string, headers: Record<string, string>) =>
-        (await request(url, path, headers)).status;
-      const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64)" };
-      for (const site of ["cross-site", "same-site"]) {
-        const headers = { ...browser, "sec-fetch-site": site };
-        for (const path of [
-          "/v1/backup",
-          "/v1/search?q=x",
-          "/v1/sessions",
-          "/metrics",
-          "/readyz",
-        ]) {
-          expect([path, await status(path, headers)]).toEqual([path, 403]);
-        }
-        // A link may lead to what costs nothing.
-        expect(await status("/docs", headers)).toBe(200);
-      }
-      for (const site of ["same-origin", "none"]) {
-        expect(await status("/v1/sessions", { ...browser, "sec-fetch-site": site })).toBe(200);
-      }
-      // One that is too old to say where its request comes from.
-      expect(await status("/v1/backup", browser)).toBe(403);
-      expect(await status("/v1/sessions", { ...browser, referer: `${url}/docs` })).toBe(200);
-      expect(await status("/v1/sessions", { ...browser, referer: "https://evil.example/" })).toBe(
-        403,
-      );
-      expect(await status("/v1/sessions", { "user-agent": "curl/8.0" })).toBe(200);
-    });
-  });
-
-  test("that carry a token need no other proof, unless they say that they are foreign", async () => {
-    const { authorization = "" } = headersOf("reader");
-    const browser = { "user-agent": "Mozilla/5.0", authorization };
-    expect((await ask("/v1/sessions", browser)).status).toBe(200);
-    const foreign = await ask("/v1/sessions", { ...browser, "sec-fetch-site": "cross-site" });
-    expect(foreign.status).toBe(403);
-    expect(JSON.parse(foreign.body.toString())).toMatchObject({
-      code: "forbidden",
-      details: { field: "sec-fetch-site" },
-    });
-  });
-
-  test("of named origins are let in from their own site", async () => {
-    await withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
-      const headers = { origin: "https://app.example", "sec-fetch-site": "cross-site" };
-      expect((await request(url, "/v1/sessions", headers)).status).toBe(200);
-    });
-  });
-
-  test("get answers that cannot be taken for another type or shown in foreign pages", async () => {
-    const { authorization = "" } = headersOf("operator");
-    for (const [path, headers, status] of [
-      ["/healthz", {}, 200],
-      ["/docs", {}, 200],
-      ["/v1/openapi.json", { "accept-encoding": "gzip" }, 200],
-      ["/v1/sessions", { authorization }, 200],
-      ["/metrics", { authorization }, 200],
-      [`/v1/sessions/${world.ids["session"]}/export?format=html`, { authorization }, 200],
-      ["/v1/sessions", {}, 401],
-      ["/v1/sessions/nobody", { authorization }, 404],
-      ["/nothing", {}, 404],
-      ["/healthz", { host: "evil.example" }, 403],
-    ] as const) {
-      const answer = await ask(path, headers);
-      expect([path, answer.status]).toEqual([path, status]);
-      expect(answer.headers["x-content-type-options"]).toBe("nosniff");
-      expect(answer.headers["cross-origin-resource-policy"]).toBe("same-origin");
-    }
   });
 });
 

@@ -49,7 +49,10 @@ const searchBody = z.strictObject({
   ...{ context_before: count.optional(), context_after: count.optional() },
   ranking: ranking.optional(),
   explain: z.boolean().optional(),
-  deadline_ms: count.max(MAX_SEARCH_DEADLINE_MS).optional(),
+  deadline_ms: count
+    .transform((ms) => Math.min(ms, MAX_SEARCH_DEADLINE_MS))
+    .optional()
+    .meta({ description: `500 if left out; more than ${MAX_SEARCH_DEADLINE_MS} count as that.` }),
 });
 
 const found = { status: 200, description: "The best hits.", schema: searchResult } as const;
