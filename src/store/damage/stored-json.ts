@@ -15,12 +15,12 @@ export function parseStored(text: string, damaged: (cause: unknown) => Error): u
   }
 }
 
-/** A column that holds a JSON object; `{}` if it is null. */
+/** A column that holds a JSON object; `{}` if it is null, or JSON's null. */
 export function storedObject(
   value: Row[string] | undefined,
   damaged: (cause: unknown) => Error,
 ): JsonObject {
-  const parsed = parseStored(textOrNull(value) ?? "{}", damaged);
+  const parsed = parseStored(textOrNull(value) ?? "{}", damaged) ?? {};
   if (!isPlainObject(parsed)) throw damaged(undefined);
   return parsed as JsonObject;
 }

@@ -52,9 +52,14 @@ const OTHER_SCHEMA =
 /** Gives a coded error for a SQLite error, and anything else as it is. */
 export function translateSqliteError(error: unknown): unknown {
   const errcode = errcodeOf(error);
-  if (errcode === undefined) return isOutOfRange(error) ? damaged(error) : error;
-  if (errcode === SQLITE_ERROR && OTHER_SCHEMA.test((error as Error).message))
-    return damaged(error);
+  if (errcode === undefined)
+    return isOutOfRange(error)
+      ? damaged("a number in it is beyond all that is ever stored", error)
+      : error;
+  const { message } = error as Error;
+  if (errcode === SQLITE_ERROR && OTHER_SCHEMA.test(message)) {
+    return damaged(`its schema is not the one of its version (${message})`, error);
+  }
   const known = CODES[errcode & 0xff];
   if (known === undefined) return error;
   return new BackscrollError(known.code, known.message, {
@@ -76,9 +81,12 @@ function isOutOfRange(error: unknown): boolean {
   return error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";
 }
 
-function damaged(cause: unknown): BackscrollError {
-  const { code, message } = CODES[SQLITE_CORRUPT] as { code: ErrorCode; message: string };
-  return new BackscrollError(code, message, { cause, details: { sqlite: SQLITE_CORRUPT } });
+function damaged(what: string, cause: unknown): BackscrollError {
+  return new BackscrollError(
+    "store_corrupt",
+    `the database file is damaged: ${what}; it was left as it is: restore a backup`,
+    { cause, details: { sqlite: SQLITE_CORRUPT } },
+  );
 }
 
 function errcodeOf(error: unknown): number | undefined {

@@ -58,7 +58,7 @@ const SQL = statements("read_entries", {
       AND d.session = c.session AND d.chain = c.chain AND d.status = 'committed'
       AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
       ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1) e
-    WHERE s.tenant = $1 AND s.id = $2 ORDER BY c.chain DESC LIMIT $3`,
+    WHERE s.tenant = $1 AND s.id = $2 AND e.tenant = s.tenant ORDER BY c.chain DESC LIMIT $3`,
   label: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.kind = 'label'
     ORDER BY e.sequence DESC LIMIT $3`,
