@@ -26,7 +26,12 @@ test("the feed of a store of the version before goes on without a gap", async ()
     await session.append({ role: "assistant", content: "seen" });
   }
   const later = TENANTS.length * 2;
-  expect(await engine.verify()).toMatchObject({ ok: true, changes: told.length + later });
+  expect(await engine.verify()).toMatchObject({
+    ok: true,
+    damage: [],
+    problems: [],
+    changes: told.length + later,
+  });
   for (const tenant of TENANTS) {
     const { hits } = await engine.forTenant(tenant).searchSessions("zebra");
     expect(hits.map((hit) => hit.window.length)).toEqual([5]);

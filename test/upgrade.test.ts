@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { BackscrollError, open, textOf } from "../src/index.ts";
+import { contentDigest, entryHex } from "../src/transcript/hash.ts";
 import { createFolder } from "./support/folder.ts";
 
 /** A store with one session and one message, closed. */
@@ -247,13 +248,16 @@ describe("rows that another version wrote", () => {
   test("of kinds that we do not know are shown, and neither counted nor in the way", async () => {
     const path = await createStore();
     const hologram = "01ZZZZZZZZZZZZZZZZZZZZZZZZ";
+    const content = '{"blocks":[{"type":"light","w":3}],"data":{"a":1}}';
+    const nonce = "00".repeat(16);
+    const hash = hashAfterFirst(path, { id: hologram, kind: "hologram" }, nonce, content);
     change(
       path,
       `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth, ordinal, kind,
-          status, created_at, content, content_bytes, hash)
+          status, created_at, content, content_bytes, nonce, hash)
         SELECT tenant, session, 2, '${hologram}', id, chain, depth, ordinal, 'hologram',
-          'committed', created_at, CAST('{"blocks":[{"type":"light","w":3}],"data":{"a":1}}' AS BLOB),
-          10, hash FROM entries WHERE sequence = 1`,
+          'committed', created_at, CAST('${content}' AS BLOB), 10, x'${nonce}', x'${hash}'
+        FROM entries WHERE sequence = 1`,
       "UPDATE session_state SET last_sequence = 2",
     );
     await using engine = await open(path, { inThread: true });
@@ -281,3 +285,40 @@ describe("rows that another version wrote", () => {
     expect(messages).toMatchObject([{ blocks: [], data: null, truncated: false }]);
   });
 });
+
+/** The hash of an entry that follows the only one of session `s`, in its place. */
+function hashAfterFirst(
+  path: string,
+  { id, kind }: { readonly id: string; readonly kind: string },
+  nonce: string,
+  content: string,
+): string {
+  using db = new DatabaseSync(path, { readOnly: true });
+  const first = db
+    .prepare("SELECT hex(hash) AS hash, chain, depth, ordinal, created_at FROM entries")
+    .get();
+  const [chain, depth, ordinal, createdAt] = ["chain", "depth", "ordinal", "created_at"].map(
+    (name) => Number(first?.[name]),
+  ) as [number, number, number, number];
+  return entryHex(
+    String(first?.["hash"]),
+    contentDigest(nonce, content) ?? "",
+    { sequence: 2, chain, depth, ordinal },
+    {
+      id,
+      sessionId: "s",
+      kind,
+      role: null,
+      actor: null,
+      model: null,
+      adapter: null,
+      inputTokens: null,
+      outputTokens: null,
+      cacheCreationTokens: null,
+      cacheReadTokens: null,
+      metadata: null,
+      copiedFrom: null,
+      createdAt,
+    },
+  );
+}

@@ -14,6 +14,8 @@ const KEYED: readonly string[] = [
 /** Statements that look beyond one tenant, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "postgres tokens.find": "a token is what says which tenant its holder belongs to",
+  "sqlite index_ahead.heads":
+    "compares every tenant's index with its feed when a store is opened, and shows no content",
   "sqlite read_entries.leaves":
     "finds the entry by a row number that it has from the tenant's rows",
   "sqlite status.tenants": "the status counts what every tenant has, and shows no content",

@@ -17,12 +17,17 @@ export function checkSchemaText(db: SqliteConnection): string[] {
   const own = new SqliteConnection(":memory:");
   try {
     migrate(own);
-    const stored = new Set(db.all(OBJECTS).map((row) => JSON.stringify(row)));
+    const stored = new Set(db.all(OBJECTS).map(textOf));
     return own
       .all(OBJECTS)
-      .filter((row) => !stored.has(JSON.stringify(row)))
+      .filter((row) => !stored.has(textOf(row)))
       .map((row) => `the ${row["type"]} ${row["name"]} is not defined as it should be`);
   } finally {
     own.close();
   }
+}
+
+/** White space in a definition means nothing. */
+function textOf(row: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(row).replace(/\\n|\s/g, "");
 }
