@@ -40,7 +40,8 @@ export const sweep: Any<SweepReport> = fc.record(
 export const verification: Any<VerifyReport> = fc.record(
   {
     ...{ ok: flag, tenants: count, sessions: count, entries: count, changes: count },
-    ...{ damage: fc.array(text), problemCount: count },
+    damage: fc.array(text),
+    problemCount: count,
     problems: fc.array(
       fc.record({ tenant: text, sessionId: textOrNull, entryId: textOrNull, problem: text }, exact),
     ),

@@ -78,7 +78,8 @@ export const sweep: z.ZodType = z
 export const verification: z.ZodType = z
   .object({
     ...{ ok: z.boolean(), tenants: count, sessions: count, entries: count, changes: count },
-    ...{ damage: z.array(text), problem_count: count },
+    damage: z.array(text),
+    problem_count: count,
     problems: z.array(
       z.object({
         ...{ tenant: text, session_id: textOrNull, entry_id: textOrNull, problem: text },

@@ -46,7 +46,7 @@ export function isTombstone({ content, contentHash }: EntryRecord): boolean {
 function digestOfContent(entry: EntryRecord, nonceHex: string | null): string | undefined {
   const { content, contentHash } = entry;
   if (content !== null) return contentDigest(nonceHex ?? "", content) ?? "";
-  // Who has a nonce has content; it was lost, not erased.
+  // Erasing takes the nonce with the content: a nonce without content means a loss.
   if (contentHash === null) return nonceHex === null ? undefined : "";
   return contentHash instanceof Uint8Array ? Buffer.from(contentHash).toString("binary") : "";
 }

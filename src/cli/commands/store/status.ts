@@ -64,8 +64,13 @@ async function readStatus(
     if (!isServer(context.address) || !BackscrollError.is(error, "forbidden")) throw error;
     const own = await tenant.tenantStatus();
     return {
-      ...{ backend: null, address: hidePasswords(context.address), schema_version: null },
-      ...{ epoch: null, database_bytes: null, wal_bytes: null, losses: null },
+      backend: null,
+      address: hidePasswords(context.address),
+      schema_version: null,
+      epoch: null,
+      database_bytes: null,
+      wal_bytes: null,
+      losses: null,
       tenants: own === undefined ? [] : [toWireTenantStatus(own)],
     };
   }
