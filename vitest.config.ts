@@ -44,8 +44,8 @@ const config: ViteUserConfig = defineConfig({
           // One set of modules for all files of a worker: loading them anew took a third of the time.
           isolate: false,
           // No test takes seconds; a busy machine may.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: isStress ? 3_600_000 : 120_000,
+          hookTimeout: isStress ? 3_600_000 : 120_000,
           expect: { poll: { timeout: 60_000 } },
         },
       },
@@ -58,8 +58,8 @@ const config: ViteUserConfig = defineConfig({
           include: ["test/**/*.test.ts", ...(isStress ? ["test/**/*.stress.ts"] : [])],
           isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
-          testTimeout: 900_000,
-          hookTimeout: 900_000,
+          testTimeout: isStress ? 3_600_000 : 900_000,
+          hookTimeout: isStress ? 3_600_000 : 900_000,
           expect: { poll: { timeout: 60_000 } },
         },
       },
