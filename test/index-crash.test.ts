@@ -28,11 +28,11 @@ const INDEX_OF_CHILDREN = pathToFileURL(
 ).href;
 
 test("killed on SQLite", async () => {
-  await killKeepers(join(createFolder(), "crash.db"), repeats(10, 100));
+  await killKeepers(join(createFolder(), "crash.db"), repeats(5, 100));
 });
 
 test("killed on PostgreSQL", async () => {
-  await killKeepers(await createDatabase(), repeats(4, 40));
+  await killKeepers(await createDatabase(), repeats(2, 40));
 });
 
 /** In each round two processes share the store until both are killed. */

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { isStress } from "../../../test/support/repeats.ts";
 import { createSession, expectCode, type OpenedStore } from "../cases/fixture.cases.ts";
 import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
-import { storeCases } from "../store.cases.ts";
+import { ALL_CASES, SORTING_CASES, storeCases } from "../store.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
@@ -22,9 +23,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 storeCases("SQLite on threads of its own", () => open({}));
 storeCases("SQLite on the caller's thread", () => open({ inThread: true }));
-storeCases("SQLite in memory", async () => ({
-  store: await openSqliteStore(":memory:", { indexing: INDEXING }),
-}));
+// In memory the same code runs as on the caller's thread.
+storeCases(
+  "SQLite in memory",
+  async () => ({ store: await openSqliteStore(":memory:", { indexing: INDEXING }) }),
+  isStress ? ALL_CASES : SORTING_CASES,
+);
 
 test("a store that is open for reading reads what is there and refuses to write", async () => {
   const { store, reopen } = await open({});
