@@ -144,7 +144,9 @@ describe("what is not there, or in the way", () => {
     const forger = new DatabaseSync(file);
     forger.exec("UPDATE entries SET content = CAST(replace(content, '10', '99') AS BLOB)");
     forger.close();
-    expect((await cli(["show", "told", "--db", file])).stdout).toContain("Pay 99 euros.");
+    const shown = await cli(["show", "told", "--db", file]);
+    expect([shown.code, shown.stdout]).toEqual([7, ""]);
+    expect(shown.stderr).toContain(`entry ${entry} of session told is damaged`);
     const report = await cli(["doctor", "--verify", "--db", file]);
     expect([report.code, report.stderr]).toEqual([1, ""]);
     expect(report.stdout).toContain(`told ${entry}: the entry does not match its hash`);
