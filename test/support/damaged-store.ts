@@ -17,7 +17,7 @@ import { fixture, importText } from "./transcripts.ts";
 export async function createRichStore(path: string): Promise<void> {
   await using engine = await open(path, { inThread: true });
   const plain = await engine.createSession({ id: "plain", agent: "coder", createdBy: "ana" });
-  await plain.append(messages(60));
+  await plain.append(messages(30));
   const tree = await engine.createSession({ id: "tree", agent: "coder", createdBy: "ana" });
   await growTree(tree);
   await tree.fork({ id: "fork", createdBy: "ben" });
@@ -28,7 +28,7 @@ export async function createRichStore(path: string): Promise<void> {
       createdBy: "ana",
       retention,
     });
-    await session.append(messages(12));
+    await session.append(messages(9));
     await session.compact({ keep: { messages: 3 } });
     await session.append(messages(3));
   }
@@ -39,7 +39,7 @@ export async function createRichStore(path: string): Promise<void> {
   await gone.delete();
   const other = engine.forTenant("other");
   const theirs = await other.createSession({ id: "theirs", agent: "coder", createdBy: "eve" });
-  await theirs.append(messages(20));
+  await theirs.append(messages(10));
   await engine.putMemory({ agent: "coder", name: "taste", content: "tabs", metadata: { by: 1 } });
 }
 

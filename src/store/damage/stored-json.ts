@@ -34,3 +34,10 @@ export function storedBytes(value: Row[string] | undefined, row: string): Uint8A
 export function storedBytesOrNull(value: Row[string] | undefined, row: string): Uint8Array | null {
   return value === null || value === undefined ? null : storedBytes(value, row);
 }
+
+/** The name of a store's life: a UUID, which cursors and the index file carry. Empty if there is none. */
+export function storedEpoch(value: Row[string] | undefined): string {
+  const epoch = textOrNull(value) ?? "";
+  if (/^[0-9a-f-]{0,64}$/.test(epoch)) return epoch;
+  throw rowDamaged("the epoch of the store", "it is no UUID");
+}

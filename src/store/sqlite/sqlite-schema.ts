@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { BackscrollError } from "../../model/errors.ts";
+import { storedEpoch } from "../damage/stored-json.ts";
 import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
 import { SQLITE_MIGRATIONS } from "./migrations/index.ts";
 import type { SqliteConnection, SqlRow } from "./sqlite-driver.ts";
@@ -88,7 +89,7 @@ export function refuseForeign(db: SqliteConnection): void {
 }
 
 export function readEpoch(db: SqliteConnection): string {
-  return String(db.get(SQL.readEpoch)?.["value"] ?? "");
+  return storedEpoch(db.get(SQL.readEpoch)?.["value"]);
 }
 
 export function renewEpoch(db: SqliteConnection): void {

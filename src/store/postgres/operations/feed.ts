@@ -2,7 +2,7 @@
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, ZERO_HASH } from "../../../transcript/hash.ts";
-import { storedBytes, storedBytesOrNull } from "../../damage/stored-json.ts";
+import { storedBytes, storedBytesOrNull, storedEpoch } from "../../damage/stored-json.ts";
 import { administered, quotaChanged } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import type { ChangePage, FeedHead, Quota, Row } from "../../records.ts";
@@ -117,7 +117,7 @@ export async function feedHeadAt(tx: Transaction, position: number): Promise<Fee
 
 function toFeedHead(name: string, head: Row | undefined, epoch: Row | undefined): FeedHead {
   return {
-    epoch: String(epoch?.["value"] ?? ""),
+    epoch: storedEpoch(epoch?.["value"]),
     position: Number(head?.["feed_position"] ?? 0),
     hash: storedBytesOrNull(head?.["feed_hash"], `the row of tenant ${name}`) ?? ZERO_HASH,
   };
