@@ -27,7 +27,7 @@ const STRESS_STEP = 997;
 const TOLD = ["!store_corrupt", "!foreign_database", "!needs_migration", "!schema_too_new"];
 
 test("a flipped bit is without effect, or told by the read, or told by the verification", {
-  timeout: isStress ? 3_600_000 : 120_000,
+  timeout: isStress ? 3_600_000 : 600_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-flips-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
