@@ -62,7 +62,8 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     const done: number[] = [];
     await Promise.all(
       engines.map((engine, i) =>
-        engine.holdLease("job", { durationMs }, async () => {
+        // With some patience it asks four times a second.
+        engine.holdLease("job", { durationMs, patienceMs: 600_000 }, async () => {
           most = Math.max(most, ++working);
           await new Promise((resolve) => setTimeout(resolve, 20));
           working--;
