@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { backup, open, restore } from "../src/index.ts";
-import { type Ran, runCli } from "./support/cli.ts";
+import { callCli, type Ran } from "./support/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-access-"));
 const db = join(folder, "store.db");
@@ -14,7 +14,7 @@ const TOKEN = /^bsk_[0-9A-HJKMNP-TV-Z]{26}_[\w-]{43}\n$/;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function cli(...args: string[]): Promise<Ran> {
-  return runCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
+  return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
 }
 
 async function ok(...args: string[]): Promise<string> {

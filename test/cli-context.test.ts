@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Ran, runCli } from "./support/cli.ts";
+import { callCli, type Ran } from "./support/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-context-"));
 const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 let id = "";
 
 const cli = (...args: string[]): Promise<Ran> =>
-  runCli([...args, "--db", join(folder, "store.db")]);
+  callCli([...args, "--db", join(folder, "store.db")]);
 
 async function json(...args: string[]): Promise<Record<string, unknown>> {
   const ran = await cli(...args, "--json");

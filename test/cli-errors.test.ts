@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { commandHelp } from "../src/cli/help.ts";
 import { open } from "../src/open.ts";
-import { environmentOf, type Ran, ROOT, run, runCli } from "./support/cli.ts";
+import { callCli, environmentOf, type Ran, ROOT, run, runCli } from "./support/cli.ts";
 
 /** What the command line says when something is wrong, or in the way. */
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  return runCli(args, { env: { HOME: folder, BACKSCROLL_DB: db, ...env } });
+  return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db, ...env } });
 }
 
 /** The command must fail with `code` and one line that matches `message`. */
@@ -76,7 +76,7 @@ describe("mistakes on the command line", () => {
       fails(["append", session, "x", "--role", "boss"], 2, /role must be one of user/),
       fails(["append", session, "--json-message", '{"rôle":1}'], 2, /no field "rôle"/),
     ]);
-    const bytes = await runCli(["append", session, "-"], {
+    const bytes = await callCli(["append", session, "-"], {
       env: { HOME: folder, BACKSCROLL_DB: db },
       input: new Uint8Array([0xff, 0xfe]),
     });

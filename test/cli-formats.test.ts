@@ -8,7 +8,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Ran, ROOT, type RunOptions, runCli } from "./support/cli.ts";
+import { callCli, type Ran, ROOT, type RunOptions } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { fixture, jsonLines } from "./support/transcripts.ts";
 
@@ -17,7 +17,7 @@ function world() {
   const folder = createFolder();
   const db = join(folder, "store.db");
   const cli = (args: readonly string[], options: RunOptions = {}): Promise<Ran> =>
-    runCli(args, { cwd: folder, env: { HOME: folder, BACKSCROLL_DB: db }, ...options });
+    callCli(args, { cwd: folder, env: { HOME: folder, BACKSCROLL_DB: db }, ...options });
   const ok = async (...args: string[]): Promise<string> => {
     const ran = await cli(args);
     expect([ran.code, ran.stderr], args.join(" ")).toEqual([0, ""]);

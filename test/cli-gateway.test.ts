@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openGateway } from "../src/gateway/index.ts";
 import { open } from "../src/index.ts";
-import { runCli } from "./support/cli.ts";
+import { callCli } from "./support/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-gateway-"));
 const db = join(folder, "store.db");
@@ -15,7 +15,7 @@ const KEY = "agent:main:telegram:direct:4711";
 const env = { BACKSCROLL_DB: db, BACKSCROLL_CONFIG: file, HOME: folder };
 let sessionId: string;
 
-const cli = (...args: string[]) => runCli(args, { env });
+const cli = (...args: string[]) => callCli(args, { env });
 const json = async (...args: string[]) => {
   const ran = await cli(...args, "--json");
   expect([ran.code, ran.stderr]).toEqual([0, ""]);
@@ -97,7 +97,7 @@ test("a session's status says how it stands, and when it ends", async () => {
 describe("the configuration", () => {
   test("is shown with where each value comes from, and what means nothing", async () => {
     writeFileSync(file, '{"session":{"dmScope":"main","scope":1}}');
-    const ran = await runCli(["config"], {
+    const ran = await callCli(["config"], {
       env: { ...env, CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS: "5000" },
     });
     expect(ran.code).toBe(0);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { environmentOf, type Ran, ROOT, type RunOptions, runCli } from "./support/cli.ts";
+import { callCli, environmentOf, type Ran, ROOT, type RunOptions } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { fixture } from "./support/transcripts.ts";
 
@@ -11,7 +11,7 @@ function world() {
   const home = createFolder();
   const env = { HOME: home, BACKSCROLL_DB: join(home, "store.db"), WORKSTATION_ID: "w1" };
   const cli = (args: readonly string[], options: RunOptions = {}): Promise<Ran> =>
-    runCli(args, { cwd: home, env, ...options });
+    callCli(args, { cwd: home, env, ...options });
   const ok = async (...args: string[]): Promise<string> => {
     const ran = await cli(args);
     expect([ran.code, ran.stderr], args.join(" ")).toEqual([0, ""]);

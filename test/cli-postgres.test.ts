@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { runCli } from "./support/cli.ts";
+import { callCli } from "./support/cli.ts";
 import { createDatabase } from "./support/postgres.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-cli-postgres-"));
@@ -13,7 +13,7 @@ test("the command line works on PostgreSQL, and moves a store there and back", a
   const address = await createDatabase();
   const { password } = new URL(address);
   const cli = (args: readonly string[], code = 0, db = address) =>
-    runCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } }).then((ran) => {
+    callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } }).then((ran) => {
       expect(ran.code, `${args.join(" ")}: ${ran.stderr}`).toBe(code);
       expect(ran.stdout + ran.stderr).not.toContain(`:${password}@`);
       return code === 0 ? ran.stdout.trim() : ran.stderr;

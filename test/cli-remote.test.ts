@@ -8,7 +8,7 @@ import type { Engine } from "../src/engine/engine.ts";
 import { open } from "../src/open.ts";
 import { compatibleModel } from "../src/providers/compatible-model.ts";
 import { openServer, type RunningServer } from "../src/server/serve.ts";
-import { environmentOf, type Ran, ROOT, runCli } from "./support/cli.ts";
+import { callCli, environmentOf, type Ran, ROOT } from "./support/cli.ts";
 import { call, connectStdio } from "./support/mcp-client.ts";
 import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
 import { createNormalizer } from "./support/normalize-json.ts";
@@ -151,7 +151,7 @@ function environment(where: "file" | "server"): Record<string, string> {
 }
 
 function cli(where: "file" | "server", args: readonly string[]): Promise<Ran> {
-  return runCli(args, { cwd: join(folder, where), env: environment(where) });
+  return callCli(args, { cwd: join(folder, where), env: environment(where) });
 }
 
 test("every command is run, or says why it is not", () => {
@@ -216,7 +216,7 @@ describe("a backup of a server's store", () => {
     const { file, rows } = JSON.parse(ran.stdout) as { file: string; rows: number };
     expect([file, existsSync(`${copy}.partial`)]).toEqual([copy, false]);
     expect(statSync(copy).mode & 0o077).toBe(0);
-    expect((await runCli(["restore", copy, "--db", restored, "--json"], {})).stdout).toContain(
+    expect((await callCli(["restore", copy, "--db", restored, "--json"], {})).stdout).toContain(
       `"rows": ${rows}`,
     );
     const again = await open(restored, { readOnly: true, inThread: true });
@@ -228,7 +228,7 @@ describe("a backup of a server's store", () => {
     const taken = await cli("server", ["backup", join(folder, "file.db")]);
     expect([taken.code, taken.stderr]).toEqual([3, expect.stringContaining("name a new file")]);
     const env = { ...environment("server"), BACKSCROLL_TOKEN: reader };
-    const refused = await runCli(["backup", join(folder, "no.db")], { env });
+    const refused = await callCli(["backup", join(folder, "no.db")], { env });
     expect([refused.code, existsSync(join(folder, "no.db.partial"))]).toEqual([6, false]);
   });
 });
@@ -237,11 +237,11 @@ test("tokens are made, listed and revoked at a server", async () => {
   const made = await cli("server", ["token", "create", "--scope", "read", "--json"]);
   const { token, record } = JSON.parse(made.stdout) as { token: string; record: { id: string } };
   const env = { ...environment("server"), BACKSCROLL_TOKEN: token };
-  expect((await runCli(["list"], { env })).code).toBe(0);
+  expect((await callCli(["list"], { env })).code).toBe(0);
   const listed = await cli("server", ["token", "list", "--json"]);
   expect(listed.stdout).toContain(record.id);
   expect((await cli("server", ["token", "revoke", record.id])).code).toBe(0);
-  expect((await runCli(["list"], { env })).code).toBe(6);
+  expect((await callCli(["list"], { env })).code).toBe(6);
 });
 
 test("mcp gives an agent what is at a server", async () => {
@@ -254,30 +254,32 @@ test("mcp gives an agent what is at a server", async () => {
 
 describe("who calls a server", () => {
   test("hears that nobody is there, with the address and no secret", async () => {
-    const ran = await runCli(["list", "--db", "http://127.0.0.1:1/", "--token", "s3cret"], {});
+    const ran = await callCli(["list", "--db", "http://127.0.0.1:1/", "--token", "s3cret"], {});
     expect(ran.code).toBe(5);
     expect(ran.stderr).toMatch(/the server at http:\/\/127\.0\.0\.1:1 does not answer/);
     expect(ran.stderr).not.toContain("s3cret");
-    const wrong = await runCli(["list", "--db", "http://:s3cret@127.0.0.1:1"], {});
+    const wrong = await callCli(["list", "--db", "http://:s3cret@127.0.0.1:1"], {});
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.not.stringContaining("s3cret")]);
   });
 
   test("hands the token over by option or environment", async () => {
     const env = environment("server");
-    const asked = await runCli(["list", "--json"], { env: { ...env, BACKSCROLL_TOKEN: "s3cret" } });
+    const asked = await callCli(["list", "--json"], {
+      env: { ...env, BACKSCROLL_TOKEN: "s3cret" },
+    });
     expect(asked.code).toBe(6);
     expect(JSON.parse(asked.stderr)).toMatchObject({ error: { code: "unauthorized" } });
-    expect((await runCli(["list", "--token", "s3cret"], { env })).code).toBe(6);
+    expect((await callCli(["list", "--token", "s3cret"], { env })).code).toBe(6);
   });
 
   test("sees what its own tenant holds, if it may not see the store", async () => {
     const env = { ...environment("server"), BACKSCROLL_TOKEN: reader };
-    const ran = await runCli(["status", "--json"], { env });
+    const ran = await callCli(["status", "--json"], { env });
     expect(JSON.parse(ran.stdout)).toMatchObject({
       ...{ backend: null, address: server.url, tenants: [{ tenant: "default" }] },
     });
-    expect((await runCli(["status"], { env })).stdout).toMatch(/^Store +http:.*\nHolds +\d/);
-    const refused = await runCli(["new", "--agent", "a", "--by", "ana"], { env });
+    expect((await callCli(["status"], { env })).stdout).toMatch(/^Store +http:.*\nHolds +\d/);
+    const refused = await callCli(["new", "--agent", "a", "--by", "ana"], { env });
     expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining("scope write")]);
   });
 

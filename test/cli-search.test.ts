@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { open } from "../src/open.ts";
-import { type Ran, runCli } from "./support/cli.ts";
+import { callCli, type Ran } from "./support/cli.ts";
 
 /** Search from the command line, on one small store. */
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 function cli(...args: string[]): Promise<Ran> {
-  return runCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
+  return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
 }
 
 interface Hit {
@@ -216,7 +216,7 @@ describe("secrets", () => {
   const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
   const at = join(folder, "secrets.db");
   const run = async (...args: string[]): Promise<string> => {
-    const { code, stdout } = await runCli(args, { env: { HOME: folder, BACKSCROLL_DB: at } });
+    const { code, stdout } = await callCli(args, { env: { HOME: folder, BACKSCROLL_DB: at } });
     expect(code, args.join(" ")).toBe(0);
     return stdout;
   };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compatibleModel, type Engine, open, type SessionHandle } from "../src/index.ts";
-import { runCli } from "./support/cli.ts";
+import { callCli, runCli } from "./support/cli.ts";
 import {
   type Answer,
   failsWith,
@@ -105,7 +105,7 @@ describe("nothing is stored, and the messages stay unread, when the answer", () 
 describe("the command line", () => {
   const db = join(folder, "store.db");
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
-    runCli([...args, "--db", db], { env: { HOME: folder, ...env } });
+    callCli([...args, "--db", db], { env: { HOME: folder, ...env } });
   const model = () => ({
     BACKSCROLL_MODEL_URL: server.url,
     BACKSCROLL_MODEL: "from-environment",
@@ -166,6 +166,8 @@ describe("the command line", () => {
   });
 
   test("loads no SDK for what asks no model", async () => {
+    const run = (args: readonly string[], env: Record<string, string>) =>
+      runCli([...args, "--db", db], { env: { HOME: folder, ...env } });
     // Tells on standard error of each package that is loaded.
     const watch = `import { registerHooks } from "node:module";
       registerHooks({ load(url, context, next) {

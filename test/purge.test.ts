@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { open } from "../src/open.ts";
-import { type Ran, runCli } from "./support/cli.ts";
+import { callCli, type Ran } from "./support/cli.ts";
 
 /** What was deleted is gone from the files, and an index that is built again finds the same. */
 
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 function doctor(...args: string[]): Promise<Ran> {
-  return runCli(["doctor", ...args], { env: { HOME: folder, BACKSCROLL_DB: db } });
+  return callCli(["doctor", ...args], { env: { HOME: folder, BACKSCROLL_DB: db } });
 }
 
 /** Words that occur nowhere else, and that stemming leaves alone. */

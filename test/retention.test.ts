@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 import { backup, type Engine, open, restore, type SessionHandle, textOf } from "../src/index.ts";
 import { INDEX_TABLES, TABLES } from "../src/store/tables.ts";
 import { Child } from "./support/child.ts";
-import { runCli } from "./support/cli.ts";
+import { callCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { createDatabase, query } from "./support/postgres.ts";
 import type { RetentionTask } from "./support/retention-writer.ts";
@@ -93,7 +93,7 @@ async function heldOf(address: string, words: Record<string, string>): Promise<s
 }
 
 async function purge(address: string): Promise<void> {
-  const ran = await runCli(["doctor", "--purge", "--verify", "--db", address]);
+  const ran = await callCli(["doctor", "--purge", "--verify", "--db", address]);
   expect([ran.code, ran.stderr]).toEqual([0, ""]);
 }
 
@@ -111,7 +111,7 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
       retention === "audit-only" ? [AUDITED.metadata, AUDITED.model] : [],
     );
     expect(await heldOf(address, KEPT)).toEqual(Object.values(KEPT));
-    const run = async (...args: string[]) => (await runCli([...args, "--db", address])).stdout;
+    const run = async (...args: string[]) => (await callCli([...args, "--db", address])).stdout;
     expect(await run("show", "s")).toMatch(/^#1 {2}user.*\[erased\]$/m);
     expect(await run("history", "s")).toContain(KEPT.later);
     const lines = (await run("export", "--all")).trim().split("\n");

@@ -1,7 +1,9 @@
-/** Running the command line as users do: another process, its output and its exit code. */
+/** Running the command line as users do: its output and its exit code. */
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
+import type { HostedCommand } from "./cli-host.ts";
 import { boundByPermissions } from "./permissions.ts";
 
 export const ROOT: string = join(import.meta.dirname, "../..");
@@ -25,10 +27,59 @@ export interface RunOptions {
   readonly isBound?: boolean;
 }
 
-/** Runs `backscroll` with `args`. */
+/** Runs `backscroll` with `args` in a process of its own. */
 export function runCli(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { node = process.execPath, bin = join(ROOT, "bin/backscroll.js") } = options;
   return run(node, [bin, ...args], options);
+}
+
+/** The options of a command that needs no process of its own. */
+export type CallOptions = Pick<RunOptions, "env" | "input" | "cwd">;
+
+/** Runs `backscroll` with `args` in a process that runs many commands, see `cli-host.ts`. */
+export function callCli(args: readonly string[], options: CallOptions = {}): Promise<Ran> {
+  const { env, input = "", cwd = ROOT } = options;
+  const called = lastCall.then(() => host({ args, env: environmentOf(env), cwd, input }));
+  lastCall = called.catch(() => undefined);
+  return called;
+}
+
+/** Environment and folder belong to a process: its commands run one at a time. */
+let lastCall: Promise<unknown> = Promise.resolve();
+let running: ChildProcess | undefined;
+
+async function host(command: HostedCommand): Promise<Ran> {
+  running ??= await startHost();
+  const child = running;
+  child.send(command);
+  const died = new AbortController();
+  const exit = once(child, "exit", { signal: died.signal }).then(([code]) => {
+    running = undefined;
+    throw new Error(`the host of commands ended with ${code} at: ${command.args.join(" ")}`);
+  });
+  try {
+    const [ran] = await Promise.race([once(child, "message"), exit]);
+    return ran as Ran;
+  } finally {
+    exit.catch(() => undefined);
+    died.abort();
+  }
+}
+
+async function startHost(): Promise<ChildProcess> {
+  const main =
+    process.env["BACKSCROLL_BUILT"] === undefined ? "src/cli/main.ts" : "dist/cli/main.js";
+  const files = [join(import.meta.dirname, "cli-host.ts"), join(ROOT, "bin/backscroll.js")];
+  const child = spawn(process.execPath, [...files, join(ROOT, main)], {
+    env: environmentOf(),
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    serialization: "advanced",
+  });
+  await once(child, "message");
+  // The tests end without it, and it ends with them.
+  child.unref();
+  child.channel?.unref();
+  return child;
 }
 
 /**
