@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Ran, runCli } from "./support/cli.ts";
+import { callCli, type Ran, runCli } from "./support/cli.ts";
 
 /** The commands on one store, in the order in which somebody would meet them. */
 
@@ -15,7 +15,7 @@ let question = "";
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function cli(...args: string[]): Promise<Ran> {
-  return runCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
+  return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
 }
 
 /** Runs a command that must succeed and say nothing else, and gives what it printed. */

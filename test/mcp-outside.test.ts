@@ -5,6 +5,7 @@ import { open } from "../src/open.ts";
 import { ROOT, run } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { startMcpHttp } from "./support/mcp-http.ts";
+import { repeats } from "./support/repeats.ts";
 
 /** What others have written to check MCP servers: the public conformance suite, and the Inspector. */
 
@@ -67,7 +68,7 @@ describe("the conformance suite", () => {
   });
 });
 
-test("the Inspector lists and calls every tool", async () => {
+test("the Inspector lists every tool, and calls them", async () => {
   const folder = createFolder();
   const db = join(folder, "store.db");
   const memory = await open(db, { inThread: true });
@@ -121,7 +122,8 @@ test("the Inspector lists and calls every tool", async () => {
   };
   const { tools } = (await inspect("tools/list")) as { tools: { name: string }[] };
   expect(tools.map(({ name }) => name)).toEqual(Object.keys(calls));
-  const left = Object.entries(calls);
+  // Each call starts the Inspector and a server: `npm run stress` calls every tool.
+  const left = Object.entries(calls).slice(0, repeats(3, tools.length));
   const answer = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [name, args] = next;

@@ -1,9 +1,8 @@
 /** Requests that a page in a browser can cause, and what it can do with the answers. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openServer, type RunningServer, type ServerOptions } from "../../src/server/serve.ts";
 import { request } from "./raw-request.ts";
-import { type Caller, createWorld, type World } from "./world.ts";
+import { createWorld, type World } from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -11,27 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function withServer(
-  options: Partial<ServerOptions>,
-  use: (server: RunningServer) => Promise<void>,
-): Promise<void> {
-  const server = await openServer(world.engine, { version: "0.0.0", port: 0, ...options });
-  try {
-    await use(server);
-  } finally {
-    await server.stop();
-  }
-}
-
-function headersOf(caller: Caller): Record<string, string> {
-  return { authorization: `Bearer ${world.tokens[caller]}`, "content-type": "application/json" };
-}
-
 describe("requests of browsers", () => {
   const ask = (path: string, headers: Record<string, string>) => request(world.url, path, headers);
 
   test("that a page of another site has caused are refused", async () => {
-    await withServer({}, async ({ url }) => {
+    await world.withServer({}, async ({ url }) => {
       const status = async (path: string, headers: Record<string, string>) =>
         (await request(url, path, headers)).status;
       const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64)" };
@@ -63,7 +46,7 @@ describe("requests of browsers", () => {
   });
 
   test("that carry a token need no other proof, unless they say that they are foreign", async () => {
-    const { authorization = "" } = headersOf("reader");
+    const { authorization = "" } = world.headersOf("reader");
     const browser = { "user-agent": "Mozilla/5.0", authorization };
     expect((await ask("/v1/sessions", browser)).status).toBe(200);
     const foreign = await ask("/v1/sessions", { ...browser, "sec-fetch-site": "cross-site" });
@@ -75,14 +58,14 @@ describe("requests of browsers", () => {
   });
 
   test("of named origins are let in from their own site", async () => {
-    await withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
+    await world.withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
       const headers = { origin: "https://app.example", "sec-fetch-site": "cross-site" };
       expect((await request(url, "/v1/sessions", headers)).status).toBe(200);
     });
   });
 
   test("get answers that cannot be taken for another type or shown in foreign pages", async () => {
-    const { authorization = "" } = headersOf("operator");
+    const { authorization = "" } = world.headersOf("operator");
     for (const [path, headers, status] of [
       ["/healthz", {}, 200],
       ["/docs", {}, 200],

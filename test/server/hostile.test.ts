@@ -12,7 +12,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { open } from "../../src/index.ts";
 import { mcpHttpHandler } from "../../src/mcp/http.ts";
-import { openServer, type RunningServer, type ServerOptions } from "../../src/server/serve.ts";
+import type { RunningServer, ServerOptions } from "../../src/server/serve.ts";
 import { startNode } from "./node.ts";
 import { type Caller, createWorld, type World } from "./world.ts";
 
@@ -30,22 +30,11 @@ async function withServer(
     tenantFor: (name) => world.engine.forTenant(name),
     version: "0.0.0",
   });
-  const server = await openServer(world.engine, {
-    version: "0.0.0",
-    port: 0,
-    mcp: mcp.fetch,
-    ...options,
-  });
   try {
-    await use(server);
+    await world.withServer({ mcp: mcp.fetch, ...options }, use);
   } finally {
     await mcp.close();
-    await server.stop();
   }
-}
-
-function headersOf(caller: Caller): Record<string, string> {
-  return { authorization: `Bearer ${world.tokens[caller]}`, "content-type": "application/json" };
 }
 
 interface Problem {
@@ -79,7 +68,7 @@ describe("bodies that unpack to much more than they are", () => {
   const send = (url: string, path: string, caller: Caller, body: Uint8Array<ArrayBuffer>) =>
     fetch(url + path, {
       method: "POST",
-      headers: { ...headersOf(caller), "content-encoding": "gzip" },
+      headers: { ...world.headersOf(caller), "content-encoding": "gzip" },
       body,
     });
 
@@ -103,7 +92,9 @@ describe("bodies that unpack to much more than they are", () => {
       expect(refused.details["actual"]).toBeLessThan(200_000);
     }
     expect(process.memoryUsage().rss - before).toBeLessThan(100e6);
-    const answer = await fetch(`${world.url}/v1/search?q=x`, { headers: headersOf("stranger") });
+    const answer = await fetch(`${world.url}/v1/search?q=x`, {
+      headers: world.headersOf("stranger"),
+    });
     expect(answer.status).toBe(200);
   });
 
@@ -187,7 +178,7 @@ describe("bodies that unpack to much more than they are", () => {
   test("are left out of an import, which says so", async () => {
     const line = `{"type":"user","uuid":"u1","message":{"role":"user","content":[${"{},".repeat(400_000)}{}]}}\n`;
     const body = new Uint8Array(gzipSync(line));
-    const headers = { ...headersOf("writer"), "content-encoding": "gzip" };
+    const headers = { ...world.headersOf("writer"), "content-encoding": "gzip" };
     const path = "/v1/import?source=claude-code&path=/home/ana/x.jsonl";
     const answer = await fetch(world.url + path, { method: "POST", headers, body });
     expect(answer.status).toBe(200);
@@ -206,7 +197,7 @@ describe("bodies that unpack to much more than they are", () => {
     }));
     const answer = await fetch(`${world.url}/v1/sessions/${made.id}/messages`, {
       method: "POST",
-      headers: headersOf("stranger"),
+      headers: world.headersOf("stranger"),
       body: JSON.stringify({ messages }),
     });
     expect(answer.status).toBe(201);
@@ -229,7 +220,8 @@ describe("work in progress", () => {
     await withServer({ requireToken: true, budget }, async ({ url }) => {
       const slow = [hold(url, "writer"), hold(url, "writer")];
       await Promise.all(slow.map(({ begun }) => begun));
-      const ask = (caller: Caller) => fetch(`${url}/v1/sessions`, { headers: headersOf(caller) });
+      const ask = (caller: Caller) =>
+        fetch(`${url}/v1/sessions`, { headers: world.headersOf(caller) });
       await expect.poll(async () => (await ask("reader")).status, { interval: 20 }).toBe(429);
       const refused = await problemOf(await ask("reader"));
       expect(refused).toMatchObject({ status: 429, code: "rate_limited", retryAfter: "1" });
@@ -265,7 +257,7 @@ describe("work in progress", () => {
 
 /** A request whose body is begun and not ended. */
 function hold(url: string, caller: Caller): { begun: Promise<void>; end(): void } {
-  const headers = { ...headersOf(caller), "content-length": "1000" };
+  const headers = { ...world.headersOf(caller), "content-length": "1000" };
   const sent = httpRequest(`${url}/v1/search`, { method: "POST", headers });
   sent.on("error", () => undefined);
   const begun = new Promise<void>((resolve) => sent.write("{", () => resolve()));
@@ -281,7 +273,7 @@ describe("bodies that trickle", () => {
     await withServer({ requireToken: true, bodyPatienceMs: 100 }, async ({ url }) => {
       const sent = httpRequest(`${url}/v1/search`, {
         method: "POST",
-        headers: { ...headersOf("reader"), ...headers },
+        headers: { ...world.headersOf("reader"), ...headers },
       });
       const answered = new Promise<number>((resolve, reject) => {
         sent.on("response", (response) => {
@@ -324,7 +316,7 @@ describe("searches of one connection", () => {
   test("of other connections do not disturb each other", async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
-        fetch(`${world.url}/v1/search?q=word${i}`, { headers: headersOf("reader") }),
+        fetch(`${world.url}/v1/search?q=word${i}`, { headers: world.headersOf("reader") }),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));

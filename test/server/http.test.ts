@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_REQUEST_BYTES } from "../../src/model/limits.ts";
 import { toLogLine } from "../../src/server/log.ts";
-import { openServer, type RunningServer } from "../../src/server/serve.ts";
+import { openServer } from "../../src/server/serve.ts";
 import { request, slowRequest } from "./raw-request.ts";
 import { type Caller, createWorld, MARKER, type World } from "./world.ts";
 
@@ -266,20 +266,8 @@ describe("requests", () => {
 });
 
 describe("a server of other settings", () => {
-  async function withServer(
-    options: Omit<Parameters<typeof openServer>[1], "version">,
-    use: (server: RunningServer) => Promise<void>,
-  ): Promise<void> {
-    const server = await openServer(world.engine, { version: "0.0.0", port: 0, ...options });
-    try {
-      await use(server);
-    } finally {
-      await server.stop();
-    }
-  }
-
   test("limits how often somebody may ask, each for itself", async () => {
-    await withServer(
+    await world.withServer(
       { requireToken: true, rateLimit: { perSecond: 0.1, burst: 3 } },
       async ({ url }) => {
         const send = (caller: Caller) =>
@@ -298,7 +286,7 @@ describe("a server of other settings", () => {
   });
 
   test("lets pages of named origins call, and nobody else's", async () => {
-    await withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
+    await world.withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
       const headers = { origin: "https://app.example" };
       const answer = await fetch(`${url}/v1/sessions`, { headers });
       expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example");
@@ -320,7 +308,7 @@ describe("a server of other settings", () => {
   });
 
   test("lets this machine in without a token, as the tenant that the host has named", async () => {
-    await withServer({ tenant: "other" }, async ({ url }) => {
+    await world.withServer({ tenant: "other" }, async ({ url }) => {
       const { sessions } = (await (await fetch(`${url}/v1/sessions`)).json()) as {
         sessions: { tenant: string }[];
       };
@@ -329,13 +317,13 @@ describe("a server of other settings", () => {
   });
 
   test("needs tokens off loopback, whoever calls", async () => {
-    await withServer({ host: "0.0.0.0" }, async ({ port }) => {
+    await world.withServer({ host: "0.0.0.0" }, async ({ port }) => {
       expect((await fetch(`http://127.0.0.1:${port}/v1/sessions`)).status).toBe(401);
     });
   });
 
   test("says what is wrong with a port that is taken", async () => {
-    await withServer({}, async ({ port }) => {
+    await world.withServer({}, async ({ port }) => {
       const second = openServer(world.engine, { version: "0.0.0", port });
       await expect(second).rejects.toMatchObject({ code: "invalid_input" });
     });

@@ -6,7 +6,7 @@
 
 import { type Engine, open } from "../../src/index.ts";
 import type { AccessScope } from "../../src/model/access.ts";
-import { openServer, type RunningServer } from "../../src/server/serve.ts";
+import { openServer, type RunningServer, type ServerOptions } from "../../src/server/serve.ts";
 
 export const MARKER = "quizzaciously";
 
@@ -17,6 +17,13 @@ export interface World {
   readonly tokens: Readonly<Record<Caller, string>>;
   /** Ids of the first tenant's things. */
   readonly ids: Readonly<Record<string, string>>;
+  /** The headers of a caller who sends JSON. */
+  headersOf(caller: Caller): Record<string, string>;
+  /** Serves the same store with other options for as long as `use` runs. */
+  withServer(
+    options: Partial<ServerOptions>,
+    use: (server: RunningServer) => Promise<void>,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,6 +50,18 @@ export async function createWorld(address = ":memory:"): Promise<World> {
   await fill(engine, "other", "ordinary");
   return {
     ...{ engine, server, url: server.url, tokens, ids },
+    headersOf: (caller) => ({
+      authorization: `Bearer ${tokens[caller]}`,
+      "content-type": "application/json",
+    }),
+    withServer: async (options, use) => {
+      const other = await openServer(engine, { version: "0.0.0", port: 0, ...options });
+      try {
+        await use(other);
+      } finally {
+        await other.stop();
+      }
+    },
     close: async () => {
       await server.stop();
       await engine.close();
