@@ -219,6 +219,37 @@ export class RemoteTenant implements TenantApi {
     });
   }
 
+  async putOriginal(workstation: string, update: OriginalUpdate): Promise<boolean> {
+    const { kept } = await this.connection.call<{ readonly kept: boolean }>({
+      // The same parts twice are the same parts.
+      ...{ method: "PUT", path: "/v1/ingest/originals", repeatable: true },
+      body: toWireOriginalUpdate(workstation, update),
+    });
+    return kept;
+  }
+
+  async listOriginals(input: ListOriginalsInput = {}): Promise<readonly Original[]> {
+    const { originals } = await this.connection.call<{
+      readonly originals: readonly WireOriginal[];
+    }>({
+      ...{ method: "POST", path: "/v1/ingest/originals/find", repeatable: true },
+      body: toBody(input),
+    });
+    return originals.map(fromWireOriginal);
+  }
+
+  async readOriginalPart(
+    workstation: string,
+    path: string,
+    start: number,
+  ): Promise<Uint8Array | undefined> {
+    const { bytes } = await this.connection.call<{ readonly bytes: string | null }>({
+      ...{ method: "POST", path: "/v1/ingest/originals/read", repeatable: true },
+      body: toBody({ workstation, path, start }),
+    });
+    return bytes === null ? undefined : fromBase64(bytes);
+  }
+
   compactConversation(sessionId: string, input: CompactInput = {}): Promise<CompactionResult> {
     return compact(this.connection, sessionId, input);
   }

@@ -17,6 +17,7 @@ import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
+import type { Original, OriginalUpdate } from "../store/original.ts";
 import type {
   Quota,
   SessionFilter,
@@ -53,6 +54,7 @@ import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
+import { type ListOriginalsInput, listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
 import type { Scope } from "./scope.ts";
 import {
   type SearchInput,
@@ -226,6 +228,24 @@ export class TenantEngine {
     for (const { path } of files) checkName(path, "path", MAX_PATH_BYTES);
     checkName(workstation, "workstation");
     await this.scope.store.putIngestedFiles(this.tenant, workstation, files, this.scope.now());
+  }
+
+  /** False if a session of the file has a retention under which content is erased. */
+  putOriginal(workstation: string, update: OriginalUpdate): Promise<boolean> {
+    return putOriginal(this.scope, workstation, update);
+  }
+
+  /** Ingested files whose bytes are kept, by workstation and path. */
+  listOriginals(input: ListOriginalsInput = {}): Promise<readonly Original[]> {
+    return listOriginals(this.scope, input);
+  }
+
+  readOriginalPart(
+    workstation: string,
+    path: string,
+    start: number,
+  ): Promise<Uint8Array | undefined> {
+    return readOriginalPart(this.scope, workstation, path, start);
   }
 
   /** As `compact` of the session. */

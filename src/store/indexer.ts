@@ -264,7 +264,7 @@ export function flushAtOf({ readOnly, indexing }: StoreOptions): number {
 /** About how many changes a write has added to the feed. */
 export function changesOf(name: keyof StoreWrites, args: readonly unknown[]): number | "many" {
   if (name === "forkSession") return "many";
-  if (name === "putIngestedFiles") return 0;
+  if (name === "putIngestedFiles" || name === "putOriginal") return 0;
   if (name !== "append") return 1;
   const { entries, isHistory } = args[1] as AppendRequest;
   if (isHistory) return entries.length;

@@ -25,6 +25,7 @@ import type {
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type { IngestedFile } from "./ingested-file.ts";
+import type { Original, OriginalQuery, OriginalUpdate } from "./original.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -133,6 +134,17 @@ export interface StoreWrites {
     now: number,
   ): Promise<void>;
 
+  /**
+   * Keeps bytes of an ingested file. False, and nothing is kept, if a session of the file has a
+   * retention under which content is erased. `session_not_found` for a session that is not there.
+   */
+  putOriginal(
+    tenant: string,
+    workstation: string,
+    update: OriginalUpdate,
+    now: number,
+  ): Promise<boolean>;
+
   setQuota(tenant: string, quota: Quota, now: number, by?: ChangeAuthor): Promise<void>;
 
   /** A row of the feed for what leaves no other one. */
@@ -190,6 +202,14 @@ export interface StoreReads {
     paths: readonly string[],
     withState?: boolean,
   ): Promise<readonly IngestedFile[]>;
+  /** `session_not_found` for the originals of a session that is not there. */
+  listOriginals(tenant: string, query: OriginalQuery): Promise<readonly Original[]>;
+  readOriginalPart(
+    tenant: string,
+    workstation: string,
+    path: string,
+    start: number,
+  ): Promise<Uint8Array | undefined>;
 
   /**
    * `session_not_found` or, for an unknown leaf or entry, `entry_not_found`. `store_corrupt` if one of

@@ -26,6 +26,7 @@ import { normalizeBlock } from "../../transcript/normalize.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
+import { ORIGINAL_ROUTES } from "./originals.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import { count, counts, jsonObject, key, path, sessionParams, time } from "../schemas/common.ts";
 import {
@@ -89,6 +90,7 @@ export const INGEST_ROUTES: readonly Route[] = [
     handle: ({ tenant }, { body: { workstation, files } }) =>
       tenant.putIngestedFiles(workstation, files.map(fromWireIngestedFile)),
   }),
+  ...ORIGINAL_ROUTES,
 ];
 
 async function importLines({

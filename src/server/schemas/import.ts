@@ -8,8 +8,10 @@ import type {
   WireSessionHead,
 } from "../../api/imported-session.ts";
 import type { WireIngestedFile } from "../../api/ingested-file.ts";
+import type { WireOriginalUpdate } from "../../api/original.ts";
 import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
 import { count, counts, jsonObject, key, path, time } from "./common.ts";
 import { usage } from "./session.ts";
 
@@ -102,3 +104,31 @@ export const ingestedFile: z.ZodType<WireIngestedFile> = z
 export const ingestedFiles: z.ZodType = z
   .object({ files: z.array(ingestedFile) })
   .meta({ id: "IngestedFileList" });
+
+const originalFacts = {
+  ...{ workstation: key, path, source: key, reader: count, size: count, mtime_us: count },
+  session_ids: z.array(key).max(MAX_PAGE),
+};
+
+export const originalUpdate: z.ZodType<WireOriginalUpdate> = z.strictObject({
+  ...originalFacts,
+  from: count.meta({ description: "Stored parts that start here or later are replaced." }),
+  parts: z.array(
+    z.strictObject({
+      ...{ start: count, size: count },
+      bytes: z.base64().meta({ description: "A zstd frame with a checksum." }),
+    }),
+  ),
+});
+
+export const originals: z.ZodType = z
+  .object({
+    originals: z.array(
+      z.object({ ...originalFacts, parts: z.array(z.object({ start: count, size: count })) }),
+    ),
+  })
+  .meta({ id: "OriginalList" });
+
+export const originalPart: z.ZodType = z
+  .object({ bytes: z.base64().nullable() })
+  .meta({ id: "OriginalPart" });

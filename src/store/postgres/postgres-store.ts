@@ -35,6 +35,7 @@ import { findIngestedFiles, putIngestedFiles } from "./operations/ingested-files
 import { moveLeaf, setPinned } from "./operations/leaf.ts";
 import { dropLease, takeLease } from "./operations/leases.ts";
 import { listSessions } from "./operations/list-sessions.ts";
+import { listOriginals, putOriginal, readOriginalPart } from "./operations/originals.ts";
 import {
   addFacts,
   deleteMemory,
@@ -192,6 +193,9 @@ class PostgresStore implements Store {
   putIngestedFiles: Store["putIngestedFiles"] = (tenant, workstation, files, now) =>
     this.#db.write(tenant, (tx) => putIngestedFiles(tx, workstation, files, now));
 
+  putOriginal: Store["putOriginal"] = (tenant, workstation, update, now) =>
+    this.#db.write(tenant, (tx) => putOriginal(tx, workstation, update, now));
+
   setQuota: Store["setQuota"] = (tenant, quota, now, by) =>
     this.#write(tenant, (tx) => setQuota(tx, quota, now, by));
 
@@ -241,6 +245,12 @@ class PostgresStore implements Store {
 
   findIngestedFiles: Store["findIngestedFiles"] = (tenant, workstation, paths, withState) =>
     this.#db.read(tenant, (tx) => findIngestedFiles(tx, workstation, paths, withState));
+
+  listOriginals: Store["listOriginals"] = (tenant, query) =>
+    this.#db.read(tenant, (tx) => listOriginals(tx, query));
+
+  readOriginalPart: Store["readOriginalPart"] = (tenant, workstation, path, start) =>
+    this.#db.read(tenant, (tx) => readOriginalPart(tx, workstation, path, start));
 
   readEntries: Store["readEntries"] = (tenant, query) =>
     this.#db.read(tenant, (tx) => readEntries(tx, query));

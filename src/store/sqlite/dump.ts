@@ -16,7 +16,8 @@ import { renewEpoch } from "./sqlite-schema.ts";
 
 const BATCH_ROWS = 500;
 
-/** A payload may have megabytes. */
+/** Rows of these may have megabytes. */
+const LARGE: readonly TableName[] = ["blobs", "original_parts"];
 const BATCH_BLOBS = 16;
 
 /**
@@ -142,7 +143,7 @@ function columnsOf(db: SqliteConnection, table: TableName): string[] {
 function* allBatches(db: SqliteConnection): Generator<RowBatch> {
   for (const table of TABLES) {
     const rows = readAll(db, table);
-    const size = table === "blobs" ? BATCH_BLOBS : BATCH_ROWS;
+    const size = LARGE.includes(table) ? BATCH_BLOBS : BATCH_ROWS;
     for (const batch of batches(rows, size)) yield { table, rows: batch };
   }
 }

@@ -11,6 +11,7 @@ import type { Transaction } from "../transaction.ts";
 import { releasePayloads } from "./blobs.ts";
 import { writeFeed } from "./feed.ts";
 import { lockQuestion } from "./session-state.ts";
+import { dropOriginals } from "./originals.ts";
 import { dropStreams } from "./streams.ts";
 
 const SQL = statements("delete_session", {
@@ -112,6 +113,7 @@ async function purge(
 
   await releasePayloads(tx, session);
   dropStreams(tx, session);
+  dropOriginals(tx, session);
   for (const deletion of DELETIONS) tx.defer(deletion, tx.tenant, session);
   const { originKey, entryCount, digest } = tombstone;
   tx.defer(SQL.insertTombstone, tx.tenant, session, id, originKey, entryCount, digest, reason, now);

@@ -12,6 +12,7 @@ import type { Transaction } from "../transaction.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
 import { ENTRY_COLUMNS } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
+import { dropOriginals } from "./originals.ts";
 import { lockQuestion, toState } from "./session-state.ts";
 
 const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
@@ -61,6 +62,7 @@ export async function eraseContent(tx: Transaction, request: EraseRequest): Prom
   const plan = planErase(request, entries, Number(newest?.[0]?.["sequence"] ?? 0));
   if (appliedThrough !== undefined) tx.defer(SQL.setApplied, tx.tenant, number, appliedThrough);
   if (plan === undefined) return { erased: 0 };
+  dropOriginals(tx, number);
   await carryOut(tx, number, plan, request.now);
   return { erased: plan.rows.length };
 }

@@ -12,6 +12,7 @@ import { statements } from "../sqlite-statements.ts";
 import { releasePayloads } from "./blobs.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
 import { keepFeedRows } from "./feed-rows.ts";
+import { dropOriginals } from "./originals.ts";
 import { sessionNumber } from "./sessions.ts";
 import { dropStreams } from "./streams.ts";
 
@@ -63,6 +64,7 @@ export function deleteSession(
 
   releasePayloads(db, tenant, session);
   dropStreams(db, tenant, session);
+  dropOriginals(db, tenant, session);
   db.run(SQL.forgetFile, tenant, session);
   const feed = planFeed(db, tenant, [sessionDeleted(tombstone, by)]);
   keepFeedRows(db, tenant, { number: session, id }, feed.tenant.rowBeforeFeed);

@@ -14,6 +14,7 @@ import { statements } from "../sqlite-statements.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
 import { ENTRY_COLUMNS } from "./entry-columns.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
+import { dropOriginals } from "./originals.ts";
 import { sessionNumber } from "./sessions.ts";
 
 const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
@@ -64,6 +65,7 @@ export function eraseContent(
   const plan = planErase(request, entries, Number(newest ?? 0));
   if (appliedThrough !== undefined) db.run(SQL.setApplied, appliedThrough, tenant, session);
   if (plan === undefined) return { erased: 0 };
+  dropOriginals(db, tenant, session);
 
   const facts = plan.ids.flatMap((id) => db.all(SQL.factsOf, tenant, id));
   const changes = facts.map((row) => {

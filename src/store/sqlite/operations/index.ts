@@ -27,6 +27,7 @@ import {
   retireFact,
 } from "./notes.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
+import { listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
 import {
   deleteRoute,
   findRoute,
@@ -73,6 +74,7 @@ export const WRITES: Operations<StoreWrites> = {
   addFacts,
   retireFact,
   putIngestedFiles,
+  putOriginal,
   setQuota,
   noteAct,
   createToken,
@@ -96,6 +98,8 @@ export const READS: Operations<StoreReads> & {
   findTombstone,
   findTombstoneByOrigin,
   findIngestedFiles,
+  listOriginals,
+  readOriginalPart,
   readEntries,
   findEntries,
   findUsage,
