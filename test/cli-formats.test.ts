@@ -202,3 +202,26 @@ describe("export", () => {
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });
+
+describe("export --original", () => {
+  test("gives the ingested file back, byte for byte", async () => {
+    const { cli, ok, folder } = world();
+    const { files } = JSON.parse(await ok("import", PI, "--json")) as Imported;
+    const id = files[0]?.sessions[0]?.session_id ?? "";
+    expect(await ok("export", id, "--original")).toBe(readFileSync(PI, "utf8"));
+    const copy = join(folder, "copy.jsonl");
+    const told = JSON.parse(await ok("export", id, "--original", copy, "--json"));
+    expect(told).toMatchObject({ path: PI, source: "pi", size: statSync(PI).size, file: copy });
+    expect(readFileSync(copy)).toEqual(readFileSync(PI));
+    const other = await cli(["export", id, "--original", "--path", "/none"]);
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining(PI)]);
+  });
+
+  test("says why there is none", async () => {
+    const { cli, ok } = world();
+    await ok("import", CLAW, "--no-originals");
+    const { sessions } = JSON.parse(await ok("list", "--json")) as { sessions: { id: string }[] };
+    const ran = await cli(["export", sessions[0]?.id ?? "", "--original"]);
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining("--no-originals")]);
+  });
+});

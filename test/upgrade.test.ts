@@ -124,6 +124,9 @@ test.each([true, false])(
 
 /** What versions 8 and later added, and what versions 9 and 10 left to entries to tell. */
 const WITHOUT_REPOSITORY = [
+  "DROP TABLE originals",
+  "DROP TABLE original_parts",
+  "DROP TABLE original_sessions",
   "DROP TABLE packs",
   "ALTER TABLE entries DROP COLUMN pack",
   `UPDATE tenants SET (feed_position, feed_hash, entry_count, message_count, content_bytes) =

@@ -1,6 +1,6 @@
 /** The bytes of ingested files, on the wire: bytes are base64. */
 
-import type { Original, OriginalUpdate } from "../store/original.ts";
+import type { Original, OriginalUpdate } from "../store/ingested-file.ts";
 
 export interface WireOriginal {
   readonly workstation: string;

@@ -5,6 +5,9 @@ import type { Candidate } from "./find-files.ts";
 import type { FileOutcome, SessionOutcome } from "./outcome.ts";
 import type { ReadingPlan } from "./plan-reading.ts";
 
+/** A path of more bytes than a database's index takes is read each time. */
+export const MAX_REMEMBERED_PATH = 2_000;
+
 export interface Ingested {
   readonly outcome: FileOutcome;
   /** What is to be remembered of the file; undefined if it is to be tried again. */

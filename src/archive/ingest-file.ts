@@ -17,9 +17,10 @@ import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import { dropEmpty, ingestEmpty } from "./empty-file.ts";
-import type { FileInput, Ingested } from "./file-input.ts";
+import { type FileInput, type Ingested, MAX_REMEMBERED_PATH } from "./file-input.ts";
 import { type FileState, formatState, parseState } from "./file-state.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
+import { keepOriginal } from "./originals.ts";
 import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
 import { storeSession } from "./store-session.ts";
 
@@ -105,6 +106,7 @@ class Reading {
     });
     const sessions: SessionOutcome[] = [];
     const kept = new Set<string>();
+    let hasForgotten = false;
     let last = isRest ? (earlier.last ?? null) : null;
     let key: string | undefined;
     let index = 0;
@@ -126,10 +128,12 @@ class Reading {
       last = end;
       key = own;
       if (stored.sessionId !== null) kept.add(stored.sessionId);
+      hasForgotten ||= stored.forgotten;
       this.#input.onSession(source.name, stored);
       if (sessions.length < KEPT_SESSIONS) sessions.push(stored);
     }
     if (earlier.empty !== undefined) await dropEmpty(this.#setting, earlier.empty, kept);
+    if (!hasForgotten) await this.#keepOriginal(source, [...kept], isRest);
     const reader = transcript.state?.();
     const isDatabase = source.container === "database";
     const state: FileState = {
@@ -149,6 +153,27 @@ class Reading {
         ...(transcript.isPostponed?.() ? { mtimeUs: 0 } : {}),
       },
     };
+  }
+
+  /**
+   * A database changes in place, and a session in many small files is no file: of these nothing is
+   * kept. The caller leaves out a file with a session that was forgotten: its bytes would bring it back.
+   */
+  async #keepOriginal(
+    source: TranscriptSource,
+    sessionIds: readonly string[],
+    isRest: boolean,
+  ): Promise<void> {
+    const { tenant, workstation, originals, dryRun } = this.#setting;
+    const { path } = this.#file;
+    if (!originals || dryRun || source.container === "database" || source.companions) return;
+    if (sessionIds.length === 0) return;
+    if (Buffer.byteLength(path) > MAX_REMEMBERED_PATH) return;
+    await keepOriginal(tenant, this.#file, {
+      ...{ workstation, source: source.name, reader: source.version ?? 1 },
+      sessionIds,
+      unchanged: isRest && this.#file.isPlain ? (this.#input.known?.offset ?? 0) : 0,
+    });
   }
 
   async #recognise(): Promise<TranscriptSource | undefined> {

@@ -8,6 +8,7 @@
 
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { addSums, type FileSum, sumBeside } from "./companions.ts";
+import { MAX_REMEMBERED_PATH } from "./file-input.ts";
 import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
@@ -28,9 +29,6 @@ export interface RunHandlers {
 
 /** Files whose records are written together. */
 const RECORDS = 64;
-
-/** A path of more bytes than a database's index takes is read each time. */
-const MAX_REMEMBERED_PATH = 2_000;
 
 /** `unchanged` plans are counted and not handed on. */
 export async function ingestFiles(

@@ -22,6 +22,8 @@ export interface IngestOptions {
   readonly force?: boolean;
   /** Counts what would be stored, and stores nothing. */
   readonly dryRun?: boolean;
+  /** Whether the bytes of what is read are kept; true if left out. */
+  readonly originals?: boolean;
   /** The formats that are known: all of ours if left out. */
   readonly sources?: readonly TranscriptSource[];
 }
@@ -35,6 +37,7 @@ export interface IngestSetting {
   readonly oversize: Oversize;
   readonly force: boolean;
   readonly dryRun: boolean;
+  readonly originals: boolean;
   readonly git: GitLookup;
   /** Parts of one session, one after another. */
   readonly turns: Turns;
@@ -70,6 +73,7 @@ export async function createSetting(
   return {
     ...{ tenant, environment, sources, only, oversize },
     ...{ force: options.force ?? false, dryRun: options.dryRun ?? false },
+    originals: options.originals ?? !isOff(environment.variables["BACKSCROLL_ORIGINALS"]),
     workstation: await workstationId(environment),
     git: new GitLookup(),
     turns: new Turns(),
@@ -78,4 +82,8 @@ export async function createSetting(
     longLines: new Slots(1),
     unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };
+}
+
+function isOff(value: string | undefined): boolean {
+  return ["0", "off", "false", "no"].includes((value ?? "").toLowerCase());
 }

@@ -18,7 +18,7 @@ export class Terminal {
   }
 
   /** Waits when the reader is slower than we are, so that a large export takes no memory. */
-  write(text: string): Promise<void> {
+  write(text: string | Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
     });

@@ -193,6 +193,23 @@ describe("a tenant over the network", () => {
     expect(await engine.findIngestedFiles("laptop", [file.path])).toEqual([file]);
   });
 
+  test("keeps the bytes of files", async () => {
+    const { engine, remote } = await serveStore();
+    const session = await engine.createSession({ agent: "a", createdBy: "b" });
+    const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
+    const update = {
+      ...{ path: "/p/ö.jsonl", source: "pi", reader: 1, size: 256, mtimeUs: 5, from: 0 },
+      ...{ sessionIds: [session.id], parts: [{ start: 0, size: 256, bytes }] },
+    };
+    expect(await remote.originals.put("laptop", update)).toBe(true);
+    const listed = await remote.originals.list({ sessionId: session.id });
+    expect(listed).toEqual(await engine.originals.list());
+    expect(listed).toMatchObject([{ workstation: "laptop", parts: [{ start: 0, size: 256 }] }]);
+    const read = await remote.originals.readPart("laptop", "/p/ö.jsonl", 0);
+    expect(Buffer.from(read ?? [])).toEqual(Buffer.from(bytes));
+    expect(await remote.originals.readPart("laptop", "/p/ö.jsonl", 1)).toBeUndefined();
+  });
+
   test("pages through the feed, also of a session that was deleted", async () => {
     const { engine, remote } = await serveStore();
     const session = await remote.createSession({ agent: "coder", createdBy: "ana" });

@@ -64,6 +64,7 @@ import { compact } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
+import { RemoteOriginals } from "./remote-originals.ts";
 import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
 import { at, keyHeader, toBody, toQuery, toTimes } from "./request.ts";
@@ -76,6 +77,10 @@ export class RemoteTenant implements TenantApi {
   constructor(connection: Connection, tenant: string) {
     this.connection = connection;
     this.tenant = tenant;
+  }
+
+  get originals(): RemoteOriginals {
+    return new RemoteOriginals(this.connection);
   }
 
   get routes(): RemoteRoutes {
@@ -217,37 +222,6 @@ export class RemoteTenant implements TenantApi {
       ...{ method: "PUT", path: "/v1/ingest/files", repeatable: true },
       body: toBody({ workstation, files: files.map(toWireIngestedFile) }),
     });
-  }
-
-  async putOriginal(workstation: string, update: OriginalUpdate): Promise<boolean> {
-    const { kept } = await this.connection.call<{ readonly kept: boolean }>({
-      // The same parts twice are the same parts.
-      ...{ method: "PUT", path: "/v1/ingest/originals", repeatable: true },
-      body: toWireOriginalUpdate(workstation, update),
-    });
-    return kept;
-  }
-
-  async listOriginals(input: ListOriginalsInput = {}): Promise<readonly Original[]> {
-    const { originals } = await this.connection.call<{
-      readonly originals: readonly WireOriginal[];
-    }>({
-      ...{ method: "POST", path: "/v1/ingest/originals/find", repeatable: true },
-      body: toBody(input),
-    });
-    return originals.map(fromWireOriginal);
-  }
-
-  async readOriginalPart(
-    workstation: string,
-    path: string,
-    start: number,
-  ): Promise<Uint8Array | undefined> {
-    const { bytes } = await this.connection.call<{ readonly bytes: string | null }>({
-      ...{ method: "POST", path: "/v1/ingest/originals/read", repeatable: true },
-      body: toBody({ workstation, path, start }),
-    });
-    return bytes === null ? undefined : fromBase64(bytes);
   }
 
   compactConversation(sessionId: string, input: CompactInput = {}): Promise<CompactionResult> {

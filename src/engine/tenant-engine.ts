@@ -17,7 +17,6 @@ import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type { Original, OriginalUpdate } from "../store/original.ts";
 import type {
   Quota,
   SessionFilter,
@@ -42,6 +41,7 @@ import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
 import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
+import { Originals } from "./import/originals.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
@@ -54,7 +54,6 @@ import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
-import { type ListOriginalsInput, listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
 import type { Scope } from "./scope.ts";
 import {
   type SearchInput,
@@ -110,6 +109,11 @@ export class TenantEngine {
   }
 
   /** Session keys, and the session that each leads to now. */
+  /** The bytes of ingested files. */
+  get originals(): Originals {
+    return new Originals(this.scope);
+  }
+
   get routes(): Routes {
     return new Routes(this.scope);
   }
@@ -228,24 +232,6 @@ export class TenantEngine {
     for (const { path } of files) checkName(path, "path", MAX_PATH_BYTES);
     checkName(workstation, "workstation");
     await this.scope.store.putIngestedFiles(this.tenant, workstation, files, this.scope.now());
-  }
-
-  /** False if a session of the file has a retention under which content is erased. */
-  putOriginal(workstation: string, update: OriginalUpdate): Promise<boolean> {
-    return putOriginal(this.scope, workstation, update);
-  }
-
-  /** Ingested files whose bytes are kept, by workstation and path. */
-  listOriginals(input: ListOriginalsInput = {}): Promise<readonly Original[]> {
-    return listOriginals(this.scope, input);
-  }
-
-  readOriginalPart(
-    workstation: string,
-    path: string,
-    start: number,
-  ): Promise<Uint8Array | undefined> {
-    return readOriginalPart(this.scope, workstation, path, start);
   }
 
   /** As `compact` of the session. */

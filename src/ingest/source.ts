@@ -16,6 +16,11 @@ import type { ProblemLog } from "./problems.ts";
 export interface TranscriptSource {
   /** What users call the format, such as `pi`. */
   readonly name: string;
+  /**
+   * Of the reader; 1 if left out. It grows when the reader finds more in the same bytes, so that
+   * sessions are derived anew from the originals that are kept.
+   */
+  readonly version?: number;
   /** Where the agent keeps its files on a machine. Nothing is looked at: the places need not exist. */
   places?(environment: Environment): readonly Place[];
   /** Whether a file that begins with `head` is of this format. `head` may end anywhere. */

@@ -16,3 +16,49 @@ export interface IngestedFile {
   /** By the host's clock. */
   readonly seenAt: number;
 }
+
+/**
+ * The bytes of an ingested file, kept so that a better reader can read them again: what is known of
+ * them without the bytes.
+ */
+export interface Original {
+  readonly workstation: string;
+  readonly path: string;
+  /** The format that the file was read as. */
+  readonly source: string;
+  /** The version of the reader that derived the sessions. */
+  readonly reader: number;
+  /** Bytes of the file. */
+  readonly size: number;
+  readonly mtimeUs: number;
+  /** In order of `start`, without a gap. */
+  readonly parts: readonly OriginalRange[];
+  /** The sessions that were derived from the file. */
+  readonly sessionIds: readonly string[];
+}
+
+/** A range of the file's bytes that is compressed as one. */
+export interface OriginalRange {
+  readonly start: number;
+  readonly size: number;
+}
+
+export interface OriginalPart extends OriginalRange {
+  /** A zstd frame with a checksum. */
+  readonly bytes: Uint8Array;
+}
+
+export interface OriginalUpdate extends Omit<Original, "workstation" | "parts"> {
+  /** Stored parts that start here or later are replaced by `parts`. */
+  readonly from: number;
+  readonly parts: readonly OriginalPart[];
+}
+
+export interface OriginalQuery {
+  readonly workstation?: string;
+  readonly path?: string;
+  readonly sessionId?: string;
+  /** The last original of the page before; they are in the order of workstation and path. */
+  readonly after?: { readonly workstation: string; readonly path: string };
+  readonly limit: number;
+}

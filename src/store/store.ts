@@ -24,8 +24,7 @@ import type {
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { IndexStatus } from "./index/index-status.ts";
-import type { IngestedFile } from "./ingested-file.ts";
-import type { Original, OriginalQuery, OriginalUpdate } from "./original.ts";
+import type { IngestedFile, Original, OriginalQuery, OriginalUpdate } from "./ingested-file.ts";
 import type {
   AppendRequest,
   AppendResult,

@@ -10,7 +10,7 @@ import type { Terminal } from "../terminal.ts";
 export interface Output {
   /** Absent for standard output. */
   readonly file?: string;
-  write(text: string): Promise<void>;
+  write(text: string | Uint8Array): Promise<void>;
   /** Makes the file appear under its name. */
   finish(): Promise<void>;
   /** Leaves nothing of an output that was not finished. */

@@ -1,5 +1,6 @@
 /** What can be done within a tenant, wherever its store is: see `session-api.ts`. */
 
+import type { OriginalsApi } from "../import/originals.ts";
 import type { CreateSessionInput } from "../session-input.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import type { RoutesApi } from "./routes-api.ts";
@@ -11,6 +12,7 @@ type OwnNames =
   | "getSession"
   | "session"
   | "routes"
+  | "originals"
   | "sessionSizes"
   | "noteAct"
   | "textModel";
@@ -20,4 +22,5 @@ export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, 
   getSession(id: string): Promise<SessionApi>;
   session(id: string): SessionApi;
   readonly routes: RoutesApi;
+  readonly originals: OriginalsApi;
 }

@@ -119,6 +119,11 @@ export class TranscriptFile implements AsyncDisposable {
     return tail.length === length ? createHash("sha256").update(tail).digest() : undefined;
   }
 
+  /** Bytes of the file as it is, packed or not; fewer if it has become shorter. */
+  readRange(start: number, length: number): Promise<Uint8Array> {
+    return this.#readAt(start, length);
+  }
+
   async close(): Promise<void> {
     await this.#handle?.close();
   }

@@ -26,7 +26,6 @@ import { normalizeBlock } from "../../transcript/normalize.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
-import { ORIGINAL_ROUTES } from "./originals.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import { count, counts, jsonObject, key, path, sessionParams, time } from "../schemas/common.ts";
 import {
@@ -37,6 +36,7 @@ import {
   ingestedFiles,
 } from "../schemas/import.ts";
 import { session } from "../schemas/session.ts";
+import { ORIGINAL_ROUTES } from "./originals.ts";
 
 const MAX_FILES = 1_000;
 

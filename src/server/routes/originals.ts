@@ -8,7 +8,7 @@ import {
   type WireOriginalUpdate,
 } from "../../api/original.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import type { ListOriginalsInput } from "../../engine/originals.ts";
+import type { ListOriginalsInput } from "../../engine/import/originals.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
 import { count, key, path } from "../schemas/common.ts";
 import { originalPart, originals, originalUpdate } from "../schemas/import.ts";
@@ -25,7 +25,9 @@ export const ORIGINAL_ROUTES: readonly Route[] = [
     },
     handle: async ({ tenant }, { body }) => {
       const update = body as WireOriginalUpdate;
-      return { kept: await tenant.putOriginal(update.workstation, fromWireOriginalUpdate(update)) };
+      return {
+        kept: await tenant.originals.put(update.workstation, fromWireOriginalUpdate(update)),
+      };
     },
   }),
   defineRoute({
@@ -38,7 +40,7 @@ export const ORIGINAL_ROUTES: readonly Route[] = [
     }),
     answer: { status: 200, description: "By workstation and path.", schema: originals },
     handle: async ({ tenant }, { body }) => ({
-      originals: (await tenant.listOriginals(fromWireFields(body) as ListOriginalsInput)).map(
+      originals: (await tenant.originals.list(fromWireFields(body) as ListOriginalsInput)).map(
         toWireOriginal,
       ),
     }),
@@ -49,7 +51,7 @@ export const ORIGINAL_ROUTES: readonly Route[] = [
     body: z.strictObject({ workstation: key, path, start: count }),
     answer: { status: 200, description: "Null if there is no such part.", schema: originalPart },
     handle: async ({ tenant }, { body: { workstation, path: file, start } }) => {
-      const bytes = await tenant.readOriginalPart(workstation, file, start);
+      const bytes = await tenant.originals.readPart(workstation, file, start);
       return { bytes: bytes === undefined ? null : toBase64(bytes) };
     },
   }),

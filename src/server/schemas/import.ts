@@ -11,7 +11,6 @@ import type { WireIngestedFile } from "../../api/ingested-file.ts";
 import type { WireOriginalUpdate } from "../../api/original.ts";
 import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
-import { MAX_PAGE } from "../../model/limits.ts";
 import { count, counts, jsonObject, key, path, time } from "./common.ts";
 import { usage } from "./session.ts";
 
@@ -107,7 +106,7 @@ export const ingestedFiles: z.ZodType = z
 
 const originalFacts = {
   ...{ workstation: key, path, source: key, reader: count, size: count, mtime_us: count },
-  session_ids: z.array(key).max(MAX_PAGE),
+  session_ids: z.array(key),
 };
 
 export const originalUpdate: z.ZodType<WireOriginalUpdate> = z.strictObject({

@@ -20,7 +20,7 @@ import {
   tablesOf,
   treeOf,
 } from "./fixture.cases.ts";
-import { ingested } from "./ingest.cases.ts";
+import { ingested, original } from "./ingest.cases.ts";
 import { newRoute } from "./routes.cases.ts";
 import { newToken } from "./tokens.cases.ts";
 
@@ -217,6 +217,7 @@ export async function fillAll(store: Store, tenant = "a"): Promise<{ id: string 
   const facts = [{ ...fact, sourceEntry: ids[0] ?? "", confidence: 1 / 3, createdAt: T0 }];
   await store.addFacts(tenant, id, facts, T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
+  await store.putOriginal(tenant, "w", original("/a", { sessionIds: [id] }), T0);
   const token = newToken({ actor: "ci", actAs: "any", operator: true, expiresAt: T0 });
   await store.createToken(tenant, token);
   await store.takeLease("sweep", "me", 99_999);

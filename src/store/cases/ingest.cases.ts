@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { IngestedFile } from "../ingested-file.ts";
+import type { IngestedFile, OriginalUpdate } from "../ingested-file.ts";
 import {
   append,
   type Cases,
@@ -15,6 +15,14 @@ export function ingested(path: string, over: Partial<IngestedFile> = {}): Ingest
   return {
     ...{ path, source: "pi", size: 10, mtimeUs: 1_700_000_000_123_457, offset: 8, lines: 2 },
     ...{ tailHash: Buffer.alloc(32, 7), state: '{"last":"\\ud800"}', seenAt: T0, ...over },
+  };
+}
+
+export function original(path: string, over: Partial<OriginalUpdate> = {}): OriginalUpdate {
+  return {
+    ...{ path, source: "pi", reader: 1, size: 10, mtimeUs: 1_700_000_000_123_457 },
+    ...{ sessionIds: [], from: 0, parts: [{ start: 0, size: 10, bytes: Buffer.from("frame") }] },
+    ...over,
   };
 }
 
@@ -48,6 +56,64 @@ export function ingestCases({ store, tenant }: Cases): void {
       const patch = { origin: { key: "w:1:s", ...project } };
       await expectCode(store().updateSession(acme, first.id, patch, T0), "session_exists");
       expect(await store().findSession(acme, first.id)).toEqual(first);
+    });
+  });
+
+  describe("the bytes of ingested files", () => {
+    const part = (start: number, text: string) => ({ start, size: 10, bytes: Buffer.from(text) });
+
+    test("are kept by workstation and path, and extended", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      const sessionIds = [id];
+      const first = original("/a", { sessionIds, size: 20, parts: [part(0, "a"), part(10, "b")] });
+      expect(await store().putOriginal(acme, "w1", first, T0)).toBe(true);
+      const grown = { ...first, reader: 2, size: 30, from: 10 };
+      await store().putOriginal(
+        acme,
+        "w1",
+        { ...grown, parts: [part(10, "c"), part(20, "d")] },
+        T0,
+      );
+      await store().putOriginal(acme, "w2", original("/a"), T0);
+      const [one, other] = await store().listOriginals(acme, { limit: 9 });
+      const parts = [0, 10, 20].map((start) => ({ start, size: 10 }));
+      const { from: _, ...facts } = grown;
+      expect(one).toEqual({ ...facts, workstation: "w1", parts });
+      expect(other).toMatchObject({ workstation: "w2", sessionIds: [] });
+      for (const [start, text] of [
+        [0, "a"],
+        [10, "c"],
+        [20, "d"],
+      ] as const) {
+        const bytes = await store().readOriginalPart(acme, "w1", "/a", start);
+        expect(Buffer.from(bytes ?? []).toString()).toBe(text);
+      }
+      expect(await store().listOriginals(acme, { sessionId: id, limit: 9 })).toEqual([one]);
+      const after = { workstation: "w1", path: "/a" };
+      expect(await store().listOriginals(acme, { after, limit: 9 })).toEqual([other]);
+      expect(await store().listOriginals(acme, { path: "/b", limit: 9 })).toEqual([]);
+    });
+
+    test("go with any of the sessions that are in the file", async () => {
+      const acme = tenant();
+      const [one, two] = [await createSession(store(), acme), await createSession(store(), acme)];
+      const both = original("/a", { sessionIds: [one.id, two.id] });
+      await store().putOriginal(acme, "w", both, T0);
+      await store().putOriginal(acme, "w", original("/b", { sessionIds: [one.id] }), T0);
+      await store().deleteSession(acme, two.id, "user", T0);
+      expect(await store().listOriginals(acme, { limit: 9 })).toMatchObject([{ path: "/b" }]);
+      expect(await store().readOriginalPart(acme, "w", "/a", 0)).toBeUndefined();
+    });
+
+    test("are not kept of a session whose content is to be erased", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      const kept = original("/a", { sessionIds: [id] });
+      expect(await store().putOriginal(acme, "w", kept, T0)).toBe(true);
+      await store().updateSession(acme, id, { retention: "ephemeral" }, T0);
+      expect(await store().putOriginal(acme, "w", kept, T0)).toBe(false);
+      expect(await store().listOriginals(acme, { limit: 9 })).toEqual([]);
     });
   });
 

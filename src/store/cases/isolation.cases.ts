@@ -13,7 +13,7 @@ import {
   nextId,
   T0,
 } from "./fixture.cases.ts";
-import { ingested } from "./ingest.cases.ts";
+import { ingested, original } from "./ingest.cases.ts";
 import { newRoute } from "./routes.cases.ts";
 import { newToken } from "./tokens.cases.ts";
 import { runTrivial } from "./trivial-index.cases.ts";
@@ -107,6 +107,14 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     const own = await store.findIngestedFiles(tenant, "w", ["/a"]);
     expect(own).toMatchObject([{ size: 2 }]);
   },
+  putOriginal: async (store, tenant, { session }) => {
+    await expectCode(
+      store.putOriginal(tenant, "w", original("/a", { sessionIds: [session] }), T0),
+      "session_not_found",
+    );
+    await store.putOriginal(tenant, "w", original("/a", { size: 2, sessionIds: [] }), T0);
+    expect(await store.listOriginals(tenant, { limit: 9 })).toMatchObject([{ size: 2 }]);
+  },
   setQuota: (store, tenant) =>
     store.setQuota(tenant, { maxSessions: 99, maxEntries: 99, maxContentBytes: 99 }, T0),
   noteAct: (store, tenant) => store.noteAct(tenant, "backup", T0),
@@ -148,6 +156,15 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect(await store.findTombstoneByOrigin(tenant, "deleted origin")).toBeUndefined(),
   findIngestedFiles: async (store, tenant) =>
     expect(await store.findIngestedFiles(tenant, "w", ["/a"])).toEqual([]),
+  listOriginals: async (store, tenant, { session }) => {
+    expect(await store.listOriginals(tenant, { limit: 9 })).toEqual([]);
+    await expectCode(
+      store.listOriginals(tenant, { sessionId: session, limit: 9 }),
+      "session_not_found",
+    );
+  },
+  readOriginalPart: async (store, tenant) =>
+    expect(await store.readOriginalPart(tenant, "w", "/a", 0)).toBeUndefined(),
   readEntries: async (store, tenant, { session, entry }) => {
     await expectCode(messagesOf(store, tenant, session), "session_not_found");
     const own = await createSession(store, tenant);
@@ -254,6 +271,8 @@ export function isolationCases({ store, tenant }: Cases): void {
       await store().listFacts(acme, session, undefined, 10, true),
       await changesOf(store(), acme),
       await store().findIngestedFiles(acme, "w", ["/a"]),
+      await store().listOriginals(acme, { limit: 9 }),
+      await store().readOriginalPart(acme, "w", "/a", 0),
       await store().listTokens(acme, undefined, 10),
       await store().listRoutes(acme, undefined, 10),
     ];
@@ -278,6 +297,7 @@ async function fill(store: Store, tenant: string): Promise<Foreign> {
   await createSession(store, tenant, { id: "deleted", origin: { key: "deleted origin" } });
   await store.deleteSession(tenant, "deleted", "user", T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
+  await store.putOriginal(tenant, "w", original("/a", { sessionIds: [id] }), T0);
   const token = await store.createToken(tenant, newToken());
   const { key } = await store.putRoute(tenant, newRoute({ sessionId: id }));
   return { session: id, entry, stream: opened.id, fact: fact.id, token: token.id, key };

@@ -35,7 +35,6 @@ import { findIngestedFiles, putIngestedFiles } from "./operations/ingested-files
 import { moveLeaf, setPinned } from "./operations/leaf.ts";
 import { dropLease, takeLease } from "./operations/leases.ts";
 import { listSessions } from "./operations/list-sessions.ts";
-import { listOriginals, putOriginal, readOriginalPart } from "./operations/originals.ts";
 import {
   addFacts,
   deleteMemory,
@@ -46,6 +45,7 @@ import {
   putMemory,
   retireFact,
 } from "./operations/notes.ts";
+import { listOriginals, putOriginal, readOriginalPart } from "./operations/originals.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./operations/read-entries.ts";
 import {
   deleteRoute,

@@ -1,15 +1,11 @@
 /** From rows of `originals` to what the port gives out. */
 
-import type { Original, OriginalRange } from "../original.ts";
+import type { Original, OriginalRange } from "../ingested-file.ts";
 import type { Row } from "../records.ts";
 
 export const ORIGINAL_COLUMNS = "o.workstation, o.path, o.source, o.reader, o.size, o.mtime";
 
-export function toOriginal(
-  row: Row,
-  parts: readonly Row[],
-  sessions: readonly Row[],
-): Original {
+export function toOriginal(row: Row, parts: readonly Row[], sessions: readonly Row[]): Original {
   return {
     workstation: String(row["workstation"]),
     path: String(row["path"]),

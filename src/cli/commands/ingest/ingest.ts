@@ -47,6 +47,10 @@ export const ingestCommand: Command = defineCommand({
       type: "boolean",
       help: "Read unchanged files, too, and store again what was forgotten of files that are named.",
     },
+    "no-originals": {
+      type: "boolean",
+      help: "Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off).",
+    },
     "dry-run": { type: "boolean", help: "Say what would be stored, and store nothing." },
   },
   examples: ["ingest", "ingest session.jsonl --dry-run --json"],
@@ -59,6 +63,7 @@ export const ingestCommand: Command = defineCommand({
     const input: IngestInput = {
       environment: thisMachine(),
       ...given({ source, oversize: toChoice(options.oversize, OVERSIZE, "--oversize") }),
+      ...(options["no-originals"] ? { originals: false } : {}),
       ...{ force: options.force ?? false, dryRun: options["dry-run"] ?? false },
       ...(args.PATH === undefined || args.PATH.length === 0 ? {} : { paths: args.PATH }),
     };

@@ -20,6 +20,10 @@ export const watchCommand: Command = defineCommand({
       value: "HOW",
       help: "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
     },
+    "no-originals": {
+      type: "boolean",
+      help: "Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off).",
+    },
   },
   examples: ["watch"],
   run: (context, _args, options) =>
@@ -42,6 +46,7 @@ export const watchCommand: Command = defineCommand({
               source: options.source,
               oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),
             }),
+            ...(options["no-originals"] ? { originals: false } : {}),
             onReady: (folders) =>
               void say(`Watching ${counted(folders, "folder")}; Ctrl-C ends it.`),
             onOutcome: (outcome) => {

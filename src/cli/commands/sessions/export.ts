@@ -12,6 +12,7 @@ import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
 import { withStore } from "../../store.ts";
+import { exportOriginal } from "../../transfer/export-original.ts";
 import { openOutput } from "../../transfer/output-file.ts";
 import { given } from "../../values.ts";
 
@@ -19,7 +20,7 @@ export const exportSessions: Command = defineCommand({
   name: "export",
   summary: "Write a session in another format, or everything as JSON lines.",
   details:
-    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session and --format: a file for other agents, or a page for people; what the format cannot hold is counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. For a copy that can be restored, use backup, which masks nothing.',
+    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session and --format: a file for other agents, or a page for people; what the format cannot hold is counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. For a copy that can be restored, use backup, which masks nothing. With --original: the transcript that the session was ingested from.',
   arguments: [
     { name: "SESSION", optional: true, help: "The session's id; left out with --all." },
     {
@@ -41,6 +42,15 @@ export const exportSessions: Command = defineCommand({
     },
     leaf: { type: "string", value: "ENTRY", help: "The path to this entry, and no other branch." },
     raw: { type: "boolean", help: "Keep secrets as they were written." },
+    original: {
+      type: "boolean",
+      help: "The file that the session was ingested from, byte for byte and unmasked.",
+    },
+    path: {
+      type: "string",
+      value: "PATH",
+      help: "With --original: which file, if the session was ingested from several.",
+    },
   },
   examples: [
     "export --all sessions.jsonl",
@@ -49,6 +59,16 @@ export const exportSessions: Command = defineCommand({
     "export 01JZ8Q4V7N --format html page.html",
   ],
   run: (context, args, options) => {
+    if (options.original) {
+      for (const name of ["all", "format", "leaf", "full", "raw"] as const) {
+        if (options[name] !== undefined) {
+          throw usageError(`--original gives the file as it was, without --${name}`, `--${name}`);
+        }
+      }
+      if (args.SESSION === undefined) throw usageError("--original needs a session", "SESSION");
+      return exportOriginal(context, args.SESSION, options.path, args.FILE);
+    }
+    if (options.path !== undefined) throw usageError("--path is for --original", "--path");
     if (options.all) {
       for (const name of ["format", "leaf", "full"] as const) {
         if (options[name] !== undefined) {

@@ -10,8 +10,8 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { releasePayloads } from "./blobs.ts";
 import { writeFeed } from "./feed.ts";
-import { lockQuestion } from "./session-state.ts";
 import { dropOriginals } from "./originals.ts";
+import { lockQuestion } from "./session-state.ts";
 import { dropStreams } from "./streams.ts";
 
 const SQL = statements("delete_session", {

@@ -1,6 +1,6 @@
 /** The bytes of ingested files. */
 
-import type { Original, OriginalQuery, OriginalUpdate } from "../../original.ts";
+import type { Original, OriginalQuery, OriginalUpdate } from "../../ingested-file.ts";
 import type { Row } from "../../records.ts";
 import { ORIGINAL_COLUMNS, toOriginal } from "../../rows/original-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";

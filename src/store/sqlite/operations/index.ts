@@ -26,8 +26,8 @@ import {
   putMemory,
   retireFact,
 } from "./notes.ts";
-import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
+import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
 import {
   deleteRoute,
   findRoute,

@@ -1,6 +1,6 @@
 /** The bytes of ingested files. */
 
-import type { Original, OriginalQuery, OriginalUpdate } from "../../original.ts";
+import type { Original, OriginalQuery, OriginalUpdate } from "../../ingested-file.ts";
 import { ORIGINAL_COLUMNS, toOriginal } from "../../rows/original-row.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -74,15 +74,16 @@ export function listOriginals(
   { workstation, path, sessionId, after, limit }: OriginalQuery,
 ): Original[] {
   const tenant = findTenant(db, name);
+  const session = sessionId === undefined ? undefined : sessionNumber(db, tenant, sessionId);
   if (tenant === undefined) return [];
   const values = [
     ...[tenant, workstation ?? null, path ?? null],
     ...[after?.workstation ?? null, after?.path ?? null, limit],
   ];
   const rows =
-    sessionId === undefined
+    session === undefined
       ? db.all(SQL.list, ...values)
-      : db.all(SQL.listOfSession, ...values, sessionNumber(db, tenant, sessionId));
+      : db.all(SQL.listOfSession, ...values, session);
   return rows.map((row) => withParts(db, tenant, row));
 }
 

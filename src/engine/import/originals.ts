@@ -1,0 +1,54 @@
+/** The bytes of ingested files: the engine keeps them; what they mean is the archive's. */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { checkName } from "../../model/ids.ts";
+import { MAX_BATCH_BYTES, MAX_PATH_BYTES } from "../../model/limits.ts";
+import type { Original, OriginalQuery, OriginalUpdate } from "../../store/ingested-file.ts";
+import { checkKey, checkLimit } from "../check.ts";
+import type { Scope } from "../scope.ts";
+
+export type ListOriginalsInput = Partial<OriginalQuery>;
+
+export class Originals {
+  readonly #scope: Scope;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+  }
+
+  /** False if a session of the file has a retention under which content is erased. */
+  async put(workstation: string, update: OriginalUpdate): Promise<boolean> {
+    checkName(workstation, "workstation");
+    checkName(update.path, "path", MAX_PATH_BYTES);
+    const bytes = update.parts.reduce((sum, part) => sum + part.bytes.length, 0);
+    if (bytes > MAX_BATCH_BYTES) {
+      throw new BackscrollError(
+        "too_large",
+        `parts holds ${bytes} bytes; at most ${MAX_BATCH_BYTES} are stored at once: store the parts one by one`,
+        { details: { field: "parts", limit: MAX_BATCH_BYTES, unit: "bytes" } },
+      );
+    }
+    const { store, tenant, now } = this.#scope;
+    return store.putOriginal(tenant, workstation, update, now());
+  }
+
+  /** By workstation and path. `session_not_found` for the files of a session that is not there. */
+  async list({ limit, ...query }: ListOriginalsInput = {}): Promise<readonly Original[]> {
+    const { store, tenant } = this.#scope;
+    return store.listOriginals(tenant, { ...query, limit: checkLimit(limit) });
+  }
+
+  /** The zstd frame of the part that starts there. */
+  async readPart(
+    workstation: string,
+    path: string,
+    start: number,
+  ): Promise<Uint8Array | undefined> {
+    const { store, tenant } = this.#scope;
+    const key = [checkKey(workstation, "workstation"), checkKey(path, "path")] as const;
+    return store.readOriginalPart(tenant, ...key, start);
+  }
+}
+
+/** The same, wherever the store is. */
+export type OriginalsApi = Pick<Originals, keyof Originals>;
