@@ -1,6 +1,5 @@
 /** Bytes of transcripts as zstd frames with a checksum. */
 
-import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 
 /**
@@ -14,11 +13,13 @@ const PARAMS = {
   [constants.ZSTD_c_checksumFlag]: 1,
 };
 
-const compress = promisify(zstdCompress);
-
 /** On a thread of the pool. */
 export function compressFrame(bytes: Uint8Array): Promise<Uint8Array> {
-  return compress(bytes, { params: PARAMS });
+  return new Promise((resolve, reject) => {
+    zstdCompress(bytes, { params: PARAMS }, (error, frame) =>
+      error ? reject(error) : resolve(frame),
+    );
+  });
 }
 
 /** Undefined if the frame is damaged, or holds more than `maxBytes`. */
