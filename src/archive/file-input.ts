@@ -1,5 +1,6 @@
 /** What a file is read with, and what comes of it. */
 
+import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Candidate } from "./find-files.ts";
 import type { FileOutcome, SessionOutcome } from "./outcome.ts";
@@ -16,4 +17,13 @@ export interface FileInput {
   readonly known: IngestedFile | undefined;
   readonly plan: Exclude<ReadingPlan, "unchanged">;
   readonly onSession: (source: string, session: SessionOutcome) => void;
+  /** Given if the file is read because another file of its session was late. */
+  readonly again?: AgainInput;
+}
+
+export interface AgainInput {
+  readonly sessionId: string | null;
+  readonly whenLate: ImportOptions["whenLate"];
+  /** What became of that session. */
+  result?: ImportResult;
 }

@@ -95,7 +95,7 @@ describe("a session whose project becomes known later", () => {
     await machine.run(engine, sources);
     machine.put(path, asLines(asked("b", null, "Again")));
     await machine.run(engine, sources);
-    expect(await only(engine)).toMatchObject({ key: keyIn("/srv/shop"), said: ["Again"] });
+    expect(await only(engine)).toMatchObject({ key: keyIn("/srv/shop"), said: ["Why?", "Again"] });
   });
 
   test("is the same one: Cursor's editor", async () => {

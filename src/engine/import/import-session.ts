@@ -20,10 +20,26 @@ import { toName, toText } from "./import-draft.ts";
 import { ImportSubject } from "./import-subject.ts";
 import { ImportWriter } from "./import-writer.ts";
 import { type EarlierKeys, findIdKey, findKnown, isForgotten } from "./known-session.ts";
+import {
+  FILES_KEY,
+  filesOf,
+  isLateFile,
+  isShared,
+  isTouched,
+  REIMPORT,
+  type SessionFile,
+  withFile,
+} from "./session-files.ts";
 
 /** What of a session decides how it is described. */
 export type Described = Pick<Session, "title" | "metadata" | "figures">;
 export type Description = Pick<SessionPatch, "title" | "metadata" | "figures">;
+
+export type DescribeSession = (
+  session: Described,
+  title: string | undefined,
+  skipped: number,
+) => Description;
 
 export interface ImportOptions {
   /** The file, for the session's origin; it also identifies a session that has no id of its own. */
@@ -49,14 +65,24 @@ export interface ImportOptions {
   readonly after?: string;
   /**
    * Asked when all is read and something was stored: what else is to change with it. `title` is what
-   * the entries say of it, if they do.
+   * the entries say of it, if they do; `skipped` is how many of them were there before.
    */
-  readonly describe?: (session: Described, title: string | undefined) => Description;
+  readonly describe?: DescribeSession;
+  /** Called for each entry that was there before. Not told by a store that is elsewhere. */
+  readonly onKnown?: (entry: ImportedEntry) => void;
   /**
    * For who sends an import again because it does not know whether it was carried out: what was stored
    * under this key counts as stored, and not as there before.
    */
   readonly idempotencyKey?: string;
+  /**
+   * For a session that is in several files: what becomes of one that another file comes behind and that
+   * has something new. `refuse`: nothing is stored, and the result is `late`. `anew`: the session is
+   * deleted and stored again under its id, to be given with the first of its files; if somebody has
+   * written to it here, nothing is stored, and the result is `late`. `aside`: what is new becomes a
+   * branch, and the leaf stays. If left out, the file goes on from the leaf as any other does.
+   */
+  readonly whenLate?: "refuse" | "anew" | "aside";
   /** Counts what would be stored, and stores nothing. */
   readonly dryRun?: boolean;
   /** Called now and then with the entries read so far. */
@@ -80,6 +106,8 @@ export interface ImportResult {
   readonly key: string;
   /** The session was deleted here, and was not stored again. */
   readonly forgotten: boolean;
+  /** Nothing was stored because of `whenLate`: these are the session's files, in their order. */
+  readonly late?: readonly string[];
 }
 
 export async function importSession(
@@ -90,10 +118,10 @@ export async function importSession(
   checkInput(options, "options");
   const key = originKey(imported, options);
   const { earlier, metadata } = options;
-  const late = () =>
+  const lateFacts = () =>
     options.dryRun ? undefined : { origin: toOrigin(imported, key, options), metadata };
   const [found, forgotten] = await Promise.all([
-    findKnown(scope, key, earlier, late),
+    findKnown(scope, key, earlier, lateFacts),
     options.skipForgotten ? isForgotten(scope, key, earlier) : false,
   ]);
   if (found === undefined && forgotten) {
@@ -101,17 +129,30 @@ export async function importSession(
     return { ...nothing, problems: imported.problems.total, forgotten: true };
   }
   const draft = () => toDraft(scope, imported, key, options);
-  const subject = await ImportSubject.of(scope, found ?? draft(), (session) =>
-    findIdKey(scope, session, key, earlier),
-  );
+  const idKeyOf = (session: Session | null) => findIdKey(scope, session, key, earlier);
+  const file = fileOf(imported, options);
+  const files = found === undefined ? [] : filesOf(found);
+  const late = () => ({
+    ...{ sessionId: found?.id ?? null, created: false, entries: 0, skipped: 0, last: null },
+    ...{ problems: imported.problems.total, key: found?.origin.key ?? key, forgotten: false },
+    late: lateFiles(files, file),
+  });
+  const isAnew = found !== undefined && options.whenLate === "anew" && !options.dryRun;
+  if (isAnew && (await isTouched(scope, found, await idKeyOf(found)))) return late();
+  const known = isAnew ? await clear(scope, found, draft()) : found;
+  const subject = await ImportSubject.of(scope, known ?? draft(), idKeyOf);
   if (found !== undefined && options.idempotencyKey !== undefined) {
     subject.isNew = await isMadeBy(scope, found, draft());
   }
   const writer = new ImportWriter(scope, subject, {
     ...{ startedAt: imported.startedAt, title: titleOf(imported) },
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
-    ...{ after: options.after ?? null, describe: options.describe },
+    ...{ after: options.after ?? null, describe: options.describe, onKnown: options.onKnown },
     idempotencyKey: options.idempotencyKey,
+    whenLate: file !== undefined && isLateFile(files, file) ? toLateRule(options) : undefined,
+    files: file === undefined ? undefined : withFile(files, file),
+    newestAt:
+      found !== undefined && file !== undefined && isShared(files, file) ? found.updatedAt : 0,
   });
   let read = 0;
   // A call for each batch: while the next is waited for, nothing here holds an entry of the last.
@@ -125,6 +166,7 @@ export async function importSession(
   };
   for await (const batch of batchesOf(imported.entries)) await take(batch);
   await writer.finish(imported.leaf?.());
+  if (writer.isLate) return late();
   return {
     sessionId: subject.session?.id ?? null,
     created: subject.isNew,
@@ -134,6 +176,39 @@ export async function importSession(
     last: writer.last,
     key: subject.session?.origin.key ?? key,
     forgotten: false,
+  };
+}
+
+/** Undefined for what is in no file, or of which nobody says when it began. */
+function fileOf({ startedAt }: ImportedSession, { file }: ImportOptions): SessionFile | undefined {
+  const path = file === undefined ? null : toName(file, MAX_PATH_BYTES);
+  return path === null || startedAt === null ? undefined : { path, startedAt };
+}
+
+function toLateRule({ whenLate, dryRun }: ImportOptions): "refuse" | "aside" | undefined {
+  return whenLate === "anew" || dryRun ? undefined : whenLate;
+}
+
+function lateFiles(
+  files: readonly SessionFile[],
+  file: SessionFile | undefined,
+): readonly string[] {
+  const all = file === undefined ? undefined : withFile(files, file);
+  return ((all?.[FILES_KEY] ?? files) as readonly SessionFile[]).map(({ path }) => path);
+}
+
+/**
+ * Deletes a session that is to be stored anew, and gives what it begins with then: its id, and what was
+ * set of it here.
+ */
+async function clear(scope: Scope, session: Session, draft: NewSession): Promise<NewSession> {
+  const { id, owner, title, ttlSeconds, retention } = session;
+  const { [FILES_KEY]: _, ...metadata } = session.metadata;
+  await scope.store.deleteSession(scope.tenant, id, REIMPORT, scope.now(), scope.by);
+  return {
+    ...draft,
+    ...{ id, owner, title, ttlSeconds, retention },
+    metadata: { ...draft.metadata, ...metadata },
   };
 }
 

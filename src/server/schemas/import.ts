@@ -38,6 +38,7 @@ export const importHead: z.ZodType<{
     ...{ project_id: key.optional(), owner: key.optional(), metadata: jsonObject.optional() },
     ...{ skip_forgotten: z.boolean().optional(), after: key.optional() },
     dry_run: z.boolean().optional(),
+    when_late: z.enum(["refuse", "anew", "aside"]).optional(),
     earlier: z
       .strictObject({
         ...{ kept: path.optional(), replaced: path.optional() },
@@ -77,6 +78,10 @@ export const importResult: z.ZodType = z
   .object({
     ...{ session_id: textOrNull, created: z.boolean(), entries: count, skipped: count },
     ...{ last: textOrNull, forgotten: z.boolean(), key: text, problem_counts: counts },
+    late: z
+      .array(text)
+      .nullable()
+      .meta({ description: "The session's files in their order, if `when_late` kept it out." }),
     problems: z.array(z.object({ code: text, message: text })),
     stored: z
       .object({
