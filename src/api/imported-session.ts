@@ -19,6 +19,8 @@ export type SessionHead = Omit<ImportedSession, "entries" | "leaf" | "problems">
 export interface WireSessionHead {
   readonly source: string;
   readonly agent: string;
+  readonly created_by?: string | undefined;
+  readonly repo?: string | undefined;
   readonly id: string | null;
   readonly title: string | null;
   readonly cwd: string | null;
@@ -40,6 +42,7 @@ export interface WireImportOptions {
   readonly skip_forgotten?: boolean | undefined;
   readonly after?: string | undefined;
   readonly dry_run?: boolean | undefined;
+  readonly skip_empty?: boolean | undefined;
   readonly when_late?: ImportOptions["whenLate"] | undefined;
 }
 
@@ -100,6 +103,8 @@ export function toWireSessionHead(session: SessionHead): WireSessionHead {
     ...{ source, agent, id, title, cwd, git_branch: gitBranch, metadata },
     started_at: startedAt === null ? null : toWireTime(startedAt),
     parent_session: parentSession,
+    ...(session.createdBy === undefined ? {} : { created_by: session.createdBy }),
+    ...(session.repo === undefined ? {} : { repo: session.repo }),
   };
 }
 

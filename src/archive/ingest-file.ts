@@ -33,7 +33,7 @@ export async function ingestFile(setting: IngestSetting, input: FileInput): Prom
   const { file } = input.candidate;
   if (isMostlyHoles(file)) return { outcome: outcomeOf(file.path, "sparse") };
   try {
-    if (file.size === 0) return await ingestEmpty(setting, input);
+    if (file.size === 0) return ingestEmpty(setting, input);
     const opened = await TranscriptFile.open(file.path, { foundSize: file.size });
     try {
       return await new Reading(setting, input, opened).run();
@@ -139,8 +139,11 @@ class Reading {
     if (earlier.empty !== undefined) await dropEmpty(this.#setting, earlier.empty, kept);
     const reader = transcript.state?.();
     const isDatabase = source.container === "database";
+    // Of what was not stored, nothing may be passed over the next time.
+    const isLeft = index === 1 && sessions[0]?.sessionId === null && !sessions[0].forgotten;
+    const canGoOn = reader !== undefined && (isDatabase || (index <= 1 && !isLeft));
     const state: FileState = {
-      ...(reader === undefined || (index > 1 && !isDatabase) ? {} : { reader, last }),
+      ...(canGoOn ? { reader, last } : {}),
       ...(index > 1 || isDatabase ? {} : stateOf(sessions[0], key ?? earlier.key)),
     };
     return {

@@ -34,6 +34,8 @@ export interface NewSession {
   readonly retention: Retention;
   readonly origin: Origin;
   readonly startedAt: number;
+  /** When its first words were said elsewhere; `now` if left out. */
+  readonly createdAt?: number;
   /** Of an ingested session, if all of it is known. */
   readonly figures?: IngestFigures;
   readonly now: number;

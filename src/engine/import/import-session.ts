@@ -6,8 +6,9 @@
  * there is looked up for each, as a file may be rewritten anywhere.
  */
 
-import { batchesOf } from "../../ingest/batches.ts";
+import { batched, batchesOf, splitAhead } from "../../ingest/batches.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
+import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
@@ -75,6 +76,8 @@ export interface ImportOptions {
    * under this key counts as stored, and not as there before.
    */
   readonly idempotencyKey?: string;
+  /** Makes no session of what holds no message: then nothing is stored, and `sessionId` is null. */
+  readonly skipEmpty?: boolean;
   /**
    * For a session that is in several files: what becomes of one that another file comes behind and that
    * has something new. `refuse`: nothing is stored, and the result is `late`. `anew`: the session is
@@ -124,9 +127,14 @@ export async function importSession(
     findKnown(scope, key, earlier, lateFacts),
     options.skipForgotten ? isForgotten(scope, key, earlier) : false,
   ]);
+  const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null, key };
   if (found === undefined && forgotten) {
-    const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null, key };
     return { ...nothing, problems: imported.problems.total, forgotten: true };
+  }
+  const mayBeEmpty = found === undefined && options.skipEmpty;
+  const entries = mayBeEmpty ? await untilMessage(imported.entries) : imported.entries;
+  if (entries === undefined) {
+    return { ...nothing, problems: imported.problems.total, forgotten: false };
   }
   const draft = () => toDraft(scope, imported, key, options);
   const idKeyOf = (session: Session | null) => findIdKey(scope, session, key, earlier);
@@ -164,7 +172,7 @@ export async function importSession(
       if (++read % 100 === 0) options.onProgress?.(read);
     }
   };
-  for await (const batch of batchesOf(imported.entries)) await take(batch);
+  for await (const batch of batchesOf(entries)) await take(batch);
   await writer.finish(imported.leaf?.());
   if (writer.isLate) return late();
   return {
@@ -177,6 +185,28 @@ export async function importSession(
     key: subject.session?.origin.key ?? key,
     forgotten: false,
   };
+}
+
+/** So many entries are held until one of them is a message. */
+const MAX_BEFORE_MESSAGE = 2_000;
+
+/** Undefined if there is no message in all of them. */
+async function untilMessage(
+  entries: AsyncIterable<ImportedEntry>,
+): Promise<AsyncIterable<ImportedEntry> | undefined> {
+  let isThere = false;
+  const { ahead, rest } = await splitAhead(entries, (read) => {
+    const last = read.at(-1);
+    isThere ||= last !== undefined && kindRules(last.kind).counted;
+    isThere ||= read.length >= MAX_BEFORE_MESSAGE;
+    return isThere;
+  });
+  if (!isThere) return undefined;
+  async function* all(): AsyncGenerator<Iterable<ImportedEntry>> {
+    yield ahead;
+    yield* rest;
+  }
+  return batched(all());
 }
 
 /** Undefined for what is in no file, or of which nobody says when it began. */
@@ -228,7 +258,7 @@ function toDraft(
 ): NewSession {
   const input: CreateSessionInput = {
     agent: imported.agent,
-    createdBy: imported.agent,
+    createdBy: imported.createdBy ?? imported.agent,
     title: titleOf(imported),
     metadata: { ...sessionMetadata(imported), ...options.metadata },
     origin: toOrigin(imported, key, options),
@@ -238,7 +268,8 @@ function toDraft(
       ? {}
       : { idempotencyKey: options.idempotencyKey }),
   };
-  return toNewSession(input, () => scope.newId(), scope.now());
+  const draft = toNewSession(input, () => scope.newId(), scope.now());
+  return imported.startedAt === null ? draft : { ...draft, createdAt: imported.startedAt };
 }
 
 function titleOf({ title }: ImportedSession): string {
@@ -272,7 +303,7 @@ function toOrigin(imported: ImportedSession, key: string, options: ImportOptions
     projectId: options.projectId,
     projectPath: imported.cwd,
     gitBranch: imported.gitBranch,
-    repo: options.repo,
+    repo: options.repo ?? imported.repo,
     file: options.file,
     key,
   };

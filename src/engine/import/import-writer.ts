@@ -2,7 +2,7 @@
 
 import { ProblemLog } from "../../ingest/problems.ts";
 import { KEPT_IDS, RecentMap } from "../../ingest/recent-map.ts";
-import type { ImportedEntry } from "../../ingest/source.ts";
+import { type ImportedEntry, UNREADABLE_SUMMARY } from "../../ingest/source.ts";
 import { textOf } from "../../model/block.ts";
 import { kindRules, type Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -388,7 +388,7 @@ export class ImportWriter {
 
   #noteSummary(entry: ImportedEntry, id: string, parentId: string | null): void {
     const summary =
-      entry.kind === "compaction"
+      entry.kind === "compaction" && entry.data?.[UNREADABLE_SUMMARY] !== true
         ? toText(textOf(entry.blocks), MAX_SUMMARY_BYTES)
         : this.#summaryAt(parentId ?? "");
     if (summary !== undefined) this.#read.summaries.set(id, summary);

@@ -22,7 +22,7 @@ import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
 import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
-import type { ImportedEntry } from "../source.ts";
+import { type ImportedEntry, UNREADABLE_SUMMARY } from "../source.ts";
 import { isCopiedItem, isCopyOf, isIgnoredEvent, USAGE_RECORD } from "./codex-events.ts";
 import { toBlocks, toItem } from "./codex-items.ts";
 import { type CodexHeader, FORMAT, headerOf } from "./codex-session.ts";
@@ -233,6 +233,7 @@ export class CodexFile {
       ],
       data: {
         ...{ firstKeptEntryId: null, tokensBefore: null },
+        ...(text === "" ? { [UNREADABLE_SUMMARY]: true } : {}),
         ...(items.length === 0 ? {} : { replacementItems: items.length }),
       },
       references: ["firstKeptEntryId"],

@@ -23,7 +23,7 @@ const untouched = z.custom<Record<string, unknown>>(isPlainObject, "must be an o
 const sessionHead = z.strictObject({
   ...{ source: key, agent: key, id: textOrNull, title: textOrNull, cwd: textOrNull },
   ...{ git_branch: textOrNull, started_at: time.nullable(), parent_session: textOrNull },
-  metadata: jsonObject,
+  ...{ metadata: jsonObject, created_by: key.optional(), repo: path.optional() },
 }) as unknown as z.ZodType<WireSessionHead>;
 
 /** The first line. */
@@ -37,7 +37,7 @@ export const importHead: z.ZodType<{
     repo: path.optional(),
     ...{ project_id: key.optional(), owner: key.optional(), metadata: jsonObject.optional() },
     ...{ skip_forgotten: z.boolean().optional(), after: key.optional() },
-    dry_run: z.boolean().optional(),
+    ...{ dry_run: z.boolean().optional(), skip_empty: z.boolean().optional() },
     when_late: z.enum(["refuse", "anew", "aside"]).optional(),
     earlier: z
       .strictObject({
