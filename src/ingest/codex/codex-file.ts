@@ -13,6 +13,7 @@ import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import {
   countField,
   type Fields,
+  nameOf,
   otherFields,
   presentFields,
   textField,
@@ -121,7 +122,7 @@ export class CodexFile {
     else if (type === "turn_context") this.#turn(record, payload);
     else if (type === "compacted") this.#compacted(record, payload);
     else if (type === USAGE_RECORD) this.#problems.ignore(USAGE_RECORD);
-    else this.#note(record, String(type), payload as JsonObject);
+    else this.#note(record, nameOf(type), payload as JsonObject);
   }
 
   #item(record: Fields, item: Fields, line: number): void {
