@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { benchAppend } from "./append.ts";
+import { benchArchive } from "./archive.ts";
 import { benchBlobs } from "./blobs.ts";
 import { benchContext } from "./context.ts";
 import { benchIngest } from "./ingest.ts";
@@ -13,6 +14,7 @@ import { benchServe } from "./serve.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
   append: benchAppend,
+  archive: benchArchive,
   blobs: benchBlobs,
   context: benchContext,
   ingest: benchIngest,
@@ -25,6 +27,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
 const HELP = `Usage: npm run bench -- NAME [options]
 
   append   one append, batches, pages of sessions and messages, event-loop delay
+  archive  a folder of real transcripts: what is on the path, titles, speed, memory, size
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
@@ -43,7 +46,8 @@ Options
   --files N          ingest: how many small files; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
                      temporary folder if left out
-  --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl
+  --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl;
+                     archive: the folder of transcripts
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or seed
   --distractors N    recall: what the candidate pass loses among N other messages
@@ -86,6 +90,7 @@ async function main(): Promise<number> {
     messages,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
+    ...(values.data === undefined ? {} : { data: values.data }),
     ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
   });
   return met ? 0 : 1;

@@ -18,6 +18,8 @@ export interface BenchOptions {
   readonly messages: number;
   readonly folder?: string;
   readonly recall?: RecallOptions;
+  /** The folder that `archive` ingests. */
+  readonly data?: string;
   readonly ingest?: IngestBenchOptions;
 }
 

@@ -19,6 +19,8 @@ export type SessionHead = Omit<ImportedSession, "entries" | "leaf" | "problems">
 export interface WireSessionHead {
   readonly source: string;
   readonly agent: string;
+  readonly created_by?: string | undefined;
+  readonly repo?: string | undefined;
   readonly id: string | null;
   readonly title: string | null;
   readonly cwd: string | null;
@@ -40,6 +42,8 @@ export interface WireImportOptions {
   readonly skip_forgotten?: boolean | undefined;
   readonly after?: string | undefined;
   readonly dry_run?: boolean | undefined;
+  readonly skip_empty?: boolean | undefined;
+  readonly when_late?: ImportOptions["whenLate"] | undefined;
 }
 
 export interface WireImportedEntry {
@@ -82,6 +86,8 @@ export interface WireImportResult {
   readonly skipped: number;
   readonly last: string | null;
   readonly forgotten: boolean;
+  /** The session's files in their order, if nothing was stored because of `when_late`. */
+  readonly late: readonly string[] | null;
   /** What the session is known by. */
   readonly key: string;
   /** What could not be stored as it was, counted by code, and the first of them. */
@@ -97,6 +103,8 @@ export function toWireSessionHead(session: SessionHead): WireSessionHead {
     ...{ source, agent, id, title, cwd, git_branch: gitBranch, metadata },
     started_at: startedAt === null ? null : toWireTime(startedAt),
     parent_session: parentSession,
+    ...(session.createdBy === undefined ? {} : { created_by: session.createdBy }),
+    ...(session.repo === undefined ? {} : { repo: session.repo }),
   };
 }
 
@@ -110,7 +118,7 @@ export function fromWireSessionHead(session: WireSessionHead): SessionHead {
 
 /** What can be sent of the options; `describe` and `onProgress` stay with the sender, a key goes before. */
 export function toWireImportOptions(options: ImportOptions): WireImportOptions {
-  const { describe: _, onProgress: __, idempotencyKey: ___, ...rest } = options;
+  const { describe: _, onProgress: __, onKnown: ___, idempotencyKey: ____, ...rest } = options;
   return toWireFields(rest as JsonObject) as WireImportOptions;
 }
 
@@ -159,5 +167,10 @@ export function fromWireDescribed({ title, metadata, figures }: WireDescribed): 
 
 export function fromWireImportResult(result: WireImportResult): Omit<ImportResult, "problems"> {
   const { session_id, created, entries, skipped, last, forgotten, key } = result;
-  return { sessionId: session_id, created, entries, skipped, last, forgotten, key };
+  // A server of before tells of none.
+  const late = result.late ?? undefined;
+  return {
+    ...{ sessionId: session_id, created, entries, skipped, last, forgotten, key },
+    ...(late === undefined ? {} : { late }),
+  };
 }

@@ -1,5 +1,7 @@
 /** What a file is read with, and what comes of it. */
 
+import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { TranscriptFile } from "../ingest/files/open-file.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Candidate } from "./find-files.ts";
 import type { FileOutcome, SessionOutcome } from "./outcome.ts";
@@ -19,4 +21,15 @@ export interface FileInput {
   readonly known: IngestedFile | undefined;
   readonly plan: Exclude<ReadingPlan, "unchanged">;
   readonly onSession: (source: string, session: SessionOutcome) => void;
+  /** The file as it was kept, if it is read from there. */
+  readonly original?: TranscriptFile;
+  /** Given if the file is read because another file of its session was late. */
+  readonly again?: AgainInput;
+}
+
+export interface AgainInput {
+  readonly sessionId: string | null;
+  readonly whenLate: ImportOptions["whenLate"];
+  /** What became of that session. */
+  result?: ImportResult;
 }

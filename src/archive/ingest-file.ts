@@ -4,10 +4,14 @@
  * Nothing that is wrong with a file ends the run. What is wrong with the store does.
  */
 
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import { accessAround } from "../ingest/files/file-access.ts";
 import { holdTornLine, type ReadThrough } from "../ingest/files/last-line.ts";
 import { isMostlyHoles, TranscriptFile } from "../ingest/files/open-file.ts";
 import { limitLines } from "../ingest/files/oversize.ts";
+import { type FoundFile, toFound } from "../ingest/files/walk.ts";
 import { type Line, type LongLine, splitLines } from "../ingest/lines.ts";
 import { CutLine, CutText } from "../ingest/long/long-line.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
@@ -17,20 +21,27 @@ import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import { dropEmpty, ingestEmpty } from "./empty-file.ts";
-import { type FileInput, type Ingested, MAX_REMEMBERED_PATH } from "./file-input.ts";
+import {
+  type AgainInput,
+  type FileInput,
+  type Ingested,
+  MAX_REMEMBERED_PATH,
+} from "./file-input.ts";
 import { type FileState, formatState, parseState } from "./file-state.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { keepOriginal } from "./originals.ts";
 import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
-import { storeSession } from "./store-session.ts";
+import { readAgain } from "./read-again.ts";
+import { type SessionFile, storeSession } from "./store-session.ts";
 
 /** Only a failure of the store is thrown. */
 export async function ingestFile(setting: IngestSetting, input: FileInput): Promise<Ingested> {
   const { file } = input.candidate;
   if (isMostlyHoles(file)) return { outcome: outcomeOf(file.path, "sparse") };
   try {
-    if (file.size === 0) return await ingestEmpty(setting, input);
-    const opened = await TranscriptFile.open(file.path, { foundSize: file.size });
+    if (file.size === 0) return ingestEmpty(setting, input);
+    const opened =
+      input.original ?? (await TranscriptFile.open(file.path, { foundSize: file.size }));
     try {
       return await new Reading(setting, input, opened).run();
     } finally {
@@ -78,7 +89,9 @@ class Reading {
     // Before anything is read: what is written meanwhile is then seen to be new.
     this.#beside = await sumBeside(source, found);
     const read = () => this.#readOnOrWhole(source);
-    const isMeasured = this.#file.isPlain && source.companions === undefined;
+    // One that is read again because of another has that one's slot.
+    const isMeasured =
+      (this.#file.isPlain && source.companions === undefined) || this.#input.again !== undefined;
     return isMeasured ? read() : this.#setting.unmeasured.take(read);
   }
 
@@ -111,15 +124,15 @@ class Reading {
     let key: string | undefined;
     let index = 0;
     for await (const session of transcript.sessions) {
-      const {
-        last: end,
-        key: own,
-        ...given
-      } = await storeSession(this.#setting, session, {
+      const result = await storeSession(this.#setting, session, {
         ...{ path: found.path, mtimeUs: this.#file.mtimeUs, isRest, index: index++ },
         ...{ last: isRest ? last : null, key: earlier.key },
         revive: this.#setting.force && this.#input.candidate.named,
+        ...this.#lateRules(source),
       });
+      const { last: end, key: own, late: _, ...given } = result;
+      const { again } = this.#input;
+      if (again !== undefined && given.sessionId === again.sessionId) again.result = result;
       if (transcript.isLost?.()) {
         this.#lost = given;
         return undefined;
@@ -136,8 +149,11 @@ class Reading {
     if (!hasForgotten) await this.#keepOriginal(source, [...kept], isRest);
     const reader = transcript.state?.();
     const isDatabase = source.container === "database";
+    // Of what was not stored, nothing may be passed over the next time.
+    const isLeft = index === 1 && sessions[0]?.sessionId === null && !sessions[0].forgotten;
+    const canGoOn = reader !== undefined && (isDatabase || (index <= 1 && !isLeft));
     const state: FileState = {
-      ...(reader === undefined || (index > 1 && !isDatabase) ? {} : { reader, last }),
+      ...(canGoOn ? { reader, last } : {}),
       ...(index > 1 || isDatabase ? {} : stateOf(sessions[0], key ?? earlier.key)),
     };
     return {
@@ -174,6 +190,21 @@ class Reading {
       sessionIds,
       unchanged: isRest && this.#file.isPlain ? (this.#input.known?.offset ?? 0) : 0,
     });
+  }
+
+  #lateRules(source: TranscriptSource): Pick<SessionFile, "whenLate" | "hasTurn" | "readAgain"> {
+    const { again, candidate } = this.#input;
+    if (again !== undefined) {
+      const { whenLate } = again;
+      return { hasTurn: true, ...(whenLate === undefined ? {} : { whenLate }) };
+    }
+    if (source.container === "database") return {};
+    const { path, root } = candidate.file;
+    const readAgainAll = (result: ImportResult) =>
+      readAgain(this.#setting, { path, result, problems: this.#problems }, exists, (file, rule) =>
+        readOne(this.#setting, source, { path: file, root }, result.sessionId, rule),
+      );
+    return { whenLate: "refuse", readAgain: readAgainAll };
   }
 
   async #recognise(): Promise<TranscriptSource | undefined> {
@@ -246,6 +277,34 @@ class Reading {
       ...{ path: found.path, source, size, mtimeUs, offset, lines, state },
       ...{ tailHash: null, seenAt: Date.now() },
     };
+  }
+}
+
+/** One of the files of a session, whole. */
+async function readOne(
+  setting: IngestSetting,
+  hint: TranscriptSource,
+  { path, root }: Pick<FoundFile, "path" | "root">,
+  sessionId: string | null,
+  whenLate: ImportOptions["whenLate"],
+): Promise<{ readonly result: ImportResult; readonly record?: IngestedFile } | undefined> {
+  const again: AgainInput = { sessionId, whenLate };
+  const isBelow = path.startsWith(root);
+  const file = toFound(isBelow ? root : dirname(path), path, await stat(path));
+  const { record } = await ingestFile(setting, {
+    ...{ candidate: { file, hint, named: false }, known: undefined, plan: "whole", again },
+    onSession: () => undefined,
+  });
+  if (again.result === undefined) return undefined;
+  return { result: again.result, ...(record === undefined ? {} : { record }) };
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch {
+    // Gone, or not to be read: what it held stands in the store only.
+    return false;
   }
 }
 

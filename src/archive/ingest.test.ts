@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { fixture } from "../../test/support/transcripts.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
+import { CLAUDE_CODE } from "../ingest/claude-code/claude-code.ts";
 import { noCounts } from "../ingest/files/walk.ts";
 import { textOf } from "../model/block.ts";
 import { open } from "../open.ts";
@@ -208,22 +209,33 @@ describe("a session that was forgotten", () => {
 });
 
 describe("the edge cases of the first indexers of such files", () => {
-  test("an empty file: a session with zero exchanges, which gives way to what comes", async () => {
+  test("an empty file, or one without a message, is no session until something is said", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
-    const file = machine.put(`notes/${UUID}.jsonl`, "");
-    machine.put("notes/nameless.jsonl", "");
-    const { totals } = await machine.run(engine);
-    expect(totals).toMatchObject({ created: 1, files: { read: 1, empty: 1 } });
+    const sources = { sources: [CLAUDE_CODE] };
+    const place = `.claude/projects/p/${UUID}.jsonl`;
+    const file = machine.put(place, "");
+    expect((await machine.run(engine, sources)).totals).toMatchObject({
+      ...{ created: 0, files: { empty: 1 } },
+    });
+    const base = { sessionId: UUID, cwd: "/srv/shop", timestamp: "2026-05-04T10:00:00.000Z" };
+    const note = { ...base, type: "system", uuid: "n", parentUuid: null, subtype: "hook" };
+    appendFileSync(
+      file,
+      `${JSON.stringify({ type: "summary", summary: "Cron", leafUuid: "x" })}\n`,
+    );
+    appendFileSync(file, `${JSON.stringify(note)}\n`);
+    expect((await machine.run(engine, sources)).totals).toMatchObject({ created: 0, entries: 0 });
+    expect((await engine.listSessions()).sessions).toEqual([]);
+    expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(1);
+    const message = { role: "user", content: "Why?" };
+    const said = { ...base, type: "user", uuid: "u", parentUuid: "n", message };
+    appendFileSync(file, `${JSON.stringify(said)}\n`);
+    // What stands before the message is read again, and stored with it.
+    expect((await machine.run(engine, sources)).totals).toMatchObject({ created: 1, entries: 3 });
     const { sessions } = await engine.listSessions();
     expect(sessions).toMatchObject([
-      { messageCount: 0, origin: { key: `w1:e3b0c442:${UUID}` }, figures: { exchangeCount: 0 } },
-    ]);
-    writeFileSync(file, notes({ text: "one", session: UUID }));
-    await machine.run(engine);
-    const after = await engine.listSessions();
-    expect(after.sessions).toMatchObject([
-      { messageCount: 1, origin: { key: `w1:e7c7ea0b:${UUID}` } },
+      { messageCount: 1, createdAt: Date.UTC(2026, 4, 4, 10), figures: { exchangeCount: 1 } },
     ]);
   });
 

@@ -25,14 +25,12 @@ async function only(tenant: TenantEngine) {
 
 const keyIn = (cwd: string | null, id = ID) => compositeKey("w1", projectId(cwd), id);
 
-const QUEUED = {
-  ...{ type: "queue-operation", operation: "enqueue", sessionId: ID, content: "Why?" },
-  timestamp: "2026-05-04T10:00:00.000Z",
-};
 const asked = (uuid: string, parentUuid: string | null, content: string) => ({
   ...{ parentUuid, isSidechain: false, cwd: "/srv/shop", gitBranch: "main", sessionId: ID, uuid },
   ...{ type: "user", timestamp: "2026-05-04T10:00:01.000Z", message: { role: "user", content } },
 });
+/** A message that tells of no folder. */
+const FIRST = { ...asked("f", null, "Hello"), cwd: "", gitBranch: "" };
 const asLines = (...records: readonly object[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
@@ -41,21 +39,21 @@ describe("a session whose project becomes known later", () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const path = `.claude/projects/p/${ID}.jsonl`;
-    machine.put(path, asLines(QUEUED));
+    machine.put(path, asLines(FIRST));
     await machine.run(engine, sources);
-    expect(await only(engine)).toMatchObject({ key: keyIn(null), said: [] });
-    machine.put(path, asLines(QUEUED, asked("a", null, "Why?")));
+    expect(await only(engine)).toMatchObject({ key: keyIn(null), said: ["Hello"] });
+    machine.put(path, asLines(FIRST, asked("a", null, "Why?")));
     await machine.run(engine, sources);
     const known = { key: keyIn("/srv/shop"), projectPath: "/srv/shop" };
-    expect(await only(engine)).toEqual({ ...known, said: ["Why?"] });
+    expect(await only(engine)).toEqual({ ...known, said: ["Hello", "Why?"] });
     const [session] = (await engine.listSessions()).sessions;
     expect([session?.entryCount, session?.origin.gitBranch]).toEqual([2, "main"]);
     // However it is read from now on, nothing is stored twice.
     expect((await machine.run(engine, forced)).totals.entries).toBe(0);
-    machine.put(path, asLines(QUEUED, asked("a", null, "Why?"), asked("b", "a", "And then?")));
+    machine.put(path, asLines(FIRST, asked("a", null, "Why?"), asked("b", "a", "And then?")));
     await machine.run(engine, sources);
     expect((await machine.run(engine, forced)).totals.entries).toBe(0);
-    expect(await only(engine)).toEqual({ ...known, said: ["Why?", "And then?"] });
+    expect(await only(engine)).toEqual({ ...known, said: ["Hello", "Why?", "And then?"] });
   });
 
   test("is of the repository that its project is a checkout of", async () => {
@@ -64,12 +62,12 @@ describe("a session whose project becomes known later", () => {
     machine.put("shop/.git/HEAD", "ref: refs/heads/main\n");
     machine.put("shop/.git/config", '[remote "origin"]\n\turl = git@git.example:acme/shop.git\n');
     const path = `.claude/projects/p/${ID}.jsonl`;
-    machine.put(path, asLines(QUEUED));
+    machine.put(path, asLines(FIRST));
     await machine.run(engine, sources);
     const cwd = join(machine.home, "shop");
-    machine.put(path, asLines(QUEUED, { ...asked("a", null, "Why?"), cwd }));
+    machine.put(path, asLines(FIRST, { ...asked("a", null, "Why?"), cwd }));
     await machine.run(engine, sources);
-    expect(await only(engine)).toMatchObject({ projectPath: cwd, said: ["Why?"] });
+    expect(await only(engine)).toMatchObject({ projectPath: cwd, said: ["Hello", "Why?"] });
     expect((await engine.listSessions({ repo: "acme/shop" })).sessions).toHaveLength(1);
   });
 
@@ -77,11 +75,11 @@ describe("a session whose project becomes known later", () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const path = `.claude/projects/p/${ID}.jsonl`;
-    machine.put(path, asLines(QUEUED));
+    machine.put(path, asLines(FIRST));
     await machine.run(engine, sources);
     const [session] = (await engine.listSessions()).sessions;
     await engine.deleteSession(session?.id ?? "");
-    machine.put(path, asLines(QUEUED, asked("a", null, "Why?")));
+    machine.put(path, asLines(FIRST, asked("a", null, "Why?")));
     expect((await machine.run(engine, sources)).totals).toMatchObject({ forgotten: 1, created: 0 });
   });
 
@@ -95,7 +93,7 @@ describe("a session whose project becomes known later", () => {
     await machine.run(engine, sources);
     machine.put(path, asLines(asked("b", null, "Again")));
     await machine.run(engine, sources);
-    expect(await only(engine)).toMatchObject({ key: keyIn("/srv/shop"), said: ["Again"] });
+    expect(await only(engine)).toMatchObject({ key: keyIn("/srv/shop"), said: ["Why?", "Again"] });
   });
 
   test("is the same one: Cursor's editor", async () => {

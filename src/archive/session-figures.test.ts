@@ -15,7 +15,7 @@ async function titleOf(...requests: readonly string[]): Promise<string | undefin
   }
   for await (const _ of figures.watch(all()));
   const nothing = { title: "", metadata: {} };
-  return figures.describe(nothing, null, { mtime: 0, isRest: false }).title;
+  return figures.describe(nothing, null, { mtime: 0, isAdded: false }).title;
 }
 
 describe("a session without a title has that of its first request", () => {

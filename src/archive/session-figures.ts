@@ -19,13 +19,44 @@ const MAX_TOOL_NAME = 128;
 const MAX_TITLE = 120;
 const MAX_TITLE_SOURCE = 500;
 
+/** What can be added up. */
+class Counts {
+  exchanges = 0;
+  readonly tools = new Map<string, number>();
+  cost: number | undefined;
+
+  add(entry: ImportedEntry): void {
+    if (entry.cost !== undefined) this.cost = (this.cost ?? 0) + entry.cost;
+    for (const block of entry.blocks) if (block.type === "tool_use") this.#countTool(block.name);
+    if (isRequest(entry)) this.exchanges++;
+  }
+
+  /** What is in here and not in `known`. */
+  without(known: Counts): Counts {
+    const rest = new Counts();
+    rest.exchanges = Math.max(0, this.exchanges - known.exchanges);
+    if (this.cost !== undefined) rest.cost = Math.max(0, this.cost - (known.cost ?? 0));
+    for (const [name, count] of this.tools) {
+      const more = count - (known.tools.get(name) ?? 0);
+      if (more > 0) rest.tools.set(name, more);
+    }
+    return rest;
+  }
+
+  #countTool(name: string): void {
+    const clean = name.toWellFormed().replaceAll("\0", "\uFFFD").slice(0, MAX_TOOL_NAME);
+    const count = this.tools.get(clean);
+    if (count !== undefined || this.tools.size < MAX_TOOLS) this.tools.set(clean, (count ?? 0) + 1);
+  }
+}
+
 export class SessionFigures {
-  #exchanges = 0;
-  readonly #tools = new Map<string, number>();
+  readonly #all = new Counts();
+  /** Of entries that were stored before; undefined while nobody tells of them. */
+  #known: Counts | undefined;
   #first: number | null = null;
   #last: number | null = null;
   #request: string | undefined;
-  #cost: number | undefined;
 
   /** Passes the entries on, and counts them. */
   watch(entries: AsyncIterable<ImportedEntry>): Batched<ImportedEntry> {
@@ -40,14 +71,21 @@ export class SessionFigures {
     });
   }
 
+  /** Tells of an entry that was stored before. */
+  noteKnown(entry: ImportedEntry): void {
+    this.#known ??= new Counts();
+    if (entry.kind === "message") this.#known.add(entry);
+  }
+
   /**
-   * What is to change of `session`. `earlier` are the figures to go on from, if only the rest of the
-   * file was read; a file that was read whole has no fewer than an archive had of it before.
+   * What is to change of `session`. `isAdded`: nothing of what was counted is in the session's figures,
+   * because only the rest of a file was read, or another file of the session; then it is added to them.
+   * Otherwise a file that was read whole has no fewer than an archive had of it before.
    */
   describe(
     session: Described,
     title: string | null,
-    file: { readonly mtime: number; readonly isRest: boolean },
+    file: { readonly mtime: number; readonly isAdded: boolean },
   ): Description {
     return {
       figures: this.#figures(session.figures, file),
@@ -57,7 +95,7 @@ export class SessionFigures {
 
   /** What was counted so far, of a file that was read whole. */
   counted(): IngestFigures {
-    return { ...this.#figures(undefined, { mtime: 0, isRest: false }), fileMtime: null };
+    return { ...this.#figures(undefined, { mtime: 0, isAdded: false }), fileMtime: null };
   }
 
   #titlePatch(session: Described, title: string | null): Description {
@@ -70,17 +108,20 @@ export class SessionFigures {
 
   #figures(
     earlier: IngestFigures | undefined,
-    { mtime, isRest }: { readonly mtime: number; readonly isRest: boolean },
+    { mtime, isAdded }: { readonly mtime: number; readonly isAdded: boolean },
   ): IngestFigures {
-    const join = isRest ? (a: number, b: number) => a + b : Math.max;
-    const costs = [this.#cost, earlier?.costUsd].filter((cost) => cost !== undefined);
+    // An archive that knows which entries it had adds the others, whatever file they are in.
+    const isTold = this.#known !== undefined && earlier !== undefined;
+    const join = isAdded || isTold ? (a: number, b: number) => a + b : Math.max;
+    const own = isTold ? this.#all.without(this.#known ?? new Counts()) : this.#all;
+    const costs = [own.cost, earlier?.costUsd].filter((cost) => cost !== undefined);
     const cost = costs.length === 0 ? undefined : costs.reduce((a, b) => join(a, b));
-    const counts = new Map(this.#tools);
+    const counts = new Map(own.tools);
     for (const [name, count] of Object.entries(earlier?.toolCounts ?? {})) {
       counts.set(name, join(counts.get(name) ?? 0, count));
     }
     return {
-      exchangeCount: join(this.#exchanges, earlier?.exchangeCount ?? 0),
+      exchangeCount: join(own.exchanges, earlier?.exchangeCount ?? 0),
       toolCounts: Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
       fileMtime: mtime,
       firstMessageAt: pick(Math.min, this.#first, earlier?.firstMessageAt),
@@ -93,21 +134,15 @@ export class SessionFigures {
     const { createdAt } = entry;
     this.#first = pick(Math.min, this.#first, createdAt);
     this.#last = pick(Math.max, this.#last, createdAt);
-    if (entry.cost !== undefined) this.#cost = (this.#cost ?? 0) + entry.cost;
-    for (const block of entry.blocks) if (block.type === "tool_use") this.#countTool(block.name);
-    if (entry.role !== "user" || isInjected(entry.metadata)) return;
+    this.#all.add(entry);
+    if (this.#request !== undefined || !isRequest(entry)) return;
     const request = requestOf(entry.blocks);
-    if (request === undefined) return;
-    this.#exchanges++;
-    if (request !== "") this.#request ??= toTitle(request);
+    if (request !== undefined && request !== "") this.#request = toTitle(request);
   }
+}
 
-  #countTool(name: string): void {
-    const clean = name.toWellFormed().replaceAll("\0", "\uFFFD").slice(0, MAX_TOOL_NAME);
-    const count = this.#tools.get(clean);
-    if (count !== undefined || this.#tools.size < MAX_TOOLS)
-      this.#tools.set(clean, (count ?? 0) + 1);
-  }
+function isRequest({ role, metadata, blocks }: ImportedEntry): boolean {
+  return role === "user" && !isInjected(metadata) && requestOf(blocks) !== undefined;
 }
 
 /** What the user asked; empty for an image alone; undefined if nobody asked anything. */

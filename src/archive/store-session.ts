@@ -1,6 +1,6 @@
 /** Storing one session that a reader has given, under its key and with what is known of it here. */
 
-import type { ImportResult } from "../engine/import/import-session.ts";
+import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { EarlierKeys } from "../engine/import/known-session.ts";
 import type { GitAttributes } from "../ingest/identity/git.ts";
 import {
@@ -30,6 +30,12 @@ export interface SessionFile {
   readonly revive: boolean;
   /** How many sessions of the file were given before. */
   readonly index: number;
+  /** What becomes of a file that another file of its session comes behind; see `ImportOptions`. */
+  readonly whenLate?: ImportOptions["whenLate"];
+  /** Whoever stores it has taken the session's turn. */
+  readonly hasTurn?: boolean;
+  /** Reads the files of the session again, in their order, when this one is late. */
+  readonly readAgain?: (late: ImportResult) => Promise<ImportResult>;
 }
 
 export async function storeSession(
@@ -46,18 +52,26 @@ export async function storeSession(
   const key = compositeKey(workstation, project, own);
   const git = imported.cwd === null ? undefined : await setting.git.find(imported.cwd);
   const metadata = attributes(setting, imported, project, git);
-  return setting.turns.take(turnOf(own, key), () =>
-    tenant.importSession(watched, {
+  const store = async () => {
+    const result = await tenant.importSession(watched, {
       ...{ workstation, projectId: project, dryRun, key, metadata },
       earlier: earlierKeys(setting, imported, own, file),
       ...(git?.remote == null ? {} : { repo: git.remote }),
       ...(file.path === "" ? {} : { file: file.path }),
-      skipForgotten: !file.revive,
+      ...{ skipForgotten: !file.revive, skipEmpty: true },
       ...(file.last === null ? {} : { after: file.last }),
-      describe: (session, title) =>
-        figures.describe(session, title ?? imported.title, { mtime, isRest: file.isRest }),
-    }),
-  );
+      describe: (session, title, skipped) =>
+        figures.describe(session, title ?? imported.title, {
+          mtime,
+          isAdded: file.isRest || skipped === 0,
+        }),
+      onKnown: (entry) => figures.noteKnown(entry),
+      ...(file.path === "" || file.whenLate === undefined ? {} : { whenLate: file.whenLate }),
+    });
+    const isLate = result.late !== undefined && file.readAgain !== undefined;
+    return isLate ? file.readAgain(result) : result;
+  };
+  return file.hasTurn ? store() : setting.turns.take(turnOf(own, key), store);
 }
 
 /** Two files of one session have different keys while one of them does not tell of its project. */

@@ -1,6 +1,6 @@
 /** From the text of an option to the value that the library takes. */
 
-import { normalizeRemote } from "../ingest/identity/git.ts";
+import { normalizeRemote } from "../ingest/repository-name.ts";
 import type { JsonObject } from "../model/json.ts";
 import { usageError } from "./command.ts";
 

@@ -56,7 +56,8 @@ export async function importSession(
   addProblems(imported.problems, answer);
   const { stored, session_id: id } = answer;
   if (options.describe !== undefined && stored !== null && id !== null) {
-    const patch = options.describe(fromWireDescribed(stored), stored.told_title ?? undefined);
+    const told = stored.told_title ?? undefined;
+    const patch = options.describe(fromWireDescribed(stored), told, answer.skipped);
     if (Object.keys(patch).length > 0) await update(id, toUpdate(patch));
   }
   return { ...fromWireImportResult(answer), problems: imported.problems.total };

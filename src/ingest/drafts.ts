@@ -13,14 +13,16 @@ export type EntryDraft = Partial<Omit<ImportedEntry, "metadata">> &
     /** The id in the source, if that is another than `sourceId`, or there is none. */
     readonly id?: string | null;
     readonly fields?: JsonObject;
+    /** What is set in the metadata beside what the source says. */
+    readonly marks?: JsonObject;
   };
 
 export function toImportedEntry(format: string, draft: EntryDraft): ImportedEntry {
-  const { id = draft.sourceId, fields = {}, ...entry } = draft;
+  const { id = draft.sourceId, fields = {}, marks = {}, ...entry } = draft;
   return {
     ...{ role: null, actor: null, blocks: [], data: null, usage: null, model: null },
     ...{ createdAt: null, ...entry },
-    metadata: toSourceMetadata({ format, id, ...presentFields({ fields }) }),
+    metadata: { ...toSourceMetadata({ format, id, ...presentFields({ fields }) }), ...marks },
   };
 }
 

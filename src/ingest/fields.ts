@@ -12,6 +12,19 @@ export function textField(fields: Fields, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** As much of a value as a name needs. */
+const MAX_NAME = 64;
+
+/**
+ * What a foreign value is called in ids, types and messages. `String` would run its `toString`, which
+ * may be anything.
+ */
+export function nameOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  const text = value === undefined ? "undefined" : (JSON.stringify(value) ?? "undefined");
+  return text.slice(0, MAX_NAME);
+}
+
 /** Token counts, indexes: whole and not negative. */
 export function countField(fields: Fields, name: string): number | undefined {
   const value = fields[name];

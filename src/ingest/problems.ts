@@ -25,7 +25,11 @@ export type ImportProblemCode =
   /** It refers to an entry that is not in the file. */
   | "missing_reference"
   /** Longer than an entry may be: what is over was cut, and says so. */
-  | "entry_cut";
+  | "entry_cut"
+  /** An entry that is stored says something else by now: the new text became its sibling. */
+  | "changed_entry"
+  /** A file of a session that was gone on with here comes before what is stored: it became a branch. */
+  | "late_file";
 
 export interface ImportProblem {
   /** Counted from 1. */

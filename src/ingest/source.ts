@@ -143,6 +143,10 @@ export interface ImportedSession {
   /** The name of the source that read it. */
   readonly source: string;
   readonly agent: string;
+  /** Who began it, where the format says so; the agent if left out. */
+  readonly createdBy?: string;
+  /** The repository that the format names, as `normalizeRemote` gives it. */
+  readonly repo?: string;
   /** The session's id in its own world; null if the format gives it none. */
   readonly id: string | null;
   readonly title: string | null;
@@ -160,6 +164,9 @@ export interface ImportedSession {
   /** The log that whoever stores the session adds to. */
   readonly problems: ProblemLog;
 }
+
+/** The field of a compaction's `data` that is true where its text is no summary, but says why not. */
+export const UNREADABLE_SUMMARY = "unreadable";
 
 export interface ImportedEntry {
   /** Unique in its session, and the same whenever the file is read. */

@@ -14,6 +14,7 @@ import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
+import { OPENCODE_EXPORT } from "./opencode/opencode-export.ts";
 import { PI } from "./pi/pi.ts";
 import { QWEN_CODE } from "./qwen-code/qwen-code.ts";
 import type { TranscriptSource } from "./source.ts";
@@ -28,6 +29,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   GEMINI_CLI,
   OPENCODE,
   OPENCODE_FILES,
+  OPENCODE_EXPORT,
   CURSOR,
   CURSOR_EDITOR,
   CLINE,

@@ -34,6 +34,8 @@ export interface NewSession {
   readonly retention: Retention;
   readonly origin: Origin;
   readonly startedAt: number;
+  /** When its first words were said elsewhere; `now` if left out. */
+  readonly createdAt?: number;
   /** Of an ingested session, if all of it is known. */
   readonly figures?: IngestFigures;
   readonly now: number;
@@ -350,6 +352,12 @@ export interface SweepResult {
 }
 
 /** A deleted session: what is left of it. */
+/**
+ * The reason of a deletion after which the session is stored anew under the same id, from the same
+ * files: their bytes stay.
+ */
+export const REIMPORT = "reimport";
+
 export interface Tombstone {
   readonly sessionId: string;
   readonly originKey: string | null;

@@ -6,13 +6,14 @@
  * there is looked up for each, as a file may be rewritten anywhere.
  */
 
-import { batchesOf } from "../../ingest/batches.ts";
+import { batched, batchesOf, splitAhead } from "../../ingest/batches.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
+import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import type { Origin, Session } from "../../model/session.ts";
-import type { NewSession, SessionPatch } from "../../store/records.ts";
+import { type NewSession, REIMPORT, type SessionPatch } from "../../store/records.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { Scope } from "../scope.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
@@ -20,10 +21,25 @@ import { toName, toText } from "./import-draft.ts";
 import { ImportSubject } from "./import-subject.ts";
 import { ImportWriter } from "./import-writer.ts";
 import { type EarlierKeys, findIdKey, findKnown, isForgotten } from "./known-session.ts";
+import {
+  FILES_KEY,
+  filesOf,
+  isLateFile,
+  isShared,
+  isTouched,
+  type SessionFile,
+  withFile,
+} from "./session-files.ts";
 
 /** What of a session decides how it is described. */
 export type Described = Pick<Session, "title" | "metadata" | "figures">;
 export type Description = Pick<SessionPatch, "title" | "metadata" | "figures">;
+
+export type DescribeSession = (
+  session: Described,
+  title: string | undefined,
+  skipped: number,
+) => Description;
 
 export interface ImportOptions {
   /** The file, for the session's origin; it also identifies a session that has no id of its own. */
@@ -49,14 +65,26 @@ export interface ImportOptions {
   readonly after?: string;
   /**
    * Asked when all is read and something was stored: what else is to change with it. `title` is what
-   * the entries say of it, if they do.
+   * the entries say of it, if they do; `skipped` is how many of them were there before.
    */
-  readonly describe?: (session: Described, title: string | undefined) => Description;
+  readonly describe?: DescribeSession;
+  /** Called for each entry that was there before. Not told by a store that is elsewhere. */
+  readonly onKnown?: (entry: ImportedEntry) => void;
   /**
    * For who sends an import again because it does not know whether it was carried out: what was stored
    * under this key counts as stored, and not as there before.
    */
   readonly idempotencyKey?: string;
+  /** Makes no session of what holds no message: then nothing is stored, and `sessionId` is null. */
+  readonly skipEmpty?: boolean;
+  /**
+   * For a session that is in several files: what becomes of one that another file comes behind and that
+   * has something new. `refuse`: nothing is stored, and the result is `late`. `anew`: the session is
+   * deleted and stored again under its id, to be given with the first of its files; if somebody has
+   * written to it here, nothing is stored, and the result is `late`. `aside`: what is new becomes a
+   * branch, and the leaf stays. If left out, the file goes on from the leaf as any other does.
+   */
+  readonly whenLate?: "refuse" | "anew" | "aside";
   /** Counts what would be stored, and stores nothing. */
   readonly dryRun?: boolean;
   /** Called now and then with the entries read so far. */
@@ -80,6 +108,8 @@ export interface ImportResult {
   readonly key: string;
   /** The session was deleted here, and was not stored again. */
   readonly forgotten: boolean;
+  /** Nothing was stored because of `whenLate`: these are the session's files, in their order. */
+  readonly late?: readonly string[];
 }
 
 export async function importSession(
@@ -90,28 +120,46 @@ export async function importSession(
   checkInput(options, "options");
   const key = originKey(imported, options);
   const { earlier, metadata } = options;
-  const late = () =>
+  const lateFacts = () =>
     options.dryRun ? undefined : { origin: toOrigin(imported, key, options), metadata };
   const [found, forgotten] = await Promise.all([
-    findKnown(scope, key, earlier, late),
+    findKnown(scope, key, earlier, lateFacts),
     options.skipForgotten ? isForgotten(scope, key, earlier) : false,
   ]);
+  const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null, key };
   if (found === undefined && forgotten) {
-    const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null, key };
     return { ...nothing, problems: imported.problems.total, forgotten: true };
   }
+  const mayBeEmpty = found === undefined && options.skipEmpty;
+  const entries = mayBeEmpty ? await untilMessage(imported.entries) : imported.entries;
+  if (entries === undefined) {
+    return { ...nothing, problems: imported.problems.total, forgotten: false };
+  }
   const draft = () => toDraft(scope, imported, key, options);
-  const subject = await ImportSubject.of(scope, found ?? draft(), (session) =>
-    findIdKey(scope, session, key, earlier),
-  );
+  const idKeyOf = (session: Session | null) => findIdKey(scope, session, key, earlier);
+  const file = fileOf(imported, options);
+  const files = found === undefined ? [] : filesOf(found);
+  const late = () => ({
+    ...{ sessionId: found?.id ?? null, created: false, entries: 0, skipped: 0, last: null },
+    ...{ problems: imported.problems.total, key: found?.origin.key ?? key, forgotten: false },
+    late: lateFiles(files, file),
+  });
+  const isAnew = found !== undefined && options.whenLate === "anew" && !options.dryRun;
+  if (isAnew && (await isTouched(scope, found, await idKeyOf(found)))) return late();
+  const known = isAnew ? await clear(scope, found, draft()) : found;
+  const subject = await ImportSubject.of(scope, known ?? draft(), idKeyOf);
   if (found !== undefined && options.idempotencyKey !== undefined) {
     subject.isNew = await isMadeBy(scope, found, draft());
   }
   const writer = new ImportWriter(scope, subject, {
     ...{ startedAt: imported.startedAt, title: titleOf(imported) },
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
-    ...{ after: options.after ?? null, describe: options.describe },
+    ...{ after: options.after ?? null, describe: options.describe, onKnown: options.onKnown },
     idempotencyKey: options.idempotencyKey,
+    whenLate: file !== undefined && isLateFile(files, file) ? toLateRule(options) : undefined,
+    files: file === undefined ? undefined : withFile(files, file),
+    newestAt:
+      found !== undefined && file !== undefined && isShared(files, file) ? found.updatedAt : 0,
   });
   let read = 0;
   // A call for each batch: while the next is waited for, nothing here holds an entry of the last.
@@ -123,8 +171,9 @@ export async function importSession(
       if (++read % 100 === 0) options.onProgress?.(read);
     }
   };
-  for await (const batch of batchesOf(imported.entries)) await take(batch);
+  for await (const batch of batchesOf(entries)) await take(batch);
   await writer.finish(imported.leaf?.());
+  if (writer.isLate) return late();
   return {
     sessionId: subject.session?.id ?? null,
     created: subject.isNew,
@@ -134,6 +183,61 @@ export async function importSession(
     last: writer.last,
     key: subject.session?.origin.key ?? key,
     forgotten: false,
+  };
+}
+
+/** So many entries are held until one of them is a message. */
+const MAX_BEFORE_MESSAGE = 2_000;
+
+/** Undefined if there is no message in all of them. */
+async function untilMessage(
+  entries: AsyncIterable<ImportedEntry>,
+): Promise<AsyncIterable<ImportedEntry> | undefined> {
+  let isThere = false;
+  const { ahead, rest } = await splitAhead(entries, (read) => {
+    const last = read.at(-1);
+    isThere ||= last !== undefined && kindRules(last.kind).counted;
+    isThere ||= read.length >= MAX_BEFORE_MESSAGE;
+    return isThere;
+  });
+  if (!isThere) return undefined;
+  async function* all(): AsyncGenerator<Iterable<ImportedEntry>> {
+    yield ahead;
+    yield* rest;
+  }
+  return batched(all());
+}
+
+/** Undefined for what is in no file, or of which nobody says when it began. */
+function fileOf({ startedAt }: ImportedSession, { file }: ImportOptions): SessionFile | undefined {
+  const path = file === undefined ? null : toName(file, MAX_PATH_BYTES);
+  return path === null || startedAt === null ? undefined : { path, startedAt };
+}
+
+function toLateRule({ whenLate, dryRun }: ImportOptions): "refuse" | "aside" | undefined {
+  return whenLate === "anew" || dryRun ? undefined : whenLate;
+}
+
+function lateFiles(
+  files: readonly SessionFile[],
+  file: SessionFile | undefined,
+): readonly string[] {
+  const all = file === undefined ? undefined : withFile(files, file);
+  return ((all?.[FILES_KEY] ?? files) as readonly SessionFile[]).map(({ path }) => path);
+}
+
+/**
+ * Deletes a session that is to be stored anew, and gives what it begins with then: its id, and what was
+ * set of it here.
+ */
+async function clear(scope: Scope, session: Session, draft: NewSession): Promise<NewSession> {
+  const { id, owner, title, ttlSeconds, retention } = session;
+  const { [FILES_KEY]: _, ...metadata } = session.metadata;
+  await scope.store.deleteSession(scope.tenant, id, REIMPORT, scope.now(), scope.by);
+  return {
+    ...draft,
+    ...{ id, owner, title, ttlSeconds, retention },
+    metadata: { ...draft.metadata, ...metadata },
   };
 }
 
@@ -153,7 +257,7 @@ function toDraft(
 ): NewSession {
   const input: CreateSessionInput = {
     agent: imported.agent,
-    createdBy: imported.agent,
+    createdBy: imported.createdBy ?? imported.agent,
     title: titleOf(imported),
     metadata: { ...sessionMetadata(imported), ...options.metadata },
     origin: toOrigin(imported, key, options),
@@ -163,7 +267,8 @@ function toDraft(
       ? {}
       : { idempotencyKey: options.idempotencyKey }),
   };
-  return toNewSession(input, () => scope.newId(), scope.now());
+  const draft = toNewSession(input, () => scope.newId(), scope.now());
+  return imported.startedAt === null ? draft : { ...draft, createdAt: imported.startedAt };
 }
 
 function titleOf({ title }: ImportedSession): string {
@@ -197,7 +302,7 @@ function toOrigin(imported: ImportedSession, key: string, options: ImportOptions
     projectId: options.projectId,
     projectPath: imported.cwd,
     gitBranch: imported.gitBranch,
-    repo: options.repo,
+    repo: options.repo ?? imported.repo,
     file: options.file,
     key,
   };

@@ -2,11 +2,11 @@
 
 import { ProblemLog } from "../../ingest/problems.ts";
 import { KEPT_IDS, RecentMap } from "../../ingest/recent-map.ts";
-import type { ImportedEntry } from "../../ingest/source.ts";
-import { lengthOfBlocks, textOf } from "../../model/block.ts";
+import { type ImportedEntry, UNREADABLE_SUMMARY } from "../../ingest/source.ts";
+import { textOf } from "../../model/block.ts";
 import { kindRules, type Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { MAX_SUMMARY_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
+import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { AppendRequest, NewEntry } from "../../store/records.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
@@ -14,43 +14,19 @@ import { idempotency } from "../idempotency.ts";
 import type { Scope } from "../scope.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 import { draftImported, toText } from "./import-draft.ts";
+import { ImportEdits } from "./import-edits.ts";
 import type { Described, Description } from "./import-session.ts";
+import {
+  type Appended,
+  BATCH_BYTES,
+  BATCH_ENTRIES,
+  type ImportSetting,
+  LARGE_BYTES,
+  type Waiting,
+} from "./import-setting.ts";
 import type { ImportSubject } from "./import-subject.ts";
+import { noteStored, sizeOf, titleOf, withOwnUsage } from "./imported-entry.ts";
 import { ImportedIds } from "./imported-id.ts";
-
-export interface ImportSetting {
-  readonly startedAt: number | null;
-  /** What the session is called until its entries are read. */
-  readonly title: string;
-  readonly problems: ProblemLog;
-  readonly dryRun: boolean;
-  /** The entry that the first one follows, in a format without a tree. */
-  readonly after: string | null;
-  readonly describe: ((session: Described, title: string | undefined) => Description) | undefined;
-  /** Under which an import that was cut off stored what it stored: that counts as stored by this one. */
-  readonly idempotencyKey: string | undefined;
-}
-
-interface Waiting {
-  readonly entry: ImportedEntry;
-  readonly id: string;
-}
-
-/**
- * A batch is held in memory, and stored in one transaction, for which others wait: this bounds both,
- * whatever the entries hold.
- */
-const BATCH_BYTES = 128 * 1024;
-const BATCH_ENTRIES = 128;
-
-/** Nothing is read meanwhile: who gave something so large knows then that it is held no longer. */
-const LARGE_BYTES = 256 * 1024;
-
-interface Appended {
-  readonly stored: number;
-  /** An import under the same key has stored it before. */
-  readonly isRepeated: boolean;
-}
 
 const NO_APPEND: Appended = { stored: 0, isRepeated: false };
 const NOTHING: ReadonlyMap<string, Usage | null> = new Map();
@@ -61,6 +37,8 @@ const TRIES = 5;
 export class ImportWriter {
   stored = 0;
   skipped = 0;
+  /** Something is new that does not follow the leaf, and was refused; nothing is stored any more. */
+  isLate = false;
   readonly #scope: Scope;
   readonly #subject: ImportSubject;
   readonly #setting: ImportSetting;
@@ -96,6 +74,11 @@ export class ImportWriter {
   #hasBegun = false;
   /** The session was made with what `describe` says of it. */
   #isDescribed = false;
+  #isJudged = false;
+  #lastAt = Number.POSITIVE_INFINITY;
+  readonly #edits: ImportEdits;
+  /** What is new becomes a branch, and the leaf stays where it is. */
+  #isAside = false;
 
   constructor(scope: Scope, subject: ImportSubject, setting: ImportSetting) {
     this.#scope = scope;
@@ -103,11 +86,13 @@ export class ImportWriter {
     this.#setting = setting;
     this.#ids = new ImportedIds(subject.idKey);
     this.#lastNode = setting.after;
+    this.#edits = new ImportEdits(scope, setting.problems);
     if (subject.session !== null) this.#goOnFrom(subject.session);
   }
 
   /** A promise where something has to be waited for before the next entry. */
   add(entry: ImportedEntry): Promise<void> | undefined {
+    if (this.isLate) return undefined;
     // What a summary covers must be stored when the summary is.
     if (entry.kind === "compaction") return this.#flush().then(() => this.#take(entry));
     return this.#take(entry);
@@ -130,16 +115,22 @@ export class ImportWriter {
   /** `leaf` is given where the source says that another entry than the last is the leaf. */
   async finish(leaf: string | null | undefined): Promise<void> {
     if (!this.#hasBegun && !this.#setting.dryRun) await this.#makeDescribed();
+    const leafBefore = this.#subject.session?.leaf;
     await this.#flush();
     await this.#storing;
     const { session, isNew } = this.#subject;
-    if (session === null || this.#setting.dryRun) return;
+    if (session === null || this.#setting.dryRun || this.isLate) return;
+    const { id: sessionId } = session;
+    const edited = await this.#edits.write(sessionId, this.#leaf);
+    const isEdited = edited.leaf !== this.#leaf;
+    this.#leaf = edited.leaf;
+    this.stored += edited.stored;
     if (this.stored === 0 && !isNew) return;
     const { store, tenant } = this.#scope;
-    const { id: sessionId } = session;
     const now = this.#scope.now();
     const before = this.#endsAsBefore ? (session.leaf ?? undefined) : undefined;
-    const target = typeof leaf === "string" ? this.#ids.of(leaf) : leaf === null ? null : before;
+    const aside = this.#isAside || this.#lastAt < this.#setting.newestAt ? leafBefore : undefined;
+    const target = isEdited ? undefined : (aside ?? this.#leafOf(leaf, before));
     // Sent again: the leaf is moved only if it still is where storing has left it.
     const isMoved = this.#endsRepeated && session.leaf !== this.#lastNode;
     if (target !== undefined && target !== this.#leaf && !isMoved) {
@@ -147,11 +138,18 @@ export class ImportWriter {
       this.#leaf = target;
     }
     const summary = this.#leaf === null ? null : (this.#summaries.get(this.#leaf) ?? null);
+    const described = this.#isDescribed ? {} : this.#describe(session);
+    const { files } = this.#setting;
     const patch = {
       ...(summary === this.#summary ? {} : { summary }),
-      ...(this.#isDescribed ? {} : this.#describe(session)),
+      ...described,
+      ...(files === undefined ? {} : { metadata: { ...described.metadata, ...files } }),
     };
     if (Object.keys(patch).length > 0) await store.updateSession(tenant, sessionId, patch, now);
+  }
+
+  #leafOf(leaf: string | null | undefined, before: string | undefined): string | null | undefined {
+    return typeof leaf === "string" ? this.#ids.of(leaf) : leaf === null ? null : before;
   }
 
   /** The last entry that was read and moves the leaf. */
@@ -188,7 +186,7 @@ export class ImportWriter {
   #describe(session: Described): Description {
     return {
       ...(this.#title === undefined ? {} : { title: this.#title }),
-      ...this.#setting.describe?.(session, this.#title),
+      ...this.#setting.describe?.(session, this.#title, this.skipped),
     };
   }
 
@@ -221,6 +219,8 @@ export class ImportWriter {
       const problems = new ProblemLog();
       this.#read = { title: undefined, summaries: new Map() };
       const drafts = this.#draft(batch, known, answers, problems);
+      if (this.isLate) return;
+      await this.#noteEdits(batch, known);
       const done = drafts.length === 0 ? NO_APPEND : await this.#append(drafts, batch, tries, key);
       if (done === undefined) continue;
       const { stored, isRepeated } = done;
@@ -231,13 +231,25 @@ export class ImportWriter {
       if (!isRepeated || !this.#isNamed()) this.#title = this.#read.title ?? this.#title;
       for (const [id, summary] of this.#read.summaries) this.#summaries.set(id, summary);
       for (const { entry, id } of batch) {
+        if (known.has(id)) this.#setting.onKnown?.(entry);
         if (!kindRules(entry.kind).movesLeaf) continue;
         this.#lastNode = id;
+        this.#lastAt = entry.createdAt ?? Number.POSITIVE_INFINITY;
         this.#endsAsBefore = known.has(id) && entry.parentSourceId !== undefined;
         this.#endsRepeated = isRepeated;
       }
       return;
     }
+  }
+
+  /** Of what is stored, the entries that say something else by now. */
+  async #noteEdits(
+    batch: readonly Waiting[],
+    known: ReadonlyMap<string, Usage | null>,
+  ): Promise<void> {
+    if (known.size === 0 || this.#setting.dryRun) return;
+    const stored = batch.filter(({ id }) => known.has(id));
+    await this.#edits.note(stored, this.#ids, this.#setting.startedAt ?? this.#subject.startedAt);
   }
 
   /** The ids of the batch that the store has, each with what the entry took. */
@@ -267,9 +279,20 @@ export class ImportWriter {
       if (!isNew) noteStored(read, known.get(id) ?? null, answers);
       // In a file without a tree the conversation goes on where we have it, unless somebody has
       // gone on with it here: then it goes on where the file has it.
-      const tip = isNew && leaf !== null && this.#ids.includes(leaf) ? leaf : lastNode;
+      const goesOn = isNew && leaf !== null && this.#ids.includes(leaf) && !this.#isAside;
+      const tip = goesOn ? leaf : lastNode;
       const { parentSourceId: source } = entry;
-      const parentId = source === undefined ? tip : source === null ? null : idOf(source);
+      let parentId = source === undefined ? tip : source === null ? null : idOf(source);
+      if (isNew && kindRules(entry.kind).movesLeaf && this.#judgesLate()) {
+        // What follows the leaf by name is the continuation, whatever else the session is in.
+        const isNext = source !== undefined && parentId === this.#leaf;
+        if (!isNext && this.#setting.whenLate === "refuse") {
+          this.isLate = true;
+          return [];
+        }
+        this.#isAside = !isNext;
+        if (this.#isAside && source === undefined) parentId = lastNode;
+      }
       if (isNew) {
         const place = { id, createdAt, idOf, problems };
         // Most follow the one before: then nobody has to look for the parent.
@@ -284,6 +307,13 @@ export class ImportWriter {
       this.#noteSummary(entry, id, parentId);
     }
     return drafts;
+  }
+
+  /** Once, at the first entry that is new. */
+  #judgesLate(): boolean {
+    if (this.#setting.whenLate === undefined || this.#isJudged) return false;
+    this.#isJudged = true;
+    return true;
   }
 
   /** Somebody, or this import before it was sent again, has given the session a title. */
@@ -358,7 +388,7 @@ export class ImportWriter {
 
   #noteSummary(entry: ImportedEntry, id: string, parentId: string | null): void {
     const summary =
-      entry.kind === "compaction"
+      entry.kind === "compaction" && entry.data?.[UNREADABLE_SUMMARY] !== true
         ? toText(textOf(entry.blocks), MAX_SUMMARY_BYTES)
         : this.#summaryAt(parentId ?? "");
     if (summary !== undefined) this.#read.summaries.set(id, summary);
@@ -367,24 +397,4 @@ export class ImportWriter {
   #summaryAt(id: string): string | undefined {
     return this.#read.summaries.get(id) ?? this.#summaries.get(id);
   }
-}
-
-function titleOf({ data }: ImportedEntry): string | undefined {
-  const name = data?.["name"];
-  return typeof name === "string" ? toText(name, MAX_TITLE_BYTES) : undefined;
-}
-
-function withOwnUsage(entry: ImportedEntry, answers: AnswerUsage): ImportedEntry {
-  if (entry.answer === undefined || entry.usage === null) return entry;
-  const usage = answers.take(entry.answer, entry.usage);
-  return usage === entry.usage ? entry : { ...entry, usage };
-}
-
-function noteStored(entry: ImportedEntry, stored: Usage | null, answers: AnswerUsage): void {
-  if (entry.answer !== undefined) answers.found(entry.answer, entry.usage, stored);
-}
-
-/** About the bytes that it takes in memory. */
-function sizeOf(entry: ImportedEntry): number {
-  return 200 + lengthOfBlocks(entry.blocks);
 }

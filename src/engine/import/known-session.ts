@@ -8,6 +8,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Origin, Session } from "../../model/session.ts";
+import { REIMPORT } from "../../store/records.ts";
 import type { Scope } from "../scope.ts";
 import { ImportedIds } from "./imported-id.ts";
 
@@ -88,7 +89,8 @@ export async function isForgotten(
       each === undefined ? undefined : store.findTombstoneByOrigin(tenant, each),
     ),
   );
-  return tombstones.some((each) => each !== undefined);
+  // One that was to be stored anew was not forgotten, also if that was interrupted.
+  return tombstones.some((each) => each !== undefined && each.reason !== REIMPORT);
 }
 
 async function complete(

@@ -30,6 +30,7 @@ export async function verifyFeed(
   let position = 0;
   let looked = 0;
   let passed = false;
+  const mismatched: Mismatched = new Map();
   while (looked < head.position) {
     const page = await readChanges(run, looked, head.position);
     const changes = page.changes.filter((change) => change.position <= head.position);
@@ -44,7 +45,7 @@ export async function verifyFeed(
       if (change.kind === "session_created") run.told.add(change.sessionId ?? "");
       if (change.kind === "session_deleted") run.told.delete(change.sessionId ?? "");
     }
-    await problems.attempt(tenant, null, () => verifyNamedEntries(run, changes));
+    await problems.attempt(tenant, null, () => verifyNamedEntries(run, changes, mismatched));
     await problems.attempt(tenant, null, async () => {
       for (const { sessionId, position } of await erasures.take(changes)) {
         const problem = `what is left of erased entries is not what change ${position} says`;
@@ -52,6 +53,11 @@ export async function verifyFeed(
       }
     });
     run.onProgress();
+  }
+  for (const [sessionId, entryIds] of mismatched) {
+    for (const entryId of entryIds) {
+      problems.add(tenant, sessionId, entryId, "the entry's hash is not the one in the feed");
+    }
   }
   if (position !== head.position) {
     problems.add(
@@ -101,13 +107,29 @@ function verifyChange(
   return change.hash;
 }
 
+/**
+ * Entries whose hash is not the one in the feed, by their session: it counts unless the feed tells
+ * further on that the session was deleted.
+ */
+const DELETED = "session_deleted";
+type Mismatched = Map<string, string[]>;
+
 /** What the feed says was appended must be there unchanged, unless its session was deleted. */
-async function verifyNamedEntries(run: TenantRun, changes: readonly ChangeRecord[]): Promise<void> {
+async function verifyNamedEntries(
+  run: TenantRun,
+  changes: readonly ChangeRecord[],
+  mismatched: Mismatched,
+): Promise<void> {
   const { store, tenant, problems } = run;
-  const appended = changes.filter((change) => change.entryHash !== null);
-  const ids = appended.map((change) => change.entryId ?? "");
+  const appended = changes.filter(({ entryHash, kind }) => entryHash !== null || kind === DELETED);
+  const ids = appended.flatMap(({ entryId }) => (entryId === null ? [] : [entryId]));
   const { found, unreadable } = await findReadable(store, tenant, ids);
-  for (const { sessionId, entryId, entryHash } of appended) {
+  for (const { sessionId, entryId, entryHash, kind } of appended) {
+    if (kind === DELETED) {
+      // It may have been stored again, with the same ids: what was said of it before is over.
+      mismatched.delete(sessionId ?? "");
+      continue;
+    }
     // What cannot be read is told of when its session is looked at.
     if (unreadable.has(entryId ?? "")) continue;
     const entry = found.get(entryId ?? "");
@@ -115,7 +137,9 @@ async function verifyNamedEntries(run: TenantRun, changes: readonly ChangeRecord
       const problem = await whyMissing(run, sessionId ?? "");
       if (problem !== undefined) problems.add(tenant, sessionId, entryId, problem);
     } else if (entry.hash !== toHex(entryHash ?? ZERO_HASH)) {
-      problems.add(tenant, sessionId, entryId, "the entry's hash is not the one in the feed");
+      const known = mismatched.get(sessionId ?? "");
+      if (known === undefined) mismatched.set(sessionId ?? "", [entryId ?? ""]);
+      else known.push(entryId ?? "");
     }
   }
 }

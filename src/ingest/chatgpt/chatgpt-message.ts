@@ -3,7 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { type Fields, otherFields, textField } from "../fields.ts";
+import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 
 export const FORMAT = "chatgpt";
@@ -66,7 +66,7 @@ export function toDraft(
 
 /** Seconds there, with a fraction. */
 export function toTime(seconds: unknown): number | null {
-  const value = Number(String(seconds ?? ""));
+  const value = Number(nameOf(seconds ?? ""));
   const isTime = seconds !== null && seconds !== undefined && value > 0 && value < 8.64e12;
   return isTime ? Math.round(value * 1000) : null;
 }

@@ -6,7 +6,7 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
-import { type Fields, presentFields, textField, timeField } from "../fields.ts";
+import { type Fields, nameOf, presentFields, textField, timeField } from "../fields.ts";
 import { toBlocks } from "./claude-blocks.ts";
 import type { MappedEntry } from "./claude-lines.ts";
 
@@ -54,5 +54,5 @@ function keptOf(figures: Fields): { readonly first: string; readonly last: strin
     return { first: textField(range, "headUuid") ?? "", last: textField(range, "tailUuid") ?? "" };
   }
   const uuids = isPlainObject(list) && Array.isArray(list["uuids"]) ? list["uuids"] : [];
-  return { first: String(uuids[0] ?? ""), last: String(uuids.at(-1) ?? "") };
+  return { first: nameOf(uuids[0] ?? ""), last: nameOf(uuids.at(-1) ?? "") };
 }

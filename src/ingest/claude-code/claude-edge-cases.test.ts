@@ -127,7 +127,7 @@ describe("edge cases", () => {
     const lines = [said("user", "yes"), said("assistant", "What?"), said("user", "yes")];
     const { entries } = await read(lines.join("\n"));
     expect(entries.map(({ parentSourceId }) => parentSourceId)).toEqual([
-      ...[null, entries[0]?.sourceId, entries[1]?.sourceId],
+      ...[undefined, entries[0]?.sourceId, entries[1]?.sourceId],
     ]);
     expect(new Set(entries.map(({ sourceId }) => sourceId)).size).toBe(3);
   });

@@ -1,5 +1,6 @@
 /** A file of Claude Code from its first line to its last: each line becomes entries, in its place. */
 
+import { textOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
@@ -14,11 +15,13 @@ import {
   type LineContext,
   type MappedEntry,
   type MappedMessage,
+  toAttachedPrompt,
+  toDeliveredPrompt,
   toMessage,
-  toQueuedPrompt,
 } from "./claude-lines.ts";
 import { toNote } from "./claude-notes.ts";
 import { ClaudeOutputs } from "./claude-outputs.ts";
+import { ClaudeQueue, type QueuedPrompt } from "./claude-queue.ts";
 import { type ClaudeHeader, FORMAT } from "./claude-session.ts";
 import { ClaudeTitle } from "./claude-title.ts";
 import { ClaudeTree, MAIN } from "./claude-tree.ts";
@@ -40,6 +43,7 @@ export class ClaudeFile {
   readonly #tree: ClaudeTree;
   readonly #usage: UsageWindow;
   readonly #title: ClaudeTitle;
+  readonly #queue: ClaudeQueue;
   /** The names of tools whose results are awaited. */
   readonly #toolNames: RecentMap<string, string>;
   /** The lines that say where a summary begins, by their uuid. */
@@ -64,6 +68,7 @@ export class ClaudeFile {
     this.#tree = ClaudeTree.from(state["tree"]);
     this.#usage = new UsageWindow(state["usage"]);
     this.#title = new ClaudeTitle(state["title"]);
+    this.#queue = new ClaudeQueue(state["queue"]);
     const calls = (state["calls"] ?? []) as unknown as [string, string][];
     this.#toolNames = new RecentMap(KEPT_CALLS, calls);
     const boundaries = (state["boundaries"] ?? []) as unknown as [string, Fields][];
@@ -100,7 +105,7 @@ export class ClaudeFile {
       ...{ tree: this.#tree.state(), usage: this.#usage.state(), title: this.#title.state() },
       calls: [...this.#toolNames].slice(-OPEN_CALLS),
       boundaries: [...this.#boundaries].slice(-BOUNDARIES) as unknown as JsonObject[],
-      endsAside: this.#endsAside,
+      ...{ endsAside: this.#endsAside, queue: this.#queue.state() },
     };
   }
 
@@ -122,7 +127,7 @@ export class ClaudeFile {
     } else {
       const message =
         type === "attachment"
-          ? toQueuedPrompt(record, this.#context)
+          ? toAttachedPrompt(record, this.#context)
           : toMessage(record, this.#context);
       if (message !== undefined) this.#message(record, message, line, given);
       else this.#note(record, line, given);
@@ -132,8 +137,9 @@ export class ClaudeFile {
   #message(record: Fields, message: MappedMessage, line: number, given: ImportedEntry[]): void {
     const id = idOf(record, line);
     const { entries, answer } = message;
+    if (!this.#isAside(record)) this.#deliverBefore(record, message, given);
     const ids = entries.map((_, i) => (i === 0 ? id : `${id}#${i + 1}`));
-    let parent = this.#place(record, id, ids, line, message);
+    let parent: string | null | undefined = this.#place(record, id, ids, line, message);
     this.#noteCalls(message);
     for (let i = 0; i < entries.length; i++) {
       const sourceId = ids[i] ?? id;
@@ -158,6 +164,7 @@ export class ClaudeFile {
       return;
     }
     const id = idOf(record, line);
+    if (!this.#isAside(record)) this.#deliver(this.#queue.beforeAnswer(), record, given);
     const parent = this.#place(record, id, [id], line);
     // What was kept stands before the summary here, and what follows it there follows the summary.
     for (const tail of compaction.tails) this.#tree.redirect(tail, id);
@@ -176,11 +183,46 @@ export class ClaudeFile {
     const id = uuid ?? `note-${contentId(record)}`;
     if (this.#notes.has(id)) return;
     if (uuid === undefined) this.#notes.set(id, true);
-    if (record["subtype"] === "compact_boundary") this.#boundaries.set(id, record);
+    if (type === "queue-operation") this.#queue.operate(record, id);
+    if (record["subtype"] === "compact_boundary") {
+      this.#boundaries.set(id, record);
+      if (!this.#isAside(record)) this.#deliver(this.#queue.beforeAnswer(), record, given);
+    }
     const parent =
       uuid === undefined ? this.#tree.lastNode(MAIN) : this.#place(record, uuid, [], line);
     this.#usage.add(this.#entry(record, toNote(record), id, parent), undefined, given);
     this.#titles(record, id, given);
+  }
+
+  /** Prompts of the queue that the model got before this line. */
+  #deliverBefore(record: Fields, message: MappedMessage, given: ImportedEntry[]): void {
+    const { entries, answer, results } = message;
+    const last = entries.at(-1);
+    if (last?.role === "assistant") {
+      const isNew = answer === undefined || !this.#tree.hasAnswer(answer);
+      if (isNew) this.#deliver(this.#queue.beforeAnswer(), record, given);
+    } else if (record["type"] === "attachment") {
+      this.#queue.noteAttached(textOf(last?.blocks ?? []));
+    } else if (results.length > 0) this.#queue.noteResults();
+    else if (last?.metadata["injected"] === true) {
+      this.#queue.noteShown(textOf(last.blocks));
+    } else {
+      this.#deliver(this.#queue.beforePrompt(textOf(last?.blocks ?? [])), record, given);
+    }
+  }
+
+  /** What names the line's parent as its own from now on follows the last of the prompts. */
+  #deliver(prompts: readonly QueuedPrompt[], record: Fields, given: ImportedEntry[]): void {
+    const named = parentOf(record);
+    const isKnown = typeof named === "string" && this.#has(named);
+    for (const prompt of prompts) {
+      const sourceId = `queued-${prompt.id}`;
+      const place = { uuid: sourceId, nodes: [sourceId], chain: MAIN };
+      const { parent } = this.#tree.add({ ...place, parentUuid: isKnown ? named : undefined });
+      const entry = this.#entry({}, toDeliveredPrompt(prompt), sourceId, parent);
+      this.#usage.add(entry, undefined, given);
+      if (isKnown) this.#tree.redirect(named, sourceId);
+    }
   }
 
   /** A title, where the line gives one, or is the one that an earlier summary is about. */
@@ -190,22 +232,27 @@ export class ClaudeFile {
     this.#usage.add({ ...entry, parentSourceId: this.#tree.lastNode(MAIN) }, undefined, given);
   }
 
+  #isAside(record: Fields): boolean {
+    return record["isSidechain"] === true && !this.#header.isAgent;
+  }
+
   #place(
     record: Fields,
     id: string,
     nodes: readonly string[],
     line: number,
     parts: Partial<MappedMessage> = {},
-  ): string | null {
-    const isAside = record["isSidechain"] === true && !this.#header.isAgent;
+  ): string | null | undefined {
+    const isAside = this.#isAside(record);
     const chain = isAside ? `aside ${textField(record, "agentId") ?? ""}` : MAIN;
     const named = parentOf(record);
-    const { parent, found } = this.#tree.add({
+    const { parent, found, isFirst } = this.#tree.add({
       uuid: id,
       parentUuid: named,
       nodes,
       chain,
       answer: parts.answer,
+      isSynthetic: parts.isSynthetic ?? false,
       calls: parts.calls ?? [],
       results: parts.results ?? [],
     });
@@ -213,15 +260,16 @@ export class ClaudeFile {
       const message = `its parent ${named} is not before it; it follows the entry before it`;
       this.#problems.add("missing_parent", message, line);
     }
-    if (nodes.length > 0) this.#endsAside = isAside;
-    return parent;
+    if (nodes.length === 0) return parent;
+    this.#endsAside = isAside;
+    return isFirst ? undefined : parent;
   }
 
   #entry(
     record: Fields,
     mapped: MappedEntry,
     sourceId: string,
-    parent: string | null,
+    parent: string | null | undefined,
   ): ImportedEntry {
     const { fields, references, answer } = mapped;
     const parentId = parentOf(record);
@@ -230,12 +278,11 @@ export class ClaudeFile {
       format: FORMAT,
       id: textField(record, "uuid") ?? null,
     };
-    if (parentId !== undefined && parentId !== parent) source.parentId = parentId;
+    if (parentId !== undefined && parentId !== (parent ?? null)) source.parentId = parentId;
     if (!isEmpty(fields)) source.fields = fields;
     const own = toSourceMetadata(source);
     const entry: Writable<ImportedEntry> = {
       sourceId,
-      parentSourceId: parent,
       kind: mapped.kind,
       role: mapped.role,
       actor: mapped.actor,
@@ -246,6 +293,8 @@ export class ClaudeFile {
       createdAt: mapped.createdAt,
       metadata: isEmpty(mapped.metadata) ? own : { ...own, ...mapped.metadata },
     };
+    // The first of a file goes on from what is there of its session.
+    if (parent !== undefined) entry.parentSourceId = parent;
     if (references !== undefined) entry.references = references;
     if (answer !== undefined) entry.answer = answer;
     return entry;

@@ -16,6 +16,7 @@ import {
 import type { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./claude-blocks.ts";
+import type { QueuedPrompt } from "./claude-queue.ts";
 import { toUsage, USAGE_FIELDS } from "./claude-usage.ts";
 
 /** Everything of an entry but its place and its ids. */
@@ -31,6 +32,8 @@ export interface MappedMessage {
   readonly answer?: string | undefined;
   readonly calls: readonly string[];
   readonly results: readonly string[];
+  /** An answer of Claude Code itself, such as an error of the network. */
+  readonly isSynthetic?: boolean;
 }
 
 /** What else a line is understood by. */
@@ -75,8 +78,17 @@ export function toMessage(record: Fields, context: LineContext): MappedMessage |
   };
 }
 
-/** Words of the user that were waiting while the agent worked; undefined if it is anything else. */
-export function toQueuedPrompt(record: Fields, { common }: LineContext): MappedMessage | undefined {
+/** A prompt of the queue that no other line has. */
+export function toDeliveredPrompt({ text, at }: QueuedPrompt): MappedEntry {
+  const entry = toEntry({}, "user", [{ type: "text", text }], { queued: true });
+  return { ...entry, createdAt: at };
+}
+
+/** The prompt of the queue that an attachment holds; undefined if it is anything else. */
+export function toAttachedPrompt(
+  record: Fields,
+  { common }: LineContext,
+): MappedMessage | undefined {
   const { attachment } = record;
   if (!isPlainObject(attachment) || attachment["type"] !== "queued_command") return undefined;
   const blocks = toBlocks(attachment["prompt"]);
@@ -122,7 +134,8 @@ function toAnswer(
   for (const block of blocks) if (block.type === "tool_use") calls.push(block.id);
   // Without an id, lines cannot belong together.
   if (id) entry.answer = id;
-  return { entries: [entry], answer: id || undefined, calls, results: NONE };
+  const isSynthetic = model === "<synthetic>";
+  return { entries: [entry], answer: id || undefined, calls, results: NONE, isSynthetic };
 }
 
 function toEntry(

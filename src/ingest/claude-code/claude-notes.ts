@@ -4,7 +4,7 @@
  * also where the type is one that we do not know.
  */
 
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
 import type { MappedEntry } from "./claude-lines.ts";
 
 /** What says where the line stands; `cwd` and the like are the session's. */
@@ -15,7 +15,7 @@ const PLACE = [
 
 export function toNote(record: Fields): MappedEntry {
   const subtype = textField(record, "subtype");
-  const type = [String(record["type"] ?? "unknown"), ...(subtype === undefined ? [] : [subtype])];
+  const type = [nameOf(record["type"] ?? "unknown"), ...(subtype === undefined ? [] : [subtype])];
   return {
     ...{ kind: "custom", role: null, actor: null, blocks: [], usage: null, model: null },
     data: { type: `claude-code:${type.join(":")}`, data: otherFields(record, PLACE) },

@@ -19,12 +19,14 @@ export interface TreePlace {
   readonly parent: string | null;
   /** False if the parent that was named is not known. */
   readonly found: boolean;
+  /** The conversation begins with it in this file; it may go on from another file. */
+  readonly isFirst: boolean;
 }
 
 /** What a line is, as far as its place depends on it. */
 export interface TreeLine {
   readonly uuid: string;
-  /** Undefined if the line names none: then it follows the line before it in its chain. */
+  /** Null for a root, undefined if the line names none. */
   readonly parentUuid: string | null | undefined;
   /** The entries that it becomes, in their order; none for a note. */
   readonly nodes: readonly string[];
@@ -34,6 +36,8 @@ export interface TreeLine {
   readonly answer?: string | undefined;
   readonly calls?: readonly string[];
   readonly results?: readonly string[];
+  /** Claude Code wrote it without asking the model: nobody goes back to another branch with it. */
+  readonly isSynthetic?: boolean;
 }
 
 /** An answer and the results of its calls. */
@@ -95,6 +99,10 @@ export class ClaudeTree {
     return this.#earlier.has(uuid);
   }
 
+  hasAnswer(id: string): boolean {
+    return this.#groups.has(id);
+  }
+
   /** The entry at or before the line; undefined if the line is not known. */
   nodeAt(uuid: string): string | null | undefined {
     const spot = this.#spots.get(uuid);
@@ -109,19 +117,23 @@ export class ClaudeTree {
   add(line: TreeLine): TreePlace {
     const { parentUuid, chain, nodes } = line;
     const named = typeof parentUuid === "string" ? this.#spots.get(parentUuid) : undefined;
-    const before =
-      parentUuid === null ? null : named === undefined ? (this.#last.get(chain) ?? null) : named;
     const found = typeof parentUuid !== "string" || named !== undefined;
+    // A later root of the conversation, as after plan mode, goes on from its newest line: nobody went
+    // back. A root of a sidechain is another sub-agent.
+    const isNewStart = parentUuid === null && chain !== MAIN;
+    const tip = isNewStart ? null : (this.#last.get(chain) ?? null);
+    const before = named === undefined || (line.isSynthetic && tip !== null) ? tip : named;
+    const isFirst = before === null && named === undefined && chain === MAIN;
     const last = nodes.at(-1);
     if (last === undefined) {
       this.#note(line.uuid, chain, before);
-      return { parent: nodeOf(before), found };
+      return { parent: nodeOf(before), found, isFirst };
     }
     const { parent, spot } = this.#place(line, before, last);
     const isTurn = line.answer === undefined;
     if (isTurn && typeof parentUuid === "string") this.#turns.set(parentUuid, true);
     this.#note(line.uuid, chain, spot);
-    return { parent, found };
+    return { parent, found, isFirst };
   }
 
   /** What names `uuid` as its parent from now on follows `node`. */

@@ -13,6 +13,7 @@ import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import {
   countField,
   type Fields,
+  nameOf,
   otherFields,
   presentFields,
   textField,
@@ -22,7 +23,7 @@ import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
 import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
-import type { ImportedEntry } from "../source.ts";
+import { type ImportedEntry, UNREADABLE_SUMMARY } from "../source.ts";
 import { isCopiedItem, isCopyOf, isIgnoredEvent, USAGE_RECORD } from "./codex-events.ts";
 import { toBlocks, toItem } from "./codex-items.ts";
 import { type CodexHeader, FORMAT, headerOf } from "./codex-session.ts";
@@ -121,7 +122,7 @@ export class CodexFile {
     else if (type === "turn_context") this.#turn(record, payload);
     else if (type === "compacted") this.#compacted(record, payload);
     else if (type === USAGE_RECORD) this.#problems.ignore(USAGE_RECORD);
-    else this.#note(record, String(type), payload as JsonObject);
+    else this.#note(record, nameOf(type), payload as JsonObject);
   }
 
   #item(record: Fields, item: Fields, line: number): void {
@@ -233,6 +234,7 @@ export class CodexFile {
       ],
       data: {
         ...{ firstKeptEntryId: null, tokensBefore: null },
+        ...(text === "" ? { [UNREADABLE_SUMMARY]: true } : {}),
         ...(items.length === 0 ? {} : { replacementItems: items.length }),
       },
       references: ["firstKeptEntryId"],

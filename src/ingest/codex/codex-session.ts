@@ -7,6 +7,7 @@ import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
+import { normalizeRemote } from "../repository-name.ts";
 import type { ImportedSession } from "../source.ts";
 
 export const FORMAT = "codex";
@@ -18,6 +19,8 @@ export interface CodexHeader {
   readonly startedAt: number | null;
   readonly parentSession: string | null;
   readonly provider: string | null;
+  /** Absent in what a reading of before has left. */
+  readonly repo?: string | null;
   readonly fields: JsonObject;
   /** False if the file begins without one. */
   readonly isThere: boolean;
@@ -53,6 +56,7 @@ export function readHeader(read: readonly JsonRecord[], path: string): CodexHead
     startedAt: timeField(header, "timestamp") ?? times.find((time) => time !== null) ?? null,
     parentSession: parentOf(header),
     provider: textField(header, "model_provider") ?? null,
+    repo: repositoryOf(git),
     // The agent's own instructions are the same in every session, and longer than most.
     fields: otherFields(header, ["id", "session_id", "cwd", "timestamp", "base_instructions"]),
     isThere: found !== undefined,
@@ -65,8 +69,14 @@ export function toSession(
   const { id, cwd, gitBranch, startedAt, parentSession, fields } = header;
   return {
     ...{ source: FORMAT, agent: FORMAT, id, title: null, cwd, gitBranch, startedAt, parentSession },
+    ...(header.repo == null ? {} : { repo: header.repo }),
     metadata: toSourceMetadata({ format: FORMAT, id, ...presentFields({ fields }) }),
   };
+}
+
+function repositoryOf(git: Fields): string | null {
+  const url = textField(git, "repository_url")?.trim();
+  return url ? normalizeRemote(url) : null;
 }
 
 /** The thread that has started this one, or that was forked. */

@@ -193,6 +193,25 @@ describe("damaged and odd files", () => {
     ]);
   });
 
+  test("is of the repository that it names, and a summary that nobody can read is none", async () => {
+    const git = { repository_url: "git@github.com:acme/shop.git", branch: "main" };
+    const header = { type: "session_meta", payload: { id: ID, cwd: "/srv/shop", git } };
+    const said = { type: "message", role: "user", content: [{ type: "input_text", text: "Why?" }] };
+    const history = [{ type: "compaction", encrypted_content: "x" }];
+    const lines = [
+      { ...header, timestamp: "2026-05-04T10:00:00.000Z" },
+      { type: "response_item", payload: said, timestamp: "2026-05-04T10:00:01.000Z" },
+      { type: "compacted", payload: { message: "", replacement_history: history } },
+    ];
+    await using engine = await open(":memory:");
+    const text = lines.map((line) => JSON.stringify(line)).join("\n");
+    const { handle } = await importText(engine, text);
+    expect(await handle.meta()).toMatchObject({
+      ...{ origin: { repo: "github.com/acme/shop" }, summary: null },
+      createdAt: Date.UTC(2026, 4, 4, 10),
+    });
+  });
+
   test("bad lines are counted, and what is odd is kept", async () => {
     const lines = [
       CURRENT.split("\n")[0],

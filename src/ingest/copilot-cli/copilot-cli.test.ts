@@ -45,6 +45,8 @@ describe("a session of Copilot CLI", () => {
       "e20<e17 custom:",
     ]);
     expect(leaf).toBe("e17");
+    // Its instructions were said by nobody.
+    expect(entries[2]?.metadata).toMatchObject({ injected: true });
   });
 
   test("counts an event of an unknown type by its name, and keeps it", async () => {

@@ -28,7 +28,9 @@ export function toSystemMessage(data: Fields): MessageDraft | undefined {
   const content = textField(data, "content");
   if (content === undefined) return undefined;
   const fields = otherFields(data, ["content", "role"]);
-  return { kind: "message", role: "system", blocks: toText(content), fields };
+  // The agent's own instructions: nobody said them, and search is not to find them.
+  const marks = { injected: true };
+  return { kind: "message", role: "system", blocks: toText(content), fields, marks };
 }
 
 /** `thinking` is what an event before it has told of the same turn. */

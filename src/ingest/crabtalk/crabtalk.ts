@@ -92,8 +92,16 @@ function toSession(meta: Fields, path: string): Omit<ImportedSession, "entries" 
     title: textField(meta, "title") || null,
     cwd: textField(meta, "root") || null,
     startedAt: timeField(meta, "created_at"),
+    ...presentText({ agent: textField(meta, "agent"), createdBy: textField(meta, "created_by") }),
     fields: otherFields(meta, known),
   });
+}
+
+/** Names that the file gives. */
+function presentText(
+  names: Readonly<Record<"agent" | "createdBy", string | undefined>>,
+): Partial<Record<"agent" | "createdBy", string>> {
+  return Object.fromEntries(Object.entries(names).filter(([, name]) => name?.trim()));
 }
 
 /** The lines behind the first, or the steps beside it. */

@@ -4,7 +4,7 @@ import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { countField, type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
 import { FORMAT } from "./cursor-query.ts";
 
 const USER = 1;
@@ -67,7 +67,7 @@ function toCall(tool: Fields, id: string): Block[] {
 function toResult(tool: Fields, id: string, createdAt: number | null): EntryDraft[] {
   const toolName = textField(tool, "name");
   const { result, status, error } = tool;
-  const isOver = ["completed", "error", "cancelled"].includes(String(status));
+  const isOver = ["completed", "error", "cancelled"].includes(nameOf(status));
   if (toolName === undefined || (result === undefined && !isOver)) return [];
   const content = result ?? error ?? "";
   const output = typeof content === "string" ? content : JSON.stringify(content);

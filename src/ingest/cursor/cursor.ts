@@ -6,7 +6,7 @@
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, otherFields } from "../fields.ts";
+import { type Fields, nameOf, otherFields } from "../fields.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
 import { applicationFolder, fileName, folderName, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
@@ -114,7 +114,7 @@ function readLines(input: SourceInput, problems: ProblemLog): ImportedTranscript
   const names = new RecentMap<string, string>(KEPT_CALLS);
   const kept = input.resume?.["names"];
   for (const pair of Array.isArray(kept) ? (kept as unknown[]) : []) {
-    if (Array.isArray(pair)) names.set(String(pair[0]), String(pair[1]));
+    if (Array.isArray(pair)) names.set(nameOf(pair[0]), nameOf(pair[1]));
   }
   const lines = new ResumedLines(() => ({
     names: [...names].slice(-100) as unknown as JsonValue,

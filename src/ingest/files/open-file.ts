@@ -26,6 +26,8 @@ export interface OpenOptions {
   /** How many bytes it had when it was found: one that is small is read at once. */
   readonly foundSize?: number;
   readonly maxUnpackedBytes?: number;
+  /** Another name and time than those of the file that is opened: it is a copy. */
+  readonly as?: Pick<FoundFile, "path" | "mtimeUs">;
 }
 
 export class TranscriptFile implements AsyncDisposable {
@@ -43,9 +45,9 @@ export class TranscriptFile implements AsyncDisposable {
     facts: Stats,
     options: OpenOptions,
   ) {
-    this.path = path;
+    this.path = options.as?.path ?? path;
     this.size = facts.size;
-    this.mtimeUs = mtimeUsOf(facts);
+    this.mtimeUs = options.as?.mtimeUs ?? mtimeUsOf(facts);
     this.#handle = handle;
     this.#options = options;
   }

@@ -2,7 +2,7 @@
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { type EntryDraft, toCustomEntry, toImportedEntry } from "../drafts.ts";
-import { type Fields, otherFields, textField } from "../fields.ts";
+import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
 import { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
@@ -113,7 +113,7 @@ export class GeminiChat {
         additions: 0,
       });
       const data = otherFields(open.message, ["id"]);
-      const custom = toCustomEntry(FORMAT, open.id, String(open.message["type"]), data, null);
+      const custom = toCustomEntry(FORMAT, open.id, nameOf(open.message["type"]), data, null);
       yield { ...custom, parentSourceId: this.#tip };
       return;
     }

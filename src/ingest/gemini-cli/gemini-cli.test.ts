@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { outline, readInSteps, readWith } from "../../../test/support/reading.ts";
-import { fixture } from "../../../test/support/transcripts.ts";
+import { fixture, readWhole } from "../../../test/support/transcripts.ts";
 import { GEMINI_CLI } from "./gemini-cli.ts";
 
 const OBJECT = fixture("gemini-cli/session.json");
@@ -144,4 +144,23 @@ test("chats are found below the home folder, and opened again by their id", () =
   expect(place?.skips?.("shop/chats")).toBe(false);
   expect(place?.skips?.("shop/checkpoints")).toBe(true);
   expect(GEMINI_CLI.resumeCommand?.({ id: "5e0c", cwd: null })).toBe("gemini --resume 5e0c");
+});
+
+test("a chat that is one object is read as such, whatever its file is called", async () => {
+  const chat = {
+    ...{ sessionId: "s1", projectHash: "p", startTime: "2026-05-04T10:00:00.000Z" },
+    messages: [
+      { id: "a", type: "user", timestamp: "2026-05-04T10:00:01.000Z", content: "Why?" },
+      { id: "b", type: "gemini", timestamp: "2026-05-04T10:00:02.000Z", content: "So." },
+    ],
+  };
+  for (const path of ["/x/chat.jsonl", "/x/session-1.json", "/x/chat.txt", ""]) {
+    for (const text of [JSON.stringify(chat, null, 2), `${JSON.stringify(chat)}\n`]) {
+      const { source, sessions, problems } = await readWhole(text, { path });
+      expect([source, problems]).toEqual(["gemini-cli", []]);
+      expect(sessions.map(({ entries }) => entries.map(({ role }) => role))).toEqual([
+        ["user", "assistant"],
+      ]);
+    }
+  }
 });

@@ -17,7 +17,13 @@ import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
 import { ResumedLines } from "../resumed-lines.ts";
-import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import type {
+  ImportedEntry,
+  ImportedSession,
+  ImportedTranscript,
+  SourceInput,
+  TranscriptSource,
+} from "../source.ts";
 import { GeminiChat } from "./gemini-chat.ts";
 import { FORMAT } from "./gemini-message.ts";
 
@@ -51,8 +57,16 @@ export const GEMINI_CLI: TranscriptSource = {
   read(input) {
     const problems = new ProblemLog();
     // What an earlier reading left is of the lines: an object is always read whole.
-    if (input.resume !== undefined || /\.jsonl$/.test(input.path)) return readLog(input, problems);
-    return { sessions: readEither(input, problems), problems };
+    if (input.resume !== undefined) return readLog(input, problems);
+    let log: ImportedTranscript | undefined;
+    const noteLog = (read: ImportedTranscript) => {
+      log = read;
+    };
+    const canGoOn = /\.jsonl$/.test(input.path);
+    return {
+      ...{ sessions: readEither(input, problems, noteLog), problems },
+      state: () => (canGoOn ? log?.state?.() : undefined),
+    };
   },
 
   resumeCommand: ({ id }) => commandFor("gemini --resume ", id),
@@ -100,15 +114,18 @@ function readLog(input: SourceInput, problems: ProblemLog): ReturnType<Transcrip
   return { sessions: sessions(), problems, state: () => lines.state() };
 }
 
-/** Without a name that tells: lines if the first is whole, or else one object. */
+/** Lines if the first is whole, or else one object, whatever the file is called. */
 async function* readEither(
   input: SourceInput,
   problems: ProblemLog,
+  onLog: (log: ImportedTranscript) => void,
 ): AsyncGenerator<ImportedSession> {
   const ahead = await lookAhead(input, (read) => (read.at(-1)?.text.trim() ?? "") !== "");
   const first = firstRecord(Buffer.from(ahead.lines.at(-1)?.text ?? ""));
   if (first !== undefined && !Array.isArray(first["messages"])) {
-    yield* readLog(ahead.input, problems).sessions;
+    const log = readLog(ahead.input, problems);
+    onLog(log);
+    yield* log.sessions;
     return;
   }
   const document = await readDocument(ahead.input, "messages", problems);

@@ -2,7 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { GitLookup, normalizeRemote, parseRemote } from "./git.ts";
+import { normalizeRemote } from "../repository-name.ts";
+import { GitLookup, parseRemote } from "./git.ts";
 
 const CONFIG = `[core]
 \tbare = false

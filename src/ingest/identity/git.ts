@@ -8,6 +8,7 @@
 
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { normalizeRemote } from "../repository-name.ts";
 
 export interface GitAttributes {
   /** Without user names, passwords and the ending `.git`, whatever way it is fetched by. */
@@ -84,16 +85,6 @@ export function parseRemote(config: string): string | null {
     first ??= url;
   }
   return first === undefined ? null : normalizeRemote(first);
-}
-
-/** `git@host:a/b.git`, `https://user:token@host/a/b` and `ssh://host/a/b` are one repository. */
-export function normalizeRemote(url: string): string {
-  const [, host, path] =
-    /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::\d+)?\/(.*)$/i.exec(url) ??
-    /^(?:[^@/\s]+@)?([^/:\s]+):(?!\/\/)(.+)$/.exec(url) ??
-    [];
-  const plain = host === undefined ? url : `${host.toLowerCase()}/${path?.replace(/^\/+/, "")}`;
-  return plain.replace(/\/+$/, "").replace(/\.git$/, "");
 }
 
 async function readSmall(path: string): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 /** A session of opencode, message by message: which steps are done, and which must wait. */
 
 import { isPlainObject } from "../../model/json.ts";
-import { KnownIds, toCustomEntry, toImportedEntry } from "../drafts.ts";
-import { type Fields, otherFields, timeField } from "../fields.ts";
+import { KnownIds, toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
-import type { ImportedEntry } from "../source.ts";
+import type { ImportedEntry, ImportedSession } from "../source.ts";
 import { FORMAT, isDone, splitSteps, toStepDrafts } from "./opencode-step.ts";
 import { toUserDraft } from "./opencode-user.ts";
 
@@ -74,4 +74,31 @@ export class OpencodeSession {
       }
     }
   }
+}
+
+export function toOpencodeSession(
+  session: Fields,
+  messages: AsyncIterable<OpencodeMessage>,
+  problems: ProblemLog,
+  postpone: (time: number) => void,
+): ImportedSession {
+  const time: Fields = isPlainObject(session["time"]) ? session["time"] : {};
+  const steps = new OpencodeSession(problems, postpone);
+  async function* entries(): AsyncGenerator<ImportedEntry> {
+    for await (const message of messages) yield* steps.read(message);
+    yield* steps.end();
+  }
+  const known = ["id", "parentID", "directory", "title"];
+  return {
+    ...toImportedSession(FORMAT, {
+      id: textField(session, "id") ?? null,
+      parentSession: textField(session, "parentID") ?? null,
+      cwd: textField(session, "directory") || null,
+      title: textField(session, "title") || null,
+      startedAt: timeField(time, "created"),
+      fields: otherFields(session, known),
+    }),
+    entries: entries(),
+    problems,
+  };
 }

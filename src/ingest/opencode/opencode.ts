@@ -8,8 +8,7 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
-import { toImportedSession } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { type Fields, textField } from "../fields.ts";
 import { readJson } from "../json-file.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
@@ -17,7 +16,6 @@ import { commandFor } from "../resume-command.ts";
 import type {
   Environment,
   FileAccess,
-  ImportedEntry,
   ImportedSession,
   SourceInput,
   TranscriptSource,
@@ -25,7 +23,7 @@ import type {
 import { databaseText, withDatabase } from "../sqlite-file.ts";
 import { OpencodeDatabase } from "./opencode-database.ts";
 import { readMessageFiles } from "./opencode-files.ts";
-import { type OpencodeMessage, OpencodeSession } from "./opencode-session.ts";
+import { toOpencodeSession } from "./opencode-session.ts";
 import { FORMAT } from "./opencode-step.ts";
 
 export const OPENCODE: TranscriptSource = {
@@ -56,7 +54,7 @@ export const OPENCODE: TranscriptSource = {
         const database = new OpencodeDatabase(file, input.resume, problems);
         for (const row of database.sessions()) {
           const messages = database.messages(textField(row, "id") ?? "");
-          yield toSession(fromRow(row), iterate(messages), problems, (time) =>
+          yield toOpencodeSession(fromRow(row), iterate(messages), problems, (time) =>
             database.postpone(time),
           );
         }
@@ -138,34 +136,7 @@ async function* readFiles(
     return;
   }
   const messages = readMessageFiles(input.files, textField(session, "id") ?? "", problems);
-  yield toSession(session, messages, problems, postpone);
-}
-
-function toSession(
-  session: Fields,
-  messages: AsyncIterable<OpencodeMessage>,
-  problems: ProblemLog,
-  postpone: (time: number) => void,
-): ImportedSession {
-  const time: Fields = isPlainObject(session["time"]) ? session["time"] : {};
-  const steps = new OpencodeSession(problems, postpone);
-  async function* entries(): AsyncGenerator<ImportedEntry> {
-    for await (const message of messages) yield* steps.read(message);
-    yield* steps.end();
-  }
-  const known = ["id", "parentID", "directory", "title"];
-  return {
-    ...toImportedSession(FORMAT, {
-      id: textField(session, "id") ?? null,
-      parentSession: textField(session, "parentID") ?? null,
-      cwd: textField(session, "directory") || null,
-      title: textField(session, "title") || null,
-      startedAt: timeField(time, "created"),
-      fields: otherFields(session, known),
-    }),
-    entries: entries(),
-    problems,
-  };
+  yield toOpencodeSession(session, messages, problems, postpone);
 }
 
 /** A row in the words of the files. */

@@ -4,7 +4,14 @@ import type { Block } from "../../model/block.ts";
 import { type EntryKind, kindRules } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { SYSTEM_MARK } from "../../transcript/pi-marks.ts";
-import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
+import {
+  type Fields,
+  nameOf,
+  otherFields,
+  presentFields,
+  textField,
+  timeField,
+} from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./pi-blocks.ts";
 import { presentDetails, toMessage } from "./pi-message.ts";
@@ -24,9 +31,9 @@ export function toEntry(record: Fields): MappedEntry {
   const map = typeof type === "string" && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
   const mapped = map?.(record);
   if (mapped === undefined) {
-    const data = { type: `pi:${String(type)}`, data: otherFields(record, BASE) };
+    const data = { type: `pi:${nameOf(type)}`, data: otherFields(record, BASE) };
     return entry(record, { kind: "custom", data }, ["type", ...Object.keys(data.data)], {
-      unknown: String(type),
+      unknown: nameOf(type),
     });
   }
   return mapped;

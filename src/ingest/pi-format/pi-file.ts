@@ -11,7 +11,14 @@ import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { LEAF_MARK } from "../../transcript/pi-marks.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { batched, splitAhead } from "../batches.ts";
-import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
+import {
+  type Fields,
+  nameOf,
+  otherFields,
+  presentFields,
+  textField,
+  timeField,
+} from "../fields.ts";
 import { firstRecord, type JsonRecord, readRecordBatches } from "../jsonl.ts";
 import { ProblemLog } from "../problems.ts";
 import { ResumedLines } from "../resumed-lines.ts";
@@ -107,7 +114,7 @@ class PiFile {
 
   constructor(header: Fields, problems: ProblemLog, state: JsonObject = {}) {
     this.#problems = problems;
-    this.#isLinear = header["type"] === "session" && Number(header["version"] ?? 1) < 2;
+    this.#isLinear = header["type"] === "session" && Number(nameOf(header["version"] ?? 1)) < 2;
     this.#tree = PiTree.from(state["tree"]);
     this.#records = Math.max(0, Number(state["records"] ?? 0));
     if (state["leaf"] !== undefined) this.leaf = state["leaf"] as string | null;

@@ -5,7 +5,7 @@
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
-import { type Fields, textField, timeField } from "../fields.ts";
+import { type Fields, nameOf, textField, timeField } from "../fields.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
@@ -51,7 +51,7 @@ export const QWEN_CODE: TranscriptSource = {
         cwd: textField(known, "cwd") || null,
         gitBranch: textField(known, "gitBranch") || null,
         startedAt: timeField(known, "at"),
-        fields: known["version"] === null ? {} : { version: String(known["version"]) },
+        fields: known["version"] === null ? {} : { version: nameOf(known["version"]) },
       });
       yield { ...session, entries: entries(), problems };
     }

@@ -3,7 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
-import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { countField, type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
 import { toGeminiUsage, toPartBlocks } from "../gemini-parts.ts";
 import type { ProblemLog } from "../problems.ts";
 import { KEPT_IDS, RecentMap } from "../recent-map.ts";
@@ -119,7 +119,7 @@ function toNote(record: Fields): Mapped {
 }
 
 function toCustom(record: Fields): Mapped {
-  const what = textField(record, "subtype") ?? String(record["type"]);
+  const what = textField(record, "subtype") ?? nameOf(record["type"]);
   const rest = otherFields(record, ["uuid", "parentUuid", "sessionId", "timestamp", "type"]);
   return { kind: "custom", data: { type: `${FORMAT}:${what}`, data: rest } };
 }

@@ -132,6 +132,7 @@ async function importLines({
     const { sessionId, created, entries, skipped, last, forgotten, key: known } = result;
     return {
       ...{ session_id: sessionId, created, entries, skipped, last, forgotten, key: known },
+      late: result.late ?? null,
       problem_counts: Object.fromEntries(problems.counts),
       problems: problems.first.map(({ code, message }) => ({ code, message })),
       stored,

@@ -24,7 +24,7 @@ const untouched = z.custom<Record<string, unknown>>(isPlainObject, "must be an o
 const sessionHead = z.strictObject({
   ...{ source: key, agent: key, id: textOrNull, title: textOrNull, cwd: textOrNull },
   ...{ git_branch: textOrNull, started_at: time.nullable(), parent_session: textOrNull },
-  metadata: jsonObject,
+  ...{ metadata: jsonObject, created_by: key.optional(), repo: path.optional() },
 }) as unknown as z.ZodType<WireSessionHead>;
 
 /** The first line. */
@@ -38,7 +38,8 @@ export const importHead: z.ZodType<{
     repo: path.optional(),
     ...{ project_id: key.optional(), owner: key.optional(), metadata: jsonObject.optional() },
     ...{ skip_forgotten: z.boolean().optional(), after: key.optional() },
-    dry_run: z.boolean().optional(),
+    ...{ dry_run: z.boolean().optional(), skip_empty: z.boolean().optional() },
+    when_late: z.enum(["refuse", "anew", "aside"]).optional(),
     earlier: z
       .strictObject({
         ...{ kept: path.optional(), replaced: path.optional() },
@@ -78,6 +79,10 @@ export const importResult: z.ZodType = z
   .object({
     ...{ session_id: textOrNull, created: z.boolean(), entries: count, skipped: count },
     ...{ last: textOrNull, forgotten: z.boolean(), key: text, problem_counts: counts },
+    late: z
+      .array(text)
+      .nullable()
+      .meta({ description: "The session's files in their order, if `when_late` kept it out." }),
     problems: z.array(z.object({ code: text, message: text })),
     stored: z
       .object({

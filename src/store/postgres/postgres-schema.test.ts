@@ -91,7 +91,10 @@ describe("the schema's version", () => {
   test("is brought up to date, with all that is stored", async () => {
     const address = await createDatabase();
     const { id } = await createSession(await open(address), "a");
-    await query(address, "DROP TABLE originals, original_parts, original_sessions, access_tokens, leases, routes, route_sessions");
+    await query(
+      address,
+      "DROP TABLE originals, original_parts, original_sessions, access_tokens, leases, routes, route_sessions",
+    );
     await query(address, "ALTER TABLE sessions DROP COLUMN repo, DROP COLUMN cost_usd");
     await query(address, "DELETE FROM schema WHERE version >= 6");
     const store = await open(address);

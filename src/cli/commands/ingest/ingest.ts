@@ -13,6 +13,7 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { thisMachine } from "../../environment.ts";
 import { EXIT, exitCodeOf } from "../../exit.ts";
+import { ingestAgain } from "../../ingest-again.ts";
 import { IngestProgress } from "../../ingest-progress.ts";
 import { fileLines, noteProblems, summaryLines } from "../../print-ingest.ts";
 import { withStore } from "../../store.ts";
@@ -47,14 +48,27 @@ export const ingestCommand: Command = defineCommand({
       type: "boolean",
       help: "Read unchanged files, too, and store again what was forgotten of files that are named.",
     },
+    again: {
+      type: "boolean",
+      help: "Derive sessions anew from the bytes that are kept, where a reader has learnt more since; with --force all of them.",
+    },
     "no-originals": {
       type: "boolean",
       help: "Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off).",
     },
     "dry-run": { type: "boolean", help: "Say what would be stored, and store nothing." },
   },
-  examples: ["ingest", "ingest session.jsonl --dry-run --json"],
+  examples: ["ingest", "ingest --again", "ingest session.jsonl --dry-run --json"],
   run: async (context, args, options) => {
+    if (options.again) {
+      for (const name of ["source", "dry-run", "no-originals"] as const) {
+        if (options[name] !== undefined) {
+          throw usageError(`--again reads what is kept, without --${name}`, `--${name}`);
+        }
+      }
+      if (args.PATH?.length) throw usageError("--again takes no PATH", "PATH");
+      return ingestAgain(context, options.force ?? false);
+    }
     const source = options.source === "auto" ? undefined : options.source;
     if (source !== undefined && !NAMES.includes(source)) {
       const known = [...NAMES, "auto"].join(", ");

@@ -2,7 +2,7 @@
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { sessionDeleted } from "../../new-changes.ts";
-import type { Tombstone } from "../../records.ts";
+import { REIMPORT, type Tombstone } from "../../records.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";
 import { query } from "../postgres-driver.ts";
@@ -10,7 +10,7 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { releasePayloads } from "./blobs.ts";
 import { writeFeed } from "./feed.ts";
-import { dropOriginals } from "./originals.ts";
+import { dropOriginals, unlinkOriginals } from "./originals.ts";
 import { lockQuestion } from "./session-state.ts";
 import { dropStreams } from "./streams.ts";
 
@@ -113,7 +113,8 @@ async function purge(
 
   await releasePayloads(tx, session);
   dropStreams(tx, session);
-  dropOriginals(tx, session);
+  if (reason === REIMPORT) unlinkOriginals(tx, session);
+  else dropOriginals(tx, session);
   for (const deletion of DELETIONS) tx.defer(deletion, tx.tenant, session);
   const { originKey, entryCount, digest } = tombstone;
   tx.defer(SQL.insertTombstone, tx.tenant, session, id, originKey, entryCount, digest, reason, now);

@@ -46,6 +46,7 @@ const SQL = statements("originals", {
     WHERE tenant = $1 AND workstation = $2 AND path = $3 AND start = $4`,
   forgetParts: `DELETE FROM original_parts WHERE tenant = $1 AND ${OF_SESSION}`,
   forgetOriginals: `DELETE FROM originals WHERE tenant = $1 AND ${OF_SESSION}`,
+  unlink: `DELETE FROM original_sessions WHERE tenant = $1 AND session = $2`,
   forgetSessions: `DELETE FROM original_sessions WHERE tenant = $1 AND ${OF_SESSION}`,
 });
 
@@ -114,4 +115,9 @@ export function dropOriginals(tx: Transaction, session: number): void {
   tx.defer(SQL.forgetParts, tx.tenant, session);
   tx.defer(SQL.forgetOriginals, tx.tenant, session);
   tx.defer(SQL.forgetSessions, tx.tenant, session);
+}
+
+/** The bytes stay, for who stores the session anew. */
+export function unlinkOriginals(tx: Transaction, session: number): void {
+  tx.defer(SQL.unlink, tx.tenant, session);
 }

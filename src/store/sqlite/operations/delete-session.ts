@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { sessionDeleted } from "../../new-changes.ts";
-import type { Tombstone } from "../../records.ts";
+import { REIMPORT, type Tombstone } from "../../records.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";
 import { deletePacks } from "../packs/clear-packs.ts";
@@ -12,7 +12,7 @@ import { statements } from "../sqlite-statements.ts";
 import { releasePayloads } from "./blobs.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
 import { keepFeedRows } from "./feed-rows.ts";
-import { dropOriginals } from "./originals.ts";
+import { dropOriginals, unlinkOriginals } from "./originals.ts";
 import { sessionNumber } from "./sessions.ts";
 import { dropStreams } from "./streams.ts";
 
@@ -64,7 +64,8 @@ export function deleteSession(
 
   releasePayloads(db, tenant, session);
   dropStreams(db, tenant, session);
-  dropOriginals(db, tenant, session);
+  if (reason === REIMPORT) unlinkOriginals(db, tenant, session);
+  else dropOriginals(db, tenant, session);
   db.run(SQL.forgetFile, tenant, session);
   const feed = planFeed(db, tenant, [sessionDeleted(tombstone, by)]);
   keepFeedRows(db, tenant, { number: session, id }, feed.tenant.rowBeforeFeed);

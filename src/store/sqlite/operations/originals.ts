@@ -42,6 +42,7 @@ const SQL = statements("originals", {
     WHERE tenant = ? AND workstation = ? AND path = ? AND start = ?`,
   forgetParts: `DELETE FROM original_parts WHERE tenant = ?1 AND ${OF_SESSION}`,
   forgetOriginals: `DELETE FROM originals WHERE tenant = ?1 AND ${OF_SESSION}`,
+  unlink: `DELETE FROM original_sessions WHERE tenant = ? AND session = ?`,
   forgetSessions: `DELETE FROM original_sessions WHERE tenant = ?1 AND ${OF_SESSION}`,
 });
 
@@ -109,4 +110,9 @@ export function dropOriginals(db: SqliteConnection, tenant: number, session: num
   db.run(SQL.forgetParts, tenant, session);
   db.run(SQL.forgetOriginals, tenant, session);
   db.run(SQL.forgetSessions, tenant, session);
+}
+
+/** The bytes stay, for who stores the session anew. */
+export function unlinkOriginals(db: SqliteConnection, tenant: number, session: number): void {
+  db.run(SQL.unlink, tenant, session);
 }

@@ -101,7 +101,7 @@ export function insertSession(
     session.agent,
     session.createdBy,
     session.owner,
-    session.now,
+    session.createdAt ?? session.now,
     session.startedAt,
     session.title,
     foldTitle(session.title),

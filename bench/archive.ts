@@ -1,0 +1,36 @@
+/**
+ * `npm run bench -- archive --data FOLDER`: what becomes of a folder of real transcripts.
+ *
+ * It ingests the folder into a fresh store with the defaults, and counts what a user would then miss:
+ * messages that are not on the active path, and titles that say nothing.
+ */
+
+import { resolve } from "node:path";
+import type { IngestTask } from "./ingest-scenarios.ts";
+import { type BenchOptions, inFreshProcess, Report, withFolder } from "./measure.ts";
+
+const INGEST = new URL("./ingest-scenarios.ts", import.meta.url);
+const LOOK = new URL("./archive-scenarios.ts", import.meta.url);
+
+export async function benchArchive(options: BenchOptions): Promise<boolean> {
+  const { data } = options;
+  if (data === undefined) {
+    console.error("archive needs --data FOLDER");
+    return false;
+  }
+  const report = new Report("archive");
+  await withFolder(options.folder, async (folder) => {
+    const task: IngestTask = {
+      ...{ address: `${folder}/archive.db`, home: folder, path: resolve(data) },
+    };
+    const { sizePercent = 0, ...read } = await inFreshProcess(INGEST, "ingestAll", task);
+    const seen = await inFreshProcess(LOOK, "lookAtArchive", task);
+    const { files = 0, megabytes = 0, seconds = 0, megabytesPerSecond = 0, peakRssMb = 0 } = read;
+    report.measurement("sqlite", "archive", 1, {
+      ...{ files, problems: read["problems"] ?? 0, ...seen },
+      ...{ megabytes, seconds, megabytesPerSecond, peakRssMb },
+      storedBytesPerByteRead: sizePercent / 100,
+    });
+  });
+  return report.met;
+}

@@ -1,0 +1,163 @@
+/**
+ * Deriving sessions anew from the bytes that were kept of their files, after a reader has learnt to
+ * find more in them. The files themselves may be gone.
+ *
+ * A session keeps its id and the ids of its entries. One in which somebody has written here is not
+ * replaced: what is new is added to it, and stands on a branch where it does not follow the newest
+ * message.
+ */
+
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type { ImportOptions } from "../engine/import/import-session.ts";
+import { filesOf } from "../engine/import/session-files.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { TranscriptFile } from "../ingest/files/open-file.ts";
+import type { TranscriptSource } from "../ingest/source.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { MAX_PAGE } from "../model/limits.ts";
+import type { Original } from "../store/ingested-file.ts";
+import type { AgainInput } from "./file-input.ts";
+import { ingestFile } from "./ingest-file.ts";
+import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
+import { readOriginal } from "./originals.ts";
+import { type FileOutcome, outcomeOf } from "./outcome.ts";
+
+export interface DeriveInput extends Pick<IngestOptions, "environment" | "sources" | "oversize"> {
+  /** Also what the reader of today has derived. */
+  readonly force?: boolean;
+  readonly onOutcome?: (outcome: FileOutcome) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface DeriveReport {
+  /** Originals that are kept. */
+  readonly originals: number;
+  /** Those that were read again. */
+  readonly read: number;
+  /** Those whose bytes, or whose format, cannot be read here. */
+  readonly failed: number;
+  /** Sessions that were derived anew. */
+  readonly sessions: number;
+  /** Sessions in which somebody has written here: nothing of them was replaced. */
+  readonly extended: number;
+}
+
+export async function deriveAgain(tenant: TenantApi, input: DeriveInput): Promise<DeriveReport> {
+  const { environment, sources, oversize, force = false } = input;
+  const setting = await createSetting(tenant, {
+    environment,
+    originals: true,
+    ...(sources === undefined ? {} : { sources }),
+    ...(oversize === undefined ? {} : { oversize }),
+  });
+  const report = { originals: 0, read: 0, failed: 0, sessions: 0, extended: 0 };
+  const done = new Set<string>();
+  for (const original of await listAll(tenant)) {
+    if (input.signal?.aborted) break;
+    report.originals++;
+    if (done.has(keyOf(original))) continue;
+    const source = setting.sources.find(({ name }) => name === original.source);
+    if (source !== undefined && !force && original.reader >= (source.version ?? 1)) continue;
+    const group = await sameSessions(tenant, original);
+    const derived = new Set<string>();
+    const extended = new Set<string>();
+    let whenLate: ImportOptions["whenLate"] = "anew";
+    for (const file of group) {
+      done.add(keyOf(file));
+      const again: AgainInput = { sessionId: file.sessionIds[0] ?? null, whenLate };
+      let outcome = await deriveFile(setting, source, file, again);
+      const isTouched = again.result?.late !== undefined && whenLate === "anew";
+      if (isTouched) {
+        whenLate = "aside";
+        outcome = await deriveFile(setting, source, file, { ...again, whenLate });
+      } else if (whenLate === "anew") whenLate = undefined;
+      const isRead = outcome.how === "read" || outcome.how === "continued";
+      if (isRead) report.read++;
+      else report.failed++;
+      for (const { sessionId } of outcome.sessions) {
+        if (sessionId !== null) (isTouched ? extended : derived).add(sessionId);
+      }
+      input.onOutcome?.(outcome);
+    }
+    report.sessions += derived.size;
+    report.extended += extended.size;
+  }
+  return report;
+}
+
+function keyOf({ workstation, path }: Original): string {
+  return `${workstation}\0${path}`;
+}
+
+async function listAll(tenant: TenantApi): Promise<readonly Original[]> {
+  const all: Original[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    const page = await tenant.originals.list({
+      ...(last === undefined ? {} : { after: last }),
+      limit: MAX_PAGE,
+    });
+    all.push(...page);
+    if (page.length < MAX_PAGE) return all;
+  }
+}
+
+/** The files of the original's sessions, in the order in which they were begun. */
+async function sameSessions(tenant: TenantApi, original: Original): Promise<readonly Original[]> {
+  const files = new Map([[keyOf(original), original]]);
+  const begun = new Map<string, number>();
+  for (const sessionId of original.sessionIds) {
+    for (const { path, startedAt } of filesOf(await tenant.getSessionMeta(sessionId))) {
+      begun.set(path, startedAt);
+    }
+    for (const other of await tenant.originals.list({ sessionId, limit: MAX_PAGE })) {
+      files.set(keyOf(other), other);
+    }
+  }
+  const at = ({ path }: Original) => begun.get(path) ?? 0;
+  return [...files.values()].toSorted((a, b) => at(a) - at(b));
+}
+
+async function deriveFile(
+  setting: IngestSetting,
+  source: TranscriptSource | undefined,
+  original: Original,
+  again: AgainInput,
+): Promise<FileOutcome> {
+  const { path, size, mtimeUs, workstation } = original;
+  if (source === undefined) {
+    return { ...outcomeOf(path, "unrecognised"), message: `no reader of ${original.source}` };
+  }
+  const folder = await mkdtemp(join(tmpdir(), "backscroll-original-"));
+  try {
+    const copy = join(folder, basename(path));
+    await writeCopy(setting.tenant, original, copy);
+    const file = { path, root: dirname(path), size, mtimeUs, allocated: size };
+    const { outcome, record } = await ingestFile(
+      { ...setting, workstation, only: source },
+      {
+        ...{ candidate: { file, hint: source, named: true }, known: undefined, plan: "whole" },
+        ...{ again, onSession: () => undefined },
+        original: await TranscriptFile.open(copy, { as: { path, mtimeUs } }),
+      },
+    );
+    if (record !== undefined) await setting.tenant.putIngestedFiles(workstation, [record]);
+    return outcome;
+  } catch (error) {
+    if (!BackscrollError.is(error, "store_corrupt")) throw error;
+    return { ...outcomeOf(path, "unreadable"), message: error.message };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeCopy(tenant: TenantApi, original: Original, copy: string): Promise<void> {
+  const handle = await open(copy, "wx", 0o600);
+  try {
+    for await (const bytes of readOriginal(tenant, original)) await handle.appendFile(bytes);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,51 @@
+/** `ingest --again`: sessions derived anew from the bytes that are kept of their files. */
+
+import { deriveAgain } from "../archive/derive-again.ts";
+import type { FileOutcome } from "../archive/outcome.ts";
+import type { Context } from "./context.ts";
+import { thisMachine } from "./environment.ts";
+import { EXIT } from "./exit.ts";
+import { counted } from "./print.ts";
+import { Progress } from "./progress.ts";
+import { withStore } from "./store.ts";
+
+export function ingestAgain(context: Context, force: boolean): Promise<number> {
+  return withStore(
+    context,
+    "write",
+    async (tenant) => {
+      const progress = new Progress();
+      const failures: FileOutcome[] = [];
+      let files = 0;
+      const report = await deriveAgain(tenant, {
+        ...{ environment: thisMachine(), force },
+        onOutcome: (outcome) => {
+          files++;
+          progress.show(() => `Read ${counted(files, "file")}`);
+          if (outcome.how !== "read" && outcome.how !== "continued") failures.push(outcome);
+        },
+      });
+      progress.end();
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson({
+          ...report,
+          failures: failures.map(({ path, how, message }) => ({ path, how, message })),
+        });
+      } else {
+        const { originals, read, sessions, extended } = report;
+        await terminal.print(
+          `Read ${counted(read, "file")} of ${originals} that are kept: ${counted(sessions, "session")} derived anew.`,
+        );
+        if (extended > 0) {
+          await terminal.print(
+            `${counted(extended, "session")} that somebody has written in here got what is new.`,
+          );
+        }
+        for (const { path, how, message } of failures) terminal.note(`${path}: ${message ?? how}`);
+      }
+      return failures.length === 0 ? EXIT.ok : EXIT.damaged;
+    },
+    "bulk",
+  );
+}

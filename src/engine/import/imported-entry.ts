@@ -1,0 +1,28 @@
+/** What an import asks of one entry. */
+
+import type { ImportedEntry } from "../../ingest/source.ts";
+import { lengthOfBlocks } from "../../model/block.ts";
+import type { Usage } from "../../model/entry.ts";
+import { MAX_TITLE_BYTES } from "../../model/limits.ts";
+import type { AnswerUsage } from "./answer-usage.ts";
+import { toText } from "./import-draft.ts";
+
+export function titleOf({ data }: ImportedEntry): string | undefined {
+  const name = data?.["name"];
+  return typeof name === "string" ? toText(name, MAX_TITLE_BYTES) : undefined;
+}
+
+export function withOwnUsage(entry: ImportedEntry, answers: AnswerUsage): ImportedEntry {
+  if (entry.answer === undefined || entry.usage === null) return entry;
+  const usage = answers.take(entry.answer, entry.usage);
+  return usage === entry.usage ? entry : { ...entry, usage };
+}
+
+export function noteStored(entry: ImportedEntry, stored: Usage | null, answers: AnswerUsage): void {
+  if (entry.answer !== undefined) answers.found(entry.answer, entry.usage, stored);
+}
+
+/** About the bytes that it takes in memory. */
+export function sizeOf(entry: ImportedEntry): number {
+  return 200 + lengthOfBlocks(entry.blocks);
+}

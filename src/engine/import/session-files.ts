@@ -1,0 +1,87 @@
+/**
+ * The files that a session was read from, and which of them come before which.
+ *
+ * An agent may write one session into several files. Read in the order of their first times, the later
+ * goes on from where the earlier ends. A file that comes late, or that grows behind the back of a later
+ * one, fits nowhere: then the session is stored anew from all of its files, unless somebody has written
+ * to it here.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import type { Session } from "../../model/session.ts";
+import type { Scope } from "../scope.ts";
+import { ImportedIds } from "./imported-id.ts";
+
+export interface SessionFile {
+  readonly path: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+}
+
+/** The key of the session's metadata that has the files, if there are several. */
+export const FILES_KEY = "files";
+
+/** Nobody has met a session of more; the first and the last of them decide. */
+const MAX_FILES = 200;
+
+/** In their order. */
+export function filesOf({ metadata, origin, startedAt }: Session): readonly SessionFile[] {
+  const listed = metadata[FILES_KEY];
+  const files = Array.isArray(listed) ? listed.filter(isSessionFile) : [];
+  if (files.length > 0) return files.toSorted(byTime);
+  return origin.file === undefined ? [] : [{ path: origin.file, startedAt }];
+}
+
+/** Whether another of the session's files comes behind `file`. Copies begin at the same time. */
+export function isLateFile(files: readonly SessionFile[], file: SessionFile): boolean {
+  const { startedAt } = files.find(({ path }) => path === file.path) ?? file;
+  return files.some((other) => other.path !== file.path && other.startedAt > startedAt);
+}
+
+/** Whether the session is also in another file. */
+export function isShared(files: readonly SessionFile[], file: SessionFile): boolean {
+  return files.some(({ path }) => path !== file.path);
+}
+
+/** What the session's metadata gets with the file; undefined if it is known, or the only one. */
+export function withFile(files: readonly SessionFile[], file: SessionFile): JsonObject | undefined {
+  if (files.some(({ path }) => path === file.path) || files.length === 0) return undefined;
+  if (files.length >= MAX_FILES) return undefined;
+  return { [FILES_KEY]: [...files, file].toSorted(byTime).map((each) => ({ ...each })) };
+}
+
+/** Whether anything in the session did not come from its files, or was taken from it. */
+export async function isTouched(
+  { store, tenant }: Scope,
+  session: Session,
+  idKey: string,
+): Promise<boolean> {
+  if ((await store.listFacts(tenant, session.id, undefined, 1, true)).length > 0) return true;
+  const ids = new ImportedIds(idKey);
+  const page = { sessionId: session.id, limit: PAGE, payloads: false };
+  for (let afterSequence = 0; ; ) {
+    const { entries } = await store.readEntries(tenant, { select: "tree", ...page, afterSequence });
+    const isOwn = entries.every(
+      ({ id, pinned, content, status }) =>
+        ids.includes(id) && !pinned && content !== null && status === "committed",
+    );
+    if (!isOwn) return true;
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < PAGE) return false;
+    afterSequence = last.sequence;
+  }
+}
+
+const PAGE = 500;
+
+function byTime(a: SessionFile, b: SessionFile): number {
+  return a.startedAt - b.startedAt || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
+}
+
+function isSessionFile(value: unknown): value is SessionFile & JsonObject {
+  return (
+    isPlainObject(value) &&
+    typeof value["path"] === "string" &&
+    typeof value["startedAt"] === "number"
+  );
+}

@@ -1,0 +1,70 @@
+/**
+ * What `opencode export` prints: one JSON object with a session as `info`, and its `messages`, each
+ * with an `info` and its `parts`. Files of it have any name.
+ */
+
+import { isPlainObject } from "../../model/json.ts";
+import { readDocument } from "../document/json-document.ts";
+import { type Fields, textField } from "../fields.ts";
+import { ProblemLog } from "../problems.ts";
+import type { ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import { type OpencodeMessage, toOpencodeSession } from "./opencode-session.ts";
+import { FORMAT } from "./opencode-step.ts";
+
+export const OPENCODE_EXPORT: TranscriptSource = {
+  name: `${FORMAT}-export`,
+
+  recognise(head) {
+    const text = new TextDecoder("utf-8").decode(head);
+    return /^\s*\{\s*"info"\s*:\s*\{/.test(text) && /"id"\s*:\s*"ses_/.test(text.slice(0, 4096));
+  },
+
+  isText: () => true,
+
+  read(input) {
+    const problems = new ProblemLog();
+    return { sessions: readExport(input, problems), problems };
+  },
+};
+
+async function* readExport(
+  input: SourceInput,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedSession> {
+  const document = await readDocument(input, "messages", problems);
+  if (document === undefined) return;
+  const { frame } = document;
+  const info = isPlainObject(frame) ? frame["info"] : undefined;
+  if (!isPlainObject(info) || textField(info, "id") === undefined) {
+    problems.add("unexpected", "the file is JSON, but no session that opencode exported");
+    return;
+  }
+  const messages = toMessages(document.elements(problems), problems);
+  // An export does not change: nothing of it is waited for.
+  yield toOpencodeSession(info, messages, problems, () => undefined);
+}
+
+async function* toMessages(
+  elements: AsyncIterable<unknown>,
+  problems: ProblemLog,
+): AsyncGenerator<OpencodeMessage> {
+  let number = 0;
+  for await (const element of elements) {
+    number++;
+    if (element === undefined) continue;
+    const data = isPlainObject(element) ? element["info"] : undefined;
+    if (!isPlainObject(element) || !isPlainObject(data)) {
+      problems.add("unexpected", `message ${number} has no info and was left out`);
+      continue;
+    }
+    const id = textField(data, "id") ?? `message-${number}`;
+    const listed = element["parts"];
+    const parts = (Array.isArray(listed) ? listed : []).filter(isPlainObject).map(toPart(id));
+    yield { id, data, parts, updatedAt: 0 };
+  }
+}
+
+/** A part without an id is known by its message and its number. */
+function toPart(message: string): (part: Fields, i: number) => OpencodeMessage["parts"][number] {
+  return (part, i) => ({ ...part, id: textField(part, "id") ?? `${message}-part-${i}` });
+}
