@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { appendFileSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { environmentOf, type Ran, ROOT, type RunOptions, runCli } from "./support/cli.ts";
@@ -19,7 +19,8 @@ function world() {
   };
   const json = async <Value>(...args: string[]) => JSON.parse(await ok(...args, "--json")) as Value;
   mkdirSync(join(home, "chats"));
-  copyFileSync(join(ROOT, "test/fixtures/pi/version-2.jsonl"), join(home, "chats/a.jsonl"));
+  const talk = fixture("pi/version-2.jsonl").replace('"Hello"', '"List the open orders"');
+  writeFileSync(join(home, "chats/a.jsonl"), talk);
   return { home, env, cli, ok, json };
 }
 

@@ -54,7 +54,7 @@ describe("ingesting", () => {
     await machine.run(engine);
     const session = await engine.findSessionByOrigin(KEY);
     expect(session).toMatchObject({
-      ...{ title: "Fix the", metadata: { titleFrom: "request" }, agent: "notes" },
+      ...{ title: "Fix the cron job", metadata: { titleFrom: "request" }, agent: "notes" },
       origin: {
         ...{ source: "notes", workstation: "w1", projectId: "e7c7ea0b", file },
         projectPath: "/srv/shop",
