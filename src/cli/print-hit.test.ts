@@ -20,6 +20,7 @@ function terminal(isTTY: boolean): Terminal {
 const item = { actor: "ana", createdAt: 0, truncated: false, toolName: null };
 const hit: SearchResult["hits"][number] = {
   sessionId: "s\u001b[1m",
+  shortId: "s\u001b[1m",
   meta: {
     ...{ title: "Cron\nruns", agent: "co\u0007der", createdAt: 0, updatedAt: 0 },
     messageCount: 2,

@@ -113,8 +113,8 @@ export class RemoteTenant implements TenantApi {
   }
 
   async getSession(id: string): Promise<RemoteSession> {
-    await this.getSessionMeta(id);
-    return new RemoteSession(this.connection, this, id);
+    const session = await this.getSessionMeta(id);
+    return new RemoteSession(this.connection, this, session.id);
   }
 
   session(id: string): RemoteSession {

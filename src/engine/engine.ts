@@ -18,7 +18,8 @@ import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
 import { sweepAll } from "./sweep.ts";
-import { checkTenantName, type SweepReport, TenantEngine } from "./tenant-engine.ts";
+import { type SweepReport, TenantEngine } from "./tenant-engine.ts";
+import { checkTenantName } from "./tenant-name.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
 
 export const DEFAULT_TENANT = "default";

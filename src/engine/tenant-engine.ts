@@ -9,7 +9,6 @@ import type { ImportedSession } from "../ingest/source.ts";
 import type { AccessToken } from "../model/access-token.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
-import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
 import { MAX_PATH_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
@@ -25,7 +24,6 @@ import type {
   TenantStatus,
   Tombstone,
 } from "../store/records.ts";
-import { sessionNotFound } from "../store/store-errors.ts";
 import {
   type CreatedToken,
   type CreateTokenInput,
@@ -50,6 +48,13 @@ import {
   putMemory,
 } from "./memories.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
+import {
+  resolveField,
+  resolveIfMissing,
+  resolveSearch,
+  resolveSession,
+  resolveSessionId,
+} from "./resolve-session.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
@@ -119,7 +124,10 @@ export class TenantEngine {
     return new SessionHandle(this.scope, created.id);
   }
 
-  /** The handle of a session that is there, else `session_not_found`. */
+  /**
+   * The handle of a session that is there, else `session_not_found`. `id` may be its id, its short id,
+   * the id that its agent uses, or the beginning of one: `session_ambiguous` if several fit.
+   */
   getSession(id: string): Promise<SessionHandle>;
   /** The same with a class of the host's own that extends `SessionHandle`. */
   getSession<Handle extends SessionHandle>(
@@ -130,19 +138,23 @@ export class TenantEngine {
     id: string,
     handle: new (scope: Scope, id: string) => SessionHandle = SessionHandle,
   ): Promise<SessionHandle> {
-    await this.getSessionMeta(id);
-    return new handle(this.scope, id);
+    const session = await this.getSessionMeta(id);
+    return new handle(this.scope, session.id);
   }
 
-  /** The handle of a session, whether it is there or not: what is asked of it says so. */
+  /** The handle of the session with this id, whether it is there or not: what is asked of it says so. */
   session(id: string): SessionHandle {
     return new SessionHandle(this.scope, checkKey(id, "sessionId"));
   }
 
+  /** `id` as in `getSession`. */
   async getSessionMeta(id: string): Promise<Session> {
-    const session = await this.scope.store.findSession(this.tenant, checkKey(id, "sessionId"));
-    if (session === undefined) throw sessionNotFound(id);
-    return session;
+    return resolveSession(this.scope, id);
+  }
+
+  /** The id of the session that `ref` names as in `getSession`; `ref` itself if it names none. */
+  resolveSessionId(ref: string): Promise<string> {
+    return resolveSessionId(this.scope, ref);
   }
 
   /** The session that an outside source knows under `key`, if it was stored. */
@@ -189,8 +201,8 @@ export class TenantEngine {
   }
 
   /** What was made from a session and would outlive it. */
-  listDerived(id: string): Promise<Derived> {
-    return listDerived(this.scope, id);
+  async listDerived(id: string): Promise<Derived> {
+    return listDerived(this.scope, await this.resolveSessionId(id));
   }
 
   /** What sessions take, and how many messages are being written in each: at most 500 at once. */
@@ -236,8 +248,8 @@ export class TenantEngine {
     return compactSession(this.scope, checkKey(sessionId, "sessionId"), input);
   }
 
-  listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
-    return listMessages(this.scope, sessionId, input);
+  async listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
+    return resolveIfMissing(this.scope, sessionId, (id) => listMessages(this.scope, id, input));
   }
 
   getEntry(id: string): Promise<Entry> {
@@ -256,8 +268,8 @@ export class TenantEngine {
   }
 
   /** The best hits for a query, each with what stands round it. Any text is a valid query. */
-  searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    return searchSessions(this.scope, query, input);
+  async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
+    return searchSessions(this.scope, query, await resolveSearch(this.scope, input));
   }
 
   /** Whole memories, the best first. */
@@ -301,8 +313,8 @@ export class TenantEngine {
     return getFact(this.scope, id);
   }
 
-  listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
-    return listFacts(this.scope, input);
+  async listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
+    return listFacts(this.scope, await resolveField(this.scope, input, "sessionId"));
   }
 
   /** The fact stays for the record, but is no longer listed. */
@@ -321,8 +333,8 @@ export class TenantEngine {
   }
 
   /** A page of the change feed: the tenant's audit log. */
-  listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
-    return listChanges(this.scope, input);
+  async listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
+    return listChanges(this.scope, await resolveField(this.scope, input, "session"));
   }
 
   /**
@@ -385,13 +397,4 @@ export class TenantEngine {
     const { store, by } = this.scope;
     await store.noteAct(this.tenant, checkName(act, "act"), this.scope.now(), by);
   }
-}
-
-export function checkTenantName(name: string): string {
-  if (typeof name === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
-  throw new BackscrollError(
-    "invalid_input",
-    "tenant must be 1 to 128 letters, digits, dots, dashes or underscores, starting with a letter or digit",
-    { details: { field: "tenant" } },
-  );
 }

@@ -62,6 +62,8 @@ export interface SessionFilter {
   readonly owner?: string;
   readonly participant?: string;
   readonly projectId?: string;
+  /** A project's id, or the end of its path. */
+  readonly project?: string;
   readonly workstation?: string;
   /** The repository's remote, or its last parts. */
   readonly repo?: string;

@@ -53,6 +53,7 @@ import type {
   Tombstone,
 } from "./records.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "./route-records.ts";
+import type { SessionRef } from "./rows/session-ref.ts";
 import type {
   AbortStreamRequest,
   CommitStreamRequest,
@@ -172,6 +173,11 @@ export interface StoreWrites {
 export interface StoreReads {
   findSession(tenant: string, id: string): Promise<Session | undefined>;
   findSessionByOrigin(tenant: string, key: string): Promise<Session | undefined>;
+  /**
+   * The sessions whose short id or agent's own id is `ref`, or whose ids begin with it: at most
+   * `MAX_REFS` of each kind.
+   */
+  findSessionRefs(tenant: string, ref: string): Promise<readonly SessionRef[]>;
   /** `next` is where the following page starts, absent on the last one. */
   listSessions(
     tenant: string,

@@ -136,6 +136,8 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   },
   findSession: async (store, tenant, { session }) =>
     expect(await store.findSession(tenant, session)).toBeUndefined(),
+  findSessionRefs: async (store, tenant, { session }) =>
+    expect(await store.findSessionRefs(tenant, session)).toEqual([]),
   findSessionByOrigin: async (store, tenant) =>
     expect(await store.findSessionByOrigin(tenant, "origin")).toBeUndefined(),
   listSessions: async (store, tenant, { session }) => {

@@ -32,6 +32,7 @@ describe("opening", () => {
       { version: 9, name: "feed-in-entries" },
       { version: 10, name: "usage-in-entries" },
       { version: 11, name: "packs" },
+      { version: 12, name: "short-ids" },
     ]);
   });
 

@@ -59,6 +59,7 @@ import {
   createSession,
   findSession,
   findSessionByOrigin,
+  findSessionRefs,
   readSessionSizes,
   updateSession,
 } from "./operations/sessions.ts";
@@ -226,6 +227,9 @@ class PostgresStore implements Store {
 
   findSessionByOrigin: Store["findSessionByOrigin"] = (tenant, key) =>
     this.#db.read(tenant, (tx) => findSessionByOrigin(tx, key));
+
+  findSessionRefs: Store["findSessionRefs"] = (tenant, ref) =>
+    this.#db.read(tenant, (tx) => findSessionRefs(tx, ref));
 
   listSessions: Store["listSessions"] = (tenant, filter, page) =>
     this.#db.read(tenant, (tx) => listSessions(tx, filter, page));

@@ -12,7 +12,7 @@ export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner,
   s.origin_key, t.leaf_id, t.last_sequence, t.message_count, t.updated_at, t.last_interaction_at,
   t.last_write_at, t.input_tokens, t.output_tokens, t.cache_creation_tokens, t.cache_read_tokens,
   t.summarized_through, s.exchange_count, s.tool_counts, s.file_mtime, s.first_msg_at,
-  s.last_msg_at, s.cost_usd`;
+  s.last_msg_at, s.cost_usd, s.short_id`;
 
 /** The columns of a session's figures, in the order of `figureValues`. */
 export function figureValues(figures: IngestFigures | undefined): (number | string | null)[] {
@@ -39,6 +39,7 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
     });
   return {
     id,
+    shortId: String(row["short_id"] ?? id),
     tenant,
     agent: String(row["agent"]),
     createdBy: String(row["created_by"]),

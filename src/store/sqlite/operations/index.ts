@@ -40,6 +40,7 @@ import {
   createSession,
   findSession,
   findSessionByOrigin,
+  findSessionRefs,
   readSessionSizes,
   updateSession,
 } from "./sessions.ts";
@@ -91,6 +92,7 @@ export const READS: Operations<StoreReads> & {
 } = {
   findSession,
   findSessionByOrigin,
+  findSessionRefs,
   readSessionSizes,
   listSessions,
   findTombstone,

@@ -5,12 +5,20 @@ import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type { NewSession, SessionPatch, SessionSize } from "../../records.ts";
 import {
+  MAX_REFS,
+  REF_COLUMNS,
+  refRange,
+  type SessionRef,
+  toSessionRef,
+} from "../../rows/session-ref.ts";
+import {
   figureValues,
   originValues,
   SESSION_COLUMNS,
   toSession,
   toSessionSize,
 } from "../../rows/session-row.ts";
+import { chooseShortId, ownIdOf, shortIdBase, shortIdEnd } from "../../short-id.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -34,9 +42,22 @@ const SQL = statements("sessions", {
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
       fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, repo, file,
       origin_key, exchange_count, tool_counts, file_mtime, first_msg_at, last_msg_at,
-      cost_usd)
+      cost_usd, own_id, short_id)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-      ?, ?)`,
+      ?, ?, ?, ?)`,
+  shortIds: `SELECT short_id FROM sessions
+    WHERE tenant = ? AND short_id >= ? AND short_id < ?`,
+  findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = ?1 AND s.session IN (
+      SELECT session FROM sessions WHERE tenant = ?1 AND short_id = ?2
+      UNION SELECT session FROM (SELECT session FROM sessions
+        WHERE tenant = ?1 AND own_id >= ?2 AND own_id <= ?2 LIMIT ?5)
+      UNION SELECT session FROM (SELECT session FROM sessions
+        WHERE tenant = ?1 AND short_id >= ?3 AND short_id < ?4 LIMIT ?5)
+      UNION SELECT session FROM (SELECT session FROM sessions
+        WHERE tenant = ?1 AND own_id >= ?3 AND own_id < ?4 LIMIT ?5)
+      UNION SELECT session FROM (SELECT session FROM sessions
+        WHERE tenant = ?1 AND id >= ?3 AND id < ?4 LIMIT ?5))
+    ORDER BY s.session`,
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at) VALUES (?, ?, ?, ?, ?)`,
   /** Another retention is still to be applied to all that was summarised before. */
@@ -93,6 +114,10 @@ export function insertSession(
     throw sessionExists("origin key", origin.key);
   }
   const number = nextSessionNumber(db, tenant);
+  const ownId = ownIdOf(origin);
+  const base = shortIdBase(session.id, ownId);
+  const alike = db.all(SQL.shortIds, tenant, base, shortIdEnd(base));
+  const taken = new Set(alike.map((row) => String(row["short_id"])));
   db.run(
     SQL.insertSession,
     tenant,
@@ -120,6 +145,8 @@ export function insertSession(
     origin.file ?? null,
     origin.key ?? null,
     ...figureValues(session.figures),
+    ownId,
+    chooseShortId(session.id, ownId, taken),
   );
   db.run(SQL.insertState, tenant, number, session.startedAt, session.startedAt, session.now);
   addParticipants(db, tenant, number, session.participants);
@@ -211,6 +238,13 @@ export function findSessionByOrigin(
   const tenant = findTenant(db, name);
   if (tenant === undefined) return undefined;
   return toSessions(db, name, tenant, db.all(SQL.findByOrigin, tenant, key))[0];
+}
+
+/** The sessions that `ref` names, in whole or by its beginning: see `bestRefs`. */
+export function findSessionRefs(db: SqliteConnection, name: string, ref: string): SessionRef[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return db.all(SQL.findRefs, tenant, ...refRange(ref), MAX_REFS).map(toSessionRef);
 }
 
 export function readSessionSizes(
