@@ -47,5 +47,8 @@ export function bestRefs(refs: readonly SessionRef[], ref: string): readonly Ses
     const found = refs.filter(fit);
     if (found.length > 0) return found;
   }
-  return refs;
+  // A sub-agent's id is its parent's with a part of its own: the beginning means the parent.
+  const isPart = ({ ownId }: SessionRef) =>
+    refs.some((other) => other.ownId !== null && ownId?.startsWith(`${other.ownId}/`));
+  return refs.filter((each) => !isPart(each));
 }
