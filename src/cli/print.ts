@@ -10,6 +10,20 @@ export function formatTime(ms: number): string {
   return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
+const AGES: readonly (readonly [unit: string, ms: number])[] = [
+  ["y", 365 * 86_400_000],
+  ["mo", 30 * 86_400_000],
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+];
+
+/** `5m`, `3h`, `12d`, `4mo`, `2y`; `now` within a minute. */
+export function formatAge(ms: number): string {
+  const [unit, size] = AGES.find(([, each]) => ms >= each) ?? ["", 1];
+  return unit === "" ? "now" : `${Math.floor(ms / size)}${unit}`;
+}
+
 /** `1,234`. By hand: the first use of a locale costs a short command a tenth of its time. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -45,8 +45,8 @@ export const exportSessions: Command = defineCommand({
   examples: [
     "export --all sessions.jsonl",
     "export --all --raw everything.jsonl",
-    "export 01JZ8Q4V7N --format markdown",
-    "export 01JZ8Q4V7N --format html page.html",
+    "export 5f0c2a91 --format markdown",
+    "export 5f0c2a91 --format html page.html",
   ],
   run: (context, args, options) => {
     if (options.all) {
@@ -96,7 +96,7 @@ function exportOne(
       terminal.note(`${format.name} cannot hold: ${parts.join(", ")}`);
     }
     if (output.file === undefined) return EXIT.ok;
-    const written = { session_id: sessionId, format: format.name, file: output.file, losses: lost };
+    const written = { session_id: handle.id, format: format.name, file: output.file, losses: lost };
     if (context.json) await terminal.printJson(written);
     else await terminal.print(`Exported ${sessionId} to ${output.file}`);
     return EXIT.ok;
