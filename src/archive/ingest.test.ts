@@ -103,8 +103,10 @@ describe("ingesting", () => {
     const report = await machine.run(engine, { paths });
     expect(report.totals).toMatchObject({ created: 2, files: { read: 2, unrecognised: 1 } });
     expect(report.missing).toMatchObject([{ path: join(machine.home, "nowhere") }]);
-    // What is of no known format is not opened again either.
-    expect((await machine.run(engine, { paths })).totals.files).toMatchObject({ unchanged: 3 });
+    // What is of no known format is not opened again either, and is told of again.
+    const { files, unrecognised } = (await machine.run(engine, { paths })).totals;
+    expect(files).toMatchObject({ unchanged: 2, unrecognised: 1 });
+    expect(unrecognised).toEqual([join(machine.home, "folder/package.json")]);
   });
 
   test("reads only one format if it is told to, and a named file as that", async () => {

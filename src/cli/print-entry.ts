@@ -68,7 +68,7 @@ function formatHeading(entry: Entry, terminal: Terminal, style: EntryStyle): str
 
 /** Indented; the first lines, and how many follow, unless all is asked for. */
 function formatText(raw: string, terminal: Terminal, full: boolean): string[] {
-  const text = clean(raw);
+  const text = clean(raw).replace(/^(?:[ \t]*\n)+|\s+$/g, "");
   if (text === "") return [];
   const all = text.split("\n");
   const columns = Math.min(terminal.columns - 4, PREVIEW_COLUMNS);

@@ -4,7 +4,9 @@ import { totalTokens } from "../model/entry.ts";
 import type { Session } from "../model/session.ts";
 import { counted, formatCount, formatTime } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
-import { oneLine } from "./text.ts";
+import { clip, oneLine } from "./text.ts";
+
+const MAX_COLUMNS = 400;
 
 export function formatSession(session: Session, terminal: Terminal): string {
   const { origin, tokens } = session;
@@ -33,11 +35,13 @@ export function formatSession(session: Session, terminal: Terminal): string {
     ],
     ["summary", session.summary ?? ""],
   ];
+  // A summary may be as long as a page.
+  const room = Math.min(terminal.columns, MAX_COLUMNS) - 16;
   const title = session.title === "" ? "" : `  ${oneLine(session.title)}`;
   return [
     `${terminal.bold(session.shortId)}${title}`,
     ...rows
       .filter(([, value]) => value !== "")
-      .map(([name, value]) => `  ${terminal.dim(name.padEnd(12))}  ${oneLine(value)}`),
+      .map(([name, value]) => `  ${terminal.dim(name.padEnd(12))}  ${clip(oneLine(value), room)}`),
   ].join("\n");
 }

@@ -37,7 +37,7 @@ export function counted(count: number, noun: string): string {
 
 /** `512 B`, `1.5 KiB`, `20.0 MiB`. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024) return `${Math.round(bytes)} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];
   let value = bytes;
   let unit = -1;

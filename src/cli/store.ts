@@ -155,7 +155,7 @@ export async function explainMissingStore<Result>(
     if (!BackscrollError.is(error, "store_not_found")) throw error;
     throw new BackscrollError(
       "store_not_found",
-      `${error.message}; create it with: ${commandLine(context, "status --create")}`,
+      `${error.message}; create and fill it with: ${commandLine(context, "ingest")}, or create an empty one with: ${commandLine(context, "status --create")}`,
       { details: error.details, cause: error },
     );
   }
