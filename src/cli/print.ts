@@ -29,6 +29,26 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** `950`, `1.2k`, `80.7M`, `1.3G`. */
+export function formatAmount(count: number): string {
+  if (count < 1_000) return String(count);
+  const units = ["k", "M", "G", "T"];
+  let value = count;
+  let unit = -1;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1_000;
+    unit++;
+  }
+  return `${value.toFixed(1)}${units[unit]}`;
+}
+
+/** `$1,234.56`; what is below a cent is told as such. */
+export function formatDollars(microdollars: number): string {
+  if (microdollars > 0 && microdollars < 10_000) return "<$0.01";
+  const cents = Math.round(microdollars / 10_000);
+  return `$${formatCount(Math.floor(cents / 100))}.${String(cents % 100).padStart(2, "0")}`;
+}
+
 /** `1 session`, `2 sessions`, `2 entries`. */
 export function counted(count: number, noun: string): string {
   const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
@@ -64,6 +84,6 @@ export function formatTable(
   });
 }
 
-function pad(cell: string, width: number): string {
+export function pad(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
 }

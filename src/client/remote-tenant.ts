@@ -21,6 +21,7 @@ import {
 import { fromWireFact, fromWireMemory, type WireFact, type WireMemory } from "../api/note.ts";
 import { fromWireSearchResult, type WireSearchResult } from "../api/search.ts";
 import { fromWireSession, type WireSession } from "../api/session.ts";
+import { fromWireStats, type WireStats } from "../api/stats.ts";
 import {
   fromWireIndexReport,
   fromWireTenantStatus,
@@ -36,6 +37,7 @@ import type { ListFactsInput } from "../engine/facts.ts";
 import type { DeleteOptions, Derived } from "../engine/forget.ts";
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { ListSessionsInput, SessionListPage } from "../engine/list-sessions.ts";
 import type { IndexTask } from "../engine/maintain-index.ts";
 import type { ListMemoriesInput, MemoryInput } from "../engine/memories.ts";
 import type { ListMessagesInput, MessagePage } from "../engine/read.ts";
@@ -46,8 +48,9 @@ import type {
   SearchResult,
 } from "../engine/search.ts";
 import type { CreateSessionInput } from "../engine/session-input.ts";
+import type { Stats, StatsInput } from "../engine/stats.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
-import type { ListSessionsInput, SessionListPage, SweepReport } from "../engine/tenant-engine.ts";
+import type { SweepReport } from "../engine/tenant-engine.ts";
 import type { MaintainOptions, MaintenanceReport } from "../gateway/maintenance/maintain.ts";
 import type { SessionStatus } from "../gateway/status/session-status.ts";
 import type { ImportedSession } from "../ingest/source.ts";
@@ -175,6 +178,17 @@ export class RemoteTenant implements TenantApi {
     const sessions = page.sessions.map(fromWireSession);
     const { next_cursor: nextCursor } = page;
     return nextCursor === null ? { sessions } : { sessions, nextCursor };
+  }
+
+  async stats({ prices, since, until, ...rest }: StatsInput = {}): Promise<Stats> {
+    if (prices !== undefined) {
+      throw new BackscrollError("invalid_input", "a server adds up by its own prices", {
+        details: { field: "prices" },
+      });
+    }
+    const query = toQuery({ ...rest, ...toTimes({ since, until }) });
+    const call = { method: "GET", path: "/v1/stats", query } as const;
+    return fromWireStats(await this.connection.call<WireStats>(call));
   }
 
   async deleteSession(id: string, { cascade }: DeleteOptions = {}): Promise<Tombstone> {

@@ -16,14 +16,7 @@ import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type {
-  Quota,
-  SessionFilter,
-  SessionSize,
-  SweepResult,
-  TenantStatus,
-  Tombstone,
-} from "../store/records.ts";
+import type { Quota, SessionSize, SweepResult, TenantStatus, Tombstone } from "../store/records.ts";
 import {
   type CreatedToken,
   type CreateTokenInput,
@@ -32,13 +25,13 @@ import {
   listTokens,
   revokeToken,
 } from "./access/tokens.ts";
-import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check.ts";
+import { checkCount, checkInput, checkKey } from "./check.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import { type CompactInput, findModel } from "./context/compact-options.ts";
-import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
 import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
+import { type ListSessionsInput, listSessions, type SessionListPage } from "./list-sessions.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
@@ -70,6 +63,7 @@ import {
 } from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
+import { addUp, type Stats, type StatsInput } from "./stats.ts";
 import {
   type ChangeListPage,
   type ListChangesInput,
@@ -78,22 +72,6 @@ import {
   subscribe,
 } from "./subscribe.ts";
 import { sweepAll } from "./sweep.ts";
-
-/** Each field narrows the list. Times may be dates. */
-export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until"> {
-  readonly since?: number | Date;
-  readonly until?: number | Date;
-  /** At most 500; 50 if left out. */
-  readonly limit?: number;
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string;
-}
-
-export interface SessionListPage {
-  readonly sessions: readonly Session[];
-  /** Absent on the last page. */
-  readonly nextCursor?: string;
-}
 
 export interface SweepReport extends SweepResult {
   /** Entries whose content a compaction had left to be erased. */
@@ -171,25 +149,13 @@ export class TenantEngine {
   }
 
   /** Newest interaction first. Answered from columns: no entry is read. */
-  async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
-    const { since, until, limit, cursor, ...filter } = input;
-    for (const [field, value] of Object.entries(filter)) {
-      if (value !== undefined) checkKey(value, field);
-    }
-    const page = await this.scope.store.listSessions(
-      this.tenant,
-      {
-        ...filter,
-        ...(since === undefined ? {} : { since: checkTime(since, "since") }),
-        ...(until === undefined ? {} : { until: checkTime(until, "until") }),
-      },
-      {
-        limit: checkLimit(limit),
-        ...(cursor === undefined ? {} : { after: parsePageCursor(cursor) }),
-      },
-    );
-    const { sessions, next } = page;
-    return next === undefined ? { sessions } : { sessions, nextCursor: formatPageCursor(next) };
+  listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
+    return listSessions(this.scope, input);
+  }
+
+  /** Sessions, messages, tokens and cost added up. */
+  stats(input: StatsInput = {}): Promise<Stats> {
+    return addUp(this.scope, input);
   }
 
   /**

@@ -84,6 +84,16 @@ export interface SessionSize {
   readonly openMessages: number;
 }
 
+/** What messages of a session and a model used within a quarter of an hour. */
+export interface UsageSum {
+  readonly sessionId: string;
+  readonly model: string | null;
+  /** When the quarter of an hour began: no time zone has a day that begins within one. */
+  readonly at: number;
+  readonly messages: number;
+  readonly usage: Usage;
+}
+
 /** Sorted by last interaction, newest first; `after` is where the previous page ended. */
 export interface SessionPage {
   readonly limit: number;

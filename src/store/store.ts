@@ -51,6 +51,7 @@ import type {
   SweepRequest,
   SweepResult,
   Tombstone,
+  UsageSum,
 } from "./records.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "./route-records.ts";
 import type { SessionRef } from "./rows/session-ref.ts";
@@ -178,6 +179,11 @@ export interface StoreReads {
    * `MAX_REFS` of each kind.
    */
   findSessionRefs(tenant: string, ref: string): Promise<readonly SessionRef[]>;
+  /**
+   * What models used in some sessions, by model and by quarter of an hour. Copies that a fork has made
+   * are left out: they were used once.
+   */
+  readUsage(tenant: string, sessionIds: readonly string[]): Promise<readonly UsageSum[]>;
   /** `next` is where the following page starts, absent on the last one. */
   listSessions(
     tenant: string,

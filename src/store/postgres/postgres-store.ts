@@ -61,6 +61,7 @@ import {
   findSessionByOrigin,
   findSessionRefs,
   readSessionSizes,
+  readUsage,
   updateSession,
 } from "./operations/sessions.ts";
 import { checkIntegrity, status } from "./operations/status.ts";
@@ -233,6 +234,9 @@ class PostgresStore implements Store {
 
   listSessions: Store["listSessions"] = (tenant, filter, page) =>
     this.#db.read(tenant, (tx) => listSessions(tx, filter, page));
+
+  readUsage: Store["readUsage"] = (tenant, ids) =>
+    this.#db.read(tenant, (tx) => readUsage(tx, ids));
 
   readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
     this.#db.read(tenant, (tx) => readSessionSizes(tx, ids));

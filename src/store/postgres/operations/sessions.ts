@@ -3,7 +3,7 @@
 import type { Session } from "../../../model/session.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, Row, SessionPatch, SessionSize } from "../../records.ts";
+import type { NewSession, Row, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   MAX_REFS,
   REF_COLUMNS,
@@ -17,6 +17,8 @@ import {
   SESSION_COLUMNS,
   toSession,
   toSessionSize,
+  toUsageSum,
+  USAGE_SUMS,
 } from "../../rows/session-row.ts";
 import { chooseShortId, ownIdOf, shortIdBase, shortIdEnd } from "../../short-id.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
@@ -45,6 +47,11 @@ const SQL = statements("sessions", {
         WHERE r.tenant = s.tenant AND r.session = s.session) AS open_messages
     FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = ANY ($2)`,
+  usage: `SELECT ${USAGE_SUMS} FROM sessions s
+    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+    WHERE s.tenant = $1 AND s.id = ANY ($2)
+      AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
+    GROUP BY s.session, s.id, e.model, span ORDER BY s.session, span, e.model NULLS FIRST`,
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
       fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, repo, file,
@@ -250,6 +257,10 @@ export async function readSessionSizes(
   ids: readonly string[],
 ): Promise<SessionSize[]> {
   return (await tx.all(SQL.sizes, tx.tenant, ids)).map(toSessionSize);
+}
+
+export async function readUsage(tx: Transaction, ids: readonly string[]): Promise<UsageSum[]> {
+  return (await tx.all(SQL.usage, tx.tenant, ids)).map(toUsageSum);
 }
 
 export async function toSessions(tx: Transaction, rows: readonly Row[]): Promise<Session[]> {

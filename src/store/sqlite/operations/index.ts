@@ -42,6 +42,7 @@ import {
   findSessionByOrigin,
   findSessionRefs,
   readSessionSizes,
+  readUsage,
   updateSession,
 } from "./sessions.ts";
 import { checkIntegrity, dataVersion, status } from "./status.ts";
@@ -94,6 +95,7 @@ export const READS: Operations<StoreReads> & {
   findSessionByOrigin,
   findSessionRefs,
   readSessionSizes,
+  readUsage,
   listSessions,
   findTombstone,
   findTombstoneByOrigin,

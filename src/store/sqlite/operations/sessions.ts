@@ -3,7 +3,7 @@
 import type { Session } from "../../../model/session.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, SessionPatch, SessionSize } from "../../records.ts";
+import type { NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   MAX_REFS,
   REF_COLUMNS,
@@ -17,6 +17,8 @@ import {
   SESSION_COLUMNS,
   toSession,
   toSessionSize,
+  toUsageSum,
+  USAGE_SUMS,
 } from "../../rows/session-row.ts";
 import { chooseShortId, ownIdOf, shortIdBase, shortIdEnd } from "../../short-id.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
@@ -37,6 +39,11 @@ const SQL = statements("sessions", {
         WHERE r.tenant = s.tenant AND r.session = s.session) AS open_messages
     FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))`,
+  usage: `SELECT ${USAGE_SUMS} FROM sessions s
+    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))
+      AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
+    GROUP BY s.session, e.model, span ORDER BY s.session, span, e.model`,
   numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
@@ -255,6 +262,12 @@ export function readSessionSizes(
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];
   return db.all(SQL.sizes, tenant, JSON.stringify(ids)).map(toSessionSize);
+}
+
+export function readUsage(db: SqliteConnection, name: string, ids: readonly string[]): UsageSum[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return db.all(SQL.usage, tenant, JSON.stringify(ids)).map(toUsageSum);
 }
 
 export function toSessions(
