@@ -25,13 +25,13 @@ async function refused(code: ErrorCode, action: () => Promise<unknown>): Promise
   return (error as Error).message;
 }
 
-test("reads take a short id, the agent's own id, and the beginning of either", async () => {
+test("reads take a short id and the agent's own id", async () => {
   await using engine = await filled();
   for (const [ref, id] of [
     ["one", "one"],
     ["0f3c9a12", "one"],
     [TWO, "two"],
-    ["0f3c9a12-77ab", "two"],
+    ["0f3c9a12-7", "two"],
   ] as const) {
     expect((await engine.getSession(ref)).id).toBe(id);
     expect((await engine.getSessionMeta(ref)).id).toBe(id);
@@ -46,9 +46,17 @@ test("reads take a short id, the agent's own id, and the beginning of either", a
   }
 });
 
-test("several sessions that may be meant are all named", async () => {
+test("several sessions with one agent's id are all named", async () => {
   await using engine = await filled();
-  const message = await refused("session_ambiguous", () => engine.getSession("0f3c9"));
+  const origin = { source: "codex", workstation: "w", projectId: "q", key: `w:q:${ONE}` };
+  await engine.createSession({ id: "third", agent: "a", createdBy: "a", title: "Third", origin });
+  const message = await refused("session_ambiguous", () => engine.getSession(ONE));
+  expect(message).toContain("0f3c9a12 (Invoices), 0f3c9a12-77 (Third)");
+});
+
+test("part of an id is none, and the ids that begin so are told", async () => {
+  await using engine = await filled();
+  const message = await refused("session_not_found", () => engine.getSession("0f3c9"));
   expect(message).toContain("0f3c9a12 (Invoices), 0f3c9a12-7 (Orders)");
 });
 

@@ -1,28 +1,30 @@
 /**
- * From what a person or an agent calls a session to the session: its id, its short id, the id that
- * its own agent uses, or the beginning of one of these if only one session has it.
+ * From what a person or an agent calls a session to the session: its id, its short id, or the id that
+ * its own agent uses. Part of an id is none: a mistyped or a deleted one must not lead to another
+ * session.
  *
  * For reads. A write or a deletion names the session's id.
  */
 
 import { BackscrollError } from "../model/errors.ts";
 import type { Session } from "../model/session.ts";
-import { bestRefs, MAX_REFS, type SessionRef } from "../store/rows/session-ref.ts";
+import { MAX_REFS, namedRefs, type SessionRef } from "../store/rows/session-ref.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { checkInput, checkKey } from "./check.ts";
 import type { Scope } from "./scope.ts";
 import type { SearchInput } from "./search.ts";
 
-/** `session_not_found`, or `session_ambiguous` with the sessions that are meant. */
+/** `session_not_found`, with ids that begin so; or `session_ambiguous`, with those that have it. */
 export async function resolveSession(scope: Scope, ref: string): Promise<Session> {
   const { store, tenant } = scope;
   const exact = await store.findSession(tenant, checkKey(ref, "sessionId"));
   if (exact !== undefined) return exact;
-  const found = bestRefs(await store.findSessionRefs(tenant, ref), ref);
-  if (found.length > 1) throw ambiguous(ref, found);
-  const session = found[0] && (await store.findSession(tenant, found[0].id));
-  if (session === undefined) throw sessionNotFound(ref);
-  return session;
+  const alike = await store.findSessionRefs(tenant, ref);
+  const named = namedRefs(alike, ref);
+  if (named.length > 1) throw ambiguous(ref, named);
+  const session = named[0] && (await store.findSession(tenant, named[0].id));
+  if (session !== undefined) return session;
+  throw sessionNotFound(ref, alike.length === 0 ? undefined : listRefs(alike));
 }
 
 /** The id of the session that `ref` names; `ref` itself if it names none. */
@@ -84,14 +86,16 @@ function isRef(value: unknown): value is string {
 }
 
 function ambiguous(ref: string, found: readonly SessionRef[]): BackscrollError {
-  const shown = found.slice(0, MAX_REFS);
-  const list = shown.map(({ shortId, title }) =>
-    title === "" ? shortId : `${shortId} (${title})`,
-  );
-  const more = found.length > shown.length ? ", …" : "";
   return new BackscrollError(
     "session_ambiguous",
-    `${ref} may be one of several sessions: ${list.join(", ")}${more}; give more of the id`,
-    { details: { sessionId: ref, candidates: shown.map(({ id }) => id).join(" ") } },
+    `${ref} is the id of several sessions: ${listRefs(found)}; use one of these`,
+    { details: { sessionId: ref, candidates: found.map(({ id }) => id).join(" ") } },
   );
+}
+
+function listRefs(refs: readonly SessionRef[]): string {
+  const shown = refs.slice(0, MAX_REFS).map(({ shortId, title }) => {
+    return title === "" ? shortId : `${shortId} (${title})`;
+  });
+  return `${shown.join(", ")}${refs.length > shown.length ? ", …" : ""}`;
 }

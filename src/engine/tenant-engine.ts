@@ -103,8 +103,8 @@ export class TenantEngine {
   }
 
   /**
-   * The handle of a session that is there, else `session_not_found`. `id` may be its id, its short id,
-   * the id that its agent uses, or the beginning of one: `session_ambiguous` if several fit.
+   * The handle of a session that is there, else `session_not_found`. `id` may be its id, its short id
+   * or the id that its agent uses: `session_ambiguous` if several sessions have that.
    */
   getSession(id: string): Promise<SessionHandle>;
   /** The same with a class of the host's own that extends `SessionHandle`. */

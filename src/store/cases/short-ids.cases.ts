@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bestRefs } from "../rows/session-ref.ts";
+import { namedRefs } from "../rows/session-ref.ts";
 import { type Cases, createSession, newSession, nextId } from "./fixture.cases.ts";
 
 /** The origin of a session that an agent on this workstation calls `own`. */
@@ -13,7 +13,7 @@ export function shortIdCases({ store, tenant }: Cases): void {
       store().createSession(acme, newSession({ origin: originOf(own, projectId) }));
     const find = async (acme: string, ref: string) => {
       const refs = await store().findSessionRefs(acme, ref);
-      return bestRefs(refs, ref).map(({ shortId }) => shortId);
+      return namedRefs(refs, ref).map(({ shortId }) => shortId);
     };
 
     test("are the beginning of the agent's own id, and unique within a tenant", async () => {
@@ -43,24 +43,29 @@ export function shortIdCases({ store, tenant }: Cases): void {
       for (const shortId of shortIds) expect(await find(acme, shortId)).toEqual([shortId]);
     });
 
-    test("name a session, as its agent's id does, and the beginning of either", async () => {
+    test("name a session, as its agent's id does; what begins alike is told", async () => {
       const acme = tenant();
       const own = "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c";
       const { id } = await add(acme, own);
-      for (const ref of ["0f3c9a12", own, "0f3c", own.slice(0, 20), id.slice(0, 24)]) {
-        expect(await find(acme, ref)).toEqual(["0f3c9a12"]);
+      for (const ref of ["0f3c9a12", own]) expect(await find(acme, ref)).toEqual(["0f3c9a12"]);
+      for (const ref of ["0f3c", own.slice(0, 20), id.slice(0, 24)]) {
+        expect(await find(acme, ref)).toEqual([]);
+        expect(await store().findSessionRefs(acme, ref)).toMatchObject([{ shortId: "0f3c9a12" }]);
       }
       for (const ref of ["0f3", "0F3C9A12", "3c9a12", "zzzz", "%", "0f3c%"]) {
-        expect(await find(acme, ref)).toEqual([]);
+        expect(await store().findSessionRefs(acme, ref)).toEqual([]);
       }
     });
 
-    test("are ambiguous where several sessions begin alike, but not if one has all of it", async () => {
+    test("come before an agent's id, which several sessions may have", async () => {
       const acme = tenant();
-      await add(acme, "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c");
-      await add(acme, "0f3c9a12-77ab-4e0b-9c55-1d2e3f4a5b6c");
-      expect(await find(acme, "0f3c9a")).toEqual(["0f3c9a12", "0f3c9a12-7"]);
-      expect(await find(acme, "0f3c9a12")).toEqual(["0f3c9a12"]);
+      await add(acme, "abcdefgh", "p");
+      const other = await add(acme, "abcdefgh", "q");
+      expect(await find(acme, "abcdefgh")).toEqual(["abcdefgh"]);
+      const own = "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c";
+      const both = [await add(acme, own, "p"), await add(acme, own, "q")];
+      expect(await find(acme, own)).toEqual(both.map(({ shortId }) => shortId));
+      expect(other.shortId).toMatch(/^abcdefgh-/);
     });
 
     test("are free again when their session is deleted", async () => {

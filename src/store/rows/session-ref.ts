@@ -1,4 +1,4 @@
-/** What a session can be named by, and which of the named sessions was meant. */
+/** What a session can be named by, beside its id. */
 
 import type { Row } from "../records.ts";
 
@@ -36,19 +36,8 @@ export function refRange(ref: string): readonly [ref: string, from: string, end:
   return [ref, ref, `${ref}\u{10FFFF}`];
 }
 
-/** Of the sessions that `ref` fits, those that it fits best: whole ids before beginnings. */
-export function bestRefs(refs: readonly SessionRef[], ref: string): readonly SessionRef[] {
-  const fits: ((each: SessionRef) => boolean)[] = [
-    ({ id }) => id === ref,
-    ({ shortId }) => shortId === ref,
-    ({ ownId }) => ownId === ref,
-  ];
-  for (const fit of fits) {
-    const found = refs.filter(fit);
-    if (found.length > 0) return found;
-  }
-  // A sub-agent's id is its parent's with a part of its own: the beginning means the parent.
-  const isPart = ({ ownId }: SessionRef) =>
-    refs.some((other) => other.ownId !== null && ownId?.startsWith(`${other.ownId}/`));
-  return refs.filter((each) => !isPart(each));
+/** Those of `refs` that have `ref` for an id: a short id comes before an agent's own. */
+export function namedRefs(refs: readonly SessionRef[], ref: string): readonly SessionRef[] {
+  const short = refs.filter(({ id, shortId }) => id === ref || shortId === ref);
+  return short.length > 0 ? short : refs.filter(({ ownId }) => ownId === ref);
 }

@@ -78,7 +78,9 @@ function format({ terminal }: Context, stats: Stats, limit: number): string[] {
   const table = (name: string, rows: [string, Sum][]) => formatSums(name, rows, limit, terminal);
   return [
     `${counted(total.sessions, "session")}${subagents}, ${counted(total.messages, "message")}`,
-    ...(used ? [`Tokens: ${kinds.join(", ")}`] : []),
+    ...(used
+      ? [`Tokens: ${kinds.slice(0, 2).join(", ")},`, `        ${kinds.slice(2).join(", ")}`]
+      : []),
     ...(used
       ? [`Cost: ${formatDollars(total.costMicroUsd)} by list prices of ${prices.asOf}`]
       : []),

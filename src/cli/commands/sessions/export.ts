@@ -30,6 +30,11 @@ export const exportSessions: Command = defineCommand({
   ],
   options: {
     all: { type: "boolean", help: "Every session, in our own format." },
+    project: {
+      type: "string",
+      value: "NAME",
+      help: "With --all: only this project, by its folder's name, the end of its path, or its id; without memories.",
+    },
     format: {
       type: "string",
       value: "NAME",
@@ -56,7 +61,10 @@ export const exportSessions: Command = defineCommand({
         }
       }
       if (args.FILE !== undefined) throw usageError("--all takes one FILE and no session", "FILE");
-      return exportAll(context, args.SESSION, options.raw ?? false);
+      return exportAll(context, args.SESSION, options.raw ?? false, options.project);
+    }
+    if (options.project !== undefined) {
+      throw usageError("--project goes with --all", "--project");
     }
     if (args.SESSION === undefined) {
       throw usageError("export needs a session and --format, or --all", "--all");
@@ -103,14 +111,19 @@ function exportOne(
   });
 }
 
-function exportAll(context: Context, file: string | undefined, raw: boolean): Promise<number> {
+function exportAll(
+  context: Context,
+  file: string | undefined,
+  raw: boolean,
+  project: string | undefined,
+): Promise<number> {
   return withStore(context, "read", async (tenant) => {
     const { terminal } = context;
     const progress = new Progress();
     const output = await openOutput(file, terminal);
     const counts = { session: 0, entry: 0, fact: 0, memory: 0 };
     try {
-      for await (const record of exportTenant(tenant)) {
+      for await (const record of exportTenant(tenant, given({ project }))) {
         counts[record.type]++;
         await output.write(`${JSON.stringify(toLine(raw ? record : mask(record)))}\n`);
         progress.show(() => `Exported ${formatCount(counts.session)} sessions`);

@@ -247,7 +247,7 @@ export async function findSessionByOrigin(
   return sessions[0];
 }
 
-/** The sessions that `ref` names, in whole or by its beginning: see `bestRefs`. */
+/** The sessions that `ref` names, or whose ids begin with it: see `namedRefs`. */
 export async function findSessionRefs(tx: Transaction, ref: string): Promise<SessionRef[]> {
   return (await tx.all(SQL.findRefs, tx.tenant, ...refRange(ref), MAX_REFS)).map(toSessionRef);
 }

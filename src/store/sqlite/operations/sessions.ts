@@ -247,7 +247,7 @@ export function findSessionByOrigin(
   return toSessions(db, name, tenant, db.all(SQL.findByOrigin, tenant, key))[0];
 }
 
-/** The sessions that `ref` names, in whole or by its beginning: see `bestRefs`. */
+/** The sessions that `ref` names, or whose ids begin with it: see `namedRefs`. */
 export function findSessionRefs(db: SqliteConnection, name: string, ref: string): SessionRef[] {
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];
