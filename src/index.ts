@@ -48,6 +48,7 @@ export type { DeleteOptions, Derived } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
 export type { ImportOptions, ImportResult } from "./engine/import/import-session.ts";
 export type { HoldLeaseOptions, LeasedWork } from "./engine/leases/hold-lease.ts";
+export type { ListSessionsInput, SessionListPage } from "./engine/list-sessions.ts";
 export type { IndexTask, MaintainOptions } from "./engine/maintain-index.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput } from "./engine/message-input.ts";
@@ -84,13 +85,9 @@ export {
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
+export type { Stats, StatsInput, Sum } from "./engine/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
-export {
-  type ListSessionsInput,
-  type SessionListPage,
-  type SweepReport,
-  TenantEngine,
-} from "./engine/tenant-engine.ts";
+export { type SweepReport, TenantEngine } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";
 export type {
   FactAnswer,
@@ -141,6 +138,7 @@ export {
 export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from "./model/errors.ts";
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
+export { LIST_PRICES, type ModelPrice, type PriceTable } from "./model/prices.ts";
 export type { Route, RouteFields, RouteSession } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
 export type { StoreLoss } from "./model/store-loss.ts";

@@ -128,7 +128,7 @@ test("backscroll/gateway has these names at run time", () => {
 test("backscroll/ingest has these names at run time", () => {
   expect(Object.keys(archive).sort()).toEqual([
     ...["compositeKey", "indexAll", "indexFile", "ingest", "parseSessionFile", "projectId"],
-    ...["watchPlaces", "workstationId"],
+    ...["retitleSessions", "watchPlaces", "workstationId"],
   ]);
 });
 
@@ -147,6 +147,7 @@ test("errors have these codes, and each an exit code", () => {
     entry_not_found: 1,
     memory_not_found: 1,
     fact_not_found: 1,
+    session_ambiguous: 2,
     session_exists: 3,
     stale_leaf: 3,
     stream_lost: 3,

@@ -124,7 +124,15 @@ const figures = fc.record(
 
 export const session: Any<Session> = fc.record(
   {
-    ...{ id: text, tenant: text, agent: text, createdBy: text, createdAt: time, owner: text },
+    ...{
+      id: text,
+      shortId: text,
+      tenant: text,
+      agent: text,
+      createdBy: text,
+      createdAt: time,
+      owner: text,
+    },
     ...{ title: text, summary: textOrNull, participants: texts, metadata },
     ...{ ttlSeconds: fc.option(count, { nil: null }), parentSessionId: textOrNull },
     ...{ retention: fc.constantFrom(...RETENTIONS), forkPoint: textOrNull, figures },
@@ -142,7 +150,16 @@ export const session: Any<Session> = fc.record(
   {
     ...exact,
     requiredKeys: [
-      ...(["id", "tenant", "agent", "createdBy", "createdAt", "owner", "title"] as const),
+      ...([
+        "id",
+        "shortId",
+        "tenant",
+        "agent",
+        "createdBy",
+        "createdAt",
+        "owner",
+        "title",
+      ] as const),
       ...(["summary", "participants", "metadata", "ttlSeconds", "parentSessionId"] as const),
       ...(["retention", "forkPoint", "origin", "startedAt", "updatedAt"] as const),
       ...(["lastInteractionAt", "lastWriteAt", "messageCount", "entryCount"] as const),
@@ -184,7 +201,12 @@ const window = fc.array(windowItem, { maxLength: 3 });
 
 export const hit: Any<SearchHit> = fc.record(
   {
-    ...{ sessionId: text, entryId: textOrNull, index: fc.option(count, { nil: null }) },
+    ...{
+      sessionId: text,
+      shortId: text,
+      entryId: textOrNull,
+      index: fc.option(count, { nil: null }),
+    },
     ...{ leaf: textOrNull, score: number, window },
     meta: fc.record(
       { title: text, agent: text, createdAt: time, updatedAt: time, messageCount: count },
@@ -195,7 +217,10 @@ export const hit: Any<SearchHit> = fc.record(
       exact,
     ),
   },
-  { ...exact, requiredKeys: ["sessionId", "entryId", "index", "leaf", "score", "window", "meta"] },
+  {
+    ...exact,
+    requiredKeys: ["sessionId", "shortId", "entryId", "index", "leaf", "score", "window", "meta"],
+  },
 );
 
 export const searchResult: Any<SearchResult> = fc.record(

@@ -23,6 +23,7 @@ interface WireExplanation {
 
 export interface WireHit {
   readonly session_id: string;
+  readonly short_id: string;
   readonly meta: {
     readonly title: string;
     readonly agent: string;
@@ -76,6 +77,7 @@ export function toWireHit(hit: SearchHit): WireHit {
   const { title, agent, createdAt, updatedAt, messageCount } = hit.meta;
   return {
     session_id: hit.sessionId,
+    short_id: hit.shortId,
     meta: {
       title,
       agent,
@@ -132,6 +134,7 @@ export function fromWireHit(hit: WireHit): SearchHit {
   const { title, agent, created_at, updated_at, message_count } = hit.meta;
   return {
     sessionId: hit.session_id,
+    shortId: hit.short_id ?? hit.session_id,
     meta: {
       title,
       agent,

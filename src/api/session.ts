@@ -18,6 +18,8 @@ export interface WireOrigin {
 
 export interface WireSession {
   readonly id: string;
+  /** What people type; unique within the tenant. */
+  readonly short_id: string;
   readonly tenant: string;
   readonly agent: string;
   readonly created_by: string;
@@ -59,6 +61,7 @@ export function toWireSession(session: Session): WireSession {
   const { origin } = session;
   return {
     id: session.id,
+    short_id: session.shortId,
     tenant: session.tenant,
     agent: session.agent,
     created_by: session.createdBy,
@@ -102,6 +105,8 @@ export function toWireSession(session: Session): WireSession {
 export function fromWireSession(session: WireSession): Session {
   return {
     id: session.id,
+    // A server of an older version has none.
+    shortId: session.short_id ?? session.id,
     tenant: session.tenant,
     agent: session.agent,
     createdBy: session.created_by,

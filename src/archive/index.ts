@@ -10,6 +10,12 @@ export { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
 export type { IngestOptions } from "./ingest-setting.ts";
 export type { FileOutcome, How, SessionOutcome, SourceTotals, Totals } from "./outcome.ts";
 export {
+  type Retitled,
+  type RetitleInput,
+  type RetitleReport,
+  retitleSessions,
+} from "./retitle.ts";
+export {
   type Exchange,
   indexAll,
   indexFile,

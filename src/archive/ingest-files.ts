@@ -30,7 +30,7 @@ export interface RunHandlers {
 /** Files whose records are written together. */
 const RECORDS = 64;
 
-/** `unchanged` plans are counted and not handed on. */
+/** `unchanged` plans are counted and not handed on; what was of no known format is so again. */
 export async function ingestFiles(
   setting: IngestSetting,
   groups: AsyncIterable<readonly Candidate[]>,
@@ -63,12 +63,13 @@ export async function ingestFiles(
       if (signal?.aborted || failure !== undefined) break;
       if (planned.plan === "unchanged") {
         const { candidate, known } = planned;
+        const isOdd = known !== undefined && isUnrecognised(known);
         if (candidate.named) {
-          const isOdd = known !== undefined && isUnrecognised(known);
           const outcome = outcomeOf(candidate.file.path, isOdd ? "unrecognised" : "unchanged");
           totals.add(outcome);
           onOutcome?.(outcome);
-        } else totals.files.unchanged++;
+        } else if (isOdd) totals.addUnrecognised(candidate.file.path);
+        else totals.addUnchanged(known?.source ?? "");
         continue;
       }
       await lanes.room(planned.candidate.file.size);

@@ -55,7 +55,7 @@ describe("ingesting", () => {
     await machine.run(engine);
     const session = await engine.findSessionByOrigin(KEY);
     expect(session).toMatchObject({
-      ...{ title: "Fix the", metadata: { titleFrom: "request" }, agent: "notes" },
+      ...{ title: "Fix the cron job", metadata: { titleFrom: "request" }, agent: "notes" },
       origin: {
         ...{ source: "notes", workstation: "w1", projectId: "e7c7ea0b", file },
         projectPath: "/srv/shop",
@@ -104,8 +104,10 @@ describe("ingesting", () => {
     const report = await machine.run(engine, { paths });
     expect(report.totals).toMatchObject({ created: 2, files: { read: 2, unrecognised: 1 } });
     expect(report.missing).toMatchObject([{ path: join(machine.home, "nowhere") }]);
-    // What is of no known format is not opened again either.
-    expect((await machine.run(engine, { paths })).totals.files).toMatchObject({ unchanged: 3 });
+    // What is of no known format is not opened again either, and is told of again.
+    const { files, unrecognised } = (await machine.run(engine, { paths })).totals;
+    expect(files).toMatchObject({ unchanged: 2, unrecognised: 1 });
+    expect(unrecognised).toEqual([join(machine.home, "folder/package.json")]);
   });
 
   test("reads only one format if it is told to, and a named file as that", async () => {

@@ -57,8 +57,13 @@ export function outcomeOf(path: string, how: How): FileOutcome {
   return { path, how, ...nothing, problemCounts: NONE, ignoredCounts: NONE };
 }
 
+/** Files of no known format that are named one by one. */
+const KEPT_NAMES = 1_000;
+
 export interface SourceTotals {
   files: number;
+  /** Files that were not opened. */
+  unchanged: number;
   /** Sessions that were not there before. */
   created: number;
   entries: number;
@@ -72,6 +77,8 @@ export class Totals {
   >;
   readonly sources: Map<string, SourceTotals> = new Map();
   readonly problems: Map<string, number> = new Map();
+  /** The first thousand files of no known format, whether they were opened this time or before. */
+  readonly unrecognised: string[] = [];
   /** Records that tell nothing of a conversation, and were left out. */
   readonly ignored: Map<string, number> = new Map();
   bytes = 0;
@@ -86,11 +93,23 @@ export class Totals {
   }
 
   add(outcome: FileOutcome): void {
-    this.files[outcome.how]++;
+    if (outcome.how === "unrecognised") this.addUnrecognised(outcome.path);
+    else this.files[outcome.how]++;
     this.bytes += outcome.bytes;
     addCounts(this.problems, outcome.problemCounts);
     addCounts(this.ignored, outcome.ignoredCounts);
     if (outcome.source !== null) this.#addSource(outcome.source).files++;
+  }
+
+  addUnrecognised(path: string): void {
+    this.files.unrecognised++;
+    if (this.unrecognised.length < KEPT_NAMES) this.unrecognised.push(path);
+  }
+
+  /** A file of a known format that was not opened. */
+  addUnchanged(source: string): void {
+    this.files.unchanged++;
+    this.#addSource(source).unchanged++;
   }
 
   addSession(source: string, session: SessionOutcome): void {
@@ -107,7 +126,7 @@ export class Totals {
   #addSource(name: string): SourceTotals {
     let totals = this.sources.get(name);
     if (totals === undefined) {
-      totals = { files: 0, created: 0, entries: 0 };
+      totals = { files: 0, unchanged: 0, created: 0, entries: 0 };
       this.sources.set(name, totals);
     }
     return totals;

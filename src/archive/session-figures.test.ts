@@ -20,30 +20,32 @@ async function titleOf(...requests: readonly string[]): Promise<string | undefin
 
 describe("a session without a title has that of its first request", () => {
   test.each([
-    ["its first line", "Fix the parser\nand then the rest", "Fix the parser"],
+    ["its first line", "Fix the invoice parser\nand then the rest", "Fix the invoice parser"],
     ["without what is round it", "\n\n   Fix \t the\u00A0parser  \n", "Fix the parser"],
-    ["with what can be stored", "Fix\u0000 it \uD800", "Fix\uFFFD it \uFFFD"],
+    ["with what can be stored", "Fix\u0000the parser \uD800", "Fix the parser \uFFFD"],
   ])("%s", async (_what, request, title) => {
     expect(await titleOf(request, "Something else")).toBe(title);
   });
 
   test("however many spaces are in it", async () => {
     for (const spaces of [490, 498, 499, 500, 3_000]) {
-      expect(await titleOf(`a${" ".repeat(spaces)}😀 fix`)).toBe("a 😀 fix");
+      expect(await titleOf(`Fix${" ".repeat(spaces)}😀 parser`)).toBe("Fix 😀 parser");
     }
   });
 
   test("cut between words", async () => {
-    const words = Array(23).fill("word").join(" ");
+    const words = Array(15).fill("word").join(" ");
     expect(await titleOf("word ".repeat(200_000))).toBe(`${words}…`);
   });
 
   test("cut inside of a word that has no end", async () => {
-    expect(await titleOf("x".repeat(1_000_000))).toBe(`${"x".repeat(119)}…`);
+    expect(await titleOf("x".repeat(1_000_000))).toBe(`${"x".repeat(79)}…`);
   });
 
   test("none of what a client put in", async () => {
-    expect(await titleOf("<system-reminder>Be kind.</system-reminder>", "Fix it")).toBe("Fix it");
+    expect(await titleOf("<system-reminder>Be kind.</system-reminder>", "Fix the parser")).toBe(
+      "Fix the parser",
+    );
     expect(await titleOf("<system-reminder>Be kind.</system-reminder>")).toBeUndefined();
   });
 });

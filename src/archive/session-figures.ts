@@ -1,6 +1,6 @@
 /**
  * What lists show of an ingested session, counted while its entries pass by: exchanges, tools, times,
- * and the first request, which is the title of a session that has none.
+ * and the requests that a title is made of where the source has none.
  */
 
 import type { Described, Description } from "../engine/import/import-session.ts";
@@ -9,15 +9,12 @@ import type { ImportedEntry } from "../ingest/source.ts";
 import { type Block, textOf } from "../model/block.ts";
 import type { IngestFigures } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
-import { FROM_REQUEST, givenTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
+import { TitleMaker } from "../transcript/title/title-maker.ts";
+import { titlePatch } from "../transcript/title/title-patch.ts";
 
 /** A session names few tools; what claims to name more is not counted on. */
 const MAX_TOOLS = 200;
 const MAX_TOOL_NAME = 128;
-
-/** About a line of a list, and what of a line is looked at first to make one: it may be a whole file. */
-const MAX_TITLE = 120;
-const MAX_TITLE_SOURCE = 500;
 
 /** What can be added up. */
 class Counts {
@@ -56,7 +53,7 @@ export class SessionFigures {
   #known: Counts | undefined;
   #first: number | null = null;
   #last: number | null = null;
-  #request: string | undefined;
+  readonly #titles = new TitleMaker();
 
   /** Passes the entries on, and counts them. */
   watch(entries: AsyncIterable<ImportedEntry>): Batched<ImportedEntry> {
@@ -89,21 +86,13 @@ export class SessionFigures {
   ): Description {
     return {
       figures: this.#figures(session.figures, file),
-      ...this.#titlePatch(session, title),
+      ...titlePatch(session, title, this.#titles.made()),
     };
   }
 
   /** What was counted so far, of a file that was read whole. */
   counted(): IngestFigures {
     return { ...this.#figures(undefined, { mtime: 0, isAdded: false }), fileMtime: null };
-  }
-
-  #titlePatch(session: Described, title: string | null): Description {
-    if (givenTitle(session) !== "") return {};
-    // The source may have one by now.
-    if (title !== null && title !== "") return { title };
-    if (session.title !== "" || this.#request === undefined) return {};
-    return { title: this.#request, metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } };
   }
 
   #figures(
@@ -135,9 +124,11 @@ export class SessionFigures {
     this.#first = pick(Math.min, this.#first, createdAt);
     this.#last = pick(Math.max, this.#last, createdAt);
     this.#all.add(entry);
-    if (this.#request !== undefined || !isRequest(entry)) return;
+    if (isInjected(entry.metadata) || this.#titles.isDone) return;
+    if (entry.role === "assistant") this.#titles.addAnswer(textOf(entry.blocks));
+    if (entry.role !== "user") return;
     const request = requestOf(entry.blocks);
-    if (request !== undefined && request !== "") this.#request = toTitle(request);
+    if (request !== undefined) this.#titles.addRequest(request);
   }
 }
 
@@ -150,22 +141,6 @@ function requestOf(blocks: readonly Block[]): string | undefined {
   const text = withoutInjected(textOf(blocks)).trim();
   if (text !== "") return text;
   return blocks.some(({ type }) => type === "image") ? "" : undefined;
-}
-
-/** The first line with something on it, cut between words. */
-function toTitle(request: string): string {
-  const [line = ""] = request.trimStart().split("\n", 1);
-  const begin = spaced(line.slice(0, MAX_TITLE_SOURCE));
-  // Mostly the beginning is more than enough.
-  const title = begin.length > MAX_TITLE ? begin : spaced(line);
-  if (title.length <= MAX_TITLE) return title;
-  const cut = title.slice(0, MAX_TITLE - 1);
-  const space = cut.lastIndexOf(" ");
-  return `${(space > MAX_TITLE / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
-}
-
-function spaced(line: string): string {
-  return line.replace(/\s+/g, " ").trim().toWellFormed().replaceAll("\0", "\uFFFD");
 }
 
 function pick(

@@ -144,3 +144,12 @@ test("a deleted file is no failure, and its session stays", async () => {
   await watching.stop();
   await found(engine, "bilby");
 });
+
+test("the folder of a new agent is noticed within seconds, long before the next look", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  await using watching = await start(engine, machine, 600_000);
+  expect(watching.folders).toBe(0);
+  machine.put("notes/a.jsonl", notes("numbat"));
+  await found(engine, "numbat");
+});

@@ -5,6 +5,7 @@
  * everything is looked at again now and then, for what the system did not tell.
  */
 
+import { existsSync } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -38,6 +39,9 @@ const LOOK_SHARE = 100;
 /** What the system does not tell of, such as an agent's first file, is found within this. */
 const MAX_WAIT_MS = 5 * 60_000;
 
+/** How often it is looked whether a new agent has made its folder: nobody tells of that. */
+const APPEAR_MS = 2_000;
+
 /** More than this at once is a look at everything. */
 const MAX_CHANGED = 10_000;
 
@@ -63,7 +67,8 @@ export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise
       await ingestFiles(setting, all, { ...input, onLooked: (ms) => (looked += ms) });
       if (isFirst) input.onReady?.(watcher.folders);
       isFirst = false;
-      await follow(setting, input, places, changed, Date.now() + waitAfter(looked, reconcileMs));
+      const until = Date.now() + waitAfter(looked, reconcileMs);
+      await follow(setting, input, places, changed, until);
     }
   } finally {
     watcher.close();
@@ -83,9 +88,11 @@ async function follow(
   changed: Changed,
   until: number,
 ): Promise<void> {
+  const absent = absentRoots(setting, places);
   while (!input.signal.aborted && Date.now() < until) {
-    await changed.wait(until - Date.now());
-    if (input.signal.aborted || changed.overflowed) return;
+    await changed.wait(Math.min(until - Date.now(), APPEAR_MS));
+    if (input.signal.aborted || changed.overflowed || absent.some(existsSync)) return;
+    if (changed.isEmpty) continue;
     await pause(SETTLE_MS);
     const group = await toCandidates(changed.take(), places);
     if (group.length > 0) await ingestFiles(setting, once(group), input);
@@ -111,6 +118,18 @@ async function findPlaces({ sources, only, environment }: IngestSetting): Promis
     }
   }
   return found;
+}
+
+/** Where agents would keep their files that are not here yet. */
+function absentRoots(
+  { sources, only, environment }: IngestSetting,
+  places: readonly WatchedPlace[],
+): string[] {
+  const present = new Set(places.map(({ place }) => place.root));
+  return (only === undefined ? sources : [only])
+    .flatMap((source) => [...(source.places?.(environment) ?? [])])
+    .map(({ root }) => root)
+    .filter((root) => !present.has(root));
 }
 
 async function toCandidates(
@@ -166,6 +185,10 @@ class Changed {
     if (this.#paths.size >= MAX_CHANGED) this.overflowed = true;
     else this.#paths.add(path.replace(/-wal$/, ""));
     this.#wake?.();
+  }
+
+  get isEmpty(): boolean {
+    return this.#paths.size === 0;
   }
 
   take(): string[] {

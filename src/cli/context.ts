@@ -24,7 +24,7 @@ export const GLOBAL_OPTIONS: OptionSpecs = {
   },
   json: { type: "boolean", help: "Print one JSON document; errors as JSON on standard error." },
   help: { type: "boolean", short: "h", help: "Explain the command." },
-  version: { type: "boolean", help: "Print the version." },
+  version: { type: "boolean", short: "v", help: "Print the version." },
 };
 
 export interface Context {

@@ -44,6 +44,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   budget_too_small: EXIT.usage,
   facts_disabled: EXIT.usage,
   unknown_format: EXIT.usage,
+  session_ambiguous: EXIT.usage,
 
   session_not_found: EXIT.nothing,
   entry_not_found: EXIT.nothing,

@@ -8,7 +8,7 @@ import { createContext } from "./context.ts";
 import { EXIT, exitCodeOf } from "./exit.ts";
 import { commandHelp, overviewHelp } from "./help.ts";
 import { findCommand, parseInvocation, splitCommand } from "./parse.ts";
-import { readVersion } from "./program.ts";
+import { readVersion, versions } from "./program.ts";
 import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
 
 const START = "start";
@@ -30,7 +30,10 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
   const asks = (option: string) => [...before, ...after].includes(option);
   const [first] = words;
 
-  if (asks("--version") && (first === undefined || after.includes("--version"))) {
+  const asksForVersion = ["--version", "-v"].some(
+    (option) => asks(option) && (first === undefined || after.includes(option)),
+  );
+  if (asksForVersion) {
     if (asks("--json")) await terminal.printJson(versions());
     else await terminal.print(readVersion());
     return EXIT.ok;
@@ -56,11 +59,6 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
     return EXIT.ok;
   }
   return command.run(createContext(options, terminal), args, options);
-}
-
-function versions(): Record<string, string> {
-  const { node, sqlite = "" } = process.versions;
-  return { version: readVersion(), node, sqlite };
 }
 
 /** One line for a person, one object for a program. A bug shows its stack: it must be reported. */

@@ -29,7 +29,8 @@ export function splitCommand(argv: readonly string[]): Split {
   for (; i < argv.length; i++) {
     const word = argv[i] ?? "";
     if (!word.startsWith("-")) break;
-    const name = word === "-h" ? "help" : word.replace(/^--/, "").replace(/=.*$/s, "");
+    const short = Object.entries(options).find(([, spec]) => word === `-${spec.short}`)?.[0];
+    const name = short ?? word.replace(/^--/, "").replace(/=.*$/s, "");
     const option = Object.hasOwn(options, name) ? options[name] : undefined;
     if (option === undefined) {
       throw usageError(

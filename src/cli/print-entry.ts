@@ -68,7 +68,7 @@ function formatHeading(entry: Entry, terminal: Terminal, style: EntryStyle): str
 
 /** Indented; the first lines, and how many follow, unless all is asked for. */
 function formatText(raw: string, terminal: Terminal, full: boolean): string[] {
-  const text = clean(raw);
+  const text = clean(raw).replace(/^(?:[ \t]*\n)+|\s+$/g, "");
   if (text === "") return [];
   const all = text.split("\n");
   const columns = Math.min(terminal.columns - 4, PREVIEW_COLUMNS);
@@ -95,12 +95,17 @@ function foldedText(block: Block): string {
   return clip(first, FOLDED_COLUMNS) + more;
 }
 
+/** Reasoning that a provider encrypts, and takes back as it came. */
+function isSealed(json: string): boolean {
+  return /"(?:encrypted_content|redacted_thinking|encrypted_reasoning)"/.test(json);
+}
+
 function blockText(block: Block): string {
   switch (block.type) {
     case "text":
       return block.text;
     case "thinking":
-      return `[thinking] ${block.text}`;
+      return block.text.trim() === "" ? "[reasoning, sealed]" : `[thinking] ${block.text}`;
     case "tool_use":
       return `[tool_use ${block.name}] ${block.input}`;
     case "tool_result": {
@@ -114,6 +119,8 @@ function blockText(block: Block): string {
       return `[image ${block.mediaType ?? ""}] ${where}`;
     }
     case "opaque":
-      return `[${block.provider ?? "opaque"}] ${block.json}`;
+      return isSealed(block.json)
+        ? `[reasoning, sealed: only ${block.provider ?? "its provider"} can read it]`
+        : `[${block.provider ?? "opaque"}] ${block.json}`;
   }
 }

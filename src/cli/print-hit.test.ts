@@ -20,6 +20,7 @@ function terminal(isTTY: boolean): Terminal {
 const item = { actor: "ana", createdAt: 0, truncated: false, toolName: null };
 const hit: SearchResult["hits"][number] = {
   sessionId: "s\u001b[1m",
+  shortId: "s\u001b[1m",
   meta: {
     ...{ title: "Cron\nruns", agent: "co\u0007der", createdAt: 0, updatedAt: 0 },
     messageCount: 2,
@@ -39,21 +40,82 @@ const hit: SearchResult["hits"][number] = {
   parts: { message: 1, neighbours: 0.25, session: 0.25, boost: 0 },
 };
 
+const STYLE = { before: 1, after: 1 };
+
 test("marks what was found on a terminal", () => {
-  const text = formatHit(hit, terminal(true)).join("\n");
+  const text = formatHit(hit, terminal(true), STYLE).join("\n");
   expect(text).toContain("\u001b[1;33mlock\u001b[22;39m");
   expect(text).toContain("␛[31m");
 });
 
 test("has no colours behind a pipe, and shows control characters there too", () => {
-  expect(formatHit(hit, terminal(false))).toEqual([
-    expect.stringMatching(/^s␛\[1m {2}Cron runs {2}co␇der · \S+ \S+ · score 1\.50$/),
+  expect(formatHit(hit, terminal(false), STYLE)).toEqual([
+    "s␛[1m  Cron runs",
+    expect.stringMatching(/^ {2}co␇der · \S+ \S+ · score 1\.50$/),
     "  message 1.000 + neighbours 0.250 + session 0.250 + boost 0.000",
     "  #0 user · ana",
     "    one",
-    "    two",
-    "    …",
+    "    two …",
     "▸ #1 assistant · ana",
     "    the ␛[31mlock␛[0m is \\u202egone",
+  ]);
+});
+
+/** What is shown of a message with this snippet, in which «…» are the matches. */
+function foundIn(snippet: string, columns = 80): string[] {
+  const { COLUMNS } = process.env;
+  process.env["COLUMNS"] = String(columns);
+  onTestFinished(() => {
+    if (COLUMNS === undefined) delete process.env["COLUMNS"];
+    else process.env["COLUMNS"] = COLUMNS;
+  });
+  const matches: { start: number; end: number }[] = [];
+  let text = "";
+  for (const [i, part] of snippet.split(/[«»]/).entries()) {
+    if (i % 2 === 1) matches.push({ start: text.length, end: text.length + part.length });
+    text += part;
+  }
+  const found = { ...item, entryId: "e", index: 1, role: "user", found: true } as const;
+  const { parts: _, ...plain } = hit;
+  const window = [{ ...found, snippet: text, matches }];
+  return formatHit({ ...plain, window }, terminal(false), STYLE).slice(3);
+}
+
+test("shows the line with the match, however far down it is", () => {
+  const lines = Array.from({ length: 40 }, (_, i) => `line ${i}`);
+  lines[30] = "here is the «lock» that was lost";
+  expect(foundIn(lines.join("\n"))).toEqual([
+    "    line 29",
+    "    here is the lock that was lost",
+    "    line 31",
+    "    …",
+  ]);
+});
+
+test("cuts a long line between words, round its match", () => {
+  const [line = ""] = foundIn(`${"before ".repeat(50)}the «lock» was ${"after ".repeat(50)}`, 60);
+  expect(line).toMatch(/^ {4}…(before )+the lock was (after )*after…$/);
+  expect(line.length).toBeLessThanOrEqual(60);
+});
+
+test("passes over neighbours that say nothing, and shows a call on one line", () => {
+  const near = { ...item, role: "assistant", matches: [], found: false, entryId: "n" } as const;
+  const { parts: _, ...plain } = hit;
+  const call = 'Edit({"old":"a\\nb","file_path":"src/cart.ts","new":"c"})';
+  const window = [
+    { ...near, index: 0, snippet: "said before" },
+    { ...near, index: 1, snippet: " \n\n" },
+    { ...near, index: 2, snippet: "the lock", matches: [{ start: 4, end: 8 }], found: true },
+    { ...near, index: 3, snippet: "" },
+    { ...near, index: 4, snippet: call, toolName: "Edit" },
+    { ...near, index: 5, snippet: "not shown" },
+  ];
+  expect(formatHit({ ...plain, window }, terminal(false), STYLE).slice(2)).toEqual([
+    "  #0 assistant · ana",
+    "    said before",
+    "▸ #2 assistant · ana",
+    "    the lock",
+    "  #4 assistant · ana",
+    "    Edit src/cart.ts",
   ]);
 });

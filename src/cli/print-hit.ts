@@ -1,57 +1,167 @@
-/** Hits as a person reads them: the session, and what stands round the match. */
+/** Hits as a person reads them: the session, the lines that match, and what stands round them. */
 
 import type { SearchResult } from "../engine/search.ts";
 import { formatTime } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 import { clean, clip, oneLine } from "./text.ts";
+import { toolCallLine } from "./tool-call.ts";
 
 type Hit = SearchResult["hits"][number];
 type Item = Hit["window"][number];
+type Match = Item["matches"][number];
 
-/** What is shown of a message that was found, and of its neighbours. */
-const FOUND_LINES = 12;
+/** Lines with matches that are shown of a message, and lines of a neighbour. */
+const MATCH_LINES = 4;
 const NEAR_LINES = 2;
 
-export function formatHit(hit: Hit, terminal: Terminal): string[] {
+/** Behind a pipe nothing is cut to a width, but a line may be a whole file. */
+const MAX_COLUMNS = 400;
+
+/** How many neighbours with something in them are shown on each side. */
+export interface HitStyle {
+  readonly before: number;
+  readonly after: number;
+}
+
+export function formatHit(hit: Hit, terminal: Terminal, style: HitStyle): string[] {
   const { title, agent, updatedAt } = hit.meta;
-  const heading = [
-    terminal.bold(oneLine(hit.sessionId)),
-    ...(title === "" ? [] : [oneLine(title)]),
-    terminal.dim(`${oneLine(agent)} · ${formatTime(updatedAt)} · score ${hit.score.toFixed(2)}`),
-  ].join("  ");
+  const id = oneLine(hit.shortId);
+  const room = terminal.columns - id.length - 2;
+  const facts = [
+    oneLine(agent),
+    formatTime(updatedAt),
+    ...(hit.parts === undefined ? [] : [`score ${hit.score.toFixed(2)}`]),
+  ].join(" · ");
   const parts = Object.entries(hit.parts ?? {}).map(([name, part]) => `${name} ${part.toFixed(3)}`);
   return [
-    heading,
+    `${terminal.bold(id)}  ${title === "" ? "(no title)" : clip(oneLine(title), room)}`,
+    `  ${terminal.dim(facts)}`,
     ...(parts.length === 0 ? [] : [terminal.dim(`  ${parts.join(" + ")}`)]),
-    ...hit.window.flatMap((item) => formatItem(item, terminal)),
+    ...shownItems(hit.window, style).flatMap((item) => formatItem(item, terminal)),
+  ];
+}
+
+/** What was found, and the nearest neighbours that say something. */
+function shownItems(window: readonly Item[], { before, after }: HitStyle): readonly Item[] {
+  const at = window.findIndex(({ found }) => found);
+  const saying = (items: readonly Item[]) => items.filter(({ snippet }) => snippet.trim() !== "");
+  if (at < 0) return saying(window).slice(0, Math.max(1, after));
+  const earlier = saying(window.slice(0, at));
+  return [
+    ...earlier.slice(Math.max(0, earlier.length - before)),
+    window[at] as Item,
+    ...saying(window.slice(at + 1)).slice(0, after),
   ];
 }
 
 function formatItem(item: Item, terminal: Terminal): string[] {
-  const who = [item.role ?? "message", ...(item.actor === null ? [] : [oneLine(item.actor)])];
-  const label = `#${item.index} ${who.join(" · ")}`;
-  const all = marked(item, terminal);
-  const lines = all.slice(0, item.found ? FOUND_LINES : NEAR_LINES);
-  const more = all.length > lines.length || item.truncated ? [terminal.dim("…")] : [];
+  const who = item.actor === null ? (item.role ?? "message") : oneLine(item.actor);
+  const role = item.role === null || item.role === who ? [] : [item.role];
+  const label = `#${item.index} ${[...role, who].join(" · ")}`;
+  const lines = item.found ? foundLines(item, terminal) : nearLines(item, terminal);
   return [
     item.found ? `▸ ${terminal.bold(label)}` : `  ${terminal.dim(label)}`,
-    ...[...lines, ...more].map((line) => `    ${line}`),
+    ...lines.map((line) => `    ${line}`),
   ];
 }
 
-/** The lines of a snippet, with the matches marked. */
-function marked(item: Item, terminal: Terminal): string[] {
-  let text = "";
-  let at = 0;
-  for (const { start, end } of item.matches) {
-    text += clean(item.snippet.slice(at, start));
-    text += terminal.mark(clean(item.snippet.slice(start, end)));
+function widthOf(terminal: Terminal): number {
+  return Math.max(20, Math.min(terminal.columns - 4, MAX_COLUMNS));
+}
+
+/** A neighbour: how it begins, and a call of a tool on one line. */
+function nearLines(item: Item, terminal: Terminal): string[] {
+  const width = widthOf(terminal);
+  const call = toolCallLine(item.snippet);
+  if (call !== undefined || item.toolName !== null) {
+    return [clip(oneLine(call ?? item.snippet), width)];
+  }
+  const lines = clean(item.snippet)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const shown = lines.slice(0, NEAR_LINES).map((line) => clip(line.trimEnd(), width));
+  const isCut = lines.length > shown.length || item.truncated;
+  return isCut ? markCut(shown, width) : shown;
+}
+
+/** The last line says that more follows. */
+function markCut(lines: readonly string[], width: number): string[] {
+  const last = lines.at(-1) ?? "";
+  return [...lines.slice(0, -1), last.endsWith("…") ? last : `${clip(last, width - 2)} …`];
+}
+
+interface Line {
+  readonly start: number;
+  readonly text: string;
+  readonly matches: readonly Match[];
+}
+
+/** The lines with matches, each cut round its first match; the beginning if nothing is marked. */
+function foundLines(item: Item, terminal: Terminal): string[] {
+  const lines = linesOf(item);
+  const matching = lines.filter(({ matches }) => matches.length > 0);
+  const chosen = matching.length > 0 ? withContext(lines, matching) : lines.slice(0, MATCH_LINES);
+  const shown: string[] = [];
+  let last: number | undefined;
+  for (const line of chosen) {
+    const at = lines.indexOf(line);
+    if (last !== undefined && at > last + 1) shown.push(terminal.dim("…"));
+    shown.push(cutLine(line, terminal));
+    last = at;
+  }
+  const rest = lines.length - 1 - (last ?? lines.length - 1);
+  if (rest > 0 || item.truncated) shown.push(terminal.dim("…"));
+  return shown;
+}
+
+/** Lines that have something on them. */
+function linesOf({ snippet, matches }: Item): Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  for (const text of snippet.split("\n")) {
+    const end = start + text.length;
+    const own = matches.filter((match) => match.start >= start && match.start < end);
+    if (text.trim() !== "") lines.push({ start, text, matches: own });
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** A single match is shown with the lines before and after it. */
+function withContext(lines: readonly Line[], matching: readonly Line[]): readonly Line[] {
+  const [first] = matching;
+  if (matching.length > 1 || first === undefined) return matching.slice(0, MATCH_LINES);
+  const at = lines.indexOf(first);
+  return lines.slice(Math.max(0, at - 1), at + 2);
+}
+
+/** Cut between words, with the matches marked. */
+function cutLine({ start, text, matches }: Line, terminal: Terminal): string {
+  const width = widthOf(terminal);
+  const first = (matches[0]?.start ?? start) - start;
+  const from = text.length <= width ? 0 : beginOf(text, first, width);
+  const to = endOf(text, from, width - (from > 0 ? 1 : 0));
+  let shown = from > 0 ? "…" : "";
+  let at = from;
+  for (const match of matches) {
+    const [begin, end] = [match.start - start, Math.min(match.end - start, to)];
+    if (begin < at || begin >= to) continue;
+    shown += clean(text.slice(at, begin)) + terminal.mark(clean(text.slice(begin, end)));
     at = end;
   }
-  text += clean(item.snippet.slice(at));
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  // Colours would be cut with the line: only plain ones are.
-  return lines.map((line) =>
-    line.includes("\u001b") ? line : clip(line, Math.min(terminal.columns - 4, 400)),
-  );
+  return shown + clean(text.slice(at, to)).trimEnd() + (to < text.length ? "…" : "");
+}
+
+/** A third of the room stands before the match. */
+function beginOf(text: string, match: number, width: number): number {
+  const wanted = Math.min(match - Math.floor(width / 3), text.length - width + 1);
+  if (wanted <= 0) return 0;
+  const space = text.indexOf(" ", wanted);
+  return space >= 0 && space < match ? space + 1 : wanted;
+}
+
+function endOf(text: string, from: number, width: number): number {
+  if (text.length - from <= width) return text.length;
+  const space = text.lastIndexOf(" ", from + width - 1);
+  return space > from + width / 2 ? space : from + width - 1;
 }

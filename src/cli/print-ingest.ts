@@ -1,14 +1,38 @@
 /** What ingesting did, as a person reads it. */
 
 import type { IngestReport } from "../archive/ingest.ts";
-import type { FileOutcome, How } from "../archive/outcome.ts";
-import type { Context } from "./context.ts";
+import type { FileOutcome, How, SourceTotals } from "../archive/outcome.ts";
+import type { ImportProblemCode } from "../ingest/problems.ts";
+import type { Environment } from "../ingest/source.ts";
+import { SOURCES } from "../ingest/sources.ts";
 import { counted, formatBytes, formatCount } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Problems, and files of no known format, that are told without being asked for. */
+const FEW = 3;
+
+const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
+  not_json: "not JSON",
+  torn_line: "last line cut off",
+  unexpected: "not what the format allows",
+  line_too_long: "line too long",
+  line_cut: "long line cut",
+  unpacks_too_far: "unpacks to more than is allowed",
+  unreadable: "not readable to the end",
+  not_utf8: "not UTF-8",
+  missing_header: "first line missing",
+  missing_parent: "refers to a message that is not there",
+  duplicate_id: "id given twice",
+  missing_reference: "refers to an entry that is not there",
+  entry_cut: "cut because it is too long",
+  changed_entry: "changed since it was stored",
+  late_file: "older than what is stored of its session",
+};
 
 /** A file that somebody named, with each of its sessions. */
 export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): string[] {
   const { source, sessions, problemCounts, how } = outcome;
-  const rest = problemCounts.size === 0 ? "" : `; problems: ${countList(problemCounts)}`;
+  const rest = problemCounts.size === 0 ? "" : `; problems: ${problemList(problemCounts)}`;
   if (how === "unchanged") return [`${name}: unchanged since it was read last; --force reads it`];
   if (sessions.length === 0) return [`${name}: no session (${source})${rest}`];
   return sessions.map(({ sessionId, created, entries, skipped, forgotten }) => {
@@ -20,22 +44,33 @@ export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): 
   });
 }
 
-/** A whole machine, or a folder. */
-export function summaryLines({ totals, skipped }: IngestReport, seconds: number): string[] {
+/** A whole machine, or a folder: where it looked, a line for each agent, and what was passed over. */
+export function summaryLines(
+  { totals, skipped }: IngestReport,
+  seconds: number,
+  looked: { readonly environment: Environment; readonly paths?: readonly string[] },
+): string[] {
   const { files, sources } = totals;
-  if (totals.found === 0) return ["No transcripts found."];
+  const roots = rootsOf(looked.environment);
+  if (totals.found === 0) return ["No transcripts found.", ...lookedIn(looked, roots)];
   const done = files.read + files.continued;
   const speed = totals.bytes / Math.max(seconds, 0.001);
   const took = seconds < 0.05 ? "" : ` in ${seconds.toFixed(1)} s, ${formatBytes(speed)}/s`;
-  const lines = [
-    `Found ${counted(totals.found, "file")}: ${formatCount(files.unchanged)} unchanged, ` +
-      `${formatCount(done)} read (${formatBytes(totals.bytes)}${took}).`,
+  const counts = [
+    done === 0 ? "0 read" : `${formatCount(done)} read (${formatBytes(totals.bytes)}${took})`,
+    ...(files.unchanged > 0 ? [`${formatCount(files.unchanged)} unchanged`] : []),
+    ...(files.unrecognised > 0 ? [`${formatCount(files.unrecognised)} not recognised`] : []),
   ];
-  const width = Math.max(0, ...[...sources.keys()].map((name) => name.length));
-  for (const [name, source] of [...sources].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const what = `${counted(source.created, "new session")}, ${counted(source.entries, "entry")}`;
-    lines.push(`  ${name.padEnd(width)}  ${counted(source.files, "file")}: ${what}`);
+  const lines = [`Found ${counted(totals.found, "file")}: ${counts.join(", ")}.`];
+  const agents = [...sources].filter(([name]) => name !== "").sort(([a], [b]) => (a < b ? -1 : 1));
+  const width = Math.max(0, ...agents.map(([name]) => name.length));
+  for (const [name, source] of agents) {
+    const place = looked.paths === undefined ? roots.get(name)?.[0] : undefined;
+    const where = place === undefined ? "" : ` in ${place}`;
+    const total = source.files + source.unchanged;
+    lines.push(`  ${name.padEnd(width)}  ${counted(total, "file")}${where}: ${news(source)}`);
   }
+  if (looked.paths === undefined) lines.push(...lookedIn(looked, roots, new Set(sources.keys())));
   const passed: [string, number][] = [
     ...NOT_READ.map((how): [string, number] => [how, files[how]]),
     ["forgotten here", totals.forgotten],
@@ -46,22 +81,89 @@ export function summaryLines({ totals, skipped }: IngestReport, seconds: number)
   ];
   const told = passed.filter(([, count]) => count > 0);
   if (told.length > 0) lines.push(`Skipped: ${countList(told)}.`);
-  if (totals.ignored.size > 0) {
-    lines.push(`Left out as no part of a conversation: ${countList(totals.ignored)}.`);
-  }
-  if (totals.problems.size > 0) lines.push(`Problems: ${countList(totals.problems)}.`);
+  if (totals.problems.size > 0) lines.push(`Problems: ${problemList(totals.problems)}.`);
   return lines;
 }
 
-const NOT_READ: readonly How[] = ["unrecognised", "empty", "vanished", "unreadable", "sparse"];
+const NOT_READ: readonly How[] = ["empty", "vanished", "unreadable", "sparse"];
 
-/** The first problems of a file, on standard error. */
-export function noteProblems(context: Context, outcome: FileOutcome, name: string): void {
-  for (const { line, message } of outcome.problems.slice(0, 10)) {
-    context.terminal.note(`${name}${line === undefined ? "" : `:${line}`}: ${message}`);
+function news({ created, entries }: SourceTotals): string {
+  if (entries === 0 && created === 0) return "nothing new";
+  return `${counted(created, "new session")}, ${counted(entries, "new entry")}`;
+}
+
+/** Where each agent keeps its files, with ~ for the home folder. */
+function rootsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
+  const short = (root: string) =>
+    root.startsWith(`${environment.home}/`) ? `~${root.slice(environment.home.length)}` : root;
+  return new Map(
+    SOURCES.map(({ name, places }) => [
+      name,
+      [...(places?.(environment) ?? [])].map(({ root }) => short(root)),
+    ]),
+  );
+}
+
+/** The agents of which there is nothing here; all that were looked for, if there is nothing at all. */
+function lookedIn(
+  { paths }: { readonly paths?: readonly string[] },
+  roots: ReadonlyMap<string, readonly string[]>,
+  found: ReadonlySet<string> = new Set(),
+): string[] {
+  if (paths !== undefined) return [`Looked in ${paths.join(", ")}`];
+  const others = [...roots].filter(([name, all]) => all.length > 0 && !found.has(name));
+  if (found.size > 0) {
+    return others.length === 0 ? [] : [`No files of ${others.map(([name]) => name).join(", ")}.`];
   }
-  const total = [...outcome.problemCounts.values()].reduce((sum, count) => sum + count, 0);
-  if (total > 10) context.terminal.note(`${name}: ${total - 10} more; --json lists the first 100`);
+  const width = Math.max(...others.map(([name]) => name.length));
+  return ["Looked in:", ...others.map(([name, [root]]) => `  ${name.padEnd(width)}  ${root}`)];
+}
+
+/** Problems with their file and line, and files of no known format: the first few, or all. */
+export class ProblemLines {
+  readonly #all: boolean;
+  readonly #lines: string[] = [];
+  #more = 0;
+
+  constructor(all: boolean) {
+    this.#all = all;
+  }
+
+  add({ problems, problemCounts }: FileOutcome, name: string): void {
+    for (const { line, message } of problems) {
+      this.#push(`${name}${line === undefined ? "" : `:${line}`}: ${message}`);
+    }
+    const total = [...problemCounts.values()].reduce((sum, count) => sum + count, 0);
+    const unkept = total - problems.length;
+    if (unkept > 0 && this.#all) this.#lines.push(`${name}: ${formatCount(unkept)} more`);
+    else this.#more += unkept;
+  }
+
+  #push(line: string): void {
+    if (this.#all || this.#lines.length < FEW) this.#lines.push(line);
+    else this.#more++;
+  }
+
+  /** `unrecognised` are the files of no known format. */
+  print(terminal: Terminal, unrecognised: readonly string[], again: string): void {
+    for (const line of this.#lines) terminal.note(`  ${line}`);
+    if (this.#more > 0) {
+      terminal.note(`  … ${counted(this.#more, "more problem")}; all of them: ${again}`);
+    }
+    const shown = this.#all ? unrecognised : unrecognised.slice(0, FEW);
+    for (const path of shown) terminal.note(`  not recognised: ${path}`);
+    const rest = unrecognised.length - shown.length;
+    if (rest > 0)
+      terminal.note(`  … ${counted(rest, "more file")} not recognised; all of them: ${again}`);
+  }
+}
+
+function problemList(counts: ReadonlyMap<string, number>): string {
+  const named = [...counts].map(([code, count]): [string, number] => [
+    PROBLEM_WORDS[code as ImportProblemCode] ?? code,
+    count,
+  ]);
+  return named.map(([words, count]) => `${formatCount(count)} × ${words}`).join(", ");
 }
 
 function countList(counts: Iterable<readonly [string, number]>): string {

@@ -1,13 +1,17 @@
 /** A session's heading: what is known of it without reading an entry. */
 
+import { totalTokens } from "../model/entry.ts";
 import type { Session } from "../model/session.ts";
 import { counted, formatCount, formatTime } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
-import { oneLine } from "./text.ts";
+import { clip, oneLine } from "./text.ts";
+
+const MAX_COLUMNS = 400;
 
 export function formatSession(session: Session, terminal: Terminal): string {
   const { origin, tokens } = session;
   const rows: [string, string][] = [
+    ["id", session.id],
     ["agent", session.agent],
     ["owner", session.owner],
     ["participants", session.participants.join(", ")],
@@ -20,17 +24,24 @@ export function formatSession(session: Session, terminal: Terminal): string {
     ["retention", session.retention === "full" ? "" : session.retention],
     [
       "tokens",
-      tokens.inputTokens + tokens.outputTokens === 0
+      totalTokens(tokens) === 0
         ? ""
-        : `${formatCount(tokens.inputTokens)} in, ${formatCount(tokens.outputTokens)} out`,
+        : [
+            `${formatCount(tokens.inputTokens)} in`,
+            `${formatCount(tokens.outputTokens)} out`,
+            `${formatCount(tokens.cacheCreationTokens)} cache written`,
+            `${formatCount(tokens.cacheReadTokens)} cache read`,
+          ].join(", "),
     ],
     ["summary", session.summary ?? ""],
   ];
+  // A summary may be as long as a page.
+  const room = Math.min(terminal.columns, MAX_COLUMNS) - 16;
   const title = session.title === "" ? "" : `  ${oneLine(session.title)}`;
   return [
-    `${terminal.bold(session.id)}${title}`,
+    `${terminal.bold(session.shortId)}${title}`,
     ...rows
       .filter(([, value]) => value !== "")
-      .map(([name, value]) => `  ${terminal.dim(name.padEnd(12))}  ${oneLine(value)}`),
+      .map(([name, value]) => `  ${terminal.dim(name.padEnd(12))}  ${clip(oneLine(value), room)}`),
   ].join("\n");
 }

@@ -10,9 +10,43 @@ export function formatTime(ms: number): string {
   return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
+const AGES: readonly (readonly [unit: string, ms: number])[] = [
+  ["y", 365 * 86_400_000],
+  ["mo", 30 * 86_400_000],
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+];
+
+/** `5m`, `3h`, `12d`, `4mo`, `2y`; `now` within a minute. */
+export function formatAge(ms: number): string {
+  const [unit, size] = AGES.find(([, each]) => ms >= each) ?? ["", 1];
+  return unit === "" ? "now" : `${Math.floor(ms / size)}${unit}`;
+}
+
 /** `1,234`. By hand: the first use of a locale costs a short command a tenth of its time. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** `950`, `1.2k`, `80.7M`, `1.3G`. */
+export function formatAmount(count: number): string {
+  if (count < 1_000) return String(count);
+  const units = ["k", "M", "G", "T"];
+  let value = count;
+  let unit = -1;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1_000;
+    unit++;
+  }
+  return `${value.toFixed(1)}${units[unit]}`;
+}
+
+/** `$1,234.56`; what is below a cent is told as such. */
+export function formatDollars(microdollars: number): string {
+  if (microdollars > 0 && microdollars < 10_000) return "<$0.01";
+  const cents = Math.round(microdollars / 10_000);
+  return `$${formatCount(Math.floor(cents / 100))}.${String(cents % 100).padStart(2, "0")}`;
 }
 
 /** `1 session`, `2 sessions`, `2 entries`. */
@@ -23,7 +57,7 @@ export function counted(count: number, noun: string): string {
 
 /** `512 B`, `1.5 KiB`, `20.0 MiB`. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024) return `${Math.round(bytes)} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];
   let value = bytes;
   let unit = -1;
@@ -50,6 +84,6 @@ export function formatTable(
   });
 }
 
-function pad(cell: string, width: number): string {
+export function pad(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
 }

@@ -14,6 +14,12 @@ export function readVersion(): string {
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }
 
+/** Of this package, and of what it runs on. */
+export function versions(): Record<string, string> {
+  const { node, sqlite = "" } = process.versions;
+  return { version: readVersion(), node, sqlite };
+}
+
 /** A command line that works where this one did: same program, same store, same tenant. */
 export function commandLine(context: Context, words: string): string {
   const { db, tenant } = context.given;

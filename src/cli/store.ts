@@ -12,6 +12,7 @@ import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
 import type { StoreOptions } from "../store/store.ts";
 import { type Context, isServer } from "./context.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
+import { ownPrices } from "./prices.ts";
 import { commandLine } from "./program.ts";
 
 export type Access =
@@ -134,7 +135,14 @@ function openStore(context: Context, access: Access, load: Load): Promise<Engine
     const models = modelsOfEnvironment();
     const size = SIZES[load];
     const onLoss = (loss: StoreLoss) => noteLoss(context, loss);
-    return open(address, { readOnly, create: access === "create", ...size, models, onLoss });
+    return open(address, {
+      readOnly,
+      create: access === "create",
+      ...size,
+      models,
+      onLoss,
+      prices: ownPrices,
+    });
   });
 }
 
@@ -155,7 +163,7 @@ export async function explainMissingStore<Result>(
     if (!BackscrollError.is(error, "store_not_found")) throw error;
     throw new BackscrollError(
       "store_not_found",
-      `${error.message}; create it with: ${commandLine(context, "status --create")}`,
+      `${error.message}; create and fill it with: ${commandLine(context, "ingest")}, or create an empty one with: ${commandLine(context, "status --create")}`,
       { details: error.details, cause: error },
     );
   }

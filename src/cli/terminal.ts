@@ -12,8 +12,10 @@ export class Terminal {
     this.#color = this.interactive && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
   }
 
-  /** The width to cut lines to; without a person nothing is cut. */
+  /** The width to cut lines to: `COLUMNS`, or the terminal's. Behind a pipe nothing is cut. */
   get columns(): number {
+    const told = Number(process.env["COLUMNS"]);
+    if (Number.isInteger(told) && told >= 20) return told;
     return this.interactive ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
   }
 

@@ -36,7 +36,7 @@ async function importFile(tenant: TenantApi, file: string) {
       }),
     });
     const handle = await tenant.getSession(sessionId ?? "");
-    const { id: _, createdAt: __, lastWriteAt: ___, ...meta } = await handle.meta();
+    const { id: _, shortId: _s, createdAt: __, lastWriteAt: ___, ...meta } = await handle.meta();
     results.push({ ...result, meta: JSON.stringify(meta, withoutNow) });
     entries.push(...(await handle.listEntries({ tree: true, limit: 500 })).entries);
   }

@@ -31,7 +31,7 @@ describe("the client has the names of the library", () => {
   });
 
   test("for a tenant; its name is a plain property", () => {
-    const ofHosts = ["noteAct", "sessionSizes", "textModel"];
+    const ofHosts = ["noteAct", "resolveSessionId", "sessionSizes", "textModel"];
     const names = [...namesOf(RemoteTenant), "tenant", ...ofHosts];
     expect(withoutThere(names)).toEqual(namesOf(TenantEngine));
   });

@@ -8,11 +8,6 @@ import {
   type WireSessionStatus,
 } from "../api/gateway.ts";
 import {
-  fromWireIngestedFile,
-  toWireIngestedFile,
-  type WireIngestedFile,
-} from "../api/ingested-file.ts";
-import {
   fromWireSweep,
   fromWireTombstone,
   type WireSweep,
@@ -21,6 +16,7 @@ import {
 import { fromWireFact, fromWireMemory, type WireFact, type WireMemory } from "../api/note.ts";
 import { fromWireSearchResult, type WireSearchResult } from "../api/search.ts";
 import { fromWireSession, type WireSession } from "../api/session.ts";
+import { fromWireStats, type WireStats } from "../api/stats.ts";
 import {
   fromWireIndexReport,
   fromWireTenantStatus,
@@ -36,6 +32,7 @@ import type { ListFactsInput } from "../engine/facts.ts";
 import type { DeleteOptions, Derived } from "../engine/forget.ts";
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { ListSessionsInput, SessionListPage } from "../engine/list-sessions.ts";
 import type { IndexTask } from "../engine/maintain-index.ts";
 import type { ListMemoriesInput, MemoryInput } from "../engine/memories.ts";
 import type { ListMessagesInput, MessagePage } from "../engine/read.ts";
@@ -46,8 +43,9 @@ import type {
   SearchResult,
 } from "../engine/search.ts";
 import type { CreateSessionInput } from "../engine/session-input.ts";
+import type { Stats, StatsInput } from "../engine/stats.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
-import type { ListSessionsInput, SessionListPage, SweepReport } from "../engine/tenant-engine.ts";
+import type { SweepReport } from "../engine/tenant-engine.ts";
 import type { MaintainOptions, MaintenanceReport } from "../gateway/maintenance/maintain.ts";
 import type { SessionStatus } from "../gateway/status/session-status.ts";
 import type { ImportedSession } from "../ingest/source.ts";
@@ -64,7 +62,7 @@ import { compact } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
-import { RemoteOriginals } from "./remote-originals.ts";
+import { findIngestedFiles, putIngestedFiles, RemoteOriginals } from "./remote-files.ts";
 import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
 import { at, keyHeader, toBody, toQuery, toTimes } from "./request.ts";
@@ -118,8 +116,8 @@ export class RemoteTenant implements TenantApi {
   }
 
   async getSession(id: string): Promise<RemoteSession> {
-    await this.getSessionMeta(id);
-    return new RemoteSession(this.connection, this, id);
+    const session = await this.getSessionMeta(id);
+    return new RemoteSession(this.connection, this, session.id);
   }
 
   session(id: string): RemoteSession {
@@ -182,6 +180,17 @@ export class RemoteTenant implements TenantApi {
     return nextCursor === null ? { sessions } : { sessions, nextCursor };
   }
 
+  async stats({ prices, since, until, ...rest }: StatsInput = {}): Promise<Stats> {
+    if (prices !== undefined) {
+      throw new BackscrollError("invalid_input", "a server adds up by its own prices", {
+        details: { field: "prices" },
+      });
+    }
+    const query = toQuery({ ...rest, ...toTimes({ since, until }) });
+    const call = { method: "GET", path: "/v1/stats", query } as const;
+    return fromWireStats(await this.connection.call<WireStats>(call));
+  }
+
   async deleteSession(id: string, { cascade }: DeleteOptions = {}): Promise<Tombstone> {
     const tombstone = await this.connection.call<WireTombstone>({
       ...{ method: "DELETE", path: at`/v1/sessions/${id}`, query: toQuery({ cascade }) },
@@ -205,23 +214,15 @@ export class RemoteTenant implements TenantApi {
     return this.#findTombstone({ origin_key: key });
   }
 
-  async findIngestedFiles(
+  findIngestedFiles(
     workstation: string,
     paths: readonly string[],
   ): Promise<readonly IngestedFile[]> {
-    const { files } = await this.connection.call<{ readonly files: readonly WireIngestedFile[] }>({
-      ...{ method: "POST", path: "/v1/ingest/files/find", repeatable: true },
-      body: toBody({ workstation, paths }),
-    });
-    return files.map(fromWireIngestedFile);
+    return findIngestedFiles(this.connection, workstation, paths);
   }
 
-  async putIngestedFiles(workstation: string, files: readonly IngestedFile[]): Promise<void> {
-    await this.connection.call({
-      // The same rows twice are the same rows.
-      ...{ method: "PUT", path: "/v1/ingest/files", repeatable: true },
-      body: toBody({ workstation, files: files.map(toWireIngestedFile) }),
-    });
+  putIngestedFiles(workstation: string, files: readonly IngestedFile[]): Promise<void> {
+    return putIngestedFiles(this.connection, workstation, files);
   }
 
   compactConversation(sessionId: string, input: CompactInput = {}): Promise<CompactionResult> {

@@ -7,6 +7,7 @@ import type { ChangeAuthor } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, createUlids, type IdSource } from "../model/ids.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
+import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
@@ -18,7 +19,8 @@ import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
 import { sweepAll } from "./sweep.ts";
-import { checkTenantName, type SweepReport, TenantEngine } from "./tenant-engine.ts";
+import { type SweepReport, TenantEngine } from "./tenant-engine.ts";
+import { checkTenantName } from "./tenant-name.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
 
 export const DEFAULT_TENANT = "default";
@@ -39,6 +41,8 @@ export interface EngineOptions {
   readonly models?: Readonly<Record<string, TextModel>>;
   /** How tokens are counted where no provider did: a quarter of the bytes if left out. */
   readonly tokenCounter?: TokenCounter;
+  /** What models cost, asked for when something is added up: `LIST_PRICES` if left out. */
+  readonly prices?: () => PriceTable;
   /** Where time and randomness come from. */
   readonly source?: IdSource;
 }
@@ -69,6 +73,7 @@ export class Engine extends TenantEngine {
       tenant: checkTenantName(options.tenant ?? DEFAULT_TENANT),
       models: options.models ?? {},
       counter: options.tokenCounter ?? TOKEN_ESTIMATE,
+      prices: options.prices ?? (() => LIST_PRICES),
       now: () => source.now(),
       newId: createUlids(source),
       flushMs: checkDuration(options.flushMs ?? 250, "flushMs", 0),

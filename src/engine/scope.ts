@@ -2,6 +2,7 @@
 
 import type { TokenCounter } from "../context/tokens.ts";
 import type { ChangeAuthor } from "../model/change.ts";
+import type { PriceTable } from "../model/prices.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { Store } from "../store/store.ts";
 import type { ContextEstimates } from "./context/estimate-calls.ts";
@@ -15,6 +16,8 @@ export interface Scope {
   readonly counter: TokenCounter;
   /** Language models by the names that sessions know them under. */
   readonly models: Readonly<Record<string, TextModel>>;
+  /** What models cost. */
+  prices(): PriceTable;
   now(): number;
   newId(): string;
   /** How long a search may take whose caller names no deadline. */

@@ -9,7 +9,6 @@ import type { ImportedSession } from "../ingest/source.ts";
 import type { AccessToken } from "../model/access-token.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
-import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
 import { MAX_PATH_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
@@ -17,15 +16,7 @@ import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type {
-  Quota,
-  SessionFilter,
-  SessionSize,
-  SweepResult,
-  TenantStatus,
-  Tombstone,
-} from "../store/records.ts";
-import { sessionNotFound } from "../store/store-errors.ts";
+import type { Quota, SessionSize, SweepResult, TenantStatus, Tombstone } from "../store/records.ts";
 import {
   type CreatedToken,
   type CreateTokenInput,
@@ -34,14 +25,14 @@ import {
   listTokens,
   revokeToken,
 } from "./access/tokens.ts";
-import { checkCount, checkInput, checkKey, checkLimit, checkTime } from "./check.ts";
+import { checkCount, checkInput, checkKey } from "./check.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import { type CompactInput, findModel } from "./context/compact-options.ts";
-import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
 import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
 import { Originals } from "./import/originals.ts";
+import { type ListSessionsInput, listSessions, type SessionListPage } from "./list-sessions.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
@@ -51,6 +42,13 @@ import {
   putMemory,
 } from "./memories.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
+import {
+  resolveField,
+  resolveIfMissing,
+  resolveSearch,
+  resolveSession,
+  resolveSessionId,
+} from "./resolve-session.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
@@ -66,6 +64,7 @@ import {
 } from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
+import { addUp, type Stats, type StatsInput } from "./stats.ts";
 import {
   type ChangeListPage,
   type ListChangesInput,
@@ -74,22 +73,6 @@ import {
   subscribe,
 } from "./subscribe.ts";
 import { sweepAll } from "./sweep.ts";
-
-/** Each field narrows the list. Times may be dates. */
-export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until"> {
-  readonly since?: number | Date;
-  readonly until?: number | Date;
-  /** At most 500; 50 if left out. */
-  readonly limit?: number;
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string;
-}
-
-export interface SessionListPage {
-  readonly sessions: readonly Session[];
-  /** Absent on the last page. */
-  readonly nextCursor?: string;
-}
 
 export interface SweepReport extends SweepResult {
   /** Entries whose content a compaction had left to be erased. */
@@ -125,7 +108,10 @@ export class TenantEngine {
     return new SessionHandle(this.scope, created.id);
   }
 
-  /** The handle of a session that is there, else `session_not_found`. */
+  /**
+   * The handle of a session that is there, else `session_not_found`. `id` may be its id, its short id
+   * or the id that its agent uses: `session_ambiguous` if several sessions have that.
+   */
   getSession(id: string): Promise<SessionHandle>;
   /** The same with a class of the host's own that extends `SessionHandle`. */
   getSession<Handle extends SessionHandle>(
@@ -136,19 +122,23 @@ export class TenantEngine {
     id: string,
     handle: new (scope: Scope, id: string) => SessionHandle = SessionHandle,
   ): Promise<SessionHandle> {
-    await this.getSessionMeta(id);
-    return new handle(this.scope, id);
+    const session = await this.getSessionMeta(id);
+    return new handle(this.scope, session.id);
   }
 
-  /** The handle of a session, whether it is there or not: what is asked of it says so. */
+  /** The handle of the session with this id, whether it is there or not: what is asked of it says so. */
   session(id: string): SessionHandle {
     return new SessionHandle(this.scope, checkKey(id, "sessionId"));
   }
 
+  /** `id` as in `getSession`. */
   async getSessionMeta(id: string): Promise<Session> {
-    const session = await this.scope.store.findSession(this.tenant, checkKey(id, "sessionId"));
-    if (session === undefined) throw sessionNotFound(id);
-    return session;
+    return resolveSession(this.scope, id);
+  }
+
+  /** The id of the session that `ref` names as in `getSession`; `ref` itself if it names none. */
+  resolveSessionId(ref: string): Promise<string> {
+    return resolveSessionId(this.scope, ref);
   }
 
   /** The session that an outside source knows under `key`, if it was stored. */
@@ -165,25 +155,13 @@ export class TenantEngine {
   }
 
   /** Newest interaction first. Answered from columns: no entry is read. */
-  async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
-    const { since, until, limit, cursor, ...filter } = input;
-    for (const [field, value] of Object.entries(filter)) {
-      if (value !== undefined) checkKey(value, field);
-    }
-    const page = await this.scope.store.listSessions(
-      this.tenant,
-      {
-        ...filter,
-        ...(since === undefined ? {} : { since: checkTime(since, "since") }),
-        ...(until === undefined ? {} : { until: checkTime(until, "until") }),
-      },
-      {
-        limit: checkLimit(limit),
-        ...(cursor === undefined ? {} : { after: parsePageCursor(cursor) }),
-      },
-    );
-    const { sessions, next } = page;
-    return next === undefined ? { sessions } : { sessions, nextCursor: formatPageCursor(next) };
+  listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
+    return listSessions(this.scope, input);
+  }
+
+  /** Sessions, messages, tokens and cost added up. */
+  stats(input: StatsInput = {}): Promise<Stats> {
+    return addUp(this.scope, input);
   }
 
   /**
@@ -195,8 +173,8 @@ export class TenantEngine {
   }
 
   /** What was made from a session and would outlive it. */
-  listDerived(id: string): Promise<Derived> {
-    return listDerived(this.scope, id);
+  async listDerived(id: string): Promise<Derived> {
+    return listDerived(this.scope, await this.resolveSessionId(id));
   }
 
   /** What sessions take, and how many messages are being written in each: at most 500 at once. */
@@ -242,8 +220,8 @@ export class TenantEngine {
     return compactSession(this.scope, checkKey(sessionId, "sessionId"), input);
   }
 
-  listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
-    return listMessages(this.scope, sessionId, input);
+  async listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
+    return resolveIfMissing(this.scope, sessionId, (id) => listMessages(this.scope, id, input));
   }
 
   getEntry(id: string): Promise<Entry> {
@@ -262,8 +240,8 @@ export class TenantEngine {
   }
 
   /** The best hits for a query, each with what stands round it. Any text is a valid query. */
-  searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    return searchSessions(this.scope, query, input);
+  async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
+    return searchSessions(this.scope, query, await resolveSearch(this.scope, input));
   }
 
   /** Whole memories, the best first. */
@@ -307,8 +285,8 @@ export class TenantEngine {
     return getFact(this.scope, id);
   }
 
-  listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
-    return listFacts(this.scope, input);
+  async listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
+    return listFacts(this.scope, await resolveField(this.scope, input, "sessionId"));
   }
 
   /** The fact stays for the record, but is no longer listed. */
@@ -327,8 +305,8 @@ export class TenantEngine {
   }
 
   /** A page of the change feed: the tenant's audit log. */
-  listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
-    return listChanges(this.scope, input);
+  async listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
+    return listChanges(this.scope, await resolveField(this.scope, input, "session"));
   }
 
   /**
@@ -391,13 +369,4 @@ export class TenantEngine {
     const { store, by } = this.scope;
     await store.noteAct(this.tenant, checkName(act, "act"), this.scope.now(), by);
   }
-}
-
-export function checkTenantName(name: string): string {
-  if (typeof name === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
-  throw new BackscrollError(
-    "invalid_input",
-    "tenant must be 1 to 128 letters, digits, dots, dashes or underscores, starting with a letter or digit",
-    { details: { field: "tenant" } },
-  );
 }

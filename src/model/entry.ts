@@ -135,6 +135,12 @@ export interface Usage {
   readonly cacheReadTokens: number;
 }
 
+/** All that a model was given and has answered, what came from a cache or went there included. */
+export function totalTokens(usage: Usage): number {
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
+  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
+}
+
 export interface Entry {
   readonly id: string;
   readonly sessionId: string;

@@ -19,6 +19,8 @@ export const ERROR_CODES = [
 
   /** No session of this tenant has this id. */
   "session_not_found",
+  /** Several sessions may be meant. `details.candidates` has their ids, with a space between two. */
+  "session_ambiguous",
   /** A session with this id is there already. */
   "session_exists",
   /** No entry of the session has this id. */

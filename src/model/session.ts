@@ -41,6 +41,8 @@ export interface IngestFigures {
 
 export interface Session {
   readonly id: string;
+  /** What people type: unique within the tenant, and the same for the session's whole life. */
+  readonly shortId: string;
   readonly tenant: string;
   /** Set at creation, for good. */
   readonly agent: string;

@@ -178,6 +178,7 @@ export interface WindowRequest {
 /** What is shown of a session, and where its active path ends. */
 export interface WindowHead {
   readonly sessionId: string;
+  readonly shortId: string;
   readonly title: string | null;
   readonly agent: string;
   readonly createdAt: number;

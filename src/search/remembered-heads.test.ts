@@ -5,6 +5,7 @@ import { RememberedHeads } from "./remembered-heads.ts";
 
 const heads: fc.Arbitrary<WindowHead> = fc.record({
   sessionId: fc.string(),
+  shortId: fc.string(),
   title: fc.option(fc.string()),
   agent: fc.constantFrom("a", "b"),
   createdAt: fc.nat(),
@@ -41,7 +42,14 @@ test("what is remembered of a session is what was added, until it is forgotten",
 
 test("more sessions than it has room for take the place of all others", () => {
   const remembered = new RememberedHeads();
-  const head = { sessionId: "s", title: null, agent: "a", createdAt: 1, updatedAt: 2 };
+  const head = {
+    sessionId: "s",
+    shortId: "s",
+    title: null,
+    agent: "a",
+    createdAt: 1,
+    updatedAt: 2,
+  };
   for (let session = 0; session <= 65_536; session++) {
     remembered.add(session, { ...head, messageCount: session, active: null });
   }
@@ -51,7 +59,14 @@ test("more sessions than it has room for take the place of all others", () => {
 
 test("long titles are remembered of fewer sessions", () => {
   const remembered = new RememberedHeads();
-  const head = { sessionId: "s", agent: "a", createdAt: 1, updatedAt: 2, messageCount: 3 };
+  const head = {
+    sessionId: "s",
+    shortId: "s",
+    agent: "a",
+    createdAt: 1,
+    updatedAt: 2,
+    messageCount: 3,
+  };
   const count = (title: string) => {
     remembered.clear();
     let kept = 0;

@@ -15,8 +15,8 @@ const ROW_BYTES = 128;
 /** Usually they are a handful. */
 const MAX_AGENTS = 1_024;
 
-/** The session's id, its title, its agent, the id of its leaf. */
-const TEXTS = 4;
+/** The session's id, its title, its agent, the id of its leaf, its short id. */
+const TEXTS = 5;
 /** When it was created and updated, its messages; chain, depth and ordinal of its leaf. */
 const NUMBERS = 6;
 
@@ -39,6 +39,7 @@ export class RememberedHeads {
     const leaf = texts[text + 3] as string | null;
     return {
       sessionId: texts[text] as string,
+      shortId: texts[text + 4] as string,
       title: texts[text + 1] as string | null,
       agent: texts[text + 2] as string,
       createdAt: numbers[number] as number,
@@ -62,8 +63,8 @@ export class RememberedHeads {
     if (this.#bytes >= MAX_BYTES) this.clear();
     const row = this.#free.pop() ?? this.#rows.size;
     this.#rows.set(session, row);
-    const { sessionId, title, agent, active } = head;
-    this.#put(row, [sessionId, title, this.#agent(agent), active?.id ?? null]);
+    const { sessionId, shortId, title, agent, active } = head;
+    this.#put(row, [sessionId, title, this.#agent(agent), active?.id ?? null, shortId]);
     this.#bytes += this.#bytesOf(row);
     this.#room(row);
     const numbers = this.#numbers;
@@ -82,7 +83,7 @@ export class RememberedHeads {
     this.#rows.delete(session);
     this.#free.push(row);
     this.#bytes -= this.#bytesOf(row);
-    this.#put(row, [null, null, null, null]);
+    this.#put(row, [null, null, null, null, null]);
   }
 
   clear(): void {

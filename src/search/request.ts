@@ -63,6 +63,7 @@ export interface SearchAnswer {
 
 export interface SearchHit {
   readonly sessionId: string;
+  readonly shortId: string;
   /** Of the session: the title is cut to 256 bytes. */
   readonly meta: {
     readonly title: string;

@@ -27,7 +27,7 @@ import { pack } from "./pack.ts";
 import { toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { referencePage } from "./reference-page.ts";
-import type { Caller, CopyStore, Route } from "./route.ts";
+import type { Caller, CopyStore, Route, RouteInput } from "./route.ts";
 import { copyHere } from "./routes/backup.ts";
 import { ROUTES } from "./routes/index.ts";
 import { serverGauges } from "./server-gauges.ts";
@@ -270,11 +270,42 @@ async function answerRoute(route: Route, caller: Caller): Promise<Response> {
   const query = check(route.query, queryParams(url.searchParams), "query");
   const body = route.body === undefined ? undefined : await checkedBody(route, caller);
   if (route.act !== undefined) await caller.tenant.noteAct(route.act);
-  const result = await route.handle(caller, { params, query, body });
+  const result = await readByAnyName(route, caller, { params, query, body });
   if (result instanceof Response) return result;
   if (result === undefined || route.answer.status === 204)
     return new Response(null, { status: 204 });
   return new Response(JSON.stringify(result), { status: route.answer.status, headers: JSON_TYPE });
+}
+
+/**
+ * Reads take a short id, or the id that the session's own agent uses, wherever they take a
+ * `session_id`. Writes take the id alone: a mistyped one must not change another session.
+ */
+async function readByAnyName(
+  route: Route,
+  caller: Caller,
+  input: RouteInput<Record<string, unknown>, Record<string, unknown>, unknown>,
+): Promise<unknown> {
+  if (route.scope !== "read") return route.handle(caller, input);
+  const query = await withResolvedSession(caller, input.query);
+  const named = input.params["session_id"];
+  try {
+    return await route.handle(caller, { ...input, query });
+  } catch (error) {
+    if (!BackscrollError.is(error, "session_not_found") || typeof named !== "string") throw error;
+    const params = await withResolvedSession(caller, input.params);
+    if (params["session_id"] === named) throw error;
+    return route.handle(caller, { ...input, params, query });
+  }
+}
+
+async function withResolvedSession(
+  { tenant }: Caller,
+  fields: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const named = fields["session_id"];
+  if (typeof named !== "string") return fields;
+  return { ...fields, session_id: await tenant.resolveSessionId(named) };
 }
 
 async function checkedBody(route: Route, { request, allowance }: Caller): Promise<unknown> {

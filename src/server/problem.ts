@@ -32,6 +32,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode | "internal_error", number>>
   route_not_found: 404,
   session_key_not_found: 404,
   request_timeout: 408,
+  session_ambiguous: 409,
   session_exists: 409,
   route_conflict: 409,
   stream_lost: 409,

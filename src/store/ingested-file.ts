@@ -62,3 +62,29 @@ export interface OriginalQuery {
   readonly after?: { readonly workstation: string; readonly path: string };
   readonly limit: number;
 }
+
+/** The part of the store's port that changes originals. */
+export interface OriginalWrites {
+  /**
+   * Keeps bytes of an ingested file. False, and nothing is kept, if a session of the file has a
+   * retention under which content is erased. `session_not_found` for a session that is not there.
+   */
+  putOriginal(
+    tenant: string,
+    workstation: string,
+    update: OriginalUpdate,
+    now: number,
+  ): Promise<boolean>;
+}
+
+/** The part that reads them. */
+export interface OriginalReads {
+  /** `session_not_found` for the originals of a session that is not there. */
+  listOriginals(tenant: string, query: OriginalQuery): Promise<readonly Original[]>;
+  readOriginalPart(
+    tenant: string,
+    workstation: string,
+    path: string,
+    start: number,
+  ): Promise<Uint8Array | undefined>;
+}

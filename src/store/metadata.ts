@@ -1,5 +1,5 @@
 import type { JsonObject } from "../model/json.ts";
-import { isMadeTitle, TITLE_FROM_KEY } from "../transcript/made-title.ts";
+import { TITLE_FROM_KEY } from "../transcript/title/made-title.ts";
 import type { SessionPatch } from "./records.ts";
 
 /** Merges at the top level; a null removes its key. */
@@ -10,11 +10,11 @@ export function mergeFields(current: JsonObject, patch: JsonObject): JsonObject 
   );
 }
 
-/** A title that is set is no longer the one that was made of the first request. */
+/** A title that is set is no longer the one that was made of a request, or that a file gave. */
 export function patchedMetadata(
   metadata: JsonObject,
   { title, metadata: patch = {} }: Pick<SessionPatch, "title" | "metadata">,
 ): JsonObject {
-  const isSet = title !== undefined && isMadeTitle({ metadata });
+  const isSet = title !== undefined && metadata[TITLE_FROM_KEY] !== undefined;
   return mergeFields(metadata, { ...(isSet ? { [TITLE_FROM_KEY]: null } : {}), ...patch });
 }

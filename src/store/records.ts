@@ -64,6 +64,8 @@ export interface SessionFilter {
   readonly owner?: string;
   readonly participant?: string;
   readonly projectId?: string;
+  /** A project's id, or the end of its path. */
+  readonly project?: string;
   readonly workstation?: string;
   /** The repository's remote, or its last parts. */
   readonly repo?: string;
@@ -82,6 +84,16 @@ export interface SessionSize {
   readonly contentBytes: number;
   /** Messages that are being written, or whose writer died. */
   readonly openMessages: number;
+}
+
+/** What messages of a session and a model used within a quarter of an hour. */
+export interface UsageSum {
+  readonly sessionId: string;
+  readonly model: string | null;
+  /** When the quarter of an hour began: no time zone has a day that begins within one. */
+  readonly at: number;
+  readonly messages: number;
+  readonly usage: Usage;
 }
 
 /** Sorted by last interaction, newest first; `after` is where the previous page ended. */

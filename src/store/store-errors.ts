@@ -4,12 +4,13 @@ import { BackscrollError } from "../model/errors.ts";
 import type { Point } from "../transcript/place.ts";
 import type { NewSummary } from "./records.ts";
 
-export function sessionNotFound(id: string): BackscrollError {
-  return new BackscrollError(
-    "session_not_found",
-    `there is no session ${id}; list sessions to see their ids`,
-    { details: { sessionId: id } },
-  );
+/** `alike` are sessions whose ids begin so. */
+export function sessionNotFound(id: string, alike?: string): BackscrollError {
+  const way =
+    alike === undefined ? "list sessions to see their ids" : `ids that begin so: ${alike}`;
+  return new BackscrollError("session_not_found", `there is no session ${id}; ${way}`, {
+    details: { sessionId: id },
+  });
 }
 
 export function sessionExists(what: "id" | "origin key", value: string): BackscrollError {

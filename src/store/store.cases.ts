@@ -32,6 +32,7 @@ import { quotaCases } from "./cases/quota.cases.ts";
 import { routeCases } from "./cases/routes.cases.ts";
 import { searchCases } from "./cases/search.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
+import { shortIdCases } from "./cases/short-ids.cases.ts";
 import { streamCases } from "./cases/streams.cases.ts";
 import { tokenCases } from "./cases/tokens.cases.ts";
 
@@ -39,6 +40,7 @@ type RegisterCases = (cases: Cases) => void;
 
 export const ALL_CASES: readonly RegisterCases[] = [
   sessionCases,
+  shortIdCases,
   listSessionsCases,
   appendCases,
   pathCases,

@@ -24,7 +24,7 @@ import type {
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { IndexStatus } from "./index/index-status.ts";
-import type { IngestedFile, Original, OriginalQuery, OriginalUpdate } from "./ingested-file.ts";
+import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -51,8 +51,10 @@ import type {
   SweepRequest,
   SweepResult,
   Tombstone,
+  UsageSum,
 } from "./records.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "./route-records.ts";
+import type { SessionRef } from "./rows/session-ref.ts";
 import type {
   AbortStreamRequest,
   CommitStreamRequest,
@@ -66,7 +68,7 @@ import type { NewToken, TokenRecord } from "./token-records.ts";
  * Mutations. Each that changes content writes at least one row of the change feed in its own
  * transaction.
  */
-export interface StoreWrites {
+export interface StoreWrites extends OriginalWrites {
   /** `session_exists` if the id is taken. Replayed under an idempotency key, it gives the session. */
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
@@ -133,17 +135,6 @@ export interface StoreWrites {
     now: number,
   ): Promise<void>;
 
-  /**
-   * Keeps bytes of an ingested file. False, and nothing is kept, if a session of the file has a
-   * retention under which content is erased. `session_not_found` for a session that is not there.
-   */
-  putOriginal(
-    tenant: string,
-    workstation: string,
-    update: OriginalUpdate,
-    now: number,
-  ): Promise<boolean>;
-
   setQuota(tenant: string, quota: Quota, now: number, by?: ChangeAuthor): Promise<void>;
 
   /** A row of the feed for what leaves no other one. */
@@ -180,9 +171,19 @@ export interface StoreWrites {
 }
 
 /** Reads. None of them writes, migrates or aborts anything. */
-export interface StoreReads {
+export interface StoreReads extends OriginalReads {
   findSession(tenant: string, id: string): Promise<Session | undefined>;
   findSessionByOrigin(tenant: string, key: string): Promise<Session | undefined>;
+  /**
+   * The sessions whose short id or agent's own id is `ref`, or whose ids begin with it: at most
+   * `MAX_REFS` of each kind.
+   */
+  findSessionRefs(tenant: string, ref: string): Promise<readonly SessionRef[]>;
+  /**
+   * What models used in some sessions, by model and by quarter of an hour. Copies that a fork has made
+   * are left out: they were used once.
+   */
+  readUsage(tenant: string, sessionIds: readonly string[]): Promise<readonly UsageSum[]>;
   /** `next` is where the following page starts, absent on the last one. */
   listSessions(
     tenant: string,
@@ -201,14 +202,6 @@ export interface StoreReads {
     paths: readonly string[],
     withState?: boolean,
   ): Promise<readonly IngestedFile[]>;
-  /** `session_not_found` for the originals of a session that is not there. */
-  listOriginals(tenant: string, query: OriginalQuery): Promise<readonly Original[]>;
-  readOriginalPart(
-    tenant: string,
-    workstation: string,
-    path: string,
-    start: number,
-  ): Promise<Uint8Array | undefined>;
 
   /**
    * `session_not_found` or, for an unknown leaf or entry, `entry_not_found`. `store_corrupt` if one of

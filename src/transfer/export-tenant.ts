@@ -2,6 +2,7 @@
 
 import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { ListSessionsInput } from "../engine/list-sessions.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { MAX_PAGE } from "../model/limits.ts";
@@ -21,20 +22,25 @@ const ENTRY_PAGE = 50;
  * Others may go on writing. A session that is appended to moves to the front of the list, behind us
  * if we have not met it yet; so the list is read again until it holds nothing new.
  */
-export async function* exportTenant(tenant: TenantApi): AsyncGenerator<ExportedRecord> {
+export async function* exportTenant(
+  tenant: TenantApi,
+  filter: ListSessionsInput = {},
+): AsyncGenerator<ExportedRecord> {
   const done = new Set<string>();
   let before: number;
   do {
     before = done.size;
-    for await (const id of listIds(tenant)) yield* exportOnce(tenant, id, done);
+    for await (const id of listIds(tenant, filter)) yield* exportOnce(tenant, id, done);
   } while (done.size > before);
-  yield* exportMemories(tenant);
+  // Memories are an agent's, whatever the project.
+  if (Object.keys(filter).length === 0) yield* exportMemories(tenant);
 }
 
-async function* listIds(tenant: TenantApi): AsyncGenerator<string> {
+async function* listIds(tenant: TenantApi, filter: ListSessionsInput): AsyncGenerator<string> {
   let cursor: string | undefined;
   do {
     const page = await tenant.listSessions({
+      ...filter,
       limit: MAX_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
@@ -51,7 +57,7 @@ async function* exportOnce(
   if (done.has(id)) return;
   done.add(id);
   try {
-    const handle = await tenant.getSession(id);
+    const handle = tenant.session(id);
     yield { type: "session", session: await handle.meta() };
     let after: string | undefined;
     do {

@@ -229,6 +229,7 @@ export class IndexModel {
     return {
       head: {
         sessionId: `s${session}`,
+        shortId: `s${session}`,
         title: known.title,
         agent: known.agent,
         createdAt: known.startedAt,

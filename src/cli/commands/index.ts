@@ -53,10 +53,12 @@ import { show } from "./sessions/show.ts";
 import { title } from "./sessions/title.ts";
 import { backup } from "./store/backup.ts";
 import { changes } from "./store/changes.ts";
+import { completions } from "./store/completions.ts";
 import { doctor } from "./store/doctor.ts";
 import { restore } from "./store/restore.ts";
 import { status } from "./store/status.ts";
 import { sweep } from "./store/sweep.ts";
+import { version } from "./store/version.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Read", commands: [search, status, list, show, history, changes] },
@@ -87,7 +89,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Who may come in", commands: [tokenCreate, tokenList, tokenRevoke] },
   {
     title: "Look after the store",
-    commands: [doctor, sweep, maintain, backup, restore, exportSessions],
+    commands: [
+      ...[doctor, sweep, maintain, backup, restore, exportSessions],
+      ...[completions(() => COMMANDS), version],
+    ],
   },
 ];
 

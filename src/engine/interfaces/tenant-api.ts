@@ -6,7 +6,7 @@ import type { TenantEngine } from "../tenant-engine.ts";
 import type { RoutesApi } from "./routes-api.ts";
 import type { SessionApi } from "./session-api.ts";
 
-/** Without what a gateway measures by, what a server notes, and models: they are where the store is. */
+/** Without what a gateway measures by, what a server notes and resolves, and models: they are where the store is. */
 type OwnNames =
   | "createSession"
   | "getSession"
@@ -15,7 +15,8 @@ type OwnNames =
   | "originals"
   | "sessionSizes"
   | "noteAct"
-  | "textModel";
+  | "textModel"
+  | "resolveSessionId";
 
 export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {
   createSession(input: CreateSessionInput): Promise<SessionApi>;

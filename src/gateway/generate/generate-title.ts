@@ -7,6 +7,7 @@ import { textOf } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { TextModel } from "../../model/text-model.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
+import { shortenTitle } from "../../transcript/title/shorten.ts";
 
 export interface GenerateTitleOptions {
   readonly model: ChatModel | AiSdkModel | TextModel;
@@ -26,7 +27,6 @@ const INSTRUCTIONS =
 /** The beginning says what a conversation is about. */
 const MESSAGES = 6;
 const MESSAGE_LENGTH = 1_000;
-const MAX_TITLE = 100;
 /** Quotes, marks of headings and the like, which models add all the same. */
 const WRAPPING = /^[\s"'`*#“”„«»]+|[\s"'`*“”„«».]+$/gu;
 
@@ -84,8 +84,7 @@ function isTextModel(model: GenerateTitleOptions["model"]): model is TextModel {
 function toTitle(text: string): string {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(WRAPPING, "").trim());
   const [line = ""] = lines.filter((found) => found !== "");
-  const letters = [...line];
-  return letters.length <= MAX_TITLE ? line : `${letters.slice(0, MAX_TITLE - 1).join("")}…`;
+  return shortenTitle(line);
 }
 
 function toMessage(text: string): ContextMessage {

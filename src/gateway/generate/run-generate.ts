@@ -29,7 +29,8 @@ export async function runGenerate(
     tell({ type: "event", event });
     input.onEvent?.(event);
   };
-  const session = await memory.getSession(input.conversationId);
+  const session = memory.session(input.conversationId);
+  await session.meta();
   const options = await checkGenerate(session, input, tellEvent);
   const message = await appendMessage(options);
   if (input.signal?.aborted === true) throw stopped("before it began; the message is stored");

@@ -72,7 +72,8 @@ export async function answerTurn(
   const { tenant, config } = parts;
   const { tools: given = {}, ...call } = input;
   const { conversationId: sessionId, onEvent } = call;
-  const session = await tenant.getSession(sessionId);
+  const session = tenant.session(sessionId);
+  await session.meta();
   const fields = await fieldsOf(tenant, sessionId);
   const chosen = chooseModel(parts.model, input.model, fields);
   if (chosen === undefined) throw noModel();

@@ -52,7 +52,8 @@ export async function beginTurn(
   given: readonly SdkMessage[],
   options: WithMemoryOptions,
 ): Promise<MemoryTurn> {
-  const session = await options.memory.getSession(options.conversationId);
+  const session = options.memory.session(options.conversationId);
+  await session.meta();
   const { agent, createdBy, messageCount } = await session.meta();
   const actor = options.as ?? agent;
   const newest = await session.history({ limit: 50 });

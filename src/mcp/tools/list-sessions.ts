@@ -13,7 +13,7 @@ export const listSessions: Tool = defineTool({
   scope: "read",
   input: z.object({
     agent: name("Only sessions of this agent, such as claude-code.").optional(),
-    project_id: name("Only sessions of the project with this id.").optional(),
+    project_id: name("Only sessions of this project: its id, or the end of its path.").optional(),
     repo: name(
       "Only clones and worktrees of this repository: acme/shop, or all of its remote.",
     ).optional(),
@@ -37,18 +37,11 @@ export const listSessions: Tool = defineTool({
   counts: "limit",
   cuts: [256],
   run: async ({ tenant }, input) => {
-    const {
-      agent,
-      project_id: projectId,
-      repo,
-      workstation_id: workstation,
-      limit,
-      cursor,
-    } = input;
+    const { agent, project_id: project, repo, workstation_id: workstation, limit, cursor } = input;
     const page = await tenant.listSessions({
       limit,
       ...(agent === undefined ? {} : { agent }),
-      ...(projectId === undefined ? {} : { projectId }),
+      ...(project === undefined ? {} : { project }),
       ...(repo === undefined ? {} : { repo }),
       ...(workstation === undefined ? {} : { workstation }),
       ...(cursor === undefined ? {} : { cursor }),

@@ -13,6 +13,7 @@ const text = z.string().nullable();
 
 export const HIT_VIEW: z.ZodType<HitView> = z.object({
   session_id: z.string(),
+  short_id: z.string(),
   meta: z.object({
     title: z.string(),
     agent: z.string(),
@@ -50,7 +51,7 @@ export function toHitViews(result: SearchResult): readonly HitView[] {
 /** The found message is marked by an arrow. */
 export function showHit(hit: HitView, index: number): string {
   const { title, agent, updated_at } = hit.meta;
-  const heading = `${index + 1}. session ${hit.session_id}  ${title === "" ? "(no title)" : title}  [${agent}, ${updated_at}]`;
+  const heading = `${index + 1}. session ${hit.short_id}  ${title === "" ? "(no title)" : title}  [${agent}, ${updated_at}]`;
   const lines = hit.window.map((item) => {
     const who = item.actor ?? item.role ?? "";
     const tool = item.tool_name === null ? "" : ` (${item.tool_name})`;

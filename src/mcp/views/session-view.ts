@@ -9,6 +9,7 @@ import { cutToBytes } from "../cut-text.ts";
 export type SessionView = Pick<
   WireSession,
   | "id"
+  | "short_id"
   | "title"
   | "agent"
   | "owner"
@@ -36,6 +37,7 @@ const text = z.string().nullable();
 
 const FIELDS = {
   id: z.string(),
+  short_id: z.string(),
   title: z.string(),
   agent: z.string(),
   owner: z.string(),
@@ -109,6 +111,6 @@ export function toSessionView(session: Session): SessionView {
 /** One line, or two where there is a summary. */
 export function showSession(view: SessionView): string {
   const facts = [view.agent, view.project_path, view.git_branch].filter((fact) => fact !== null);
-  const line = `${view.id}  ${view.updated_at}  ${view.title === "" ? "(no title)" : view.title}  [${facts.join(", ")}; ${view.message_count} messages]`;
+  const line = `${view.short_id}  ${view.updated_at}  ${view.title === "" ? "(no title)" : view.title}  [${facts.join(", ")}; ${view.message_count} messages]`;
   return view.summary === null ? line : `${line}\n  ${view.summary.replace(/\s+/g, " ")}`;
 }

@@ -77,10 +77,11 @@ function showHit(
   request: SearchRequest,
   highlight: Highlight,
 ): SearchHit {
-  const { sessionId, title, agent, createdAt, updatedAt, messageCount } = window.head;
+  const { sessionId, shortId, title, agent, createdAt, updatedAt, messageCount } = window.head;
   const shownTitle = cutSnippet(redact(title ?? "").text, [], MAX_TITLE_BYTES).text;
   return {
     sessionId,
+    shortId,
     meta: { title: shownTitle, agent, createdAt, updatedAt, messageCount },
     entryId: found?.id ?? null,
     index: found?.index ?? null,

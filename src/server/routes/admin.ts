@@ -6,11 +6,10 @@ import { toWireSweep, toWireVerification } from "../../api/maintenance.ts";
 import { toWireStats } from "../../api/stats.ts";
 import { toWireIndexReport, toWireStatus, toWireTenantStatus } from "../../api/status.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import { tallySessions } from "../../archive/tally.ts";
 import { INDEX_TASKS } from "../../engine/maintain-index.ts";
 import { maintainSessions } from "../../gateway/maintenance/maintain.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, key, timeInput } from "../schemas/common.ts";
+import { count, key, path, timeInput } from "../schemas/common.ts";
 import { maintenance } from "../schemas/gateway.ts";
 import {
   indexReport,
@@ -26,14 +25,14 @@ const limit = count.nullable().optional();
 export const ADMIN_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "get", path: "/v1/stats", operation: "stats", tag: "store" },
-    ...{ summary: "Sessions, messages and tokens added up.", scope: "read" },
+    ...{ summary: "Sessions, messages, tokens and cost added up.", scope: "read" },
     query: z.strictObject({
-      ...{ agent: key.optional(), project_id: key.optional(), workstation: key.optional() },
+      ...{ agent: key.optional(), project: path.optional(), project_id: key.optional() },
+      workstation: key.optional(),
       ...{ repo: key.optional(), since: timeInput.optional(), until: timeInput.optional() },
     }),
-    answer: { status: 200, description: "By agent, project and day.", schema: stats },
-    handle: async ({ tenant }, { query }) =>
-      toWireStats(await tallySessions(tenant, fromWireFields(query))),
+    answer: { status: 200, description: "By agent, project, model and day.", schema: stats },
+    handle: async ({ tenant }, { query }) => toWireStats(await tenant.stats(fromWireFields(query))),
   }),
   defineRoute({
     ...{ method: "get", path: "/v1/status", operation: "tenantStatus", tag: "store" },

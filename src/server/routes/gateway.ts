@@ -182,7 +182,8 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       schema: z.strictObject({ title: z.string() }),
     },
     handle: async ({ tenant, signal }, { params, body }) => {
-      const session = await tenant.getSession(params.session_id);
+      const session = tenant.session(params.session_id);
+      await session.meta();
       const model = tenant.textModel(body.model);
       return { title: await generateTitle(session, { model, signal }) };
     },

@@ -80,6 +80,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       participant: name.optional(),
       title: z.string().min(1).optional(),
       project_id: name.optional(),
+      project: path.optional().meta({ description: "Its id, or the end of its path." }),
       repo: name.optional().meta({ description: "Its remote, or the last parts of it." }),
       workstation: name.optional(),
       source: name.optional(),

@@ -21,6 +21,7 @@ export const windowItem: z.ZodType<WireWindowItem> = z
 const hit: z.ZodType<WireHit> = z
   .object({
     session_id: text,
+    short_id: text,
     meta: z.object({
       ...{ title: text, agent: text, created_at: time, updated_at: time, message_count: count },
     }),

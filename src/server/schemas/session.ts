@@ -28,6 +28,7 @@ export const RETENTIONS = ["full", "audit-only", "ephemeral"] as const;
 export const session: z.ZodType<WireSession> = z
   .object({
     id: text,
+    short_id: text,
     tenant: text,
     agent: text,
     created_by: text,

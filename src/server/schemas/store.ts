@@ -89,14 +89,21 @@ export const verification: z.ZodType = z
   })
   .meta({ id: "Verification" });
 
-const sum = { sessions: count, messages: count, tokens: count };
+const sum = {
+  ...{ sessions: count, subagents: count, messages: count, tokens: count },
+  ...{ input_tokens: count, output_tokens: count },
+  ...{ cache_creation_tokens: count, cache_read_tokens: count },
+  cost_microusd: count.meta({ description: "By list prices, in millionths of a dollar." }),
+};
 
 export const stats: z.ZodType = z
   .object({
     total: z.object(sum),
     agents: z.array(z.object({ agent: text, ...sum })),
     projects: z.array(z.object({ project_path: text, ...sum })),
+    models: z.array(z.object({ model: text, ...sum })),
     days: z.array(z.object({ day: text, ...sum })),
+    prices: z.object({ as_of: text, unknown_models: z.array(text) }),
   })
   .meta({ id: "Stats" });
 

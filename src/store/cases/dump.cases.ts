@@ -75,6 +75,7 @@ export function dumpCases({ fresh }: Cases): void {
       await own.load(batches(...OLD_ROWS));
       expect(await own.findSession("a", "s")).toEqual({
         id: "s",
+        shortId: "s",
         tenant: "a",
         agent: "coder",
         createdBy: "ana",

@@ -144,6 +144,10 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   },
   findSession: async (store, tenant, { session }) =>
     expect(await store.findSession(tenant, session)).toBeUndefined(),
+  readUsage: async (store, tenant, { session }) =>
+    expect(await store.readUsage(tenant, [session])).toEqual([]),
+  findSessionRefs: async (store, tenant, { session }) =>
+    expect(await store.findSessionRefs(tenant, session)).toEqual([]),
   findSessionByOrigin: async (store, tenant) =>
     expect(await store.findSessionByOrigin(tenant, "origin")).toBeUndefined(),
   listSessions: async (store, tenant, { session }) => {

@@ -39,6 +39,7 @@ export function sessionCases({ store, tenant }: Cases): void {
       const created = await store().createSession(acme, session);
       expect(created).toEqual({
         id: session.id,
+        shortId: expect.stringMatching(/^[0-9a-z]{8}$/),
         tenant: acme,
         agent: "coder",
         createdBy: "ana",

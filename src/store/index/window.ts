@@ -14,11 +14,11 @@ import { textOrNull } from "../rows/text.ts";
 import { decodeSound } from "./sound-content.ts";
 
 /** A session (s) and its state (t). */
-export const WINDOW_SESSION_COLUMNS = `s.id, s.title, s.agent, s.created_at, t.updated_at,
+export const WINDOW_SESSION_COLUMNS = `s.id, s.short_id, s.title, s.agent, s.created_at, t.updated_at,
   t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal`;
 /** The names of `WINDOW_SESSION_COLUMNS` in order, and of the session's number behind them. */
 export const WINDOW_SESSION_NAMES = [
-  ...["id", "title", "agent", "created_at", "updated_at", "message_count"],
+  ...["id", "short_id", "title", "agent", "created_at", "updated_at", "message_count"],
   ...["leaf_id", "leaf_chain", "leaf_depth", "leaf_ordinal", "session"],
 ] as readonly string[];
 /** The same, and the entry that must be in the window (e), if it is there. */
@@ -61,6 +61,7 @@ export function entryEnd(row: Row, { sequence }: WindowRequest): PathEnd | undef
 export function toWindowHead(row: Row): WindowHead {
   return {
     sessionId: String(row["id"]),
+    shortId: String(row["short_id"] ?? row["id"]),
     title: row["title"] as string | null,
     agent: String(row["agent"]),
     createdAt: Number(row["created_at"]),

@@ -32,7 +32,8 @@ describe("opening", () => {
       { version: 9, name: "feed-in-entries" },
       { version: 10, name: "usage-in-entries" },
       { version: 11, name: "packs" },
-      { version: 12, name: "originals" },
+      { version: 12, name: "short-ids" },
+      { version: 13, name: "originals" },
     ]);
   });
 

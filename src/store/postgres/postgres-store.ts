@@ -60,7 +60,9 @@ import {
   createSession,
   findSession,
   findSessionByOrigin,
+  findSessionRefs,
   readSessionSizes,
+  readUsage,
   updateSession,
 } from "./operations/sessions.ts";
 import { checkIntegrity, status } from "./operations/status.ts";
@@ -231,8 +233,14 @@ class PostgresStore implements Store {
   findSessionByOrigin: Store["findSessionByOrigin"] = (tenant, key) =>
     this.#db.read(tenant, (tx) => findSessionByOrigin(tx, key));
 
+  findSessionRefs: Store["findSessionRefs"] = (tenant, ref) =>
+    this.#db.read(tenant, (tx) => findSessionRefs(tx, ref));
+
   listSessions: Store["listSessions"] = (tenant, filter, page) =>
     this.#db.read(tenant, (tx) => listSessions(tx, filter, page));
+
+  readUsage: Store["readUsage"] = (tenant, ids) =>
+    this.#db.read(tenant, (tx) => readUsage(tx, ids));
 
   readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
     this.#db.read(tenant, (tx) => readSessionSizes(tx, ids));

@@ -3,7 +3,14 @@
 import type { IngestFigures, Origin, Retention, Session } from "../../model/session.ts";
 import { sessionDamaged } from "../damage/damage-errors.ts";
 import { storedObject } from "../damage/stored-json.ts";
-import type { EraseMode, RetentionDue, Row, SessionPatch, SessionSize } from "../records.ts";
+import type {
+  EraseMode,
+  RetentionDue,
+  Row,
+  SessionPatch,
+  SessionSize,
+  UsageSum,
+} from "../records.ts";
 
 /** The columns of a session, read from both of its tables. */
 export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner, s.created_at,
@@ -12,7 +19,7 @@ export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner,
   s.origin_key, t.leaf_id, t.last_sequence, t.message_count, t.updated_at, t.last_interaction_at,
   t.last_write_at, t.input_tokens, t.output_tokens, t.cache_creation_tokens, t.cache_read_tokens,
   t.summarized_through, s.exchange_count, s.tool_counts, s.file_mtime, s.first_msg_at,
-  s.last_msg_at, s.cost_usd`;
+  s.last_msg_at, s.cost_usd, s.short_id`;
 
 /** The columns of a session's figures, in the order of `figureValues`. */
 export function figureValues(figures: IngestFigures | undefined): (number | string | null)[] {
@@ -39,6 +46,7 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
     });
   return {
     id,
+    shortId: String(row["short_id"] ?? id),
     tenant,
     agent: String(row["agent"]),
     createdBy: String(row["created_by"]),
@@ -95,6 +103,30 @@ export function toSessionSize(row: Row): SessionSize {
     sessionId: String(row["id"]),
     contentBytes: Number(row["content_bytes"]),
     openMessages: Number(row["open_messages"]),
+  };
+}
+
+/** In milliseconds. */
+export const USAGE_SPAN = 900_000;
+
+/** The columns of a sum of usage: `s` is a session, `e` its entries. */
+export const USAGE_SUMS: string = `s.id, e.model, e.created_at / ${USAGE_SPAN} AS span, count(*) AS messages,
+  sum(e.input_tokens) AS input_tokens, sum(e.output_tokens) AS output_tokens,
+  sum(e.cache_creation_tokens) AS cache_creation_tokens,
+  sum(e.cache_read_tokens) AS cache_read_tokens`;
+
+export function toUsageSum(row: Row): UsageSum {
+  return {
+    sessionId: String(row["id"]),
+    model: row["model"] as string | null,
+    at: Number(row["span"]) * USAGE_SPAN,
+    messages: Number(row["messages"]),
+    usage: {
+      inputTokens: Number(row["input_tokens"] ?? 0),
+      outputTokens: Number(row["output_tokens"] ?? 0),
+      cacheCreationTokens: Number(row["cache_creation_tokens"] ?? 0),
+      cacheReadTokens: Number(row["cache_read_tokens"] ?? 0),
+    },
   };
 }
 

@@ -22,6 +22,7 @@ const item: WindowItem = {
 
 const hit: SearchHit = {
   sessionId: "s1",
+  shortId: "short",
   meta: { title: "a title", agent: "ana", createdAt: 1, updatedAt: 2, messageCount: 9 },
   entryId: "e2",
   index: 4,

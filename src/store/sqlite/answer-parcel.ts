@@ -33,7 +33,7 @@ interface PackedHits {
 }
 
 const HIT_NUMBERS = 9;
-const HIT_TEXTS = 3;
+const HIT_TEXTS = 4;
 const ITEM_NUMBERS = 8;
 const ITEM_TEXTS = 2;
 /** In place of a number. */
@@ -63,7 +63,7 @@ function packHits(hits: readonly SearchHit[]): PackedHits {
   let at = 0;
   for (const hit of hits) {
     const { meta, window } = hit;
-    texts.push(hit.sessionId, hit.entryId, hit.leaf);
+    texts.push(hit.sessionId, hit.entryId, hit.leaf, hit.shortId);
     if (hit.parts !== undefined) parts.push(hit.parts);
     numbers[at] = nameOf(meta.title);
     numbers[at + 1] = nameOf(meta.agent);
@@ -110,6 +110,7 @@ function unpackHits({ texts, numbers, names, parts }: PackedHits): SearchHit[] {
     const window: WindowItem[] = [];
     const hit = {
       sessionId: texts[text],
+      shortId: texts[text + 3],
       meta: {
         title: names[numbers[at] as number],
         agent: names[numbers[at + 1] as number],

@@ -17,7 +17,7 @@ export const compact: Command = defineCommand({
   summary: "Summarise the older part of a session into an entry that stands for it.",
   details:
     "Nothing is removed: the log keeps every message, and search still finds them. What the model is given begins with the summary from now on. No tool call is parted from its result, pinned entries and an unanswered turn stay. Exits with 1 if there is nothing to compact.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     "keep-messages": { type: "string", value: "N", help: "Keep the last N messages as they are." },
     "keep-tokens": {
@@ -43,7 +43,7 @@ export const compact: Command = defineCommand({
     ...SUMMARIZER_OPTIONS,
     "dry-run": { type: "boolean", help: "Only say what would be covered and kept." },
   },
-  examples: ["compact 01JZ8Q4V7N --keep-messages 1", "compact 01JZ8Q4V7N --keep none --dry-run"],
+  examples: ["compact 5f0c2a91 --keep-messages 1", "compact 5f0c2a91 --keep none --dry-run"],
   run: (context, args, options) =>
     withStore(context, options["dry-run"] ? "read" : "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

@@ -15,7 +15,7 @@ export const context: Command = defineCommand({
   summary: "Show what the model would be given, under a token budget.",
   details:
     "Pinned entries, the summary, facts, older turns, what was recalled and the newest turn, in this order; over budget, what was recalled yields first, then facts, older turns and the summary. Secrets are masked unless --raw is given. Exits with 2 if even the newest turn does not fit.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     budget: { type: "string", value: "N", help: "Tokens that all of it may take. Required." },
     turns: {
@@ -44,8 +44,8 @@ export const context: Command = defineCommand({
     raw: { type: "boolean", help: "Show secrets, too." },
   },
   examples: [
-    "context 01JZ8Q4V7N --budget 8000",
-    "context 01JZ8Q4V7N --budget 8000 --provider anthropic",
+    "context 5f0c2a91 --budget 8000",
+    "context 5f0c2a91 --budget 8000 --provider anthropic",
   ],
   run: (cli, args, options) =>
     withStore(cli, "read", async (tenant) => {

@@ -12,7 +12,7 @@ export const recall: Command = defineCommand({
   summary: "Find messages and facts of a session that bear on a question.",
   details: "Secrets are masked unless --raw is given. Exits with 1 if nothing is found.",
   arguments: [
-    { name: "SESSION", help: "The session's id." },
+    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "QUESTION", rest: true, help: "Words or a whole question." },
   ],
   options: {
@@ -25,7 +25,7 @@ export const recall: Command = defineCommand({
     full: { type: "boolean", help: "Show everything in full." },
     raw: { type: "boolean", help: "Show secrets, too." },
   },
-  examples: ["recall 01JZ8Q4V7N why does the cron job run twice"],
+  examples: ["recall 5f0c2a91 why does the cron job run twice"],
   run: (context, args, options) =>
     withStore(context, "read", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

@@ -10,8 +10,8 @@ export const summaries: Command = defineCommand({
   summary: "List every summary of a session, compactions included, and which of them are stale.",
   details:
     "A summary is stale if something that it covers was edited or regenerated since. Open one with show. Secrets are masked.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
-  examples: ["summaries 01JZ8Q4V7N"],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  examples: ["summaries 5f0c2a91"],
   run: (context, args) =>
     withStore(context, "read", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

@@ -10,7 +10,7 @@ export const summarize: Command = defineCommand({
   summary: "Write a summary of a session, and keep it beside the conversation.",
   details:
     "What the model is given stays as it is; compact changes that. It covers what no compaction covers and carries the last summary. Secrets are masked in what is shown. Exits with 1 if there is nothing to summarise.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     through: {
       type: "string",
@@ -19,7 +19,7 @@ export const summarize: Command = defineCommand({
     },
     ...SUMMARIZER_OPTIONS,
   },
-  examples: ["summarize 01JZ8Q4V7N"],
+  examples: ["summarize 5f0c2a91"],
   run: (context, args, options) =>
     withStore(context, "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

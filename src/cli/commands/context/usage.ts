@@ -9,11 +9,11 @@ export const usage: Command = defineCommand({
   summary: "Show how full a session's context is, and what the session has cost so far.",
   details:
     "The context takes what the provider reported for the last call, cache included, and an estimate of what came after it. What was billed is the sum of all calls, and says nothing about the context.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
   },
-  examples: ["usage 01JZ8Q4V7N"],
+  examples: ["usage 5f0c2a91"],
   run: (context, args, options) =>
     withStore(context, "read", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

@@ -15,7 +15,7 @@ export const append: Command = defineCommand({
   details:
     "The message is stored for good when the id is printed. With --json-message the text is a JSON object with role, actor, content (text or blocks), tool_calls, tool_results, usage, model, metadata, created_at; or an array of such objects, stored all or none.",
   arguments: [
-    { name: "SESSION", help: "The session's id." },
+    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
   ],
   options: {
@@ -36,8 +36,8 @@ export const append: Command = defineCommand({
     },
   },
   examples: [
-    'append 01JZ8Q4V7N "Why does the cron job run twice?" --actor ana',
-    "append 01JZ8Q4V7N - --role assistant --actor coder < answer.txt",
+    'append 5f0c2a91 "Why does the cron job run twice?" --actor ana',
+    "append 5f0c2a91 - --role assistant --actor coder < answer.txt",
   ],
   run: async (context, args, options) => {
     const { role, actor, model, parent, key } = options;

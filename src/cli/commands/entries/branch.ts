@@ -9,7 +9,7 @@ export const branch: Command = defineCommand({
   summary: "Make an entry the active leaf, so that the next append continues from there.",
   details: "What followed it stays, on a branch of its own: show SESSION --tree has all of them.",
   arguments: [
-    { name: "SESSION", help: "The session's id." },
+    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "ENTRY", help: "The entry's id, or root to start over." },
   ],
   options: {
@@ -19,7 +19,7 @@ export const branch: Command = defineCommand({
       help: "What the path that is left behind was about; the model will see it.",
     },
   },
-  examples: ["branch 01JZ8Q4V7N 01JZ8Q9D2M"],
+  examples: ["branch 5f0c2a91 01JZ8Q9D2M"],
   run: (context, args, options) =>
     withStore(context, "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

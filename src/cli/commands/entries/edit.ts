@@ -11,14 +11,14 @@ export const edit: Command = defineCommand({
   details:
     "Nothing is overwritten: the old message, and what followed it, stay on their own branch.",
   arguments: [
-    { name: "SESSION", help: "The session's id." },
+    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "ENTRY", help: "The message to replace." },
     { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
   ],
   options: {
     actor: { type: "string", value: "NAME", help: "Who says it; the same actor if left out." },
   },
-  examples: ['edit 01JZ8Q4V7N 01JZ8Q9D2M "Why does the backup job run twice?"'],
+  examples: ['edit 5f0c2a91 01JZ8Q9D2M "Why does the backup job run twice?"'],
   run: async (context, args, options) => {
     const text = await readText(args.TEXT, context.terminal);
     return withStore(context, "write", async (tenant) => {

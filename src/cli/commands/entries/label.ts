@@ -6,12 +6,12 @@ export const label: Command = defineCommand({
   name: "label",
   summary: "Name an entry, so that a person finds it again.",
   arguments: [
-    { name: "SESSION", help: "The session's id." },
+    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "ENTRY", help: "The entry's id." },
     { name: "LABEL", optional: true, help: "Its name." },
   ],
   options: { remove: { type: "boolean", help: "Take the name away again." } },
-  examples: ['label 01JZ8Q4V7N 01JZ8Q9D2M "before the rewrite"'],
+  examples: ['label 5f0c2a91 01JZ8Q9D2M "before the rewrite"'],
   run: (context, args, options) => {
     if ((args.LABEL === undefined) !== (options.remove === true)) {
       throw usageError("label needs either LABEL or --remove", "LABEL");

@@ -6,11 +6,11 @@ export const pin: Command = defineCommand({
   name: "pin",
   summary: "Keep an entry in what the model is given, whatever is summarised.",
   arguments: [
-    { name: "SESSION", help: "The session's id." },
+    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "ENTRY", help: "The entry's id." },
   ],
   options: { off: { type: "boolean", help: "Take the pin away." } },
-  examples: ["pin 01JZ8Q4V7N 01JZ8Q9D2M", "pin 01JZ8Q4V7N 01JZ8Q9D2M --off"],
+  examples: ["pin 5f0c2a91 01JZ8Q9D2M", "pin 5f0c2a91 01JZ8Q9D2M --off"],
   run: (context, args, options) =>
     withStore(context, "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

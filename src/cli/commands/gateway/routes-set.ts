@@ -27,17 +27,18 @@ export const routesSet: Command = defineCommand({
     },
   },
   examples: [
-    "routes set agent:main:telegram:direct:4711 01JZ8Q4V7N",
+    "routes set agent:main:telegram:direct:4711 5f0c2a91",
     'routes set agent:main:telegram:direct:4711 --fields \'{"sendPolicy":"deny"}\'',
   ],
   run: (context, args, options) => {
-    const { KEY: key, SESSION: sessionId } = args;
+    const { KEY: key, SESSION: named } = args;
     const fields = toJsonObject(options.fields, "--fields") as RoutePatch | undefined;
     const expectedVersion = toCount(options["expect-version"], "--expect-version");
-    if (sessionId === undefined && fields === undefined) {
+    if (named === undefined && fields === undefined) {
       throw usageError("say what to set: a SESSION, --fields, or both", "SESSION");
     }
     return withStore(context, "write", async (tenant) => {
+      const sessionId = named === undefined ? undefined : (await tenant.getSessionMeta(named)).id;
       const old = sessionId === undefined ? undefined : await tenant.routes.find(key);
       // What is kept of the old fields was read just now: nobody's change since may get lost.
       const seenNow = sessionId === undefined ? undefined : (old?.version ?? 0);

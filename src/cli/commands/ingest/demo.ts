@@ -41,7 +41,8 @@ export const demo: Command = defineCommand({
       await terminal.print(`Loaded ${counted(ids.length, "example session")} into ${db}`);
       await heading(`1. A search: ${QUESTION}`);
       for (const hit of result.hits) {
-        for (const line of formatHit(hit, terminal)) await terminal.print(line);
+        for (const line of formatHit(hit, terminal, { before: 1, after: 1 }))
+          await terminal.print(line);
       }
       await heading("2. What was said round the hit");
       const around = first?.window.find(({ found }) => found)?.entryId;

@@ -6,11 +6,11 @@ export const forget: Command = defineCommand({
   summary: "Delete a session, and do not ingest it again.",
   details:
     "As delete does. A tombstone stays, with the hash of what there was and no content; by it the session is known when its file is met again. To have it back: ingest FILE --force.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     yes: { type: "boolean", help: "Really. Required." },
     cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
   },
-  examples: ["forget 01JZ8Q4V7N --yes"],
+  examples: ["forget 5f0c2a91 --yes"],
   run: (context, args, options) => runDeletion(context, args.SESSION, options, "Forgot"),
 });

@@ -15,7 +15,8 @@ import { thisMachine } from "../../environment.ts";
 import { EXIT, exitCodeOf } from "../../exit.ts";
 import { ingestAgain } from "../../ingest-again.ts";
 import { IngestProgress } from "../../ingest-progress.ts";
-import { fileLines, noteProblems, summaryLines } from "../../print-ingest.ts";
+import { fileLines, ProblemLines, summaryLines } from "../../print-ingest.ts";
+import { commandLine, quote } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { given, toChoice } from "../../values.ts";
 
@@ -29,7 +30,7 @@ export const ingestCommand: Command = defineCommand({
   aliases: ["import"],
   summary: "Store the transcripts of other agents: this machine's, or files and folders.",
   details:
-    "Without a path it looks where agents keep their files. It may run again at any time: a file that did not change is not opened, one that grew is read from where the last reading ended, and nothing is stored twice. What cannot be read of a file is counted and listed with its line; the rest is stored. A session that was forgotten stays so. Creates the store, too, if there is none.",
+    "Without a path it looks where agents keep their files. It may run again at any time: a file that did not change is not opened, one that grew is read from where the last reading ended, and nothing is stored twice. What cannot be read of a file is counted, the first few with their lines (--problems lists all that were kept, a hundred of a file; with --force also those of files that were read before); the rest is stored. A session that was forgotten stays so. Creates the store, too, if there is none.",
   arguments: [
     { name: "PATH", many: true, optional: true, help: "Files and folders; - is standard input." },
   ],
@@ -57,6 +58,10 @@ export const ingestCommand: Command = defineCommand({
       help: "Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off).",
     },
     "dry-run": { type: "boolean", help: "Say what would be stored, and store nothing." },
+    problems: {
+      type: "boolean",
+      help: "List every problem with its file and line, and every file that was not recognised.",
+    },
   },
   examples: ["ingest", "ingest --again", "ingest session.jsonl --dry-run --json"],
   run: async (context, args, options) => {
@@ -81,19 +86,30 @@ export const ingestCommand: Command = defineCommand({
       ...{ force: options.force ?? false, dryRun: options["dry-run"] ?? false },
       ...(args.PATH === undefined || args.PATH.length === 0 ? {} : { paths: args.PATH }),
     };
-    return withTarget(context, input.dryRun ?? false, (tenant) => run(context, tenant, input));
+    return withTarget(context, input.dryRun ?? false, (tenant) =>
+      run(context, tenant, input, options.problems ?? false),
+    );
   },
 });
 
-async function run(context: Context, tenant: TenantApi, input: IngestInput): Promise<number> {
+async function run(
+  context: Context,
+  tenant: TenantApi,
+  input: IngestInput,
+  allProblems: boolean,
+): Promise<number> {
   const started = performance.now();
   const told = new ToldFiles(input);
+  const problems = new ProblemLines(allProblems);
   const progress = new IngestProgress();
   const files = input.paths?.filter((path) => path !== "-");
   const ran: IngestInput = {
     ...input,
     ...(files === undefined ? {} : { paths: files }),
-    onOutcome: (outcome) => told.add(outcome),
+    onOutcome: (outcome) => {
+      told.add(outcome);
+      problems.add(outcome, told.nameOf(outcome));
+    },
     onProgress: (totals) => progress.show(totals),
   };
   let report: IngestReport;
@@ -107,6 +123,7 @@ async function run(context: Context, tenant: TenantApi, input: IngestInput): Pro
         report.totals.addSession(outcome.source ?? "", session);
       }
       told.add(outcome);
+      problems.add(outcome, told.nameOf(outcome));
     }
   } finally {
     progress.end();
@@ -117,6 +134,10 @@ async function run(context: Context, tenant: TenantApi, input: IngestInput): Pro
   if (failure !== undefined && input.paths?.length === 1) throw failure.error;
   const seconds = (performance.now() - started) / 1000;
   await print(context, input, report, told, failures, seconds);
+  if (!context.json) {
+    const unnamed = report.totals.unrecognised.filter((path) => !told.isNamed({ path }));
+    problems.print(context.terminal, unnamed, againWith(context, input));
+  }
   return failure === undefined ? EXIT.ok : exitCodeOf(failure.error);
 }
 
@@ -145,7 +166,7 @@ class ToldFiles {
     return this.#names.get(path) ?? path;
   }
 
-  isNamed({ path }: FileOutcome): boolean {
+  isNamed({ path }: Pick<FileOutcome, "path">): boolean {
     return this.#names.has(path);
   }
 
@@ -220,15 +241,19 @@ async function print(
   }
   for (const outcome of outcomes) {
     const name = told.nameOf(outcome);
-    // Of a whole machine only the counts are told; --json has the first problems of each file.
+    // Of a whole machine only the counts are told.
     if (!told.isNamed(outcome)) continue;
     for (const line of fileLines(outcome, name, dryRun)) await terminal.print(line);
-    noteProblems(context, outcome, name);
   }
   if (input.paths === undefined || !told.isAll(report)) {
-    for (const line of summaryLines(report, seconds)) await terminal.print(line);
+    for (const line of summaryLines(report, seconds, input)) await terminal.print(line);
   }
   for (const { file, error } of failures) terminal.note(`${file}: ${error.message}`);
+}
+
+/** The command that lists every problem. */
+function againWith(context: Context, { paths = [] }: IngestInput): string {
+  return commandLine(context, ["ingest", ...paths.map(quote), "--force --problems"].join(" "));
 }
 
 /** A dry run never makes a store: without one, everything would be new. */

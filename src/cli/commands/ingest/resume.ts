@@ -7,8 +7,8 @@ export const resume: Command = defineCommand({
   name: "resume",
   summary: "Print the command that opens a session in its own agent again.",
   details: "Prints, and runs nothing. Exit code 1 if its agent has no such command.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
-  examples: ["resume 01JZ8Q4V7N"],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  examples: ["resume 5f0c2a91"],
   run: (context, args) =>
     withStore(context, "read", async (tenant) => {
       const session = await tenant.getSessionMeta(args.SESSION);

@@ -1,6 +1,7 @@
 import { hidePasswords } from "../../../api/address.ts";
 import { toWireTotals } from "../../../api/ingest.ts";
 import { ingest } from "../../../archive/ingest.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { thisMachine } from "../../environment.ts";
 import { EXIT } from "../../exit.ts";
@@ -30,7 +31,7 @@ export const start: Command = defineCommand({
           onProgress: (totals) => progress.show(totals),
         }).finally(() => progress.end());
         const { sessions = 0, messages = 0 } = (await tenant.tenantStatus()) ?? {};
-        const words = sessions === 0 ? ["demo", "ingest FOLDER", "--help"] : NEXT;
+        const words = await nextSteps(tenant, messages);
         const next = words.map((each) => commandLine(context, each));
         const address = hidePasswords(context.address);
         if (context.json) {
@@ -39,16 +40,12 @@ export const start: Command = defineCommand({
           });
           return EXIT.ok;
         }
-        if (report.totals.found === 0) {
-          await terminal.print("No agent that we know has transcripts on this machine.");
-        } else {
-          const seconds = (performance.now() - started) / 1000;
-          for (const line of summaryLines(report, seconds)) await terminal.print(line);
-        }
+        const seconds = (performance.now() - started) / 1000;
+        for (const line of summaryLines(report, seconds, input)) await terminal.print(line);
         const holds = `${counted(sessions, "session")}, ${counted(messages, "message")}`;
         await terminal.print(`${terminal.dim("Store")}  ${address}: ${holds}`);
         await terminal.print();
-        await terminal.print(sessions === 0 ? "See what it does with examples:" : "Try next:");
+        await terminal.print(messages === 0 ? "See what it does with examples:" : "Try next:");
         for (const line of next) await terminal.print(`  ${line}`);
         return EXIT.ok;
       },
@@ -56,5 +53,15 @@ export const start: Command = defineCommand({
     ),
 });
 
-/** Three commands that show something at once. */
-const NEXT = ["search 'how did we fix the build'", "list --since 7d", "stats"];
+/** Commands that show something at once: a search only for what is there. */
+async function nextSteps(tenant: TenantApi, messages: number): Promise<string[]> {
+  if (messages === 0) return ["demo", "ingest FOLDER", "--help"];
+  const { sessions } = await tenant.listSessions({ limit: 20 });
+  const words = sessions.map(({ title }) => wordsOf(title)).find((found) => found.length > 1);
+  return [...(words === undefined ? [] : [`search '${words.join(" ")}'`]), "list", "stats"];
+}
+
+/** A few words of a title that stand in its session, too. */
+function wordsOf(title: string): string[] {
+  return (title.match(/\p{L}{4,}/gu) ?? []).slice(0, 3);
+}

@@ -1,9 +1,11 @@
 import { toWireStats } from "../../../api/stats.ts";
-import { type Sum, type Tally, tallySessions } from "../../../archive/tally.ts";
+import type { Stats, Sum } from "../../../engine/stats.ts";
+import { totalTokens } from "../../../model/entry.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { counted, formatCount, formatTable } from "../../print.ts";
+import { readPricesFile } from "../../prices.ts";
+import { counted, formatAmount, formatCount, formatDollars, pad } from "../../print.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
@@ -11,73 +13,137 @@ import { given, toCount, toRepo, toTime } from "../../values.ts";
 /** Rows of each table, unless more are asked for. */
 const ROWS = 14;
 
+/** The longest bar, and the shortest that is worth a column. */
 const BAR_COLUMNS = 30;
+const NAME_COLUMNS = 28;
 
 export const stats: Command = defineCommand({
   name: "stats",
-  summary: "Add up sessions, messages and tokens: by agent, by project and by day.",
+  summary: "Add up sessions, tokens and cost: by model, agent, project and day.",
   details:
-    "A session counts on the day of its last interaction. Tokens are what models were given and what they answered, without what came from a cache.",
+    "Tokens by kind: what models were given and answered, what was written to caches and what was read from them. The cost is by list prices, and names the models that have none; a file may override them (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. What a sub-agent did is its parent's, and is no session of its own. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
-    project: { type: "string", value: "ID", help: "Only those of this project." },
+    project: {
+      type: "string",
+      value: "NAME",
+      help: "Only this project: its folder's name, the end of its path, or its id.",
+    },
     repo: {
       type: "string",
       value: "NAME",
       help: "Only clones and worktrees of this repository: its remote, or the end of it.",
     },
     workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
-    since: { type: "string", value: "TIME", help: "Last interaction at or after." },
-    until: { type: "string", value: "TIME", help: "Last interaction before." },
+    since: { type: "string", value: "TIME", help: "Sessions with an interaction at or after." },
+    until: { type: "string", value: "TIME", help: "Sessions whose last interaction is before." },
     limit: { type: "string", value: "N", help: `Rows of each table: ${ROWS} if left out.` },
+    prices: { type: "string", value: "FILE", help: "Prices in place of ours, as JSON." },
   },
-  examples: ["stats --since 30d"],
+  examples: ["stats --since 30d", "stats --project shop"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const { agent, workstation } = options;
-      const tally = await tallySessions(
-        tenant,
+      const { agent, workstation, project } = options;
+      const sums = await tenant.stats(
         given({
-          ...{ agent, workstation, projectId: options.project, repo: toRepo(options.repo) },
+          ...{ agent, workstation, project, repo: toRepo(options.repo) },
           since: toTime(options.since, "--since"),
           until: toTime(options.until, "--until"),
+          prices: options.prices === undefined ? undefined : readPricesFile(options.prices),
         }),
       );
       const limit = toCount(options.limit, "--limit") ?? ROWS;
-      if (context.json) await context.terminal.printJson(toWireStats(tally));
-      else for (const line of format(context, tally, limit)) await context.terminal.print(line);
+      if (context.json) await context.terminal.printJson(toWireStats(sums));
+      else for (const line of format(context, sums, limit)) await context.terminal.print(line);
       return EXIT.ok;
     }),
 });
 
-function format({ terminal }: Context, tally: Tally, limit: number): string[] {
-  const { sessions, messages, tokens } = tally.total;
-  if (sessions === 0) return ["No sessions."];
-  const heading = `${counted(sessions, "session")}, ${counted(messages, "message")}, ${counted(tokens, "token")}`;
+function format({ terminal }: Context, stats: Stats, limit: number): string[] {
+  const { total, prices } = stats;
+  if (total.sessions + total.subagents === 0) return ["No sessions."];
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = total.tokens;
+  const kinds = [
+    `${formatCount(inputTokens)} input`,
+    `${formatCount(outputTokens)} output`,
+    `${formatCount(cacheCreationTokens)} cache written`,
+    `${formatCount(cacheReadTokens)} cache read`,
+  ];
+  const subagents = total.subagents === 0 ? "" : ` with ${counted(total.subagents, "sub-agent")}`;
+  const used = totalTokens(total.tokens) > 0;
+  const unknown = prices.unknown.map((name) => oneLine(name) || "(no name)").join(", ");
   const most = (sums: ReadonlyMap<string, Sum>) =>
-    [...sums].sort(([, a], [, b]) => b.messages - a.messages);
-  const newest = [...tally.days].sort(([a], [b]) => (a < b ? 1 : -1));
-  const table = (name: string, rows: [string, Sum][]) => {
-    const shown = rows.slice(0, limit);
-    const largest = Math.max(1, ...shown.map(([, sum]) => sum.messages));
-    const lines = formatTable(
-      [name, "SESSIONS", "MESSAGES", "TOKENS", ""],
-      shown.map(([key, sum]) => [
-        clip(oneLine(key === "" ? "(none)" : key), 48),
-        formatCount(sum.sessions),
-        formatCount(sum.messages),
-        formatCount(sum.tokens),
-        "▇".repeat(Math.ceil((sum.messages / largest) * BAR_COLUMNS)),
-      ]),
-      terminal.columns,
-    );
-    const more = rows.length - shown.length;
-    return ["", ...lines, ...(more > 0 ? [terminal.dim(`… ${formatCount(more)} more`)] : [])];
-  };
+    [...sums].sort(([, a], [, b]) => weight(b) - weight(a));
+  const newest = [...stats.days].sort(([a], [b]) => (a < b ? 1 : -1));
+  const table = (name: string, rows: [string, Sum][]) => formatSums(name, rows, limit, terminal);
   return [
-    heading,
-    ...table("AGENT", most(tally.agents)),
-    ...table("PROJECT", most(tally.projects)),
+    `${counted(total.sessions, "session")}${subagents}, ${counted(total.messages, "message")}`,
+    ...(used
+      ? [`Tokens: ${kinds.slice(0, 2).join(", ")},`, `        ${kinds.slice(2).join(", ")}`]
+      : []),
+    ...(used
+      ? [`Cost: ${formatDollars(total.costMicroUsd)} by list prices of ${prices.asOf}`]
+      : []),
+    ...(unknown === "" ? [] : [`No price is known for: ${unknown}`]),
+    ...(used ? table("MODEL", most(stats.models)) : []),
+    ...table("AGENT", most(stats.agents)),
+    ...table("PROJECT", most(stats.projects)),
     ...table("DAY", newest),
   ];
+}
+
+/** By tokens, and by messages where nobody has told of any. */
+function weight({ tokens, messages }: Sum): number {
+  return totalTokens(tokens) + messages / 1e9;
+}
+
+function formatSums(
+  name: string,
+  rows: [string, Sum][],
+  limit: number,
+  terminal: Context["terminal"],
+): string[] {
+  const shown = rows.slice(0, limit);
+  const largest = Math.max(1, ...shown.map(([, sum]) => totalTokens(sum.tokens)));
+  const isWide = terminal.columns >= 110;
+  const header = [
+    ...(isWide ? ["SESSIONS", "MESSAGES"] : ["SESS"]),
+    ...["INPUT", "OUTPUT", "CACHE W", "CACHE R", "COST", "TOKENS"],
+  ];
+  const cells = shown.map(([, { sessions, messages, tokens, costMicroUsd }]) => [
+    formatCount(sessions),
+    ...(isWide ? [formatCount(messages)] : []),
+    formatAmount(tokens.inputTokens),
+    formatAmount(tokens.outputTokens),
+    formatAmount(tokens.cacheCreationTokens),
+    formatAmount(tokens.cacheReadTokens),
+    formatDollars(costMicroUsd),
+    formatAmount(totalTokens(tokens)),
+  ]);
+  const widths = header.map((each, i) =>
+    Math.max(each.length, ...cells.map((row) => row[i]?.length ?? 0)),
+  );
+  const numbers = widths.reduce((sum, width) => sum + width + 2, 0);
+  const names = Math.max(12, Math.min(NAME_COLUMNS, terminal.columns - numbers - 7));
+  const bars = Math.max(5, Math.min(BAR_COLUMNS, terminal.columns - numbers - names - 2));
+  const line = (first: string, row: readonly string[], bar: string) => {
+    const padded = row.map((cell, i) => cell.padStart(widths[i] ?? 0));
+    return [pad(first, names), ...padded, bar].join("  ").trimEnd();
+  };
+  const lines = [
+    line(name, header, ""),
+    ...shown.map(([key, sum], i) => {
+      const bar = "▇".repeat(Math.ceil((totalTokens(sum.tokens) / largest) * bars));
+      return line(shortName(oneLine(key === "" ? "(none)" : key), names), cells[i] ?? [], bar);
+    }),
+  ];
+  const more = rows.length - shown.length;
+  return ["", ...lines, ...(more > 0 ? [terminal.dim(`… ${formatCount(more)} more`)] : [])];
+}
+
+/** The end of a path tells most; of a model's name, what stands before its date. */
+function shortName(text: string, columns: number): string {
+  if (text.length <= columns) return text;
+  if (/[\\/]/.test(text)) return `…${text.slice(text.length - columns + 1)}`;
+  return clip(text.replace(/[-@]\d{8}$/, ""), columns);
 }

@@ -1,4 +1,5 @@
 import { toWireOutcome } from "../../../api/ingest.ts";
+import type { FileOutcome } from "../../../archive/outcome.ts";
 import { watchPlaces } from "../../../archive/watch.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
 import { type Command, defineCommand } from "../../command.ts";
@@ -6,13 +7,14 @@ import { thisMachine } from "../../environment.ts";
 import { EXIT } from "../../exit.ts";
 import { counted } from "../../print.ts";
 import { withStore } from "../../store.ts";
+import type { Terminal } from "../../terminal.ts";
 import { given, toChoice } from "../../values.ts";
 
 export const watchCommand: Command = defineCommand({
   name: "watch",
   summary: "Follow the transcripts on this machine: store what agents write as they write it.",
   details:
-    "Ingests all that is there, and then each file as it grows: a line can be found within a second. Everything is looked at again now and then, for what the system did not tell. Runs until it is interrupted. With --json it prints a line for each file.",
+    "Ingests all that is there, and then each file as it grows: a line can be found within a second. A new agent is noticed within 5 seconds. Everything is looked at again now and then, for what the system did not tell. Runs until it is interrupted. With --json it prints a line for each file.",
   options: {
     source: { type: "string", value: "NAME", help: "Only transcripts of this format." },
     oversize: {
@@ -39,6 +41,7 @@ export const watchCommand: Command = defineCommand({
           if (!context.json) await terminal.print(line);
         };
         let entries = 0;
+        const told = new Set<string>();
         try {
           await watchPlaces(tenant, {
             ...{ environment: thisMachine(), signal: end.signal },
@@ -53,7 +56,8 @@ export const watchCommand: Command = defineCommand({
               const added = outcome.sessions.reduce((sum, each) => sum + each.entries, 0);
               entries += added;
               if (context.json) void terminal.print(JSON.stringify(toWireOutcome(outcome)));
-              else if (added > 0) void say(`${outcome.path}: ${counted(added, "entry")}`);
+              else if (added > 0) void say(`${outcome.path}: ${counted(added, "new entry")}`);
+              if (!context.json) noteProblems(terminal, outcome, told);
             },
           });
         } finally {
@@ -65,3 +69,14 @@ export const watchCommand: Command = defineCommand({
       "bulk",
     ),
 });
+
+/** What of a file could not be read, with its line; a file of no known format is told of once. */
+function noteProblems(terminal: Terminal, outcome: FileOutcome, told: Set<string>): void {
+  const { path, how, problems } = outcome;
+  for (const { line, message } of problems.slice(0, 3)) {
+    terminal.note(`  ${path}${line === undefined ? "" : `:${line}`}: ${message}`);
+  }
+  if (how !== "unrecognised" || told.has(path)) return;
+  told.add(path);
+  terminal.note(`  not recognised: ${path}`);
+}

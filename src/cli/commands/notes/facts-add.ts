@@ -8,7 +8,7 @@ export const factsAdd: Command = defineCommand({
   name: "facts add",
   summary: "Keep a fact with a session and print its id.",
   arguments: [
-    { name: "SESSION", help: "The session's id." },
+    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "SUBJECT", help: "Who or what it is about." },
     { name: "PREDICATE", help: "What is said of it." },
     { name: "OBJECT", help: "And of what." },
@@ -17,7 +17,7 @@ export const factsAdd: Command = defineCommand({
     source: { type: "string", value: "ENTRY", help: "The entry that it was taken from." },
     confidence: { type: "string", value: "N", help: "From 0 to 1, which is the default." },
   },
-  examples: ['facts add 01JZ8Q4V7N "cron job" "is locked by" /var/lock/cron'],
+  examples: ['facts add 5f0c2a91 "cron job" "is locked by" /var/lock/cron'],
   run: (context, args, options) =>
     withStore(context, "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

@@ -11,11 +11,11 @@ export const factsExtract: Command = defineCommand({
   summary: "Let a language model take facts from what it has not read yet, and print the new ones.",
   details:
     "The session has to allow it: its metadata holds facts.enabled. BACKSCROLL_MODEL_URL, BACKSCROLL_MODEL and, if the server wants one, BACKSCROLL_MODEL_KEY name the model.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     through: { type: "string", value: "ENTRY", help: "Only up to this entry." },
   },
-  examples: ["facts extract 01JZ8Q4V7N --through 01JZ8Q9D2M"],
+  examples: ["facts extract 5f0c2a91 --through 01JZ8Q9D2M"],
   run: (context, args, options) =>
     withStore(context, "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

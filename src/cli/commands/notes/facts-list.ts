@@ -20,15 +20,16 @@ export const factsList: Command = defineCommand({
     },
     cursor: { type: "string", value: "FACT", help: "Go on after this fact." },
   },
-  examples: ["facts list --session 01JZ8Q4V7N"],
+  examples: ["facts list --session 5f0c2a91"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const { session, superseded, cursor } = options;
-      if (session !== undefined) await tenant.getSessionMeta(session);
+      const sessionId =
+        session === undefined ? undefined : (await tenant.getSessionMeta(session)).id;
       const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
       const facts = await tenant.listFacts({
         limit,
-        ...given({ sessionId: session, after: cursor, superseded }),
+        ...given({ sessionId, after: cursor, superseded }),
       });
       const next = facts.length < limit ? null : (facts.at(-1)?.id ?? null);
       const { terminal } = context;

@@ -4,14 +4,18 @@ import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { explainNothing } from "../../nothing-found.ts";
 import { formatCount } from "../../print.ts";
-import { formatHit } from "../../print-hit.ts";
+import { formatHit, type HitStyle } from "../../print-hit.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
 
 /** A person waits rather than miss what is there. */
 const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;
+
+/** Neighbours that say nothing are passed over: so many more are asked for on each side. */
+const REACH = 3;
 
 export const search: Command = defineCommand({
   name: "search",
@@ -38,8 +42,8 @@ export const search: Command = defineCommand({
     },
     project: {
       type: "string",
-      value: "ID",
-      help: "Only this project: its id, or the end of its path.",
+      value: "NAME",
+      help: "Only this project: its folder's name, the end of its path, or its id.",
     },
     repo: {
       type: "string",
@@ -63,6 +67,11 @@ export const search: Command = defineCommand({
   examples: ["search why does the cron job run twice", "search 'acquireLock -test since:30d' -B 3"],
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
+      const style = {
+        before: toCount(options.before, "--before") ?? 1,
+        after: toCount(options.after, "--after") ?? 1,
+      };
+      const reach = context.json ? 0 : REACH;
       const { agent, owner, participant, project, workstation, session, role, tool } = options;
       const input: SearchInput = given({
         ...{ agent, owner, participant, project, workstation, session, role, tool },
@@ -71,8 +80,8 @@ export const search: Command = defineCommand({
         excludeSession: options.exclude,
         limit: toCount(options.limit, "--limit"),
         perSession: toCount(options["per-session"], "--per-session"),
-        contextBefore: toCount(options.before, "--before") ?? 1,
-        contextAfter: toCount(options.after, "--after") ?? 1,
+        contextBefore: style.before + reach,
+        contextAfter: style.after + reach,
         since: toTime(options.since, "--since"),
         until: toTime(options.until, "--until"),
         match: options.all ? ("all" as const) : undefined,
@@ -82,7 +91,12 @@ export const search: Command = defineCommand({
         deadlineMs: DEADLINE_MS,
       });
       const result = await tenant.searchSessions(QUERY, input);
-      await print(context, result);
+      await print(context, result, style);
+      if (result.hits.length === 0 && !context.json) {
+        for (const line of await explainNothing(context, tenant, QUERY, input)) {
+          await context.terminal.print(line);
+        }
+      }
       return result.hits.length === 0 ? EXIT.nothing : EXIT.ok;
     }),
 });
@@ -92,7 +106,7 @@ function toRanking(name: string | undefined): "default" | "seed" | undefined {
   throw usageError(`--ranking must be default or seed, not "${name}"`, "--ranking");
 }
 
-async function print(context: Context, result: SearchResult): Promise<void> {
+async function print(context: Context, result: SearchResult, style: HitStyle): Promise<void> {
   const { terminal } = context;
   if (context.json) {
     await terminal.printJson(toWireSearchResult(result));
@@ -123,6 +137,6 @@ async function print(context: Context, result: SearchResult): Promise<void> {
   if (result.hits.length === 0) await terminal.print("Nothing found.");
   for (const [i, hit] of result.hits.entries()) {
     if (i > 0) await terminal.print();
-    for (const line of formatHit(hit, terminal)) await terminal.print(line);
+    for (const line of formatHit(hit, terminal, style)) await terminal.print(line);
   }
 }

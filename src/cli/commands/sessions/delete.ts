@@ -11,12 +11,12 @@ export const deleteSession: Command = defineCommand({
   summary: "Delete a session and all that lives inside it, for good.",
   details:
     "A tombstone stays, with the hash of what there was and no content. Forks hold copies of the same words, and an agent may have taken a memory from it: without --yes the command says what would go and what would stay.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     yes: { type: "boolean", help: "Really. Required." },
     cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
   },
-  examples: ["delete 01JZ8Q4V7N --yes"],
+  examples: ["delete 5f0c2a91 --yes"],
   run: (context, args, options) => runDeletion(context, args.SESSION, options, "Deleted"),
 });
 
@@ -34,13 +34,13 @@ export function runDeletion(
 ): Promise<number> {
   return withStore(context, options.yes ? "write" : "read", async (tenant) => {
     const cascade = options.cascade ?? false;
+    const session = await tenant.getSessionMeta(id);
     if (!options.yes) {
-      const session = await tenant.getSessionMeta(id);
-      const what = `session ${session.id} with ${counted(session.messageCount, "message")}`;
+      const what = `session ${session.shortId} with ${counted(session.messageCount, "message")}`;
       const others = describeOthers(await tenant.listDerived(session.id), cascade);
       throw usageError(`this would delete ${what}${others} for good; add --yes`, "--yes");
     }
-    const tombstone = await tenant.deleteSession(id, { cascade });
+    const tombstone = await tenant.deleteSession(session.id, { cascade });
     if (context.json) await context.terminal.printJson(toWireTombstone(tombstone));
     else await context.terminal.print(`${verb} ${counted(tombstone.entryCount, "entry")}.`);
     return EXIT.ok;

@@ -31,6 +31,11 @@ export const exportSessions: Command = defineCommand({
   ],
   options: {
     all: { type: "boolean", help: "Every session, in our own format." },
+    project: {
+      type: "string",
+      value: "NAME",
+      help: "With --all: only this project, by its folder's name, the end of its path, or its id; without memories.",
+    },
     format: {
       type: "string",
       value: "NAME",
@@ -55,8 +60,8 @@ export const exportSessions: Command = defineCommand({
   examples: [
     "export --all sessions.jsonl",
     "export --all --raw everything.jsonl",
-    "export 01JZ8Q4V7N --format markdown",
-    "export 01JZ8Q4V7N --format html page.html",
+    "export 5f0c2a91 --format markdown",
+    "export 5f0c2a91 --format html page.html",
   ],
   run: (context, args, options) => {
     if (options.original) {
@@ -76,7 +81,10 @@ export const exportSessions: Command = defineCommand({
         }
       }
       if (args.FILE !== undefined) throw usageError("--all takes one FILE and no session", "FILE");
-      return exportAll(context, args.SESSION, options.raw ?? false);
+      return exportAll(context, args.SESSION, options.raw ?? false, options.project);
+    }
+    if (options.project !== undefined) {
+      throw usageError("--project goes with --all", "--project");
     }
     if (args.SESSION === undefined) {
       throw usageError("export needs a session and --format, or --all", "--all");
@@ -116,21 +124,26 @@ function exportOne(
       terminal.note(`${format.name} cannot hold: ${parts.join(", ")}`);
     }
     if (output.file === undefined) return EXIT.ok;
-    const written = { session_id: sessionId, format: format.name, file: output.file, losses: lost };
+    const written = { session_id: handle.id, format: format.name, file: output.file, losses: lost };
     if (context.json) await terminal.printJson(written);
     else await terminal.print(`Exported ${sessionId} to ${output.file}`);
     return EXIT.ok;
   });
 }
 
-function exportAll(context: Context, file: string | undefined, raw: boolean): Promise<number> {
+function exportAll(
+  context: Context,
+  file: string | undefined,
+  raw: boolean,
+  project: string | undefined,
+): Promise<number> {
   return withStore(context, "read", async (tenant) => {
     const { terminal } = context;
     const progress = new Progress();
     const output = await openOutput(file, terminal);
     const counts = { session: 0, entry: 0, fact: 0, memory: 0 };
     try {
-      for await (const record of exportTenant(tenant)) {
+      for await (const record of exportTenant(tenant, given({ project }))) {
         counts[record.type]++;
         await output.write(`${JSON.stringify(toLine(raw ? record : mask(record)))}\n`);
         progress.show(() => `Exported ${formatCount(counts.session)} sessions`);

@@ -8,14 +8,14 @@ export const fork: Command = defineCommand({
   name: "fork",
   summary: "Copy a session's path into a new session and print its id.",
   details: "Title, metadata, agent and participants come along. The original does not change.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     through: { type: "string", value: "ENTRY", help: "The last entry to copy; all if left out." },
     by: { type: "string", value: "NAME", help: "Who forks it; the original's owner if left out." },
     title: { type: "string", value: "TEXT", help: "A title of its own." },
     id: { type: "string", value: "ID", help: "An id of your own; a new one if left out." },
   },
-  examples: ["fork 01JZ8Q4V7N --by ana"],
+  examples: ["fork 5f0c2a91 --by ana"],
   run: (context, args, options) =>
     withStore(context, "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

@@ -10,7 +10,7 @@ export const history: Command = defineCommand({
   name: "history",
   summary: "Show the newest messages of a session's active path, in order.",
   details: "Secrets are masked unless --raw is given.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     limit: { type: "string", value: "N", help: "Messages: at most 500, 50 if left out." },
     before: { type: "string", value: "ENTRY", help: "Only what came before this entry." },
@@ -18,7 +18,7 @@ export const history: Command = defineCommand({
     full: { type: "boolean", help: "Show everything in full." },
     raw: { type: "boolean", help: "Show secrets, too." },
   },
-  examples: ["history 01JZ8Q4V7N --limit 5"],
+  examples: ["history 5f0c2a91 --limit 5"],
   run: (context, args, options) =>
     withStore(context, "read", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);

@@ -1,11 +1,13 @@
 import { basename } from "node:path";
 import { toWireSession } from "../../../api/session.ts";
+import { totalTokens } from "../../../model/entry.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
-import { formatCount, formatTable, formatTime } from "../../print.ts";
+import { formatAge, formatCount, formatTable, formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
+import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
 
 interface Column {
@@ -13,33 +15,47 @@ interface Column {
   readonly value: (session: Session) => string;
   /** The column is there if this holds for a session of the page. */
   readonly shown?: (session: Session) => boolean;
+  /** Terminals of fewer columns leave it out. */
+  readonly from?: number;
+  /** Its widest cell on a terminal. */
+  readonly most?: number;
 }
 
 const COLUMNS: readonly Column[] = [
-  { name: "SESSION", value: ({ id }) => id },
-  { name: "LAST ACTIVE", value: (session) => formatTime(session.lastInteractionAt) },
-  { name: "AGENT", value: ({ agent }) => agent },
+  { name: "ID", value: ({ shortId }) => shortId },
+  { name: "AGE", value: (session) => formatAge(Date.now() - session.lastInteractionAt) },
+  {
+    name: "LAST ACTIVE",
+    value: (session) => formatTime(session.lastInteractionAt),
+    from: 140,
+  },
+  { name: "AGENT", value: ({ agent }) => agent, most: 12 },
   {
     name: "OWNER",
     value: ({ owner }) => owner,
     // An ingested session is its agent's.
     shown: ({ owner, agent }) => owner !== agent,
+    from: 120,
+    most: 16,
   },
   {
     name: "PROJECT",
     value: ({ origin }) => basename(origin.projectPath ?? ""),
     shown: ({ origin }) => origin.projectPath !== undefined,
+    most: 16,
   },
-  { name: "MESSAGES", value: ({ messageCount }) => formatCount(messageCount) },
+  { name: "MESSAGES", value: ({ messageCount }) => formatCount(messageCount), from: 100 },
   {
     name: "TOKENS",
-    value: (session) => formatCount(tokensOf(session)),
-    shown: (session) => tokensOf(session) > 0,
+    value: (session) => formatCount(totalTokens(session.tokens)),
+    shown: (session) => totalTokens(session.tokens) > 0,
+    from: 120,
   },
   {
     name: "COST",
     value: ({ figures }) => (figures?.costUsd === undefined ? "" : formatCost(figures.costUsd)),
     shown: ({ figures }) => figures?.costUsd !== undefined,
+    from: 120,
   },
   { name: "TITLE", value: ({ title }) => title },
 ];
@@ -49,16 +65,12 @@ function formatCost(usd: number): string {
   return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }
 
-function tokensOf({ tokens }: Session): number {
-  return tokens.inputTokens + tokens.outputTokens;
-}
-
 export const list: Command = defineCommand({
   name: "list",
   aliases: ["list_sessions"],
   summary: "List sessions, the one with the newest interaction first.",
   details:
-    "Each option narrows the list. Times are dates (your own midnight), ISO 8601 times, or ages such as 7d.",
+    "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns. Times are dates (your own midnight), ISO 8601 times, or ages such as 7d.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
     owner: { type: "string", value: "NAME", help: "Only this owner's." },
@@ -67,7 +79,11 @@ export const list: Command = defineCommand({
       value: "NAME",
       help: "Only those in which this actor took part.",
     },
-    project: { type: "string", value: "ID", help: "Only those of this project." },
+    project: {
+      type: "string",
+      value: "NAME",
+      help: "Only this project: its folder's name, the end of its path, or its id.",
+    },
     repo: {
       type: "string",
       value: "NAME",
@@ -92,7 +108,7 @@ export const list: Command = defineCommand({
       const page = await tenant.listSessions(
         given({
           ...{ agent, owner, participant, workstation, source, title, cursor },
-          projectId: options.project,
+          project: options.project,
           repo: toRepo(options.repo),
           since: toTime(options.since, "--since"),
           until: toTime(options.until, "--until"),
@@ -109,12 +125,20 @@ export const list: Command = defineCommand({
       }
       if (page.sessions.length === 0) {
         await terminal.print("No sessions.");
+        if (((await tenant.tenantStatus())?.sessions ?? 0) === 0) {
+          await terminal.print(`The store is empty. To fill it: ${commandLine(context, "ingest")}`);
+        }
         return EXIT.ok;
       }
       const columns = COLUMNS.filter(
-        ({ shown }) => shown === undefined || page.sessions.some(shown),
+        ({ shown, from = 0 }) =>
+          terminal.columns >= from && (shown === undefined || page.sessions.some(shown)),
       );
-      const rows = page.sessions.map((session) => columns.map(({ value }) => value(session)));
+      const cell = ({ value, most }: Column, session: Session) => {
+        const text = oneLine(value(session));
+        return most === undefined || terminal.columns >= 160 ? text : clip(text, most);
+      };
+      const rows = page.sessions.map((session) => columns.map((each) => cell(each, session)));
       const header = columns.map(({ name }) => name);
       for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
       if (page.nextCursor !== undefined) {

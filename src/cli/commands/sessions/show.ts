@@ -21,7 +21,7 @@ export const show: Command = defineCommand({
   summary: "Show a session: what is known of it, and a page of its messages.",
   details:
     "Messages run along the active path, or along the path to --leaf. What tools were given and what they gave is folded to a line unless --tools is given, and all is cut to its first lines unless --full is. Secrets are masked unless --raw is.",
-  arguments: [{ name: "SESSION", help: "The session's id." }],
+  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     leaf: { type: "string", value: "ENTRY", help: "Show the path to this entry." },
     around: { type: "string", value: "ENTRY", help: "Put this message in the middle of the page." },
@@ -36,7 +36,7 @@ export const show: Command = defineCommand({
     full: { type: "boolean", help: "Show everything in full." },
     raw: { type: "boolean", help: "Show secrets, too." },
   },
-  examples: ["show 01JZ8Q4V7N --limit 10", "show 01JZ8Q4V7N --tree"],
+  examples: ["show 5f0c2a91 --limit 10", "show 5f0c2a91 --tree"],
   run: (context, args, options) =>
     withStore(context, "read", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);
@@ -82,7 +82,7 @@ export const show: Command = defineCommand({
       }
       const next = page.offset + page.messages.length;
       if (next < page.total) {
-        const words = `show ${session.id} --offset ${next}${leafOption(options.leaf)}`;
+        const words = `show ${session.shortId} --offset ${next}${leafOption(options.leaf)}`;
         terminal.note(`${page.total - next} more: ${commandLine(context, words)}`);
       }
       return EXIT.ok;
@@ -119,7 +119,7 @@ async function showTree(
   for (const line of formatTree(shown, terminal, style)) await terminal.print(line);
   if (page.next !== undefined) {
     terminal.note(
-      `More: ${commandLine(context, `show ${session.id} --tree --after ${page.next}`)}`,
+      `More: ${commandLine(context, `show ${session.shortId} --tree --after ${page.next}`)}`,
     );
   }
   return EXIT.ok;

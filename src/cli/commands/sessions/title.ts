@@ -1,21 +1,64 @@
 import { toWireSession } from "../../../api/session.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { retitleSessions } from "../../../archive/retitle.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { counted } from "../../print.ts";
 import { withStore } from "../../store.ts";
+import { oneLine } from "../../text.ts";
 
 export const title: Command = defineCommand({
   name: "title",
-  summary: "Give a session a title.",
+  summary: "Give a session a title, or make the titles of all sessions again.",
+  details:
+    "A session whose agent gives it no title that says something gets one made of its first request that does. With --again these titles are made anew, as a newer version makes them; a title that somebody has set stays.",
   arguments: [
-    { name: "SESSION", help: "The session's id." },
-    { name: "TEXT", help: "The title; an empty one takes it away." },
+    { name: "SESSION", optional: true, help: "The session's id; left out with --again." },
+    { name: "TEXT", optional: true, help: "The title; an empty one takes it away." },
   ],
-  examples: ['title 01JZ8Q4V7N "Cron runs twice"'],
-  run: (context, args) =>
-    withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
-      const session = await handle.setTitle(args.TEXT);
+  options: {
+    again: { type: "boolean", help: "Make the titles again that nobody has set." },
+    "dry-run": { type: "boolean", help: "With --again: say what would change." },
+  },
+  examples: ['title 5f0c2a91 "Cron runs twice"', "title --again --dry-run"],
+  run: (context, { SESSION, TEXT }, options) => {
+    if (options.again) {
+      if (SESSION !== undefined) throw usageError("--again takes no session", "SESSION");
+      return titleAgain(context, options["dry-run"] ?? false);
+    }
+    if (options["dry-run"]) throw usageError("--dry-run is for --again", "--dry-run");
+    if (SESSION === undefined || TEXT === undefined) {
+      throw usageError("title needs SESSION and TEXT, or --again", "SESSION");
+    }
+    return withStore(context, "write", async (tenant) => {
+      const handle = await tenant.getSession(SESSION);
+      const session = await handle.setTitle(TEXT);
       if (context.json) await context.terminal.printJson(toWireSession(session));
       return EXIT.ok;
-    }),
+    });
+  },
 });
+
+function titleAgain(context: Context, dryRun: boolean): Promise<number> {
+  return withStore(context, dryRun ? "read" : "write", async (tenant) => {
+    const { terminal } = context;
+    const titles: { session_id: string; before: string; title: string }[] = [];
+    const { looked, changed } = await retitleSessions(tenant, {
+      dryRun,
+      onTitle: ({ session, title }) =>
+        titles.push({ session_id: session.id, before: session.title, title }),
+    });
+    if (context.json) {
+      await terminal.printJson({ looked, changed, titles });
+      return EXIT.ok;
+    }
+    for (const { session_id, title } of titles) {
+      await terminal.print(`${session_id}  ${oneLine(title) || terminal.dim("(no title)")}`);
+    }
+    const verb = dryRun ? "Would change" : "Changed";
+    await terminal.print(
+      `${verb} ${counted(changed, "title")} of ${counted(looked, "session")} without one of their own.`,
+    );
+    return EXIT.ok;
+  });
+}

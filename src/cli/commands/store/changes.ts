@@ -32,7 +32,8 @@ export const changes: Command = defineCommand({
       const limit = toCount(options.limit, "--limit");
       if (options.follow) {
         if (limit !== undefined) throw usageError("--follow has no end, so no --limit", "--limit");
-        return follow(context, tenant, given({ session, after }));
+        const id = session === undefined ? undefined : (await tenant.getSessionMeta(session)).id;
+        return follow(context, tenant, given({ session: id, after }));
       }
       const page = await tenant.listChanges(given({ session, after, limit }));
       const { terminal } = context;

@@ -25,11 +25,17 @@ export const status: Command = defineCommand({
   summary: "Show where the store is and what it holds, or how a session stands.",
   details:
     "Of a session: the key that leads to it, how full its context is, its compactions, and when and why it is reset next; by the settings of this user, or of the server.",
-  arguments: [{ name: "SESSION", optional: true, help: "The session's id." }],
+  arguments: [
+    {
+      name: "SESSION",
+      optional: true,
+      help: "The session's id: short, whole, or its agent's own.",
+    },
+  ],
   options: {
     create: { type: "boolean", help: "Create the store, or bring it up to date, if need be." },
   },
-  examples: ["status --create", "status 01JZ8Q4V7N"],
+  examples: ["status --create", "status 5f0c2a91"],
   run: (context, args, options) => {
     const { SESSION: id } = args;
     if (id !== undefined) return printSessionStatus(context, id);

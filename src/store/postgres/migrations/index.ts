@@ -10,7 +10,8 @@ import { REPOSITORY } from "./0008-repository.ts";
 import { FEED_IN_ENTRIES } from "./0009-feed-in-entries.ts";
 import { USAGE_IN_ENTRIES } from "./0010-usage-in-entries.ts";
 import { PACKS } from "./0011-packs.ts";
-import { ORIGINALS } from "./0012-originals.ts";
+import { SHORT_IDS } from "./0012-short-ids.ts";
+import { ORIGINALS } from "./0013-originals.ts";
 
 /** In the order in which they run. Append only. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
@@ -25,5 +26,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   FEED_IN_ENTRIES,
   USAGE_IN_ENTRIES,
   PACKS,
+  SHORT_IDS,
   ORIGINALS,
 ];

@@ -42,7 +42,7 @@ export async function forkSession(tx: Transaction, request: ForkRequest): Promis
   const claim = await claimSession(tx, session);
   if ("replayed" in claim) return getSession(tx, claim.replayed);
   const fork = { parentSessionId: sessionId, forkPoint: point.id, rootHash: point.hash };
-  insertSession(tx, claim.number, session, fork);
+  insertSession(tx, claim, session, fork);
   const plan = planAppend(
     {
       sessionId: session.id,

@@ -30,6 +30,8 @@ const SQL = statements("list_sessions", {
         WHERE p.tenant = $1 AND p.session = s.session AND p.actor = $9))
       AND ($10::text IS NULL OR strpos(s.title_folded, $10) > 0)
       AND ($15::text IS NULL OR s.repo = $15 OR right(s.repo, length($15) + 1) = '/' || $15)
+      AND ($16::text IS NULL OR s.project_id = $16 OR s.project_path = $16
+        OR right(s.project_path, length($16) + 1) IN ('/' || $16, '\\' || $16))
       AND ($11::bigint IS NULL OR t.last_interaction_at >= $11)
       AND ($12::bigint IS NULL OR t.last_interaction_at < $12)
       AND (t.last_interaction_at, t.session) < ($13::bigint, $14::bigint)
@@ -57,6 +59,7 @@ export async function listSessions(
     page.after?.lastInteractionAt ?? Number.MAX_SAFE_INTEGER,
     page.after?.number ?? 0,
     filter.repo ?? null,
+    filter.project ?? null,
   ];
   const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
   const shown = rows.slice(0, page.limit);

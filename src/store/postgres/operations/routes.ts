@@ -52,7 +52,7 @@ export async function putRoute(tx: Transaction, request: PutRouteRequest): Promi
   } else {
     const claim = await claimSession(tx, session);
     if ("number" in claim) {
-      insertSession(tx, claim.number, session);
+      insertSession(tx, claim, session);
       changes.push(sessionCreated(session.id, session.now));
     }
   }

@@ -3,14 +3,24 @@
 import type { Session } from "../../../model/session.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, Row, SessionPatch, SessionSize } from "../../records.ts";
+import type { NewSession, Row, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
+import {
+  MAX_REFS,
+  REF_COLUMNS,
+  refRange,
+  type SessionRef,
+  toSessionRef,
+} from "../../rows/session-ref.ts";
 import {
   figureValues,
   originValues,
   SESSION_COLUMNS,
   toSession,
   toSessionSize,
+  toUsageSum,
+  USAGE_SUMS,
 } from "../../rows/session-row.ts";
+import { chooseShortId, ownIdOf, shortIdBase, shortIdEnd } from "../../short-id.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import { type Query, query } from "../postgres-driver.ts";
@@ -37,13 +47,29 @@ const SQL = statements("sessions", {
         WHERE r.tenant = s.tenant AND r.session = s.session) AS open_messages
     FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = ANY ($2)`,
+  usage: `SELECT ${USAGE_SUMS} FROM sessions s
+    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+    WHERE s.tenant = $1 AND s.id = ANY ($2)
+      AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
+    GROUP BY s.session, s.id, e.model, span ORDER BY s.session, span, e.model NULLS FIRST`,
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
       fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, repo, file,
       origin_key, exchange_count, tool_counts, file_mtime, first_msg_at, last_msg_at,
-      cost_usd)
+      cost_usd, own_id, short_id)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-      $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)`,
+      $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)`,
+  shortIds: `SELECT short_id FROM sessions
+    WHERE tenant = $1 AND short_id >= $2 AND short_id < $3`,
+  findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = $1 AND s.session IN (
+      SELECT session FROM sessions WHERE tenant = $1 AND short_id = $2
+      UNION (SELECT session FROM sessions WHERE tenant = $1 AND own_id = $2 LIMIT $5)
+      UNION (SELECT session FROM sessions
+        WHERE tenant = $1 AND short_id >= $3 AND short_id < $4 LIMIT $5)
+      UNION (SELECT session FROM sessions
+        WHERE tenant = $1 AND own_id >= $3 AND own_id < $4 LIMIT $5)
+      UNION (SELECT session FROM sessions WHERE tenant = $1 AND id >= $3 AND id < $4 LIMIT $5))
+    ORDER BY s.session`,
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at)
     VALUES ($1, $2, $3, $3, $4)`,
@@ -69,47 +95,61 @@ export interface ForkOrigin {
   readonly rootHash: Uint8Array;
 }
 
+/** What is settled of a new session while nobody else makes one in this tenant. */
+export interface ClaimedSession {
+  readonly number: number;
+  readonly shortId: string;
+}
+
 export async function createSession(tx: Transaction, session: NewSession): Promise<Session> {
   await ensureTenant(tx, session.now);
   const claim = await claimSession(tx, session);
   if ("replayed" in claim) return getSession(tx, claim.replayed);
-  insertSession(tx, claim.number, session);
+  insertSession(tx, claim, session);
   storeResult(tx, 0, session.idempotency, { ids: [session.id] }, session.now);
   writeFeed(tx, [sessionCreated(session.id, session.now)], { sessions: 1 });
   return commitSession(tx, session.id);
 }
 
 /**
- * The number of a new session, or the id of the one that the same request has made before.
+ * The number and the short id of a new session, or the id of the one that the same request has made before.
  * `session_exists` if its id or its origin is taken.
  */
 export async function claimSession(
   tx: Transaction,
   session: NewSession,
-): Promise<{ readonly number: number } | { readonly replayed: string }> {
+): Promise<ClaimedSession | { readonly replayed: string }> {
   const { key: originKey } = session.origin;
+  const ownId = ownIdOf(session.origin);
+  const base = shortIdBase(session.id, ownId);
   // The claim comes first: whoever else creates a session of this tenant is then done, or waits.
-  const [claimed, key, sameId, sameOrigin] = await tx.together([
+  const [claimed, key, sameId, alike, sameOrigin] = await tx.together([
     claimSessionQuestion(tx),
     keyQuestion(tx, session.idempotency),
     query(SQL.findById, tx.tenant, session.id),
+    query(SQL.shortIds, tx.tenant, base, shortIdEnd(base)),
     originKey === undefined ? undefined : query(SQL.findByOrigin, tx.tenant, originKey),
   ]);
   const earlier = replayed(key, session.idempotency);
   if (earlier !== undefined) return { replayed: earlier.ids[0] ?? "" };
   if (sameId?.[0] !== undefined) throw sessionExists("id", session.id);
   if (sameOrigin?.[0] !== undefined) throw sessionExists("origin key", originKey ?? "");
-  return { number: Number(claimed?.[0]?.["last_session"]) };
+  const taken = new Set((alike ?? []).map((row) => String(row["short_id"])));
+  return {
+    number: Number(claimed?.[0]?.["last_session"]),
+    shortId: chooseShortId(session.id, ownId, taken),
+  };
 }
 
 /** Writes the rows of a new session; the feed is the caller's. */
 export function insertSession(
   tx: Transaction,
-  number: number,
+  claim: ClaimedSession,
   session: NewSession,
   fork?: ForkOrigin,
 ): void {
   const { origin } = session;
+  const { number } = claim;
   tx.defer(
     SQL.insertSession,
     tx.tenant,
@@ -137,6 +177,8 @@ export function insertSession(
     origin.file ?? null,
     origin.key ?? null,
     ...figureValues(session.figures),
+    ownIdOf(origin),
+    claim.shortId,
   );
   tx.defer(SQL.insertState, tx.tenant, number, session.startedAt, session.now);
   addParticipants(tx, number, session.participants);
@@ -205,11 +247,20 @@ export async function findSessionByOrigin(
   return sessions[0];
 }
 
+/** The sessions that `ref` names, or whose ids begin with it: see `namedRefs`. */
+export async function findSessionRefs(tx: Transaction, ref: string): Promise<SessionRef[]> {
+  return (await tx.all(SQL.findRefs, tx.tenant, ...refRange(ref), MAX_REFS)).map(toSessionRef);
+}
+
 export async function readSessionSizes(
   tx: Transaction,
   ids: readonly string[],
 ): Promise<SessionSize[]> {
   return (await tx.all(SQL.sizes, tx.tenant, ids)).map(toSessionSize);
+}
+
+export async function readUsage(tx: Transaction, ids: readonly string[]): Promise<UsageSum[]> {
+  return (await tx.all(SQL.usage, tx.tenant, ids)).map(toUsageSum);
 }
 
 export async function toSessions(tx: Transaction, rows: readonly Row[]): Promise<Session[]> {

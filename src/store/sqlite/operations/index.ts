@@ -41,7 +41,9 @@ import {
   createSession,
   findSession,
   findSessionByOrigin,
+  findSessionRefs,
   readSessionSizes,
+  readUsage,
   updateSession,
 } from "./sessions.ts";
 import { checkIntegrity, dataVersion, status } from "./status.ts";
@@ -93,7 +95,9 @@ export const READS: Operations<StoreReads> & {
 } = {
   findSession,
   findSessionByOrigin,
+  findSessionRefs,
   readSessionSizes,
+  readUsage,
   listSessions,
   findTombstone,
   findTombstoneByOrigin,

@@ -19,6 +19,12 @@ import { toSessions } from "./sessions.ts";
 /** Up to this many sessions are sorted by hand instead of walking the interaction index. */
 const FEW = 1_000;
 
+/** As a search's filter by project has it: the id, the path, or the end of the path. */
+function inProject(name: string): string {
+  return `s.project_id = ${name} OR s.project_path = ${name}
+    OR substr(s.project_path, -length(${name}) - 1) IN ('/' || ${name}, '\\' || ${name})`;
+}
+
 /** Each filter is off while its parameter is null. */
 const FILTERS = `(?3 IS NULL OR s.agent = ?3)
     AND (?4 IS NULL OR s.owner = ?4)
@@ -29,13 +35,14 @@ const FILTERS = `(?3 IS NULL OR s.agent = ?3)
     AND (?9 IS NULL OR EXISTS (SELECT 1 FROM participants p
       WHERE p.tenant = ?1 AND p.session = s.session AND p.actor = ?9))
     AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)
-    AND (?11 IS NULL OR s.repo = ?11 OR substr(s.repo, -length(?11) - 1) = '/' || ?11)`;
+    AND (?11 IS NULL OR s.repo = ?11 OR substr(s.repo, -length(?11) - 1) = '/' || ?11)
+    AND (?12 IS NULL OR ${inProject("?12")})`;
 
 const SQL = statements("list_sessions", {
   walk: `SELECT ${SESSION_COLUMNS} FROM session_state t INDEXED BY session_state_by_interaction
     CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = ?1 AND ${FILTERS}
-      AND t.last_interaction_at >= ?12 AND (t.last_interaction_at, t.session) < (?13, ?14)
+      AND t.last_interaction_at >= ?13 AND (t.last_interaction_at, t.session) < (?14, ?15)
     ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
   /** The order of a few sessions, without reading what they are. */
   sortFew: `SELECT t.session FROM json_each(?2) few
@@ -52,6 +59,8 @@ const SQL = statements("list_sessions", {
   byWorkstation: `SELECT session FROM sessions WHERE tenant = ? AND workstation = ? LIMIT ?`,
   byRepo: `SELECT session FROM sessions WHERE tenant = ?1 AND repo IS NOT NULL
     AND (repo = ?2 OR substr(repo, -length(?2) - 1) = '/' || ?2) LIMIT ?3`,
+  byProjectName: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.project_id IS NOT NULL
+    AND (${inProject("?2")}) LIMIT ?3`,
   bySource: `SELECT session FROM sessions WHERE tenant = ? AND source = ? LIMIT ?`,
   byParent: `SELECT session FROM sessions WHERE tenant = ? AND parent_session_id = ? LIMIT ?`,
   byParticipant: `SELECT session FROM participants WHERE tenant = ? AND actor = ? LIMIT ?`,
@@ -62,6 +71,7 @@ const INDEXED: readonly [keyof SessionFilter, string][] = [
   ["parentSessionId", SQL.byParent],
   ["participant", SQL.byParticipant],
   ["projectId", SQL.byProject],
+  ["project", SQL.byProjectName],
   ["repo", SQL.byRepo],
   ["owner", SQL.byOwner],
   ["agent", SQL.byAgent],
@@ -157,5 +167,6 @@ function filterValues(filter: SessionFilter): SqlValue[] {
     filter.participant ?? null,
     filter.title === undefined ? null : foldTitle(filter.title),
     filter.repo ?? null,
+    filter.project ?? null,
   ];
 }

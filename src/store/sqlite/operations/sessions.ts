@@ -3,14 +3,24 @@
 import type { Session } from "../../../model/session.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, SessionPatch, SessionSize } from "../../records.ts";
+import type { NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
+import {
+  MAX_REFS,
+  REF_COLUMNS,
+  refRange,
+  type SessionRef,
+  toSessionRef,
+} from "../../rows/session-ref.ts";
 import {
   figureValues,
   originValues,
   SESSION_COLUMNS,
   toSession,
   toSessionSize,
+  toUsageSum,
+  USAGE_SUMS,
 } from "../../rows/session-row.ts";
+import { chooseShortId, ownIdOf, shortIdBase, shortIdEnd } from "../../short-id.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -29,14 +39,32 @@ const SQL = statements("sessions", {
         WHERE r.tenant = s.tenant AND r.session = s.session) AS open_messages
     FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))`,
+  usage: `SELECT ${USAGE_SUMS} FROM sessions s
+    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))
+      AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
+    GROUP BY s.session, e.model, span ORDER BY s.session, span, e.model`,
   numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
       fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, repo, file,
       origin_key, exchange_count, tool_counts, file_mtime, first_msg_at, last_msg_at,
-      cost_usd)
+      cost_usd, own_id, short_id)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-      ?, ?)`,
+      ?, ?, ?, ?)`,
+  shortIds: `SELECT short_id FROM sessions
+    WHERE tenant = ? AND short_id >= ? AND short_id < ?`,
+  findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = ?1 AND s.session IN (
+      SELECT session FROM sessions WHERE tenant = ?1 AND short_id = ?2
+      UNION SELECT session FROM (SELECT session FROM sessions
+        WHERE tenant = ?1 AND own_id >= ?2 AND own_id <= ?2 LIMIT ?5)
+      UNION SELECT session FROM (SELECT session FROM sessions
+        WHERE tenant = ?1 AND short_id >= ?3 AND short_id < ?4 LIMIT ?5)
+      UNION SELECT session FROM (SELECT session FROM sessions
+        WHERE tenant = ?1 AND own_id >= ?3 AND own_id < ?4 LIMIT ?5)
+      UNION SELECT session FROM (SELECT session FROM sessions
+        WHERE tenant = ?1 AND id >= ?3 AND id < ?4 LIMIT ?5))
+    ORDER BY s.session`,
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at) VALUES (?, ?, ?, ?, ?)`,
   /** Another retention is still to be applied to all that was summarised before. */
@@ -93,6 +121,10 @@ export function insertSession(
     throw sessionExists("origin key", origin.key);
   }
   const number = nextSessionNumber(db, tenant);
+  const ownId = ownIdOf(origin);
+  const base = shortIdBase(session.id, ownId);
+  const alike = db.all(SQL.shortIds, tenant, base, shortIdEnd(base));
+  const taken = new Set(alike.map((row) => String(row["short_id"])));
   db.run(
     SQL.insertSession,
     tenant,
@@ -120,6 +152,8 @@ export function insertSession(
     origin.file ?? null,
     origin.key ?? null,
     ...figureValues(session.figures),
+    ownId,
+    chooseShortId(session.id, ownId, taken),
   );
   db.run(SQL.insertState, tenant, number, session.startedAt, session.startedAt, session.now);
   addParticipants(db, tenant, number, session.participants);
@@ -213,6 +247,13 @@ export function findSessionByOrigin(
   return toSessions(db, name, tenant, db.all(SQL.findByOrigin, tenant, key))[0];
 }
 
+/** The sessions that `ref` names, or whose ids begin with it: see `namedRefs`. */
+export function findSessionRefs(db: SqliteConnection, name: string, ref: string): SessionRef[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return db.all(SQL.findRefs, tenant, ...refRange(ref), MAX_REFS).map(toSessionRef);
+}
+
 export function readSessionSizes(
   db: SqliteConnection,
   name: string,
@@ -221,6 +262,12 @@ export function readSessionSizes(
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];
   return db.all(SQL.sizes, tenant, JSON.stringify(ids)).map(toSessionSize);
+}
+
+export function readUsage(db: SqliteConnection, name: string, ids: readonly string[]): UsageSum[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return db.all(SQL.usage, tenant, JSON.stringify(ids)).map(toUsageSum);
 }
 
 export function toSessions(

@@ -1,5 +1,10 @@
-/** The bytes of ingested files, at a server. */
+/** How far files were read, and their bytes, at a server. */
 
+import {
+  fromWireIngestedFile,
+  toWireIngestedFile,
+  type WireIngestedFile,
+} from "../api/ingested-file.ts";
 import {
   fromBase64,
   fromWireOriginal,
@@ -7,9 +12,33 @@ import {
   type WireOriginal,
 } from "../api/original.ts";
 import type { ListOriginalsInput, OriginalsApi } from "../engine/import/originals.ts";
-import type { Original, OriginalUpdate } from "../store/ingested-file.ts";
+import type { IngestedFile, Original, OriginalUpdate } from "../store/ingested-file.ts";
 import type { Connection } from "./connection.ts";
 import { toBody } from "./request.ts";
+
+export async function findIngestedFiles(
+  connection: Connection,
+  workstation: string,
+  paths: readonly string[],
+): Promise<readonly IngestedFile[]> {
+  const { files } = await connection.call<{ readonly files: readonly WireIngestedFile[] }>({
+    ...{ method: "POST", path: "/v1/ingest/files/find", repeatable: true },
+    body: toBody({ workstation, paths }),
+  });
+  return files.map(fromWireIngestedFile);
+}
+
+export async function putIngestedFiles(
+  connection: Connection,
+  workstation: string,
+  files: readonly IngestedFile[],
+): Promise<void> {
+  await connection.call({
+    // The same rows twice are the same rows.
+    ...{ method: "PUT", path: "/v1/ingest/files", repeatable: true },
+    body: toBody({ workstation, files: files.map(toWireIngestedFile) }),
+  });
+}
 
 export class RemoteOriginals implements OriginalsApi {
   readonly #connection: Connection;

@@ -6,10 +6,10 @@ import type { Migration } from "../../migration.ts";
  * session behind that it deletes, so it may not write.
  */
 export const ORIGINALS: Migration = {
-  version: 12,
+  version: 13,
   name: "originals",
   minReader: 11,
-  minWriter: 12,
+  minWriter: 13,
   sql: `
 CREATE TABLE originals (
   tenant INTEGER NOT NULL,

@@ -1,0 +1,89 @@
+/** Makes the titles of stored sessions again: for those that were made before, or never given. */
+
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { textOf } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
+import { MAX_PAGE } from "../model/limits.ts";
+import type { Session } from "../model/session.ts";
+import { isInjected, withoutInjected } from "../search/document/injected.ts";
+import { FROM_REQUEST, isMadeTitle, TITLE_FROM_KEY } from "../transcript/title/made-title.ts";
+import { isPlaceholderTitle } from "../transcript/title/says-something.ts";
+import { TitleMaker } from "../transcript/title/title-maker.ts";
+
+export interface Retitled {
+  readonly session: Session;
+  readonly title: string;
+}
+
+export interface RetitleInput {
+  /** Tells what would change, and changes nothing. */
+  readonly dryRun?: boolean;
+  readonly onTitle?: (change: Retitled) => void;
+}
+
+export interface RetitleReport {
+  /** Sessions whose title is not somebody's own. */
+  readonly looked: number;
+  readonly changed: number;
+}
+
+/** A subject that is named later than this is not the session's. */
+const MESSAGES = 200;
+const PAGE = 50;
+
+/** Titles that a person, a program or an agent has set stay. */
+export async function retitleSessions(
+  tenant: TenantApi,
+  { dryRun = false, onTitle }: RetitleInput = {},
+): Promise<RetitleReport> {
+  let [looked, changed] = [0, 0];
+  let cursor: string | undefined;
+  do {
+    const page = await tenant.listSessions({
+      limit: MAX_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const session of page.sessions.filter(isReplaceable)) {
+      looked++;
+      const title = (await makeTitle(tenant, session.id)) ?? "";
+      if (title === session.title) continue;
+      changed++;
+      if (!dryRun) {
+        const handle = tenant.session(session.id);
+        await handle.update({ title, metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } });
+      }
+      onTitle?.({ session, title });
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return { looked, changed };
+}
+
+function isReplaceable(session: Session): boolean {
+  if (session.title === "" || isMadeTitle(session)) return true;
+  return session.origin.source !== undefined && isPlaceholderTitle(session.title);
+}
+
+async function makeTitle(tenant: TenantApi, sessionId: string): Promise<string | undefined> {
+  const titles = new TitleMaker();
+  for (let offset = 0; offset < MESSAGES && !titles.isDone; offset += PAGE) {
+    const page = { offset, limit: PAGE, preview: true };
+    const { messages, total } = await tenant.listMessages(sessionId, page);
+    for (const message of messages) {
+      if (titles.isDone) break;
+      await addMessage(tenant, titles, message);
+    }
+    if (offset + PAGE >= total) break;
+  }
+  return titles.made()?.title;
+}
+
+/** A preview has the beginning only: a request is read whole. */
+async function addMessage(tenant: TenantApi, titles: TitleMaker, message: Entry): Promise<void> {
+  if (isInjected(message.metadata)) return;
+  if (message.role === "assistant") titles.addAnswer(textOf(message.blocks));
+  if (message.role !== "user") return;
+  const { blocks } = message.truncated ? await tenant.getEntry(message.id) : message;
+  const request = withoutInjected(textOf(blocks)).trim();
+  if (request !== "") titles.addRequest(request);
+}

@@ -1,0 +1,124 @@
+/** What would help somebody whose search found nothing: each line is a cause and a way out. */
+
+import { survey } from "../archive/ingest.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { SearchInput } from "../engine/search.ts";
+import { type Context, isServer } from "./context.ts";
+import { thisMachine } from "./environment.ts";
+import { counted } from "./print.ts";
+import { commandLine, quote } from "./program.ts";
+
+/** Options that leave sessions or messages out, by their names on the command line. */
+const FILTERS = {
+  agent: "--agent",
+  owner: "--owner",
+  participant: "--participant",
+  project: "--project",
+  repo: "--repo",
+  workstation: "--workstation",
+  gitBranch: "--git-branch",
+  session: "--session",
+  excludeSession: "--exclude",
+  role: "--role",
+  tool: "--tool",
+  since: "--since",
+  until: "--until",
+} as const satisfies Partial<Record<keyof SearchInput, string>>;
+
+const FILTER_WORD =
+  /(?:^|\s)-?(?:agent|project|repo|workstation|git|role|tool|since|until):(?:"[^"]*"|\S+)/gi;
+
+/** Looking for unread files takes at most so long. */
+const SURVEY_MS = 2_000;
+
+export async function explainNothing(
+  context: Context,
+  tenant: TenantApi,
+  query: string,
+  input: SearchInput,
+): Promise<string[]> {
+  const sessions = (await tenant.tenantStatus())?.sessions ?? 0;
+  const unread = await unreadFiles(context, tenant);
+  const ingest = commandLine(context, "ingest");
+  const again = (options: string) => commandLine(context, `search ${quote(query)} ${options}`);
+  if (sessions === 0) {
+    const what =
+      unread === 0 ? "" : ` ${counted(unread, "transcript")} of this machine can be read.`;
+    return [`The store is empty.${what} To fill it: ${ingest}`];
+  }
+  const lines: string[] = [];
+  const isFound = async (text: string, change: SearchInput) =>
+    (await tenant.searchSessions(text, { ...bareSearch(change), limit: 1 })).hits.length > 0;
+  if (input.branches !== "all" && (await isFound(query, { ...input, branches: "all" }))) {
+    lines.push(
+      `Messages that were edited or left behind on another branch have it: ${again("--branches")}`,
+    );
+  }
+  const filters = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter(
+    (name) => input[name] !== undefined,
+  );
+  const words = query.match(FILTER_WORD)?.map((word) => word.trim()) ?? [];
+  const bare = query.replace(FILTER_WORD, " ").trim();
+  if (filters.length + words.length > 0 && bare !== "") {
+    const open = Object.fromEntries(
+      Object.entries(input).filter(([name]) => !Object.hasOwn(FILTERS, name)),
+    );
+    if (await isFound(bare, open)) {
+      const names = [...filters.map((name) => FILTERS[name]), ...words].join(", ");
+      lines.push(`A filter leaves it out: there are hits without ${names}.`);
+    }
+  }
+  lines.push(...(await unknownWords(tenant, bare === "" ? query : bare, input)));
+  if (unread > 0)
+    lines.push(
+      `${counted(unread, "transcript")} of this machine ${unread === 1 ? "is" : "are"} not read yet: ${ingest}`,
+    );
+  return lines;
+}
+
+/** The same search, of which only whether it finds something counts. */
+function bareSearch(input: SearchInput): SearchInput {
+  const { explain: _explain, perSession: _perSession, ...rest } = input;
+  return { ...rest, contextBefore: 0, contextAfter: 0 };
+}
+
+/** Words that no message of the store has. */
+async function unknownWords(
+  tenant: TenantApi,
+  query: string,
+  { deadlineMs }: SearchInput,
+): Promise<string[]> {
+  const { explanation } = await tenant.searchSessions(query, {
+    ...{ explain: true, limit: 1, match: "words", branches: "all" },
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  });
+  // Terms of other fields, such as @path, stand for the same words.
+  const terms = (explanation?.terms ?? []).filter(({ term }) => /^[\p{L}\p{N}]/u.test(term));
+  const unknown = terms.filter(({ documents }) => documents === 0).map(({ term }) => term);
+  if (unknown.length === 0) {
+    return terms.length > 1
+      ? ["Each of these words is there, but no message has them as asked."]
+      : [];
+  }
+  const list = unknown.map((term) => `"${term}"`).join(", ");
+  for (const term of unknown) {
+    const prefix = `${term.slice(0, Math.max(3, term.length - 2))}*`;
+    if (term.length < 4) continue;
+    const { hits } = await tenant.searchSessions(prefix, { limit: 1 });
+    if (hits.length > 0)
+      return [`No message has ${list}. Words that begin alike: search '${prefix}'`];
+  }
+  return [`No message has ${list}.`];
+}
+
+/** Transcripts where agents keep theirs that are new or have grown; 0 for a server's store. */
+async function unreadFiles(context: Context, tenant: TenantApi): Promise<number> {
+  if (isServer(context.address)) return 0;
+  try {
+    const signal = AbortSignal.timeout(SURVEY_MS);
+    return (await survey(tenant, { environment: thisMachine(), signal })).files;
+  } catch {
+    // A hint is no reason to fail.
+    return 0;
+  }
+}

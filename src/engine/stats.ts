@@ -1,0 +1,165 @@
+/** Sessions added up: by agent, by project, by model and by day, with tokens by kind and their cost. */
+
+import type { Usage } from "../model/entry.ts";
+import type { JsonObject } from "../model/json.ts";
+import { MAX_PAGE } from "../model/limits.ts";
+import { costOf, type PriceTable, priceOf } from "../model/prices.ts";
+import type { Session } from "../model/session.ts";
+import { combineUsage } from "../model/usage.ts";
+import { checkInput } from "./check.ts";
+import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
+import type { Scope } from "./scope.ts";
+
+export interface Sum {
+  /** Sub-agents are not counted: what they did is their parent's. */
+  sessions: number;
+  subagents: number;
+  messages: number;
+  tokens: Usage;
+  /** In whole microdollars, by list prices; what models without a known price took is not in it. */
+  costMicroUsd: number;
+}
+
+export interface Stats {
+  readonly total: Sum;
+  readonly agents: ReadonlyMap<string, Sum>;
+  /** By the project's path; what has none stands under the empty path. */
+  readonly projects: ReadonlyMap<string, Sum>;
+  /** By the name that the agent wrote down. `messages` are those with usage. */
+  readonly models: ReadonlyMap<string, Sum>;
+  /** By the local day, `2026-05-04`: sessions by their last interaction, tokens by their message. */
+  readonly days: ReadonlyMap<string, Sum>;
+  readonly prices: {
+    readonly asOf: string;
+    /** Models that used tokens and have no price. */
+    readonly unknown: readonly string[];
+  };
+}
+
+export interface StatsInput
+  extends Pick<
+    ListSessionsInput,
+    "agent" | "project" | "projectId" | "repo" | "workstation" | "since" | "until"
+  > {
+  /** Those of the store's host if left out. */
+  readonly prices?: PriceTable;
+}
+
+/** Reads what is known of sessions and the sums of their usage, a page at a time, and no content. */
+export async function addUp(scope: Scope, input: StatsInput = {}): Promise<Stats> {
+  const { prices = scope.prices(), ...filter } = checkInput(input, "input");
+  const tally = new Tally(prices);
+  let cursor: string | undefined;
+  do {
+    const page = await listSessions(scope, {
+      ...filter,
+      limit: MAX_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const byId = new Map(page.sessions.map((session) => [session.id, session]));
+    for (const session of page.sessions) tally.addSession(session);
+    for (const row of await scope.store.readUsage(scope.tenant, [...byId.keys()])) {
+      const session = byId.get(row.sessionId);
+      if (session !== undefined) tally.addUsage(session, row);
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tally.stats();
+}
+
+class Tally {
+  readonly #prices: PriceTable;
+  readonly #total = emptySum();
+  readonly #agents = new Map<string, Sum>();
+  readonly #projects = new Map<string, Sum>();
+  readonly #models = new Map<string, Sum>();
+  readonly #days = new Map<string, Sum>();
+  readonly #modelSessions = new Set<string>();
+  readonly #unknown = new Set<string>();
+
+  constructor(prices: PriceTable) {
+    this.#prices = prices;
+  }
+
+  addSession(session: Session): void {
+    const day = under(this.#days, dayOf(session.lastInteractionAt));
+    for (const sum of [...this.#sumsOf(session), day]) {
+      if (isSubagent(session)) sum.subagents++;
+      else sum.sessions++;
+      sum.messages += session.messageCount;
+    }
+  }
+
+  addUsage(
+    session: Session,
+    {
+      model,
+      at,
+      messages,
+      usage,
+    }: { model: string | null; at: number; messages: number; usage: Usage },
+  ): void {
+    const name = model ?? "";
+    const price = priceOf(name, this.#prices);
+    if (price === undefined && Object.values(usage).some((count) => count > 0)) {
+      this.#unknown.add(name);
+    }
+    const cost = price === undefined ? 0 : costOf(usage, price);
+    const ofModel = under(this.#models, name);
+    ofModel.messages += messages;
+    const key = `${name}\n${session.id}`;
+    if (!this.#modelSessions.has(key)) {
+      this.#modelSessions.add(key);
+      if (isSubagent(session)) ofModel.subagents++;
+      else ofModel.sessions++;
+    }
+    for (const sum of [...this.#sumsOf(session), ofModel, under(this.#days, dayOf(at))]) {
+      sum.tokens = combineUsage(sum.tokens, usage, (a, b) => a + b);
+      sum.costMicroUsd += cost;
+    }
+  }
+
+  stats(): Stats {
+    return {
+      ...{ total: this.#total, agents: this.#agents, projects: this.#projects },
+      ...{ models: this.#models, days: this.#days },
+      prices: { asOf: this.#prices.asOf, unknown: [...this.#unknown].sort() },
+    };
+  }
+
+  #sumsOf({ agent, origin }: Session): Sum[] {
+    const project = under(this.#projects, origin.projectPath ?? "");
+    return [this.#total, under(this.#agents, agent), project];
+  }
+}
+
+/** Whether another session has started it for a part of its own work. */
+function isSubagent({ origin, metadata }: Session): boolean {
+  const parent = metadata["parent"];
+  const key =
+    typeof parent === "object" && parent !== null ? (parent as JsonObject)["key"] : undefined;
+  if (typeof key !== "string") return false;
+  return (
+    origin.key?.startsWith(`${key}/`) === true || origin.source?.startsWith("opencode") === true
+  );
+}
+
+function emptySum(): Sum {
+  const tokens = { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  return { sessions: 0, subagents: 0, messages: 0, tokens, costMicroUsd: 0 };
+}
+
+function under(sums: Map<string, Sum>, key: string): Sum {
+  let sum = sums.get(key);
+  if (sum === undefined) {
+    sum = emptySum();
+    sums.set(key, sum);
+  }
+  return sum;
+}
+
+function dayOf(ms: number): string {
+  const time = new Date(ms);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join("-");
+}

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { chooseShortId, ownIdOf, shortIdBase, shortIdEnd } from "./short-id.ts";
+
+const UUID = "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c";
+const choose = (ownId: string | null, ...taken: string[]) =>
+  chooseShortId("01JZ8Q4V7N0000000000000000", ownId, new Set(taken));
+
+describe("a short id", () => {
+  test("is how the agent's own id begins, lengthened until it is free", () => {
+    expect(choose(UUID)).toBe("0f3c9a12");
+    expect(choose(UUID, "0f3c9a12")).toBe("0f3c9a12-7");
+    expect(choose(UUID, "0f3c9a12", "0f3c9a12-7")).toBe("0f3c9a12-77");
+    expect(choose("abcd")).toBe("abcd");
+  });
+
+  test("goes on when another session has all of the agent's id", () => {
+    const taken = Array.from({ length: UUID.length }, (_, i) => UUID.slice(0, i + 1));
+    expect(choose(UUID, ...taken)).toMatch(/^0f3c9a12-[0-9a-z]{4}$/);
+    expect(choose("abcd", "abcd")).toMatch(/^abcd-[0-9a-z]{4}$/);
+  });
+
+  test.each([[null], ["1"], ["a b c d e f"], ["/srv/shop/a.jsonl"]])(
+    "else 8 letters: %s",
+    (own) => {
+      const short = choose(own);
+      expect(short).toMatch(/^[0-9a-hjkmnp-tv-z]{8}$/);
+      expect(choose(own, short)).toMatch(new RegExp(`^${short}[0-9a-z]$`));
+    },
+  );
+
+  test("and all candidates lie between its base and the end of that", () => {
+    for (const own of [UUID, "abcd", null]) {
+      const base = shortIdBase("01JZ8Q4V7N0000000000000000", own);
+      const first = choose(own);
+      for (const short of [first, choose(own, first)]) {
+        expect(short >= base && short < shortIdEnd(base)).toBe(true);
+      }
+    }
+  });
+});
+
+test.each([
+  [{ key: `w:p:${UUID}`, workstation: "w", projectId: "p", source: "codex" }, UUID],
+  [{ key: `codex:${UUID}`, source: "codex" }, UUID],
+  [{ key: "w:p:file-0011", workstation: "w", projectId: "p" }, null],
+  [{ key: "something else" }, null],
+  [{}, null],
+])("the agent's own id in %o is %s", (origin, own) => {
+  expect(ownIdOf(origin)).toBe(own);
+});

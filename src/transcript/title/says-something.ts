@@ -1,0 +1,52 @@
+/**
+ * Whether a line tells one conversation from another: how many words of it carry content.
+ *
+ * Greetings, acknowledgements and orders that any conversation may hold ("continue", "commit and
+ * push") carry none.
+ */
+
+/** 3: a title. 2: a poor one. 1: better than none. 0: says nothing. */
+export type TitleGrade = 0 | 1 | 2 | 3;
+
+export function gradeTitle(line: string): TitleGrade {
+  if (isPlaceholderTitle(line)) return 0;
+  return Math.min(3, countContentWords(line)) as TitleGrade;
+}
+
+/** A title that agents give to a session before they know what it is about. */
+export function isPlaceholderTitle(title: string): boolean {
+  return PLACEHOLDER.test(title.trim());
+}
+
+const PLACEHOLDER =
+  /^(?:(?:new|untitled|unnamed|empty|default)(?: (?:session|chat|conversation|thread|agent|task|composer))?|(?:session|chat|conversation|thread|task) ?#?\d*|no title|warmup|child session|subagent)(?:[\s:(–—-]+[\d\s:.,/()@TZ+-]*)?$/iu;
+
+function countContentWords(line: string): number {
+  let count = 0;
+  for (const [word] of line.matchAll(WORD)) {
+    if (UNSPACED.test(word)) count += Math.ceil(word.length / 2);
+    else if (word.length > 1 && !FILLERS.has(word.toLowerCase().replaceAll("’", "'"))) count++;
+  }
+  return count;
+}
+
+const WORD = /\p{L}[\p{L}\p{M}\p{N}_'’]*(?:[.-][\p{L}\p{N}_]+)*/gu;
+
+/** Scripts that do not part words by spaces: two letters count as a word. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+const FILLERS: ReadonlySet<string> = new Set(
+  `a an the this that these those it its it's i i'm i'd i'll i've me my mine we we're we'd our us you
+  you're your he she they them their there here is are am be been being was were do does did done don't
+  doing have has had can can't could will would should may might must shall let let's lets to of in on
+  at by for from with without into onto about as and or but so if then than too also just only very
+  more most some any all both each every one two first second next last again now today still yet not
+  no nope yes yeah yep yup sure ok okay k fine good great nice cool perfect thanks thank thx please pls
+  plz hi hello hey hallo hola yo morning evening afternoon bye sorry go going ahead continue proceed
+  keep on resume start begin run commit push stop wait retry try exit quit help make it's what what's
+  how why who when where which get give got want need like look see check think know tell show say said
+  thing things stuff something anything everything way lot bit up out off over down back right well
+  really actually maybe ja nein bitte danke weiter mach oui non merci si gracias por favor da`.split(
+    /\s+/,
+  ),
+);

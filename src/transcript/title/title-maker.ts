@@ -1,0 +1,64 @@
+/** Picks the title of a conversation whose source has none, from what was asked in it, in order. */
+
+import { type MadeTitle, titleOfRequest } from "./request-title.ts";
+import { gradeTitle, type TitleGrade } from "./says-something.ts";
+import { MAX_TITLE_LENGTH, toOneLine } from "./shorten.ts";
+
+/** Later requests are about details. */
+const REQUESTS = 12;
+const ANSWERS = 6;
+
+export class TitleMaker {
+  #requests = 0;
+  #answers = 0;
+  #best: MadeTitle | undefined;
+  #answer: MadeTitle | undefined;
+
+  /** Nothing that follows can make a better title. */
+  get isDone(): boolean {
+    return this.#best?.grade === 3 || this.#requests >= REQUESTS;
+  }
+
+  /** What a person, or the agent that started this one, asked; without what a client put in. */
+  addRequest(text: string): void {
+    if (this.isDone) return;
+    this.#requests++;
+    const made = titleOfRequest(text);
+    if (made !== undefined && made.grade > (this.#best?.grade ?? 0)) this.#best = made;
+  }
+
+  /** An answer names the subject of a conversation in which no request does. */
+  addAnswer(text: string): void {
+    if (this.isDone || this.#answer?.grade === 3 || this.#answers >= ANSWERS) return;
+    this.#answers++;
+    const heading = /^#{1,3}\s+.+$/m.exec(text)?.[0];
+    const made = titleOfRequest(heading ?? text);
+    if (made === undefined || OFFER.test(made.title)) return;
+    if (made.grade > (this.#answer?.grade ?? 0)) this.#answer = made;
+  }
+
+  made(): MadeTitle | undefined {
+    const [request, answer] = [this.#best, this.#answer];
+    if (request === undefined) return answer;
+    return request.grade < 2 && answer?.grade === 3 ? answer : request;
+  }
+}
+
+/** Answers to a greeting, which are the same in each conversation. */
+const OFFER =
+  /\b(?:how (?:can|may) I|what (?:can|would|should|do) (?:I|you)|I'?m (?:ready|here|claude)|ready to help|happy to help|nice to meet|let me know|I'?ll help|help you|no response requested|invalid api key|please run)\b/iu;
+
+/**
+ * The title that a source gave, if it tells the session from others. A long one is the request that
+ * the source has copied: a title is made of it.
+ */
+export function titleFromSource(
+  title: string | null,
+): { readonly title: string; readonly grade: TitleGrade; readonly isMade: boolean } | undefined {
+  const line = toOneLine(title ?? "");
+  if (line === "" || gradeTitle(line) === 0) return undefined;
+  const isWhole = line.length <= MAX_TITLE_LENGTH && titleOfRequest(line)?.title === line;
+  if (isWhole) return { title: line, grade: gradeTitle(line), isMade: false };
+  const made = titleOfRequest(title ?? "");
+  return made === undefined ? undefined : { ...made, isMade: true };
+}

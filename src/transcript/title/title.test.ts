@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import { titleOfRequest } from "./request-title.ts";
+import { shortenTitle } from "./shorten.ts";
+import { TitleMaker, titleFromSource } from "./title-maker.ts";
+import { titlePatch } from "./title-patch.ts";
+
+function titleOf(...requests: readonly string[]): string | undefined {
+  const titles = new TitleMaker();
+  for (const request of requests) titles.addRequest(request);
+  return titles.made()?.title;
+}
+
+describe("the first request that says something", () => {
+  test.each([
+    [
+      "a bare command is passed over",
+      ["/clear", "Sort the invoices by date"],
+      "Sort the invoices by date",
+    ],
+    [
+      "a greeting is passed over",
+      ["hi", "Hello!", "Sort the invoices by date"],
+      "Sort the invoices by date",
+    ],
+    [
+      "so is what answers",
+      ["ok, go ahead", "yes please", "Sort the invoices"],
+      "Sort the invoices",
+    ],
+    ["arguments of a command", ["/plan sort the invoices by date"], "sort the invoices by date"],
+    [
+      "arguments that need their command",
+      ["/review 167", "Now the rest of the files"],
+      "review 167",
+    ],
+    [
+      "a path is no command",
+      ["/etc/hosts has a wrong entry for mail"],
+      "/etc/hosts has a wrong entry for mail",
+    ],
+    [
+      "the heading of a plan",
+      ["Implement the following plan:\n\n# Sort invoices by date\n\n## Context"],
+      "Sort invoices by date",
+    ],
+    [
+      "a plan's own word for itself",
+      ["Implement the following plan:\n\n# Plan: Sort invoices by date"],
+      "Sort invoices by date",
+    ],
+    [
+      "a plan on the same line",
+      ["Implement this plan: sort the invoices by date"],
+      "sort the invoices by date",
+    ],
+    [
+      "a plan without a heading",
+      ["Please implement the attached plan.\n\n## Context\n\nInvoices are shown out of order."],
+      "Invoices are shown out of order.",
+    ],
+    [
+      "markers of a template",
+      ["[[ ## user_query ## ]]\nSort the invoices by date\n[[ ## completed ## ]]"],
+      "Sort the invoices by date",
+    ],
+    [
+      "tags of a template",
+      ["<task>\nSort the invoices by date\n</task>"],
+      "Sort the invoices by date",
+    ],
+    [
+      "a role",
+      ["You are an expert accountant. Sort the invoices by date."],
+      "Sort the invoices by date.",
+    ],
+    [
+      "a role on a line of its own",
+      ["You are an expert accountant.\n\nSort the invoices by date."],
+      "Sort the invoices by date.",
+    ],
+    [
+      "a pasted shell",
+      ["ana@box shop % make test\nFAIL\n", "Why does the tax test fail?"],
+      "Why does the tax test fail?",
+    ],
+    [
+      "a shell before the question",
+      ["$ npm run build\nWhy does bundling the page fail?"],
+      "Why does bundling the page fail?",
+    ],
+    [
+      "a prompt that was copied along",
+      ["❯ This branch adds a tax table, review it"],
+      "This branch adds a tax table, review it",
+    ],
+    [
+      "fenced code",
+      ["```js\nconst total = 1;\n```\nWhy is the total wrong?"],
+      "Why is the total wrong?",
+    ],
+    [
+      "a line that announces the next",
+      ["when running:\nmake invoices it prints nothing"],
+      "when running: make invoices it prints nothing",
+    ],
+    ["an image", ["[Image #1] the invoice footer overlaps"], "the invoice footer overlaps"],
+    ["scripts without spaces", ["请求列表排序错误"], "请求列表排序错误"],
+    ["a poor one if there is no other", ["hi", "fix tests"], "fix tests"],
+    [
+      "the better of two",
+      ["fix tests", "the invoice tests fail on Windows"],
+      "the invoice tests fail on Windows",
+    ],
+  ])("%s", (_what, requests, title) => {
+    expect(titleOf(...requests)).toBe(title);
+  });
+
+  test("is none where nobody asked anything", () => {
+    expect(titleOf("hi", "/clear", "Warmup", "1", "continue", "…")).toBeUndefined();
+  });
+
+  test("a session in which only commands were typed is named by the answer", () => {
+    const titles = new TitleMaker();
+    titles.addRequest("/review");
+    titles.addAnswer("How can I help you with the review today?");
+    titles.addAnswer("Here it is.\n\n## Code review: sorting of invoices\n\nLooks good.");
+    expect(titles.made()?.title).toBe("Code review: sorting of invoices");
+  });
+});
+
+describe("a title is one line of at most 80 characters", () => {
+  test("cut between words", () => {
+    const title = shortenTitle("invoice ".repeat(1_000));
+    expect(title).toBe(`${Array(9).fill("invoice").join(" ")}…`);
+  });
+
+  test("or after a sentence", () => {
+    const sentence = "Sort the invoices by the date of their last payment.";
+    expect(shortenTitle(`${sentence} Then print them all, and send the first page.`)).toBe(
+      sentence,
+    );
+  });
+
+  test("inside of a word that has no end, and never inside of a character", () => {
+    expect(shortenTitle("x".repeat(1_000))).toBe(`${"x".repeat(79)}…`);
+    for (let i = 70; i < 90; i++) {
+      const title = shortenTitle(`${"x".repeat(i)}${"😀".repeat(20)}`);
+      expect(title.isWellFormed() && title.length <= 80).toBe(true);
+    }
+  });
+
+  test("of a request of any size, in short time", () => {
+    for (const part of ["a ", "<", "[[", "$ ", "- ", "you are ", "plan: ", "\n", "```\n", "/a/"]) {
+      expect((titleOfRequest(part.repeat(1_000_000))?.title ?? "").length).toBeLessThanOrEqual(80);
+    }
+  });
+});
+
+describe("the title that a source gives", () => {
+  test.each([
+    ["says something", "Invoices out of order", { title: "Invoices out of order", isMade: false }],
+    ["is a placeholder", "New session - 2026-05-04T10:00:00.000Z", undefined],
+    ["is a placeholder", "New Chat", undefined],
+    ["is a bare command", "/clear", undefined],
+    [
+      "is the request",
+      "Implement the following plan:\n\n# Sort invoices by date",
+      { title: "Sort invoices by date", isMade: true },
+    ],
+  ])("%s", (_what, title, expected) => {
+    const found = titleFromSource(title);
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatchObject(expected);
+  });
+});
+
+describe("what a reading changes of a title", () => {
+  const made = { title: "Sort the invoices by date", grade: 3 } as const;
+
+  test("what somebody has set stays, whatever the source says", () => {
+    const own = { title: "Mine", metadata: {} };
+    expect(titlePatch(own, null, made)).toEqual({});
+    expect(titlePatch(own, "The agent's own title", made)).toEqual({ title: "Mine" });
+  });
+
+  test("what the source gave gives way to its next one", () => {
+    const given = { title: "Invoices out of order", metadata: { titleFrom: "source" } };
+    expect(titlePatch(given, "Invoices sorted by date", made)).toEqual({
+      title: "Invoices sorted by date",
+      metadata: { titleFrom: "source" },
+    });
+  });
+
+  test("a made title gives way to one that says more, and to no other", () => {
+    const metadata = { titleFrom: "request" };
+    expect(titlePatch({ title: "fix tests", metadata }, null, made).title).toBe(made.title);
+    expect(titlePatch({ title: "Print the second invoice page", metadata }, null, made)).toEqual(
+      {},
+    );
+  });
+
+  test("a placeholder of the source is replaced", () => {
+    expect(titlePatch({ title: "New chat", metadata: {} }, "New chat", made).title).toBe(
+      made.title,
+    );
+    expect(titlePatch({ title: "New chat", metadata: {} }, "New chat", undefined).title).toBe("");
+  });
+});
