@@ -116,7 +116,7 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
       ...["ingest", "ingest/files", "ingest/identity", "ingest/sources.ts"],
       "ingest/read-transcript.ts",
     ],
-    packages: ["node:fs", "node:fs/promises", "node:path"],
+    packages: ["node:fs", "node:fs/promises", "node:os", "node:path"],
   },
 
   // Policy that a host may switch on: when to compact, what to write down first, what is not
