@@ -10,6 +10,7 @@ import { REPOSITORY } from "./0008-repository.ts";
 import { FEED_IN_ENTRIES } from "./0009-feed-in-entries.ts";
 import { USAGE_IN_ENTRIES } from "./0010-usage-in-entries.ts";
 import { PACKS } from "./0011-packs.ts";
+import { OLDER_SQLITE } from "./0012-older-sqlite.ts";
 
 /** In the order in which they run. Append only. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   FEED_IN_ENTRIES,
   USAGE_IN_ENTRIES,
   PACKS,
+  OLDER_SQLITE,
 ];
