@@ -142,6 +142,8 @@ export interface ImportedSession {
   readonly createdBy?: string;
   /** The repository that the format names, as `normalizeRemote` gives it. */
   readonly repo?: string;
+  /** The key that leads to the session in a gateway now, and what the gateway says of it. */
+  readonly route?: { readonly key: string; readonly fields: JsonObject };
   /** The session's id in its own world; null if the format gives it none. */
   readonly id: string | null;
   readonly title: string | null;
