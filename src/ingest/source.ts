@@ -18,6 +18,8 @@ export interface TranscriptSource {
   readonly name: string;
   /** Where the agent keeps its files on a machine. Nothing is looked at: the places need not exist. */
   places?(environment: Environment): readonly Place[];
+  /** Where the agent keeps notes of its own, a Markdown file each, in a folder for each project. */
+  notes?(environment: Environment): readonly NotePlace[];
   /** Whether a file that begins with `head` is of this format. `head` may end anywhere. */
   recognise(head: Uint8Array, path: string): boolean;
   /**
@@ -55,6 +57,11 @@ export interface Place {
   readonly skips?: (path: string) => boolean;
   /** Where parts of transcripts lie in files of their own, for whoever follows the place. */
   readonly parts?: PlaceParts;
+}
+
+export interface NotePlace extends Place {
+  /** The folder, from the root, with the project's transcripts: they tell what project it is. */
+  readonly projectOf: (path: string) => string;
 }
 
 /** Paths are from the place's root. */
