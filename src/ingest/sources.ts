@@ -14,6 +14,7 @@ import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { GOOSE, GOOSE_FILES } from "./goose/goose.ts";
 import { HERMES } from "./hermes/hermes.ts";
+import { KIMI } from "./kimi/kimi.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
@@ -48,6 +49,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   GOOSE_FILES,
   HERMES,
   CRUSH,
+  KIMI,
 ];
 
 /** The format of a file that begins with `head`; `first` is asked before the others. */

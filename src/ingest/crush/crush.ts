@@ -32,7 +32,9 @@ export const CRUSH: TranscriptSource = {
     const text = databaseText(head);
     if (text === undefined) return false;
     if (fileName(path) === "crush.db") return true;
-    return /goose_db_version/.test(text) && /parts (TEXT|BLOB)/.test(text) && /finished_at/.test(text);
+    return (
+      /goose_db_version/.test(text) && /parts (TEXT|BLOB)/.test(text) && /finished_at/.test(text)
+    );
   },
 
   read(input) {
