@@ -50,6 +50,19 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
     folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
     packages: [],
   },
+  "ingest/goose": {
+    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
+    packages: [],
+  },
+  "ingest/hermes": {
+    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
+    packages: [],
+  },
+  "ingest/crush": {
+    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
+    packages: [],
+  },
+  "ingest/kimi": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/chatgpt": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/claude-ai": { folders: ["model", "transcript", "ingest"], packages: [] },
   // What the readers know nothing of: this machine, its files, its checkouts.
@@ -72,7 +85,8 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   "ingest/sources.ts": {
     folders: [
       ...["model", "ingest", "ingest/claude-code", "ingest/codex"],
-      ...["ingest/claw-code", "ingest/pi"],
+      ...["ingest/claw-code", "ingest/pi", "ingest/goose", "ingest/hermes", "ingest/crush"],
+      "ingest/kimi",
       ...["ingest/copilot-cli", "ingest/gemini-cli", "ingest/opencode", "ingest/cursor"],
       ...["ingest/cline", "ingest/aider", "ingest/chatgpt", "ingest/claude-ai"],
       ...["ingest/openclaw", "ingest/crabtalk", "ingest/qwen-code"],

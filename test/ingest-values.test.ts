@@ -14,7 +14,7 @@ const FIXTURES = [
   ...["gemini-cli/session.jsonl", "cursor/transcript.jsonl", "chatgpt/conversations.json"],
   ...["cline/api_conversation_history.json", "claude-ai/conversations.json"],
   ...["openclaw/a1-topic-7.jsonl", "crabtalk/session.jsonl", "qwen-code/chat.jsonl"],
-  "opencode-export/export.json",
+  ...["opencode-export/export.json", "kimi/context.jsonl"],
 ];
 
 /** Each is what one of JavaScript's conversions cannot take, or takes for something else. */

@@ -14,7 +14,7 @@ import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
 import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.ts";
 
 /** What is known of the session before its entries are read. */
-export type SessionHead = Omit<ImportedSession, "entries" | "leaf" | "problems">;
+export type SessionHead = Omit<ImportedSession, "entries" | "leaf" | "problems" | "route">;
 
 export interface WireSessionHead {
   readonly source: string;

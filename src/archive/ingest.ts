@@ -9,6 +9,7 @@ import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
 import { type Candidate, findInPlaces, findNamed, type Missing } from "./find-files.ts";
 import { ingestFiles, planGroup, type RunHandlers } from "./ingest-files.ts";
+import { ingestNotes, type NoteTotals } from "./ingest-notes.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
 import type { Totals } from "./outcome.ts";
 
@@ -20,6 +21,8 @@ export interface IngestInput extends IngestOptions, RunHandlers {
 export interface IngestReport {
   readonly workstation: string;
   readonly totals: Totals;
+  /** What agents keep in notes of their own. Those are looked at if no paths are given. */
+  readonly notes: NoteTotals;
   readonly skipped: WalkCounts;
   /** Named paths that cannot be looked at. */
   readonly missing: readonly Missing[];
@@ -31,7 +34,10 @@ export async function ingest(tenant: TenantApi, input: IngestInput): Promise<Ing
   const missing: Missing[] = [];
   const groups = findCandidates(setting, input.paths, skipped, (each) => missing.push(each));
   const totals = await ingestFiles(setting, groups, input);
-  return { workstation: setting.workstation, totals, skipped, missing };
+  const isAborted = input.signal?.aborted ?? false;
+  const hasNotes = input.paths === undefined && !isAborted;
+  const notes = hasNotes ? await ingestNotes(setting) : { written: 0, removed: 0 };
+  return { workstation: setting.workstation, totals, notes, skipped, missing };
 }
 
 /** How much there is to read, for who shows how long it takes. */

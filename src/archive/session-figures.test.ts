@@ -1,5 +1,9 @@
+import { appendFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { CLAUDE_CODE } from "../ingest/claude-code/claude-code.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
+import { open } from "../open.ts";
+import { createMachine } from "./archive.cases.ts";
 import { SessionFigures } from "./session-figures.ts";
 
 async function titleOf(...requests: readonly string[]): Promise<string | undefined> {
@@ -47,5 +51,32 @@ describe("a session without a title has that of its first request", () => {
       "Fix the parser",
     );
     expect(await titleOf("<system-reminder>Be kind.</system-reminder>")).toBeUndefined();
+  });
+});
+
+describe("sessions that a program began", () => {
+  const TIME = { timestamp: "2026-05-04T10:00:00.000Z", cwd: "/srv/shop" };
+  const asked = (uuid: string, parentUuid: string | null, content: string) =>
+    `${JSON.stringify({ ...TIME, type: "user", uuid, parentUuid, sessionId: "s", message: { role: "user", content } })}\n`;
+
+  test.each([
+    ["Warmup", true],
+    ["Context: This summary will be shown in a list to help users and Claude choose which", true],
+    ["Warmup the cache before the test", false],
+  ])("%s", async (text, isMade) => {
+    await using engine = await open(":memory:");
+    const machine = createMachine();
+    const sources = { sources: [CLAUDE_CODE] };
+    const file = machine.put(".claude/projects/p/s.jsonl", asked("a", null, text));
+    await machine.run(engine, sources);
+    const marks = async () =>
+      (await engine.listSessions()).sessions.map(({ metadata }) => metadata["machineMade"]);
+    expect(await marks()).toEqual([isMade ? true : undefined]);
+    // Somebody has gone on with it.
+    appendFileSync(file, asked("b", "a", "And now fix the cron job"));
+    await machine.run(engine, sources);
+    expect(await marks()).toEqual([undefined]);
+    await machine.run(engine, { ...sources, force: true });
+    expect(await marks()).toEqual([undefined]);
   });
 });

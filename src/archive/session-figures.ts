@@ -5,8 +5,10 @@
 
 import type { Described, Description } from "../engine/import/import-session.ts";
 import { type Batched, mapBatches } from "../ingest/batches.ts";
+import { isMachineRequest, MACHINE_MADE_KEY } from "../ingest/machine-made.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import { type Block, textOf } from "../model/block.ts";
+import type { JsonObject } from "../model/json.ts";
 import type { IngestFigures } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import { TitleMaker } from "../transcript/title/title-maker.ts";
@@ -54,6 +56,9 @@ export class SessionFigures {
   #first: number | null = null;
   #last: number | null = null;
   readonly #titles = new TitleMaker();
+  /** Whether there were requests of a program, and of a person. */
+  #hasMachine = false;
+  #hasPerson = false;
 
   /** Passes the entries on, and counts them. */
   watch(entries: AsyncIterable<ImportedEntry>): Batched<ImportedEntry> {
@@ -84,15 +89,28 @@ export class SessionFigures {
     title: string | null,
     file: { readonly mtime: number; readonly isAdded: boolean },
   ): Description {
+    const titled = titlePatch(session, title, this.#titles.made());
+    const metadata = { ...titled.metadata, ...this.#markPatch(session, file.isAdded) };
     return {
       figures: this.#figures(session.figures, file),
-      ...titlePatch(session, title, this.#titles.made()),
+      ...titled,
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     };
   }
 
   /** What was counted so far, of a file that was read whole. */
   counted(): IngestFigures {
     return { ...this.#figures(undefined, { mtime: 0, isAdded: false }), fileMtime: null };
+  }
+
+  /** Machine-made is a session in which nobody but a program has asked anything. */
+  #markPatch({ metadata, figures }: Described, isAdded: boolean): JsonObject {
+    const isMarked = metadata[MACHINE_MADE_KEY] === true;
+    if (isMarked && this.#hasPerson) return { [MACHINE_MADE_KEY]: null };
+    // What was asked before must have been seen now.
+    const isWhole = (figures?.exchangeCount ?? 0) <= (isAdded ? 0 : this.#all.exchanges);
+    const isMade = this.#hasMachine && !this.#hasPerson && isWhole && !isMarked;
+    return isMade ? { [MACHINE_MADE_KEY]: true } : {};
   }
 
   #figures(
@@ -124,11 +142,16 @@ export class SessionFigures {
     this.#first = pick(Math.min, this.#first, createdAt);
     this.#last = pick(Math.max, this.#last, createdAt);
     this.#all.add(entry);
-    if (isInjected(entry.metadata) || this.#titles.isDone) return;
-    if (entry.role === "assistant") this.#titles.addAnswer(textOf(entry.blocks));
+    if (isInjected(entry.metadata)) return;
+    if (entry.role === "assistant" && !this.#titles.isDone) {
+      this.#titles.addAnswer(textOf(entry.blocks));
+    }
     if (entry.role !== "user") return;
     const request = requestOf(entry.blocks);
-    if (request !== undefined) this.#titles.addRequest(request);
+    if (request === undefined) return;
+    if (isMachineRequest(request)) this.#hasMachine = true;
+    else this.#hasPerson = true;
+    this.#titles.addRequest(request);
   }
 }
 

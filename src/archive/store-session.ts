@@ -14,6 +14,7 @@ import type { ImportedSession } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
+import { leadRoute } from "./lead-route.ts";
 import { SessionFigures } from "./session-figures.ts";
 
 export interface SessionFile {
@@ -68,6 +69,9 @@ export async function storeSession(
       onKnown: (entry) => figures.noteKnown(entry),
       ...(file.path === "" || file.whenLate === undefined ? {} : { whenLate: file.whenLate }),
     });
+    if (result.sessionId !== null && !dryRun) {
+      await leadRoute(tenant, imported, result.sessionId);
+    }
     const isLate = result.late !== undefined && file.readAgain !== undefined;
     return isLate ? file.readAgain(result) : result;
   };

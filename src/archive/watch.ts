@@ -15,6 +15,7 @@ import type { Place, TranscriptSource } from "../ingest/source.ts";
 import type { Candidate } from "./find-files.ts";
 import { findCandidates } from "./ingest.ts";
 import { ingestFiles, type RunHandlers } from "./ingest-files.ts";
+import { ingestNotes, isNotePath } from "./ingest-notes.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
 import { FolderWatcher } from "./watch-folders.ts";
 
@@ -65,6 +66,7 @@ export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise
       const all = findCandidates(setting, undefined, noCounts(), () => undefined);
       let looked = performance.now() - started;
       await ingestFiles(setting, all, { ...input, onLooked: (ms) => (looked += ms) });
+      if (!signal.aborted) await ingestNotes(setting);
       if (isFirst) input.onReady?.(watcher.folders);
       isFirst = false;
       const until = Date.now() + waitAfter(looked, reconcileMs);
@@ -94,8 +96,10 @@ async function follow(
     if (input.signal.aborted || changed.overflowed || absent.some(existsSync)) return;
     if (changed.isEmpty) continue;
     await pause(SETTLE_MS);
-    const group = await toCandidates(changed.take(), places);
+    const paths = changed.take();
+    const group = await toCandidates(paths, places);
     if (group.length > 0) await ingestFiles(setting, once(group), input);
+    if (paths.some((path) => isNotePath(setting, path))) await ingestNotes(setting);
   }
 }
 

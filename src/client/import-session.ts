@@ -111,7 +111,7 @@ class ImportLines {
   }
 
   async *#lines(): AsyncGenerator<WireImportLine, void> {
-    const { entries, leaf, problems: _, ...head } = this.#imported;
+    const { entries, leaf, problems: _, route: __, ...head } = this.#imported;
     yield { session: toWireSessionHead(head), options: toWireImportOptions(this.#options) };
     let read = 0;
     try {

@@ -23,6 +23,8 @@ export interface TranscriptSource {
   readonly version?: number;
   /** Where the agent keeps its files on a machine. Nothing is looked at: the places need not exist. */
   places?(environment: Environment): readonly Place[];
+  /** Where the agent keeps notes of its own, a Markdown file each, in a folder for each project. */
+  notes?(environment: Environment): readonly NotePlace[];
   /** Whether a file that begins with `head` is of this format. `head` may end anywhere. */
   recognise(head: Uint8Array, path: string): boolean;
   /**
@@ -60,6 +62,11 @@ export interface Place {
   readonly skips?: (path: string) => boolean;
   /** Where parts of transcripts lie in files of their own, for whoever follows the place. */
   readonly parts?: PlaceParts;
+}
+
+export interface NotePlace extends Place {
+  /** The folder, from the root, with the project's transcripts: they tell what project it is. */
+  readonly projectOf: (path: string) => string;
 }
 
 /** Paths are from the place's root. */
@@ -147,6 +154,8 @@ export interface ImportedSession {
   readonly createdBy?: string;
   /** The repository that the format names, as `normalizeRemote` gives it. */
   readonly repo?: string;
+  /** The key that leads to the session in a gateway now, and what the gateway says of it. */
+  readonly route?: { readonly key: string; readonly fields: JsonObject };
   /** The session's id in its own world; null if the format gives it none. */
   readonly id: string | null;
   readonly title: string | null;

@@ -9,8 +9,12 @@ import { CLINE, ROO_CODE } from "./cline/cline.ts";
 import { CODEX } from "./codex/codex.ts";
 import { COPILOT_CLI } from "./copilot-cli/copilot-cli.ts";
 import { CRABTALK } from "./crabtalk/crabtalk.ts";
+import { CRUSH } from "./crush/crush.ts";
 import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
+import { GOOSE, GOOSE_FILES } from "./goose/goose.ts";
+import { HERMES } from "./hermes/hermes.ts";
+import { KIMI } from "./kimi/kimi.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
@@ -41,6 +45,11 @@ export const SOURCES: readonly TranscriptSource[] = [
   OPENCLAW_DATABASE,
   CRABTALK,
   QWEN_CODE,
+  GOOSE,
+  GOOSE_FILES,
+  HERMES,
+  CRUSH,
+  KIMI,
 ];
 
 /** The format of a file that begins with `head`; `first` is asked before the others. */

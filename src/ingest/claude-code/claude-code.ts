@@ -14,7 +14,7 @@ import type { Fields } from "../fields.ts";
 import { type JsonRecord, type LineRules, readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
-import type { Environment, Place, TranscriptSource } from "../source.ts";
+import type { Environment, NotePlace, Place, TranscriptSource } from "../source.ts";
 import { ClaudeFile } from "./claude-file.ts";
 import { RESULT_DIGEST } from "./claude-result.ts";
 import {
@@ -40,6 +40,15 @@ export const CLAUDE_CODE: TranscriptSource = {
       matches: (path) => path.endsWith(".jsonl"),
       // Outputs of tools that were too long for the transcript.
       skips: (path) => /(^|\/)tool-results$/.test(path),
+    }));
+  },
+
+  notes(environment): readonly NotePlace[] {
+    return (this.places?.(environment) ?? []).map(({ root }) => ({
+      root,
+      matches: (path) => /^[^/]+\/memory\/(?:[^/]+\/)*[^/]+\.md$/.test(path),
+      skips: (path) => !/^[^/]+(\/memory(\/.*)?)?$/.test(path),
+      projectOf: (path) => path.split("/")[0] ?? "",
     }));
   },
 

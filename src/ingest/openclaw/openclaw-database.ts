@@ -17,7 +17,14 @@ import { archivedLines } from "./openclaw-archives.ts";
 import { SessionMarks } from "./openclaw-changes.ts";
 import { describe } from "./openclaw-description.ts";
 import { storedLines } from "./openclaw-records.ts";
-import { agentFolders, entriesOf, FORMAT, titleOf, withGateway } from "./openclaw-session.ts";
+import {
+  agentFolders,
+  entriesOf,
+  FORMAT,
+  titleOf,
+  toRoute,
+  withGateway,
+} from "./openclaw-session.ts";
 
 const FILE = "openclaw-agent.sqlite";
 
@@ -74,13 +81,14 @@ async function* readSession(
   problems: ProblemLog,
 ): AsyncGenerator<ImportedSession> {
   const agent = folderName(input.path, 2) || FORMAT;
-  const { key, entry, parent } = describe(database, id);
+  const { key, current, entry, parent } = describe(database, id);
   const transcript = readPiFile({ path: "", lines }, async (session) => ({
     ...session,
     ...{ source: FORMAT, agent: FORMAT, id, entries: entriesOf(session, agent) },
     title: titleOf(entry),
     parentSession: session.parentSession ?? parent,
     metadata: withGateway(session.metadata, agent, key, entry),
+    ...toRoute(current, entry),
   }));
   yield* transcript.sessions;
   problems.take(transcript.problems);

@@ -8,6 +8,8 @@ import { ARCHIVES } from "./openclaw-archives.ts";
 
 export interface Description {
   readonly key: string | undefined;
+  /** The key, if it leads to this session now. */
+  readonly current: string | undefined;
   /** In the words of the older list of sessions. */
   readonly entry: Fields;
   readonly parent: string | null;
@@ -39,6 +41,7 @@ export function describe(database: ForeignDatabase, id: string): Description {
       textField(window, "session_key") ??
       textField(node, "session_key") ??
       archivedKey(database, id),
+    current: textField(node, "session_key"),
     entry: {
       ...(isPlainObject(stored) ? (stored as JsonObject) : {}),
       ...Object.fromEntries(known),

@@ -3,7 +3,7 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { SOURCE_KEY } from "../../transcript/source-fields.ts";
 import { mapBatches } from "../batches.ts";
-import { type Fields, textField } from "../fields.ts";
+import { type Fields, otherFields, textField } from "../fields.ts";
 import { folderOf, joinPath } from "../machine-paths.ts";
 import type { Environment, ImportedSession } from "../source.ts";
 
@@ -42,6 +42,15 @@ export function withGateway(
     ...(Object.fromEntries(told) as JsonObject),
   };
   return { ...metadata, [SOURCE_KEY]: source as JsonObject, gateway };
+}
+
+/** What leads to the session now, if its gateway says so. */
+export function toRoute(
+  key: string | undefined,
+  entry: Fields | undefined,
+): Pick<ImportedSession, "route"> {
+  if (key === undefined || key === "" || entry === undefined) return {};
+  return { route: { key, fields: otherFields(entry, ["sessionId"]) } };
 }
 
 export function titleOf(entry: Fields): string | null {

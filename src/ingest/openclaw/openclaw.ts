@@ -9,7 +9,14 @@ import { parseJson } from "../json-file.ts";
 import { fileName, folderName } from "../machine-paths.ts";
 import { hasPiHeader, isGatewayPath, readPiFile } from "../pi-format/pi-file.ts";
 import type { ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
-import { agentFolders, entriesOf, FORMAT, titleOf, withGateway } from "./openclaw-session.ts";
+import {
+  agentFolders,
+  entriesOf,
+  FORMAT,
+  titleOf,
+  toRoute,
+  withGateway,
+} from "./openclaw-session.ts";
 
 /** The list of sessions can grow without end; a title is not worth more. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
@@ -48,6 +55,7 @@ async function toSession(session: ImportedSession, input: SourceInput): Promise<
       (isPlainObject(parent) ? textField(parent, "sessionId") : null) ??
       null,
     metadata: withGateway(session.metadata, agent, key, entry),
+    ...(/\.jsonl\.(deleted|reset)\./.test(path) ? {} : toRoute(key, entry)),
   };
 }
 

@@ -93,7 +93,7 @@ export const OPENCODE_FILES: TranscriptSource = {
   recognise(head) {
     const text = new TextDecoder("utf-8").decode(head);
     return (
-      /^\s*\{/.test(text) &&
+      /^\s*\{(?!\s*"info")/.test(text) &&
       /"id"\s*:\s*"ses_/.test(text) &&
       /"(projectID|directory|version)"\s*:/.test(text) &&
       !/"messages"\s*:/.test(text)

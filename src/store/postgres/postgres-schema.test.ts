@@ -34,6 +34,7 @@ describe("opening", () => {
       { version: 11, name: "packs" },
       { version: 12, name: "short-ids" },
       { version: 13, name: "originals" },
+      { version: 14, name: "older-sqlite" },
     ]);
   });
 

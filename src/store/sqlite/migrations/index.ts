@@ -12,6 +12,7 @@ import { USAGE_IN_ENTRIES } from "./0010-usage-in-entries.ts";
 import { PACKS } from "./0011-packs.ts";
 import { SHORT_IDS } from "./0012-short-ids.ts";
 import { ORIGINALS } from "./0013-originals.ts";
+import { OLDER_SQLITE } from "./0014-older-sqlite.ts";
 
 /** In the order in which they run. Append only. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   PACKS,
   SHORT_IDS,
   ORIGINALS,
+  OLDER_SQLITE,
 ];

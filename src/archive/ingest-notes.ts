@@ -1,0 +1,214 @@
+/**
+ * The notes that agents keep for themselves, as memories of the store.
+ *
+ * A memory follows its file: it changes with it, and goes when it is gone. It is known by the
+ * workstation, the project and the file's path; a note that is longer than a memory may be is several.
+ */
+
+import { open, readdir, readFile } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { type FoundFile, noCounts, walk } from "../ingest/files/walk.ts";
+import { projectId } from "../ingest/identity/session-key.ts";
+import { shortHash } from "../ingest/identity/short-hash.ts";
+import type { NotePlace, TranscriptSource } from "../ingest/source.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { isPlainObject, type JsonObject } from "../model/json.ts";
+import { MAX_MEMORY_BYTES, MAX_NAME_BYTES, MAX_PAGE } from "../model/limits.ts";
+import type { Memory } from "../model/note.ts";
+import type { IngestSetting } from "./ingest-setting.ts";
+
+export interface NoteTotals {
+  /** Memories that are new or have changed. */
+  readonly written: number;
+  /** Memories whose files are gone. */
+  readonly removed: number;
+}
+
+/** The key of a memory's metadata that says which file it is of. */
+const FILE_KEY = "file";
+
+/** A note is a page or two; what is larger is no note. */
+const MAX_NOTE_BYTES = 256 * 1024;
+
+/** Looks at all notes that agents have in their own places. */
+export async function ingestNotes(setting: IngestSetting): Promise<NoteTotals> {
+  const { sources, only, environment, dryRun } = setting;
+  let written = 0;
+  let removed = 0;
+  for (const source of dryRun ? [] : only === undefined ? sources : [only]) {
+    for (const place of source.notes?.(environment) ?? []) {
+      const totals = await ingestPlace(setting, source, place);
+      written += totals.written;
+      removed += totals.removed;
+    }
+  }
+  return { written, removed };
+}
+
+/** Whether a path is one of a note, so that whoever is told of it looks at the notes. */
+export function isNotePath({ sources, environment }: IngestSetting, path: string): boolean {
+  return sources.some((source) =>
+    (source.notes?.(environment) ?? []).some(({ root, matches }) =>
+      matches(relative(root, path).split(sep).join("/")),
+    ),
+  );
+}
+
+async function ingestPlace(
+  setting: IngestSetting,
+  { name: agent }: TranscriptSource,
+  place: NotePlace,
+): Promise<NoteTotals> {
+  const { tenant } = setting;
+  const found: FoundFile[] = [];
+  for await (const group of walk(place, noCounts())) found.push(...group);
+  const known = await knownNotes(setting, agent, place.root);
+  if (found.length === 0 && (known.length === 0 || !(await isThere(place.root)))) {
+    return { written: 0, removed: 0 };
+  }
+  const kept = new Set<string>();
+  let written = 0;
+  const projects = new Map<string, Promise<string | undefined>>();
+  for (const file of found) {
+    const folder = place.projectOf(relative(place.root, file.path).split(sep).join("/"));
+    const reading = projects.get(folder) ?? findProject(join(place.root, folder), folder);
+    projects.set(folder, reading);
+    const own = known.filter(({ metadata }) => pathOf(metadata) === file.path);
+    const project = await reading;
+    if (own.length > 0 && own.every(({ metadata }) => isCurrent(metadata, file, project))) {
+      for (const { name } of own) kept.add(name);
+      continue;
+    }
+    for (const memory of await readNote(setting, file, place, folder, project)) {
+      kept.add(memory.name);
+      await tenant.putMemory({ agent, ...memory });
+      written++;
+    }
+  }
+  let removed = 0;
+  for (const { name } of known) {
+    if (kept.has(name)) continue;
+    await deleteNote(setting, agent, name);
+    removed++;
+  }
+  return { written, removed };
+}
+
+/** The memories that were made of files below `root` on this workstation. */
+async function knownNotes(
+  { tenant, workstation }: IngestSetting,
+  agent: string,
+  root: string,
+): Promise<Memory[]> {
+  const known: Memory[] = [];
+  let after: Memory | undefined;
+  for (;;) {
+    const page = await tenant.listMemories({
+      ...{ agent, limit: MAX_PAGE },
+      ...(after === undefined ? {} : { after: { agent: after.agent, name: after.name } }),
+    });
+    for (const memory of page) {
+      const isOwn = memory.metadata["workstation"] === workstation;
+      if (isOwn && pathOf(memory.metadata)?.startsWith(root + sep)) known.push(memory);
+    }
+    after = page.at(-1);
+    if (page.length < MAX_PAGE) return known;
+  }
+}
+
+function pathOf(metadata: JsonObject): string | undefined {
+  const file = metadata[FILE_KEY];
+  const path = isPlainObject(file) ? file["path"] : undefined;
+  return typeof path === "string" ? path : undefined;
+}
+
+function isCurrent(metadata: JsonObject, found: FoundFile, project: string | undefined): boolean {
+  const { size, mtimeUs } = metadata[FILE_KEY] as JsonObject;
+  const isSame = size === found.size && mtimeUs === found.mtimeUs;
+  return isSame && (metadata["projectPath"] ?? undefined) === project;
+}
+
+async function readNote(
+  { workstation }: IngestSetting,
+  { path, size, mtimeUs }: FoundFile,
+  { root }: NotePlace,
+  folder: string,
+  project: string | undefined,
+): Promise<{ name: string; content: string; metadata: JsonObject }[]> {
+  if (size > MAX_NOTE_BYTES) return [];
+  let text: string;
+  try {
+    text = (await readFile(path, "utf8")).trim();
+  } catch {
+    // Gone meanwhile: the next look takes its memory away.
+    return [];
+  }
+  const id = project === undefined ? folder : projectId(project);
+  const rest = relative(join(root, folder), path).split(sep).join("/");
+  const metadata = {
+    ...{ workstation, project: folder, [FILE_KEY]: { path, size, mtimeUs } },
+    ...(project === undefined ? {} : { projectId: id, projectPath: project }),
+  };
+  return splitNote(text).map((content, i) => {
+    const name = `${workstation}:${id}:${rest}${i === 0 ? "" : `#${i + 1}`}`;
+    const isShort = Buffer.byteLength(name) <= MAX_NAME_BYTES;
+    return { name: isShort ? name : `${workstation}:${shortHash(name)}`, content, metadata };
+  });
+}
+
+/** In pieces that each are a memory, between paragraphs or lines where that is possible. */
+export function splitNote(text: string): string[] {
+  const pieces: string[] = [];
+  let rest = text;
+  while (Buffer.byteLength(rest) > MAX_MEMORY_BYTES) {
+    // No character takes more than three bytes of a UTF-16 unit.
+    let end = Math.floor(MAX_MEMORY_BYTES / 3);
+    const window = rest.slice(0, end);
+    const cut = [window.lastIndexOf("\n\n"), window.lastIndexOf("\n"), window.lastIndexOf(" ")];
+    end = cut.find((at) => at > end / 2) ?? end;
+    pieces.push(rest.slice(0, end).toWellFormed());
+    rest = rest.slice(end).trimStart();
+  }
+  if (rest !== "") pieces.push(rest);
+  return pieces;
+}
+
+/** How much of a transcript is looked at for the folder that it names. */
+const HEAD_BYTES = 64 * 1024;
+
+/** The folder of the project, as one of its transcripts tells: a folder's name cannot be turned back. */
+async function findProject(folder: string, name: string): Promise<string | undefined> {
+  try {
+    const files = (await readdir(folder)).filter((each) => each.endsWith(".jsonl")).sort();
+    for (const file of files.slice(0, 5)) {
+      await using handle = await open(join(folder, file));
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES);
+      const head = buffer.toString("utf8", 0, bytesRead);
+      for (const [, json = '""'] of head.matchAll(/"cwd":("(?:[^"\\]|\\.)*")/g)) {
+        const cwd = JSON.parse(json) as string;
+        if (cwd.replace(/[^A-Za-z0-9]/g, "-") === name) return cwd;
+      }
+    }
+  } catch {
+    // Not there, or nothing that can be read: the folder's name stands for the project.
+  }
+  return undefined;
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  try {
+    await readdir(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function deleteNote({ tenant }: IngestSetting, agent: string, name: string): Promise<void> {
+  try {
+    await tenant.deleteMemory(agent, name);
+  } catch (error) {
+    // Somebody has deleted it meanwhile.
+    if (!BackscrollError.is(error, "memory_not_found")) throw error;
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Sessions of Crush: `.crush/crush.db` in the folder of each project, with the parts of each message
+ * as JSON.
+ *
+ * An answer changes while it is written, and has a part that says when it is finished. One without it
+ * waits until something follows it.
+ */
+
+import type { Block } from "../../model/block.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
+import { countField, type Fields, nameOf, otherFields, textField } from "../fields.ts";
+import { parseJson } from "../json-file.ts";
+import { fileName, folderName } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
+import {
+  databaseText,
+  type ForeignDatabase,
+  shortColumn,
+  textOfRow,
+  withDatabase,
+} from "../sqlite-file.ts";
+
+const FORMAT = "crush";
+
+export const CRUSH: TranscriptSource = {
+  name: FORMAT,
+  container: "database",
+
+  recognise(head, path) {
+    const text = databaseText(head);
+    if (text === undefined) return false;
+    if (fileName(path) === "crush.db") return true;
+    return (
+      /goose_db_version/.test(text) && /parts (TEXT|BLOB)/.test(text) && /finished_at/.test(text)
+    );
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    let state = input.resume;
+    let isPostponed = false;
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      yield* withDatabase(input.path, problems, async function* (database) {
+        const [row] = database.rows("SELECT max(updated_at) AS newest FROM messages");
+        const newest = countField(row ?? {}, "newest") ?? 0;
+        for (const session of changedSessions(database, input.resume)) {
+          const entries = readMessages(database, session, problems, () => {
+            isPostponed = true;
+          });
+          yield { ...toSession(session, projectOf(input.path)), entries, problems };
+        }
+        // What is written in the same second is read again.
+        if (!database.hasFailed && !isPostponed) state = { since: newest };
+      });
+    }
+    const end = { state: () => state, isPostponed: () => isPostponed };
+    return { sessions: sessions(), problems, ...end };
+  },
+};
+
+/** The folder that holds `.crush`. */
+function projectOf(path: string): string | null {
+  return folderName(path) === ".crush" ? path.replace(/[/\\]\.crush[/\\][^/\\]*$/, "") : null;
+}
+
+function changedSessions(
+  database: ForeignDatabase,
+  resume: JsonObject | undefined,
+): Iterable<Fields> {
+  if (!database.has("sessions") || !database.has("messages", "parts")) return [];
+  const since = countField(resume ?? {}, "since") ?? 0;
+  return database.rows(
+    `SELECT * FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE updated_at >= ?)
+      ORDER BY created_at, id`,
+    since,
+  );
+}
+
+async function* readMessages(
+  database: ForeignDatabase,
+  session: Fields,
+  problems: ProblemLog,
+  postpone: () => void,
+): AsyncGenerator<ImportedEntry> {
+  const optional = ["model", "is_summary_message"].filter((name) => database.has("messages", name));
+  const columns = ["id", "role", "created_at", ...optional].join(", ");
+  const sql = `SELECT ${columns}, ${shortColumn("parts")} FROM messages
+    WHERE session_id = ? ORDER BY created_at, rowid`;
+  const column = { table: "messages", key: "id", column: "parts" };
+  let open: EntryDraft | undefined;
+  for (const row of database.rows(sql, textField(session, "id") ?? "")) {
+    if (open !== undefined) yield toImportedEntry(FORMAT, open);
+    open = undefined;
+    const parsed = parseJson(textOfRow(database, column, row, problems) ?? "[]");
+    const parts = (Array.isArray(parsed) ? parsed : []).filter(isPlainObject);
+    const draft = toDraft(row, parts, problems);
+    const isFinished = row["role"] !== "assistant" || parts.some(({ type }) => type === "finish");
+    if (isFinished) yield toImportedEntry(FORMAT, draft);
+    else open = draft;
+  }
+  // It is being written, or its program ended: the next message tells.
+  if (open !== undefined) postpone();
+}
+
+function toDraft(row: Fields, parts: readonly Fields[], problems: ProblemLog): EntryDraft {
+  const sourceId = textField(row, "id") ?? "";
+  const { role } = row;
+  const blocks = parts.filter(({ type }) => type !== "finish").map(toBlock);
+  const base = { sourceId, createdAt: toTime(row["created_at"]), blocks };
+  if (row["is_summary_message"] === 1) {
+    const data = { firstKeptEntryId: null, tokensBefore: null };
+    const said = blocks.filter(({ type }) => type === "text");
+    return { ...base, kind: "compaction", blocks: said, data };
+  }
+  switch (role) {
+    case "user":
+      return { ...base, kind: "message", role };
+    case "assistant":
+      return {
+        ...{ ...base, kind: "message", role, actor: FORMAT },
+        model: textField(row, "model") || null,
+      };
+    case "tool": {
+      const result = blocks.find((block) => block.type === "tool_result");
+      return { ...base, kind: "message", role, actor: result?.toolName ?? null };
+    }
+    case "system":
+      return { ...base, kind: "message", role, marks: { injected: true } };
+    default:
+      problems.add("unexpected", `a message of the role ${nameOf(role)} is custom data`);
+      return { ...base, kind: "custom", data: { type: `${FORMAT}:${nameOf(role)}` } };
+  }
+}
+
+function toBlock(part: Fields): Block {
+  const data: Fields = isPlainObject(part["data"]) ? part["data"] : {};
+  const text = (name: string) => textField(data, name);
+  switch (part["type"]) {
+    case "text":
+      return { type: "text", text: text("text") ?? "" };
+    case "reasoning": {
+      const signature = text("signature");
+      return {
+        type: "thinking",
+        text: text("thinking") ?? "",
+        ...(signature ? { signature } : {}),
+      };
+    }
+    case "tool_call":
+      return {
+        ...{ type: "tool_use", id: text("id") ?? "", name: text("name") ?? "" },
+        input: text("input") || "{}",
+      };
+    case "tool_result": {
+      const toolName = text("name");
+      return {
+        ...{ type: "tool_result", toolUseId: text("tool_call_id") ?? "" },
+        ...(toolName ? { toolName } : {}),
+        ...{ output: text("content") ?? "", isError: data["is_error"] === true },
+      };
+    }
+    default:
+      return { type: "opaque", provider: FORMAT, json: JSON.stringify(part) };
+  }
+}
+
+/** Seconds in some versions, milliseconds in others. */
+function toTime(value: unknown): number | null {
+  if (typeof value !== "number" || !(value > 0) || value > 8.64e15) return null;
+  return Math.round(value < 1e11 ? value * 1000 : value);
+}
+
+function toSession(session: Fields, cwd: string | null): ReturnType<typeof toImportedSession> {
+  const known = ["id", "title", "parent_session_id", "created_at"];
+  const others = Object.entries(otherFields(session, known));
+  const fields = Object.fromEntries(others.filter(([, value]) => value !== null && value !== 0));
+  return toImportedSession(FORMAT, {
+    id: textField(session, "id") ?? null,
+    title: textField(session, "title") || null,
+    parentSession: textField(session, "parent_session_id") || null,
+    startedAt: toTime(session["created_at"]),
+    ...{ cwd, fields: fields as JsonObject },
+  });
+}

@@ -1,0 +1,185 @@
+/**
+ * Sessions of Goose: a database of sessions and messages, and its predecessor, JSON lines of which the
+ * first describes the session.
+ *
+ * Goose writes a whole conversation anew when it compacts it, under new row numbers. So a message is
+ * known by its time and its content.
+ */
+
+import type { JsonObject } from "../../model/json.ts";
+import { sha256, toHex } from "../../transcript/hash.ts";
+import { toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
+import { countField, type Fields, otherFields, textField } from "../fields.ts";
+import { parseJson } from "../json-file.ts";
+import { firstRecord, readRecords } from "../jsonl.ts";
+import { fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
+import { commandFor } from "../resume-command.ts";
+import type { Environment, ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
+import {
+  databaseText,
+  type ForeignDatabase,
+  shortColumn,
+  textOfRow,
+  withDatabase,
+} from "../sqlite-file.ts";
+import { FORMAT, toDrafts, toTime } from "./goose-message.ts";
+
+export const GOOSE: TranscriptSource = {
+  name: FORMAT,
+  container: "database",
+
+  places: (environment) => [
+    { root: sessionsFolder(environment), matches: (path) => path === "sessions.db" },
+  ],
+
+  recognise(head, path) {
+    const text = databaseText(head);
+    if (text === undefined) return false;
+    if (/goose[/\\]sessions[/\\]sessions\.db$/.test(path)) return true;
+    return /content_json/.test(text) && /created_timestamp/.test(text) && /working_dir/.test(text);
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    let state = input.resume;
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      yield* withDatabase(input.path, problems, async function* (database) {
+        const [row] = database.rows("SELECT max(id) AS newest FROM messages");
+        const newest = countField(row ?? {}, "newest") ?? 0;
+        for (const session of changedSessions(database, input.resume)) {
+          yield toSession(session, databaseEntries(database, session, problems), problems);
+        }
+        if (!database.hasFailed) state = { through: newest };
+      });
+    }
+    return { sessions: sessions(), problems, state: () => state };
+  },
+
+  resumeCommand: ({ id }) => commandFor("goose session --resume --session-id ", id),
+};
+
+/** The files that Goose wrote before it had a database. */
+export const GOOSE_FILES: TranscriptSource = {
+  name: `${FORMAT}-files`,
+
+  places: (environment) => [
+    {
+      root: sessionsFolder(environment),
+      matches: (path) => /^[^/]+\.jsonl$/.test(path),
+      skips: () => true,
+    },
+  ],
+
+  recognise(head) {
+    const first = firstRecord(head) ?? {};
+    return (
+      typeof first["working_dir"] === "string" &&
+      ("message_count" in first || "description" in first) &&
+      !("type" in first)
+    );
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      const records = readRecords(input.lines, problems);
+      const { value: first, done } = await records.next();
+      if (done) return;
+      const id = fileName(input.path).replace(/\.jsonl$/, "") || null;
+      async function* entries(): AsyncGenerator<ImportedEntry> {
+        const messages = new GooseMessages(problems);
+        for await (const { record, line } of records) yield* messages.read(record, line);
+      }
+      yield toSession({ ...first.record, id }, entries(), problems);
+    }
+    return { sessions: sessions(), problems };
+  },
+};
+
+function sessionsFolder(environment: Environment): string {
+  const data = folderOf(environment, "XDG_DATA_HOME", joinPath(environment.home, ".local/share"));
+  return joinPath(data, "goose/sessions");
+}
+
+/** What was added has a higher number; what was written anew as well. */
+function changedSessions(
+  database: ForeignDatabase,
+  resume: JsonObject | undefined,
+): Iterable<Fields> {
+  if (!database.has("sessions") || !database.has("messages", "content_json")) return [];
+  const through = countField(resume ?? {}, "through") ?? 0;
+  return database.rows(
+    "SELECT * FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE id > ?) ORDER BY id",
+    through,
+  );
+}
+
+async function* databaseEntries(
+  database: ForeignDatabase,
+  session: Fields,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedEntry> {
+  const messages = new GooseMessages(problems);
+  const column = { table: "messages", key: "id", column: "content_json" };
+  const meta = database.has("messages", "metadata_json") ? ", metadata_json" : "";
+  const sql = `SELECT CAST(id AS TEXT) AS id, role, ${shortColumn("content_json")}, created_timestamp${meta}
+    FROM messages WHERE session_id = ? ORDER BY messages.id`;
+  for (const row of database.rows(sql, textField(session, "id") ?? "")) {
+    const content = parseJson(textOfRow(database, column, row, problems) ?? "");
+    const metadata = parseJson(textField(row, "metadata_json") ?? "null");
+    const created = row["created_timestamp"];
+    yield* messages.read({ role: row["role"], content, created, metadata });
+  }
+}
+
+class GooseMessages {
+  readonly #problems: ProblemLog;
+  readonly #names = new RecentMap<string, string>(KEPT_CALLS);
+  readonly #seen = new RecentMap<string, number>(KEPT_IDS);
+
+  constructor(problems: ProblemLog) {
+    this.#problems = problems;
+  }
+
+  *read(message: Fields, line?: number): Generator<ImportedEntry> {
+    const { role, content, created } = message;
+    const text = JSON.stringify([role, content, created]) ?? "";
+    const id = toHex(sha256(Buffer.from(text))).slice(0, 16);
+    // The same words within a second are said again.
+    const count = (this.#seen.get(id) ?? 0) + 1;
+    this.#seen.set(id, count);
+    const sourceId = count === 1 ? id : `${id}-${count}`;
+    const drafts = toDrafts(message, sourceId, this.#names);
+    if (drafts === undefined) {
+      this.#problems.add("unexpected", "a record without a message was kept as custom data", line);
+      const data = otherFields(message, []);
+      yield toCustomEntry(FORMAT, sourceId, "record", data, toTime(created));
+      return;
+    }
+    for (const draft of drafts) yield toImportedEntry(FORMAT, { id: null, ...draft });
+  }
+}
+
+function toSession(
+  session: Fields,
+  entries: AsyncIterable<ImportedEntry>,
+  problems: ProblemLog,
+): ImportedSession {
+  const title = textField(session, "name") || textField(session, "description") || null;
+  const created = textField(session, "created_at");
+  // SQLite's CURRENT_TIMESTAMP: UTC, without saying so.
+  const time = Date.parse(created === undefined ? "" : `${created.replace(" ", "T")}Z`);
+  const known = ["id", "name", "description", "working_dir", "created_at"];
+  const fields = Object.entries(otherFields(session, known)).filter(([, value]) => value !== null);
+  return {
+    ...toImportedSession(FORMAT, {
+      ...{ id: textField(session, "id") ?? null, title },
+      cwd: textField(session, "working_dir") || null,
+      startedAt: Number.isNaN(time) ? null : time,
+      fields: Object.fromEntries(fields) as JsonObject,
+    }),
+    ...{ entries, problems },
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * Sessions of Hermes Agent: `state.db`, with a row for each message in the form of OpenAI's.
+ *
+ * A message that the user took back stays in the table and is not active any more: here it is off the
+ * path. When the agent compresses a conversation, it goes on in another session that names its parent.
+ */
+
+import type { Block } from "../../model/block.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
+import { countField, type Fields, nameOf, otherFields, textField } from "../fields.ts";
+import { parseJson } from "../json-file.ts";
+import { fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
+import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
+import {
+  databaseText,
+  type ForeignDatabase,
+  shortColumn,
+  textOfRow,
+  withDatabase,
+} from "../sqlite-file.ts";
+
+const FORMAT = "hermes";
+
+export const HERMES: TranscriptSource = {
+  name: FORMAT,
+  container: "database",
+
+  places: (environment) => [
+    {
+      root: folderOf(environment, "HERMES_HOME", joinPath(environment.home, ".hermes")),
+      matches: (path) => /^(profiles\/[^/]+\/)?state\.db$/.test(path),
+      skips: (path) => !/^profiles(\/[^/]+)?$/.test(path),
+    },
+  ],
+
+  recognise(head, path) {
+    const text = databaseText(head);
+    if (text === undefined) return false;
+    if (/[/\\]\.hermes[/\\].*state\.db$/.test(path)) return true;
+    const hasTables = /CREATE TABLE "?sessions/.test(text) && /CREATE TABLE "?messages/.test(text);
+    return hasTables && /tool_call_id/.test(text) && /parent_session_id/.test(text);
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    let state = input.resume;
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      yield* withDatabase(input.path, problems, async function* (database) {
+        const [row] = database.rows("SELECT max(id) AS newest FROM messages");
+        const newest = countField(row ?? {}, "newest") ?? 0;
+        for (const session of changedSessions(database, input.resume)) {
+          const messages = new HermesMessages(database, problems);
+          yield {
+            ...toSession(session, fileName(input.path)),
+            entries: messages.read(textField(session, "id") ?? ""),
+            leaf: () => messages.leaf,
+            problems,
+          };
+        }
+        if (!database.hasFailed) state = { through: newest };
+      });
+    }
+    return { sessions: sessions(), problems, state: () => state };
+  },
+
+  resumeCommand: ({ id }) => commandFor("hermes --resume ", id),
+};
+
+function changedSessions(
+  database: ForeignDatabase,
+  resume: JsonObject | undefined,
+): Iterable<Fields> {
+  if (!database.has("sessions") || !database.has("messages", "tool_call_id")) return [];
+  const through = countField(resume ?? {}, "through") ?? 0;
+  return database.rows(
+    `SELECT * FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE id > ?)
+      ORDER BY started_at, id`,
+    through,
+  );
+}
+
+/** The columns that older versions lack. */
+const OPTIONAL = ["reasoning", "reasoning_content", "active", "compacted", "_compressed_summary"];
+
+class HermesMessages {
+  leaf: string | undefined;
+  readonly #database: ForeignDatabase;
+  readonly #problems: ProblemLog;
+
+  constructor(database: ForeignDatabase, problems: ProblemLog) {
+    this.#database = database;
+    this.#problems = problems;
+  }
+
+  async *read(sessionId: string): AsyncGenerator<ImportedEntry> {
+    const database = this.#database;
+    const optional = OPTIONAL.filter((name) => database.has("messages", name));
+    const columns = ["role", "tool_call_id", "tool_calls", "tool_name", "timestamp", ...optional];
+    const sql = `SELECT CAST(id AS TEXT) AS id, ${columns.join(", ")}, ${shortColumn("content")}
+      FROM messages WHERE session_id = ? ORDER BY messages.id`;
+    const column = { table: "messages", key: "id", column: "content" };
+    let tip: string | null = null;
+    let aside: string | null = null;
+    for (const row of database.rows(sql, sessionId)) {
+      const draft = this.#draft(row, textOfRow(database, column, row, this.#problems) ?? "");
+      // What was compacted was said all the same; what is neither was taken back.
+      const isAside = row["active"] === 0 && row["compacted"] !== 1;
+      const parentSourceId: string | null = isAside ? (aside ?? tip) : tip;
+      if (draft.kind === "message" || draft.kind === "compaction") {
+        if (isAside) aside = draft.sourceId;
+        else {
+          tip = draft.sourceId;
+          this.leaf = tip;
+          aside = null;
+        }
+      }
+      yield toImportedEntry(FORMAT, { ...draft, parentSourceId });
+    }
+  }
+
+  #draft(row: Fields, content: string): EntryDraft {
+    const sourceId = textField(row, "id") ?? "";
+    const { role } = row;
+    const createdAt = toTime(row["timestamp"]);
+    const blocks = toBlocks(content);
+    const base = { sourceId, createdAt };
+    if (row["_compressed_summary"] === 1) {
+      const data = { firstKeptEntryId: null, tokensBefore: null };
+      return { ...base, kind: "compaction", blocks, data };
+    }
+    if (role === "tool") {
+      const toolName = textField(row, "tool_name");
+      const toolUseId = textField(row, "tool_call_id") ?? "";
+      const named = toolName === undefined ? {} : { toolName };
+      const result = { type: "tool_result" as const, toolUseId, ...named, isError: false };
+      const message = { kind: "message" as const, role: "tool" as const, actor: toolName ?? null };
+      return { ...base, ...message, blocks: [{ ...result, output: content }] };
+    }
+    if (role === "assistant") {
+      const thought = textField(row, "reasoning") || textField(row, "reasoning_content");
+      const thinking: Block[] = thought ? [{ type: "thinking", text: thought }] : [];
+      const said = [...thinking, ...blocks, ...toCalls(textField(row, "tool_calls"))];
+      return { ...base, kind: "message", role: "assistant", actor: FORMAT, blocks: said };
+    }
+    if (role === "user") return { ...base, kind: "message", role: "user", blocks };
+    if (role === "system") {
+      const marks = { injected: true };
+      return { ...base, kind: "message", role: "system", blocks, marks };
+    }
+    this.#problems.add("unexpected", `a message of the role ${nameOf(role)} is custom data`);
+    return { ...base, kind: "custom", blocks, data: { type: `${FORMAT}:${nameOf(role)}` } };
+  }
+}
+
+/** Text, or behind a control character and `json:` a list of parts in OpenAI's form. */
+function toBlocks(content: string): Block[] {
+  const isMarked = content.charCodeAt(0) <= 1 && content.startsWith("json:", 1);
+  const parts = isMarked ? parseJson(content.slice(6)) : undefined;
+  if (!Array.isArray(parts)) return content === "" ? [] : [{ type: "text", text: content }];
+  return parts.map((part): Block => {
+    const text = isPlainObject(part) ? textField(part, "text") : undefined;
+    if (text !== undefined) return { type: "text", text };
+    return { type: "opaque", provider: "openai", json: JSON.stringify(part) ?? "null" };
+  });
+}
+
+function toCalls(json: string | undefined): Block[] {
+  const calls = json === undefined ? undefined : parseJson(json);
+  return (Array.isArray(calls) ? calls : []).filter(isPlainObject).map((call): Block => {
+    const called: Fields = isPlainObject(call["function"]) ? call["function"] : {};
+    const input = textField(called, "arguments") ?? JSON.stringify(called["arguments"] ?? {});
+    const id = textField(call, "id") ?? textField(call, "call_id") ?? "";
+    return { type: "tool_use", id, name: nameOf(called["name"] ?? ""), input: input ?? "{}" };
+  });
+}
+
+/** Seconds there, with a fraction. */
+function toTime(seconds: unknown): number | null {
+  const isTime = typeof seconds === "number" && seconds > 0 && seconds < 8.64e12;
+  return isTime ? Math.round(seconds * 1000) : null;
+}
+
+/** Instructions are the same in every session, and longer than most. */
+const UNKEPT = ["id", "title", "cwd", "git_branch", "started_at", "parent_session_id"];
+const LONG = ["system_prompt", "model_config", "tool_names"];
+
+function toSession(session: Fields, file: string): ReturnType<typeof toImportedSession> {
+  const others = Object.entries(otherFields(session, [...UNKEPT, ...LONG]));
+  const fields = Object.fromEntries(others.filter(([, value]) => value !== null && value !== 0));
+  return toImportedSession(FORMAT, {
+    id: textField(session, "id") ?? (file === "" ? null : file),
+    title: textField(session, "title") || null,
+    cwd: textField(session, "cwd") || null,
+    gitBranch: textField(session, "git_branch") || null,
+    startedAt: toTime(session["started_at"]),
+    parentSession: textField(session, "parent_session_id") ?? null,
+    fields: fields as JsonObject,
+  });
+}

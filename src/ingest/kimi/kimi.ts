@@ -1,0 +1,161 @@
+/**
+ * Sessions of Kimi CLI: `context.jsonl` in a folder for each session, messages in the form of OpenAI's
+ * between marks whose roles begin with an underscore.
+ *
+ * Lines have no ids and no times, and the file is written anew when the user goes back: then the one
+ * before is kept as `context_1.jsonl`. So a message is known by its content, and how often it was said.
+ */
+
+import type { Block } from "../../model/block.ts";
+import { isPlainObject } from "../../model/json.ts";
+import { sha256, toHex } from "../../transcript/hash.ts";
+import { type EntryDraft, toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
+import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
+import { firstRecord, readRecords } from "../jsonl.ts";
+import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
+import { commandFor } from "../resume-command.ts";
+import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
+
+const FORMAT = "kimi";
+
+/** Marks that tell nothing of the conversation; the system prompt is the same in every session. */
+const MARKS: readonly unknown[] = ["_system_prompt", "_checkpoint", "_usage"];
+
+export const KIMI: TranscriptSource = {
+  name: FORMAT,
+
+  places: (environment) => [
+    {
+      root: folderOf(environment, "KIMI_SHARE_DIR", joinPath(environment.home, ".kimi")),
+      matches: (path) => /^sessions\/[^/]+\/[^/]+\/context(_\d+)?\.jsonl$/.test(path),
+      skips: (path) => !/^sessions(\/[^/]+){0,2}$/.test(path),
+    },
+  ],
+
+  recognise: (head) => MARKS.includes(firstRecord(head)?.["role"]),
+
+  read(input) {
+    const problems = new ProblemLog();
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      const isNamed = /^context(_\d+)?\.jsonl$/.test(fileName(input.path));
+      const name = isNamed ? folderName(input.path) : fileName(input.path).replace(/\.jsonl$/, "");
+      const startedAt = (await input.files?.modifiedAt(fileName(input.path))) ?? null;
+      const messages = new KimiMessages(problems);
+      async function* entries(): AsyncGenerator<ImportedEntry> {
+        for await (const { record, line } of readRecords(input.lines, problems)) {
+          yield* messages.read(record, line);
+        }
+      }
+      yield {
+        ...toImportedSession(FORMAT, { id: name === "" ? null : name }),
+        // When it was last written is all that is known of its time.
+        ...(startedAt === null ? {} : { startedAt: Math.floor(startedAt) }),
+        ...{ entries: entries(), problems },
+      };
+    }
+    return { sessions: sessions(), problems };
+  },
+
+  resumeCommand: ({ id }) => commandFor("kimi --session ", id),
+};
+
+class KimiMessages {
+  readonly #problems: ProblemLog;
+  readonly #names = new RecentMap<string, string>(KEPT_CALLS);
+  readonly #seen = new RecentMap<string, number>(KEPT_IDS);
+
+  constructor(problems: ProblemLog) {
+    this.#problems = problems;
+  }
+
+  *read(record: Fields, line: number): Generator<ImportedEntry> {
+    const { role } = record;
+    if (MARKS.includes(role)) {
+      this.#problems.ignore(role as string);
+      return;
+    }
+    const id = toHex(sha256(Buffer.from(JSON.stringify(record)))).slice(0, 16);
+    const count = (this.#seen.get(id) ?? 0) + 1;
+    this.#seen.set(id, count);
+    const sourceId = count === 1 ? id : `${id}-${count}`;
+    const draft = this.#draft(record, sourceId);
+    if (draft !== undefined) {
+      yield toImportedEntry(FORMAT, { id: null, ...draft });
+      return;
+    }
+    const message = `a line of the role ${nameOf(role)} was kept as custom data`;
+    this.#problems.add("unexpected", message, line);
+    yield toCustomEntry(FORMAT, sourceId, "line", otherFields(record, []), null);
+  }
+
+  #draft(record: Fields, sourceId: string): EntryDraft | undefined {
+    const { role } = record;
+    const blocks = toBlocks(record["content"]);
+    const fields = otherFields(record, ["role", "content", "tool_calls", "tool_call_id"]);
+    const base = { sourceId, kind: "message" as const, blocks, fields };
+    switch (role) {
+      case "user":
+        return { ...base, role, ...(isInjected(blocks) ? { marks: { injected: true } } : {}) };
+      case "assistant": {
+        const calls = toCalls(record["tool_calls"]);
+        for (const { id, name } of calls) this.#names.set(id, name);
+        return { ...base, role, actor: FORMAT, blocks: [...blocks, ...calls] };
+      }
+      case "tool": {
+        const toolUseId = textField(record, "tool_call_id") ?? "";
+        const toolName = this.#names.get(toolUseId);
+        const named = toolName === undefined ? {} : { toolName };
+        const output = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+        const result = {
+          type: "tool_result" as const,
+          toolUseId,
+          ...named,
+          output,
+          isError: false,
+        };
+        return { ...base, role, actor: toolName ?? null, blocks: [result] };
+      }
+      case "system":
+        return { ...base, role, marks: { injected: true } };
+      default:
+        return undefined;
+    }
+  }
+}
+
+/** What the program says in the user's name, such as which checkpoint this is. */
+function isInjected(blocks: readonly Block[]): boolean {
+  return (
+    blocks.length > 0 &&
+    blocks.every(({ type, ...block }) => {
+      const text = "text" in block ? block.text : "";
+      return type === "text" && /^\s*<system>.*<\/system>\s*$/s.test(text);
+    })
+  );
+}
+
+function toBlocks(content: unknown): Block[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.map((part): Block => {
+    const fields: Fields = isPlainObject(part) ? part : {};
+    const text = textField(fields, "text");
+    const thought = textField(fields, "think");
+    if (fields["type"] === "text" && text !== undefined) return { type: "text", text };
+    if (fields["type"] === "think" && thought !== undefined) {
+      return { type: "thinking", text: thought };
+    }
+    return { type: "opaque", provider: FORMAT, json: JSON.stringify(part) ?? "null" };
+  });
+}
+
+function toCalls(calls: unknown): Extract<Block, { type: "tool_use" }>[] {
+  return (Array.isArray(calls) ? calls : []).filter(isPlainObject).map((call) => {
+    const called: Fields = isPlainObject(call["function"]) ? call["function"] : {};
+    const id = textField(call, "id") ?? "";
+    const input = textField(called, "arguments") || "{}";
+    return { type: "tool_use", id, name: nameOf(called["name"] ?? ""), input };
+  });
+}

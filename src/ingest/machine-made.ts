@@ -1,0 +1,26 @@
+/**
+ * Sessions that no person began: a program warmed up a cache, or had a conversation summarised or
+ * titled. They are kept, and marked, so that lists and searches can leave them out.
+ *
+ * Known by what the program asks. The texts were seen in transcripts of Claude Code, its sub-agents and
+ * its companions (anthropics/claude-code issues 41165 and 35800, winfunc/opcode pull request 421).
+ */
+
+/** The key of a session's metadata that is true for such a session. */
+export const MACHINE_MADE_KEY = "machineMade";
+
+const REQUESTS: readonly RegExp[] = [
+  /^warmup$/i,
+  /^Context: This summary will be shown in a list to help users and Claude choose/,
+  /^Analyze this conversation and determine: Does the assistant have more autonomous work/,
+  /^Please write (?:a|the) \d+-\d+ word title (?:for )?the following conversation/i,
+  /^Summarize this coding conversation in under \d+ characters/,
+  /^Your task is to create a detailed summary of (?:the|this) conversation so far/,
+  /^Analy[sz]e this development session transcript and generate a structured summary/,
+];
+
+/** Whether a program asks this, and no person. */
+export function isMachineRequest(text: string): boolean {
+  const begin = text.slice(0, 400).trim();
+  return REQUESTS.some((request) => request.test(begin));
+}
