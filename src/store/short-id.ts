@@ -1,9 +1,9 @@
 /**
  * Short ids: what people type. Stored, and unique within a tenant.
  *
- * The first 8 characters of the id that the agent itself uses, which its users know; where there is
- * none, 8 characters of a hash of the session's id. Either is lengthened until no other session has
- * it. ULIDs cannot be shortened: those of one second share their first 10 characters.
+ * The first 8 characters of the id that the agent itself uses, which its users know, or of the one
+ * that a caller chose; else 8 characters of a hash of the session's id. Either is lengthened until no
+ * other session has it. ULIDs cannot be shortened: those of one second share their first 10 characters.
  */
 
 import { createHash } from "node:crypto";
@@ -32,38 +32,35 @@ export function ownIdOf({ key, workstation, projectId, source }: Origin): string
   return own;
 }
 
-/** All candidates begin with it: whoever chooses one has to know the ids that do. */
-export function shortIdBase(id: string, ownId: string | null): string {
-  return baseOf(id, ownId).slice(0, SHORT_ID_LENGTH);
-}
+/** More of an id than this says no more to people. */
+const MAX_PREFIX = 40;
+/** How many letters of a hash tell sessions apart that have all of it alike. */
+const SUFFIXES: readonly number[] = [4, 6, 8, 16, 32];
 
-/** The end of the range of ids that begin with `base`, in the order of code points. */
-export function shortIdEnd(base: string): string {
-  return base.slice(0, -1) + String.fromCharCode(base.charCodeAt(base.length - 1) + 1);
-}
-
-/** `taken` are the short ids of the tenant that begin with `shortIdBase`. */
-export function chooseShortId(
-  id: string,
-  ownId: string | null,
-  taken: ReadonlySet<string>,
-): string {
-  const whole = baseOf(id, ownId);
-  for (let length = SHORT_ID_LENGTH; length <= Math.max(whole.length, SHORT_ID_LENGTH); length++) {
-    const short = whole.slice(0, length);
-    if (!short.endsWith("-") && !taken.has(short)) return short;
-  }
-  // Another session has all of the agent's id.
-  const rest = hashOf(id);
+/** The short ids that a session may have, the best first; a store takes the first that is free. */
+export function shortIdCandidates(id: string, ownId: string | null): readonly string[] {
+  const known = [ownId, ULID.test(id) ? null : id].find(isTyped) ?? "";
+  const hash = hashOf(id);
+  const whole = known === "" ? hash : known;
+  const lengths = Math.max(1, Math.min(whole.length, MAX_PREFIX) - SHORT_ID_LENGTH + 1);
+  const prefixes = Array.from({ length: lengths }, (_, i) => whole.slice(0, SHORT_ID_LENGTH + i));
   const base = whole.slice(0, SHORT_ID_LENGTH);
-  for (let length = 4; ; length++) {
-    const short = `${base}-${rest.slice(0, length)}`;
-    if (!taken.has(short)) return short;
-  }
+  const suffixed = SUFFIXES.map((length) => `${base}-${hash.slice(0, length)}`);
+  return [...prefixes.filter((each) => !each.endsWith("-")), ...suffixed];
 }
 
-function baseOf(id: string, ownId: string | null): string {
-  return ownId !== null && ownId.length >= MIN_LENGTH && TYPED.test(ownId) ? ownId : hashOf(id);
+/** `taken` are those of the candidates that other sessions have. */
+export function chooseShortId(
+  candidates: readonly string[],
+  taken: ReadonlySet<string>,
+): string | null {
+  return candidates.find((each) => !taken.has(each)) ?? null;
+}
+
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+function isTyped(id: string | null): id is string {
+  return id !== null && id.length >= MIN_LENGTH && TYPED.test(id);
 }
 
 function hashOf(id: string): string {
