@@ -1,16 +1,17 @@
 /** Sessions: creating, reading and changing what is known of one. */
 
 import type { Session } from "../../../model/session.ts";
-import { patchedMetadata } from "../../metadata.ts";
-import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   MAX_REFS,
   REF_COLUMNS,
   refRange,
   type SessionRef,
   toSessionRef,
-} from "../../rows/session-ref.ts";
+} from "../../ids/session-ref.ts";
+import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
+import { patchedMetadata } from "../../metadata.ts";
+import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
+import type { NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   figureValues,
   originValues,
@@ -20,7 +21,6 @@ import {
   toUsageSum,
   USAGE_SUMS,
 } from "../../rows/session-row.ts";
-import { chooseShortId, ownIdOf, shortIdCandidates } from "../../short-id.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";

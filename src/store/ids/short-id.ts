@@ -7,7 +7,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Origin } from "../model/session.ts";
+import type { Origin } from "../../model/session.ts";
 
 export const SHORT_ID_LENGTH = 8;
 
