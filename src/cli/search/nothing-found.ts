@@ -98,9 +98,12 @@ async function unknownWords(
   // Terms are stems: the word is told as it was typed.
   const wordOf = (term: string) =>
     typed.find((word) => word.toLowerCase().startsWith(term.slice(0, -1))) ?? term;
-  const unknown = terms.filter(({ documents }) => documents === 0).map(({ term }) => wordOf(term));
+  const words = Map.groupBy(terms, ({ term }) => wordOf(term));
+  const unknown = [...words].flatMap(([word, own]) =>
+    own.every(({ documents }) => documents === 0) ? [word] : [],
+  );
   if (unknown.length === 0) {
-    return terms.length > 1
+    return words.size > 1
       ? ["Each of these words is there, but no message has them as asked."]
       : [];
   }
