@@ -48,7 +48,6 @@ export type { DeleteOptions, Derived } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
 export type { ImportOptions, ImportResult } from "./engine/import/import-session.ts";
 export type { HoldLeaseOptions, LeasedWork } from "./engine/leases/hold-lease.ts";
-export type { ListSessionsInput, SessionListPage } from "./engine/list-sessions.ts";
 export type { IndexTask, MaintainOptions } from "./engine/maintain-index.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput } from "./engine/message-input.ts";
@@ -85,7 +84,8 @@ export {
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
-export type { Stats, StatsInput, Sum } from "./engine/stats.ts";
+export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";
+export type { Stats, StatsInput, Sum } from "./engine/sessions/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
 export { type SweepReport, TenantEngine } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";

@@ -84,7 +84,7 @@ describe("new and list", () => {
       ...{ metadata: { ticket: "A-1" }, ttl_seconds: 3600, retention: "audit-only" },
     });
     expect(Object.keys(made)).toEqual([
-      ...["id", "tenant", "agent", "created_by", "created_at", "title", "updated_at"],
+      ...["id", "short_id", "tenant", "agent", "created_by", "created_at", "title", "updated_at"],
       ...["message_count", "summary", "owner", "participants", "metadata", "ttl_seconds"],
       ...["retention", "parent_session_id", "fork_point", "origin", "workstation_id", "project_id"],
       ...["project_path", "git_branch", "exchange_count", "tool_counts", "file_mtime"],
@@ -97,7 +97,7 @@ describe("new and list", () => {
 
   test("prints a table, without colours when nobody looks", async () => {
     const text = await ok("list");
-    expect(text).toMatch(/^SESSION +LAST ACTIVE +AGENT +OWNER +MESSAGES +TITLE$/m);
+    expect(text).toMatch(/^ID +AGE +LAST ACTIVE +AGENT +OWNER +MESSAGES +TITLE$/m);
     expect(text).toContain("review-1");
     expect(text).not.toContain("\u001b");
   });
@@ -178,7 +178,7 @@ describe("append and show", () => {
 
   test("shows messages as a person reads them, control characters made visible", async () => {
     const text = await ok("show", session);
-    expect(text).toContain(`${session}  Cron`);
+    expect(text).toMatch(new RegExp(`^[0-9a-z]{8}  Cron\\n  id +${session}\\n`));
     expect(text).toMatch(/^#0 {2}user · ana {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}/m);
     expect(text).toContain("    See ␛[31m.");
     expect(text).toContain('[tool_use bash] {"command":"ls"}');
@@ -207,7 +207,7 @@ describe("append and show", () => {
     const page = await json<Page>("show", session, "--offset", "1", "--limit", "2");
     expect([page.offset, page.total, page.messages.length]).toEqual([1, 5, 2]);
     const ran = await cli("show", session, "--limit", "2");
-    expect(ran.stderr).toContain(`3 more: node bin/backscroll.js show ${session} --offset 2`);
+    expect(ran.stderr).toMatch(/3 more: node bin\/backscroll\.js show [0-9a-z]{8} --offset 2/);
     const newest = await json<Page>("history", session, "--limit", "2");
     expect(newest.messages.map(({ index }) => index)).toEqual([3, 4]);
     expect(await ok("history", session, "--limit", "1")).toContain("Thanks.");

@@ -50,6 +50,7 @@ test("the library has these names at run time", () => {
     "ENTRY_KINDS",
     "ERROR_CODES",
     "Engine",
+    "LIST_PRICES",
     "MessageStream",
     "PROVIDERS",
     "SessionHandle",
@@ -313,6 +314,7 @@ describe("the command line", () => {
       ...["sessions", "routes list", "routes show", "routes set", "routes delete", "config"],
       ...["token create", "token list", "token revoke"],
       ...["doctor", "sweep", "maintain", "backup", "restore", "export"],
+      ...["completions", "version"],
     ]);
   });
 

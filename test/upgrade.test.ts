@@ -127,6 +127,10 @@ const WITHOUT_REPOSITORY = [
   "DROP TABLE originals",
   "DROP TABLE original_parts",
   "DROP TABLE original_sessions",
+  "DROP INDEX sessions_by_short_id",
+  "DROP INDEX sessions_by_own_id",
+  "ALTER TABLE sessions DROP COLUMN short_id",
+  "ALTER TABLE sessions DROP COLUMN own_id",
   "DROP TABLE packs",
   "ALTER TABLE entries DROP COLUMN pack",
   `UPDATE tenants SET (feed_position, feed_hash, entry_count, message_count, content_bytes) =
@@ -200,6 +204,7 @@ describe("rows that another version wrote", () => {
     await using engine = await open(path, { inThread: true });
     expect(await engine.getSessionMeta("old")).toEqual({
       id: "old",
+      shortId: "old",
       tenant: "default",
       agent: "agent",
       createdBy: "ann",

@@ -1,6 +1,6 @@
 /** Sessions added up, on the wire. */
 
-import type { Stats, Sum } from "../engine/stats.ts";
+import type { Stats, Sum } from "../engine/sessions/stats.ts";
 import { totalTokens } from "../model/entry.ts";
 import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
 

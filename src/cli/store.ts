@@ -163,7 +163,7 @@ export async function explainMissingStore<Result>(
     if (!BackscrollError.is(error, "store_not_found")) throw error;
     throw new BackscrollError(
       "store_not_found",
-      `${error.message}; create and fill it with: ${commandLine(context, "ingest")}, or create an empty one with: ${commandLine(context, "status --create")}`,
+      `${error.message}; fill one with: ${commandLine(context, "ingest")}, or create it with: ${commandLine(context, "status --create")}`,
       { details: error.details, cause: error },
     );
   }

@@ -32,7 +32,6 @@ import type { ListFactsInput } from "../engine/facts.ts";
 import type { DeleteOptions, Derived } from "../engine/forget.ts";
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import type { ListSessionsInput, SessionListPage } from "../engine/list-sessions.ts";
 import type { IndexTask } from "../engine/maintain-index.ts";
 import type { ListMemoriesInput, MemoryInput } from "../engine/memories.ts";
 import type { ListMessagesInput, MessagePage } from "../engine/read.ts";
@@ -43,7 +42,8 @@ import type {
   SearchResult,
 } from "../engine/search.ts";
 import type { CreateSessionInput } from "../engine/session-input.ts";
-import type { Stats, StatsInput } from "../engine/stats.ts";
+import type { ListSessionsInput, SessionListPage } from "../engine/sessions/list-sessions.ts";
+import type { Stats, StatsInput } from "../engine/sessions/stats.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
 import type { SweepReport } from "../engine/tenant-engine.ts";
 import type { MaintainOptions, MaintenanceReport } from "../gateway/maintenance/maintain.ts";

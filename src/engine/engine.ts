@@ -5,7 +5,7 @@ import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
 import type { ChangeAuthor } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { checkName, createUlids, type IdSource } from "../model/ids.ts";
+import { checkName, checkTenantName, createUlids, type IdSource } from "../model/ids.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
@@ -20,7 +20,6 @@ import { applyAllRetention } from "./retention/apply-retention.ts";
 import type { Scope } from "./scope.ts";
 import { sweepAll } from "./sweep.ts";
 import { type SweepReport, TenantEngine } from "./tenant-engine.ts";
-import { checkTenantName } from "./tenant-name.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
 
 export const DEFAULT_TENANT = "default";

@@ -32,7 +32,6 @@ import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
 import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
 import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
 import { Originals } from "./import/originals.ts";
-import { type ListSessionsInput, listSessions, type SessionListPage } from "./list-sessions.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
@@ -42,13 +41,6 @@ import {
   putMemory,
 } from "./memories.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
-import {
-  resolveField,
-  resolveIfMissing,
-  resolveSearch,
-  resolveSession,
-  resolveSessionId,
-} from "./resolve-session.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
@@ -64,7 +56,19 @@ import {
 } from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
-import { addUp, type Stats, type StatsInput } from "./stats.ts";
+import {
+  type ListSessionsInput,
+  listSessions,
+  type SessionListPage,
+} from "./sessions/list-sessions.ts";
+import {
+  resolveField,
+  resolveIfMissing,
+  resolveSearch,
+  resolveSession,
+  resolveSessionId,
+} from "./sessions/resolve-session.ts";
+import { addUp, type Stats, type StatsInput } from "./sessions/stats.ts";
 import {
   type ChangeListPage,
   type ListChangesInput,

@@ -23,6 +23,7 @@ import type {
   SearchRequest,
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
+import type { SessionRef } from "./ids/session-ref.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
 import type {
@@ -54,7 +55,6 @@ import type {
   UsageSum,
 } from "./records.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "./route-records.ts";
-import type { SessionRef } from "./rows/session-ref.ts";
 import type {
   AbortStreamRequest,
   CommitStreamRequest,

@@ -2,7 +2,7 @@
 
 import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import type { ListSessionsInput } from "../engine/list-sessions.ts";
+import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { MAX_PAGE } from "../model/limits.ts";

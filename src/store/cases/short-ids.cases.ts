@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { namedRefs } from "../rows/session-ref.ts";
+import { namedRefs } from "../ids/session-ref.ts";
 import { type Cases, createSession, newSession, nextId } from "./fixture.cases.ts";
 
 /** The origin of a session that an agent on this workstation calls `own`. */

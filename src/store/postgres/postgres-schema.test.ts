@@ -97,7 +97,10 @@ describe("the schema's version", () => {
       address,
       "DROP TABLE originals, original_parts, original_sessions, access_tokens, leases, routes, route_sessions",
     );
-    await query(address, "ALTER TABLE sessions DROP COLUMN repo, DROP COLUMN cost_usd");
+    await query(
+      address,
+      "ALTER TABLE sessions DROP COLUMN repo, DROP COLUMN cost_usd, DROP COLUMN short_id, DROP COLUMN own_id",
+    );
     await query(address, "DELETE FROM schema WHERE version >= 6");
     const store = await open(address);
     expect((await store.findSession("a", id))?.id).toBe(id);

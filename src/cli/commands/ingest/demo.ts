@@ -7,8 +7,8 @@ import { loadExamples } from "../../demo/load-examples.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { formatBlocks, formatEntry } from "../../print-entry.ts";
-import { formatHit } from "../../print-hit.ts";
 import { commandLine } from "../../program.ts";
+import { formatHit } from "../../search/print-hit.ts";
 import { withStore } from "../../store.ts";
 
 const QUESTION = "why did the invoice mails go out twice";

@@ -1,5 +1,5 @@
 import { toWireStats } from "../../../api/stats.ts";
-import type { Stats, Sum } from "../../../engine/stats.ts";
+import type { Stats, Sum } from "../../../engine/sessions/stats.ts";
 import { totalTokens } from "../../../model/entry.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";

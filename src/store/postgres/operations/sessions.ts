@@ -1,16 +1,17 @@
 /** Sessions: creating, reading and changing what is known of one. */
 
 import type { Session } from "../../../model/session.ts";
-import { patchedMetadata } from "../../metadata.ts";
-import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, Row, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   MAX_REFS,
   REF_COLUMNS,
   refRange,
   type SessionRef,
   toSessionRef,
-} from "../../rows/session-ref.ts";
+} from "../../ids/session-ref.ts";
+import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
+import { patchedMetadata } from "../../metadata.ts";
+import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
+import type { NewSession, Row, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   figureValues,
   originValues,
@@ -20,7 +21,6 @@ import {
   toUsageSum,
   USAGE_SUMS,
 } from "../../rows/session-row.ts";
-import { chooseShortId, ownIdOf, shortIdBase, shortIdEnd } from "../../short-id.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import { type Query, query } from "../postgres-driver.ts";
@@ -60,7 +60,7 @@ const SQL = statements("sessions", {
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
       $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)`,
   shortIds: `SELECT short_id FROM sessions
-    WHERE tenant = $1 AND short_id >= $2 AND short_id < $3`,
+    WHERE tenant = $1 AND short_id = ANY ($2)`,
   findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = $1 AND s.session IN (
       SELECT session FROM sessions WHERE tenant = $1 AND short_id = $2
       UNION (SELECT session FROM sessions WHERE tenant = $1 AND own_id = $2 LIMIT $5)
@@ -98,7 +98,7 @@ export interface ForkOrigin {
 /** What is settled of a new session while nobody else makes one in this tenant. */
 export interface ClaimedSession {
   readonly number: number;
-  readonly shortId: string;
+  readonly shortId: string | null;
 }
 
 export async function createSession(tx: Transaction, session: NewSession): Promise<Session> {
@@ -121,13 +121,13 @@ export async function claimSession(
 ): Promise<ClaimedSession | { readonly replayed: string }> {
   const { key: originKey } = session.origin;
   const ownId = ownIdOf(session.origin);
-  const base = shortIdBase(session.id, ownId);
+  const candidates = shortIdCandidates(session.id, ownId);
   // The claim comes first: whoever else creates a session of this tenant is then done, or waits.
   const [claimed, key, sameId, alike, sameOrigin] = await tx.together([
     claimSessionQuestion(tx),
     keyQuestion(tx, session.idempotency),
     query(SQL.findById, tx.tenant, session.id),
-    query(SQL.shortIds, tx.tenant, base, shortIdEnd(base)),
+    query(SQL.shortIds, tx.tenant, candidates),
     originKey === undefined ? undefined : query(SQL.findByOrigin, tx.tenant, originKey),
   ]);
   const earlier = replayed(key, session.idempotency);
@@ -137,7 +137,7 @@ export async function claimSession(
   const taken = new Set((alike ?? []).map((row) => String(row["short_id"])));
   return {
     number: Number(claimed?.[0]?.["last_session"]),
-    shortId: chooseShortId(session.id, ownId, taken),
+    shortId: chooseShortId(candidates, taken),
   };
 }
 

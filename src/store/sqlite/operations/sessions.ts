@@ -1,16 +1,17 @@
 /** Sessions: creating, reading and changing what is known of one. */
 
 import type { Session } from "../../../model/session.ts";
-import { patchedMetadata } from "../../metadata.ts";
-import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   MAX_REFS,
   REF_COLUMNS,
   refRange,
   type SessionRef,
   toSessionRef,
-} from "../../rows/session-ref.ts";
+} from "../../ids/session-ref.ts";
+import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
+import { patchedMetadata } from "../../metadata.ts";
+import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
+import type { NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   figureValues,
   originValues,
@@ -20,7 +21,6 @@ import {
   toUsageSum,
   USAGE_SUMS,
 } from "../../rows/session-row.ts";
-import { chooseShortId, ownIdOf, shortIdBase, shortIdEnd } from "../../short-id.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -53,7 +53,7 @@ const SQL = statements("sessions", {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
       ?, ?, ?, ?)`,
   shortIds: `SELECT short_id FROM sessions
-    WHERE tenant = ? AND short_id >= ? AND short_id < ?`,
+    WHERE tenant = ? AND short_id IN (SELECT value FROM json_each(?))`,
   findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = ?1 AND s.session IN (
       SELECT session FROM sessions WHERE tenant = ?1 AND short_id = ?2
       UNION SELECT session FROM (SELECT session FROM sessions
@@ -122,8 +122,8 @@ export function insertSession(
   }
   const number = nextSessionNumber(db, tenant);
   const ownId = ownIdOf(origin);
-  const base = shortIdBase(session.id, ownId);
-  const alike = db.all(SQL.shortIds, tenant, base, shortIdEnd(base));
+  const candidates = shortIdCandidates(session.id, ownId);
+  const alike = db.all(SQL.shortIds, tenant, JSON.stringify(candidates));
   const taken = new Set(alike.map((row) => String(row["short_id"])));
   db.run(
     SQL.insertSession,
@@ -153,7 +153,7 @@ export function insertSession(
     origin.key ?? null,
     ...figureValues(session.figures),
     ownId,
-    chooseShortId(session.id, ownId, taken),
+    chooseShortId(candidates, taken),
   );
   db.run(SQL.insertState, tenant, number, session.startedAt, session.startedAt, session.now);
   addParticipants(db, tenant, number, session.participants);

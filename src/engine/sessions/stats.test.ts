@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { fixture, importText } from "../../test/support/transcripts.ts";
-import { costOf, LIST_PRICES, priceOf, readPrices } from "../model/prices.ts";
-import { open } from "../open.ts";
-import type { UsageInput } from "./check.ts";
+import { fixture, importText } from "../../../test/support/transcripts.ts";
+import { costOf, LIST_PRICES, priceOf, readPrices } from "../../model/prices.ts";
+import { open } from "../../open.ts";
+import type { UsageInput } from "../check.ts";
 
 const NOON = Date.parse("2026-05-04T12:00:00Z");
 

@@ -1,10 +1,10 @@
 /** Pages of sessions, the newest interaction first. */
 
-import type { Session } from "../model/session.ts";
-import type { SessionFilter } from "../store/records.ts";
-import { checkKey, checkLimit, checkTime } from "./check.ts";
-import { formatPageCursor, parsePageCursor } from "./cursor.ts";
-import type { Scope } from "./scope.ts";
+import type { Session } from "../../model/session.ts";
+import type { SessionFilter } from "../../store/records.ts";
+import { checkKey, checkLimit, checkTime } from "../check.ts";
+import { formatPageCursor, parsePageCursor } from "../cursor.ts";
+import type { Scope } from "../scope.ts";
 
 /** Each field narrows the list. Times may be dates. */
 export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until"> {

@@ -1,12 +1,12 @@
 /** What would help somebody whose search found nothing: each line is a cause and a way out. */
 
-import { survey } from "../archive/ingest.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import type { SearchInput } from "../engine/search.ts";
-import { type Context, isServer } from "./context.ts";
-import { thisMachine } from "./environment.ts";
-import { counted } from "./print.ts";
-import { commandLine, quote } from "./program.ts";
+import { survey } from "../../archive/ingest.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { SearchInput } from "../../engine/search.ts";
+import { type Context, isServer } from "../context.ts";
+import { thisMachine } from "../environment.ts";
+import { counted } from "../print.ts";
+import { commandLine, quote } from "../program.ts";
 
 /** Options that leave sessions or messages out, by their names on the command line. */
 const FILTERS = {
@@ -94,9 +94,16 @@ async function unknownWords(
   });
   // Terms of other fields, such as @path, stand for the same words.
   const terms = (explanation?.terms ?? []).filter(({ term }) => /^[\p{L}\p{N}]/u.test(term));
-  const unknown = terms.filter(({ documents }) => documents === 0).map(({ term }) => term);
+  const typed = query.match(/[\p{L}\p{N}_-]+/gu) ?? [];
+  // Terms are stems: the word is told as it was typed.
+  const wordOf = (term: string) =>
+    typed.find((word) => word.toLowerCase().startsWith(term.slice(0, -1))) ?? term;
+  const words = Map.groupBy(terms, ({ term }) => wordOf(term));
+  const unknown = [...words].flatMap(([word, own]) =>
+    own.every(({ documents }) => documents === 0) ? [word] : [],
+  );
   if (unknown.length === 0) {
-    return terms.length > 1
+    return words.size > 1
       ? ["Each of these words is there, but no message has them as asked."]
       : [];
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ErrorCode } from "../model/errors.ts";
-import { open } from "../open.ts";
+import type { ErrorCode } from "../../model/errors.ts";
+import { open } from "../../open.ts";
 
 const [ONE, TWO] = ["0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c", "0f3c9a12-77ab-4e0b-9c55-1d2e3f4a5b6c"];
 

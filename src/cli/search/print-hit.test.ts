@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { SearchResult } from "../engine/search.ts";
+import type { SearchResult } from "../../engine/search.ts";
+import { Terminal } from "../terminal.ts";
 import { formatHit } from "./print-hit.ts";
-import { Terminal } from "./terminal.ts";
 
 /** A terminal as somebody at a keyboard, or a program behind a pipe, has it. */
 function terminal(isTTY: boolean): Terminal {

@@ -1,9 +1,9 @@
 /** Hits as a person reads them: the session, the lines that match, and what stands round them. */
 
-import type { SearchResult } from "../engine/search.ts";
-import { formatTime } from "./print.ts";
-import type { Terminal } from "./terminal.ts";
-import { clean, clip, oneLine } from "./text.ts";
+import type { SearchResult } from "../../engine/search.ts";
+import { formatTime } from "../print.ts";
+import type { Terminal } from "../terminal.ts";
+import { clean, clip, oneLine } from "../text.ts";
 import { toolCallLine } from "./tool-call.ts";
 
 type Hit = SearchResult["hits"][number];

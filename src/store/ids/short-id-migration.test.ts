@@ -1,12 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { createFolder } from "../../test/support/folder.ts";
-import { connect, createDatabase } from "../../test/support/postgres.ts";
-import { newSession } from "./cases/fixture.cases.ts";
-import { originOf } from "./cases/short-ids.cases.ts";
-import { openPostgresStore } from "./postgres/postgres-store.ts";
-import { openSqliteStore } from "./sqlite/sqlite-store.ts";
-import type { Store } from "./store.ts";
+import { createFolder } from "../../../test/support/folder.ts";
+import { connect, createDatabase } from "../../../test/support/postgres.ts";
+import { newSession } from "../cases/fixture.cases.ts";
+import { originOf } from "../cases/short-ids.cases.ts";
+import { openPostgresStore } from "../postgres/postgres-store.ts";
+import { openSqliteStore } from "../sqlite/sqlite-store.ts";
+import type { Store } from "../store.ts";
 
 /** What a store was before the migration. */
 const BACK = `DROP INDEX sessions_by_short_id; DROP INDEX sessions_by_own_id;

@@ -1,14 +1,14 @@
 /** Sessions added up: by agent, by project, by model and by day, with tokens by kind and their cost. */
 
-import type { Usage } from "../model/entry.ts";
-import type { JsonObject } from "../model/json.ts";
-import { MAX_PAGE } from "../model/limits.ts";
-import { costOf, type PriceTable, priceOf } from "../model/prices.ts";
-import type { Session } from "../model/session.ts";
-import { combineUsage } from "../model/usage.ts";
-import { checkInput } from "./check.ts";
+import type { Usage } from "../../model/entry.ts";
+import type { JsonObject } from "../../model/json.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import { costOf, type PriceTable, priceOf } from "../../model/prices.ts";
+import type { Session } from "../../model/session.ts";
+import { combineUsage } from "../../model/usage.ts";
+import { checkInput } from "../check.ts";
+import type { Scope } from "../scope.ts";
 import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
-import type { Scope } from "./scope.ts";
 
 export interface Sum {
   /** Sub-agents are not counted: what they did is their parent's. */

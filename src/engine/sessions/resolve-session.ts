@@ -6,13 +6,13 @@
  * For reads. A write or a deletion names the session's id.
  */
 
-import { BackscrollError } from "../model/errors.ts";
-import type { Session } from "../model/session.ts";
-import { MAX_REFS, namedRefs, type SessionRef } from "../store/rows/session-ref.ts";
-import { sessionNotFound } from "../store/store-errors.ts";
-import { checkInput, checkKey } from "./check.ts";
-import type { Scope } from "./scope.ts";
-import type { SearchInput } from "./search.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Session } from "../../model/session.ts";
+import { MAX_REFS, namedRefs, type SessionRef } from "../../store/ids/session-ref.ts";
+import { sessionNotFound } from "../../store/store-errors.ts";
+import { checkInput, checkKey } from "../check.ts";
+import type { Scope } from "../scope.ts";
+import type { SearchInput } from "../search.ts";
 
 /** `session_not_found`, with ids that begin so; or `session_ambiguous`, with those that have it. */
 export async function resolveSession(scope: Scope, ref: string): Promise<Session> {

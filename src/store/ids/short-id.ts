@@ -1,0 +1,69 @@
+/**
+ * Short ids: what people type. Stored, and unique within a tenant.
+ *
+ * The first 8 characters of the id that the agent itself uses, which its users know, or of the one
+ * that a caller chose; else 8 characters of a hash of the session's id. Either is lengthened until no
+ * other session has it. ULIDs cannot be shortened: those of one second share their first 10 characters.
+ */
+
+import { createHash } from "node:crypto";
+import type { Origin } from "../../model/session.ts";
+
+export const SHORT_ID_LENGTH = 8;
+
+/** A shorter id of an agent ("1") would be no id of a session to anybody. */
+const MIN_LENGTH = 4;
+const MAX_OWN_ID = 200;
+
+/** What can be typed without quotes. */
+const TYPED = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Crockford's alphabet in lower case: no i, l, o or u. */
+const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** The id by which the agent knows the session, as its origin key tells it. */
+export function ownIdOf({ key, workstation, projectId, source }: Origin): string | null {
+  if (key === undefined) return null;
+  const begins = [`${workstation}:${projectId}:`, `${source}:`];
+  const begin = begins.find((each) => key.startsWith(each));
+  const own = begin === undefined ? "" : key.slice(begin.length);
+  // Made of the file's name for a session that has none.
+  if (own === "" || own.length > MAX_OWN_ID || own.startsWith("file-")) return null;
+  return own;
+}
+
+/** More of an id than this says no more to people. */
+const MAX_PREFIX = 40;
+/** How many letters of a hash tell sessions apart that have all of it alike. */
+const SUFFIXES: readonly number[] = [4, 6, 8, 16, 32];
+
+/** The short ids that a session may have, the best first; a store takes the first that is free. */
+export function shortIdCandidates(id: string, ownId: string | null): readonly string[] {
+  const known = [ownId, ULID.test(id) ? null : id].find(isTyped) ?? "";
+  const hash = hashOf(id);
+  const whole = known === "" ? hash : known;
+  const lengths = Math.max(1, Math.min(whole.length, MAX_PREFIX) - SHORT_ID_LENGTH + 1);
+  const prefixes = Array.from({ length: lengths }, (_, i) => whole.slice(0, SHORT_ID_LENGTH + i));
+  const base = whole.slice(0, SHORT_ID_LENGTH);
+  const suffixed = SUFFIXES.map((length) => `${base}-${hash.slice(0, length)}`);
+  return [...prefixes.filter((each) => !each.endsWith("-")), ...suffixed];
+}
+
+/** `taken` are those of the candidates that other sessions have. */
+export function chooseShortId(
+  candidates: readonly string[],
+  taken: ReadonlySet<string>,
+): string | null {
+  return candidates.find((each) => !taken.has(each)) ?? null;
+}
+
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+function isTyped(id: string | null): id is string {
+  return id !== null && id.length >= MIN_LENGTH && TYPED.test(id);
+}
+
+function hashOf(id: string): string {
+  const bytes = createHash("sha256").update(id).digest();
+  return Array.from(bytes, (byte) => LETTERS[byte & 31]).join("");
+}
