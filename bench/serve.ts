@@ -91,7 +91,7 @@ async function measureHostile(report: Report, address: string, sessions: number)
       load(server, task),
       inFreshProcess(HOSTILE, "attack", {
         url: server.url,
-        token: hostile,
+        tokens: hostile,
         connections: HOSTILE_CONNECTIONS,
         // Also while the load warms up.
         seconds: HOSTILE_SECONDS + 5,

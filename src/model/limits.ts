@@ -78,7 +78,10 @@ export const MAX_QUERY_VALUES = 20_000;
 /** A transcript that is imported, unpacked; and one line of it. */
 export const MAX_IMPORT_BYTES: number = 512 * 1024 * 1024;
 export const MAX_IMPORT_LINE_BYTES: number = 16 * 1024 * 1024;
-/** JSON values in one record of a transcript, names of fields included: real ones stay under 50,000. */
+/**
+ * JSON values in one record of a transcript, names of fields included: real ones stay under 50,000. What
+ * comes over the network may hold `MAX_REQUEST_VALUES`.
+ */
 export const MAX_RECORD_VALUES = 250_000;
 
 /**

@@ -112,6 +112,7 @@ export function createApp(options: AppOptions): App {
   const allowanceOf = ({ tenant }: Access, ticket: Ticket): BodyAllowance => ({
     hold: ticket.hold,
     run: (work) => share.run(tenant, work),
+    charge: (ms) => share.charge(tenant, ms),
     ...(patienceMs === undefined ? {} : { patienceMs }),
   });
 
