@@ -45,6 +45,21 @@ export async function makeTokens(
   }
 }
 
+/** Tokens that may write, each for a tenant of its own. */
+export async function makeTenantTokens(address: string, count: number): Promise<string[]> {
+  const engine = await open(address);
+  try {
+    const tokens: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const input = { scope: "write", actor: "person" } as const;
+      tokens.push((await engine.forTenant(`follower-${i}`).createToken(input)).token);
+    }
+    return tokens;
+  } finally {
+    await engine.close();
+  }
+}
+
 /** Sends the next as soon as one is answered, on each connection. */
 export async function attack(task: AttackTask): Promise<Figures> {
   const { url, tokens, connections, seconds } = task;

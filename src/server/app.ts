@@ -11,11 +11,13 @@ import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { isPlainObject } from "../model/json.ts";
 import { type AdmissionOptions, admit, checkSite, checkSource } from "./admission.ts";
 import { type BodyAllowance, isLargeBody, readJson } from "./body.ts";
 import { check } from "./check.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { Subscribers } from "./live/subscribers.ts";
+import { whenEnded } from "./live/when-ended.ts";
 import { whileAdmitted } from "./live/while-admitted.ts";
 import { Budget, type BudgetOptions, type Ticket } from "./load/budget.ts";
 import { NewestSearch } from "./load/newest-search.ts";
@@ -241,7 +243,21 @@ export function createApp(options: AppOptions): App {
     for (const method of ["GET", "POST", "DELETE"]) {
       serve(method, "/mcp", async ({ request, enter, cutOff }) => {
         const { access, allowance } = await enter();
-        return mcp(request, access, cutOff, (bounds) => readJson(request, bounds, allowance));
+        let leave: (() => void) | undefined;
+        const readBody = async (bounds: JsonBounds) => {
+          const body = await readJson(request, bounds, allowance);
+          if (isListening(body)) leave ??= live.enter(access.tenant);
+          return body;
+        };
+        let events: ReadableStream<Uint8Array> | undefined;
+        try {
+          const response = await mcp(request, access, cutOff, readBody);
+          if (leave === undefined || response.body === null) return response;
+          events = whenEnded(response.body, leave);
+          return new Response(events, response);
+        } finally {
+          if (events === undefined) leave?.();
+        }
       });
     }
   }
@@ -255,6 +271,14 @@ export function createApp(options: AppOptions): App {
     });
   }
   return app;
+}
+
+/** Whether a request to `/mcp` asks for a stream that lasts. */
+function isListening(body: unknown): boolean {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+  return messages.some(
+    (message) => isPlainObject(message) && message["method"] === "subscriptions/listen",
+  );
 }
 
 /** The tenant of a caller; what it administers is told of under its token. */
