@@ -46,6 +46,8 @@ export interface AppOptions {
   readonly live?: Subscribers;
   /** What may be in progress at once; `BUDGET` if left out. */
   readonly budget?: BudgetOptions;
+  /** Of the event loop's time between tenants; as `WORK_SHARE` says if left out. */
+  readonly share?: WorkShare;
   /** How long a body may keep the server waiting; 30 s if left out. */
   readonly bodyPatienceMs?: number;
   readonly log: LogRequest;
@@ -106,7 +108,7 @@ export function createApp(options: AppOptions): App {
   const gateway = options.gateway ?? readConfig({}).config;
   const copyStore = options.copyStore ?? copyHere(engine);
   const budget = new Budget(options.budget);
-  const share = new WorkShare();
+  const share = options.share ?? new WorkShare();
   const newest = new NewestSearch();
   const { bodyPatienceMs: patienceMs } = options;
   const app: App = new Hono();
@@ -147,21 +149,26 @@ export function createApp(options: AppOptions): App {
         share.saw(access.tenant);
         return { access, allowance: allowanceOf(access, ticket) };
       };
+      const payForRefusal = async (status: number) => {
+        const isRefused = status >= 400 && status < 500;
+        if (access === undefined || !isRefused || !isLargeBody(request.headers)) return;
+        share.charge(access.tenant, REFUSED_MS);
+        await share.settle(access.tenant);
+      };
       let response: Response;
       let failure: unknown;
       try {
         checkSource(request.headers, admission);
         const cutOff = () => c.env.outgoing?.destroy();
         response = await answer({ request, connection, enter, cutOff });
+        // MCP has refusals of its own form, which nothing throws.
+        await payForRefusal(response.status);
         if (access !== undefined) response = keepWatch(request, response, access);
       } catch (error) {
         const hasLeft = !BackscrollError.is(error) && request.signal.aborted;
         failure = hasLeft ? undefined : error;
         response = hasLeft ? new Response(null, { status: GONE }) : toProblemResponse(error, id);
-        if (access !== undefined && response.status < 500 && isLargeBody(request.headers)) {
-          share.charge(access.tenant, REFUSED_MS);
-          await share.settle(access.tenant);
-        }
+        await payForRefusal(response.status);
       } finally {
         ticket?.leave();
       }
