@@ -207,6 +207,28 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     expect(problems).toEqual(["change 1 does not match its hash"]);
   });
 
+  test("memories and access tokens that cannot be read are found", async () => {
+    {
+      await using engine = await open(address, { inThread: true });
+      for (const name of ["first", "second"]) {
+        await engine.putMemory({ agent: "coder", name, content: "tabs", metadata: { by: 1 } });
+      }
+      await engine.createToken({ scope: "write", actor: "ana", actAs: ["eve"] });
+      await engine.createToken({ scope: "read" });
+    }
+    await change(address, `UPDATE access_tokens SET act_as = '{\n' WHERE scope = 'write'`);
+    const problems = await problemsAfter(
+      `UPDATE memories SET metadata = ${bytes("{\n")} WHERE name = 'second'`,
+      async () => {},
+    );
+    expect(problems).toEqual([
+      "the memory second of agent coder is damaged: it is no JSON; memories behind it were not read",
+      expect.stringMatching(
+        /^the access token .+ is damaged: .+; access tokens behind it were not/,
+      ),
+    ]);
+  });
+
   test("a hole in the feed is told", async () => {
     const problems = await problemsAfter(
       "DELETE FROM changes WHERE position = 1",
