@@ -78,10 +78,7 @@ export const MAX_QUERY_VALUES = 20_000;
 /** A transcript that is imported, unpacked; and one line of it. */
 export const MAX_IMPORT_BYTES: number = 512 * 1024 * 1024;
 export const MAX_IMPORT_LINE_BYTES: number = 16 * 1024 * 1024;
-/**
- * JSON values in one record of a transcript, names of fields included: real ones stay under 50,000. What
- * comes over the network may hold `MAX_REQUEST_VALUES`.
- */
+/** JSON values in one record of a transcript, names of fields included: real ones stay under 50,000. */
 export const MAX_RECORD_VALUES = 250_000;
 
 /**
@@ -101,6 +98,6 @@ export const DEFAULT_MCP_PAGE = 20;
 /** A request to the MCP endpoint. */
 export const MAX_MCP_REQUEST_BYTES: number = 10 * 1024 * 1024;
 
-/** Streams of events that are open at once, of `/v1/changes` and of `/mcp`. Idle, 1,000 take 93 MB. */
+/** Streams of events that a tenant, and a process, may have open. Idle, 1,000 take 93 MB. */
 export const MAX_TENANT_FOLLOWERS = 100;
 export const MAX_FOLLOWERS = 1_000;

@@ -21,7 +21,13 @@ test("a search stops reading a long tail at its deadline, and the next one goes 
     const started = time;
     const request = {
       ...{ query: "stoat", match: "words", now: 0, limit: 5, perSession: 1, before: 0, after: 0 },
-      ...{ scope: {}, branches: "active", profile: DEFAULT_PROFILE, deadlineMs: 100 },
+      ...{
+        scope: {},
+        branches: "active",
+        profile: DEFAULT_PROFILE,
+        deadlineMs: 100,
+        explain: false,
+      },
     } as const;
     const { hits, partial } = runNow(searchSessions(request, memory), (need) => {
       if (need.need === "feed") time += 60;
