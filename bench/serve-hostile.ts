@@ -10,25 +10,51 @@ import type { Figures } from "./measure.ts";
 
 export interface AttackTask {
   readonly url: string;
-  readonly token: string;
+  readonly tokens: HostileTokens;
   readonly connections: number;
   readonly seconds: number;
 }
 
+/** Of a tenant that reads only, and of one that imports. */
+export interface HostileTokens {
+  readonly read: string;
+  readonly import: string;
+}
+
 interface Shot {
   readonly path: string;
+  /** The read token if left out. */
+  readonly token?: keyof HostileTokens;
   readonly body: Buffer;
 }
 
-/** A token that may write for the tenant of the load, and one that may read for another tenant. */
+/** A token that may write for the tenant of the load, and those of the hostile tenants. */
 export async function makeTokens(
   address: string,
-): Promise<{ readonly own: string; readonly hostile: string }> {
+): Promise<{ readonly own: string; readonly hostile: HostileTokens }> {
   const engine = await open(address);
   try {
     const own = await engine.createToken({ scope: "write", actor: "person", actAs: "any" });
     const hostile = await engine.forTenant("hostile").createToken({ scope: "read" });
-    return { own: own.token, hostile: hostile.token };
+    const importer = await engine
+      .forTenant("importer")
+      .createToken({ scope: "write", actor: "person", actAs: "any" });
+    return { own: own.token, hostile: { read: hostile.token, import: importer.token } };
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Tokens that may write, each for a tenant of its own. */
+export async function makeTenantTokens(address: string, count: number): Promise<string[]> {
+  const engine = await open(address);
+  try {
+    const tokens: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const input = { scope: "write", actor: "person" } as const;
+      tokens.push((await engine.forTenant(`follower-${i}`).createToken(input)).token);
+    }
+    return tokens;
   } finally {
     await engine.close();
   }
@@ -36,7 +62,7 @@ export async function makeTokens(
 
 /** Sends the next as soon as one is answered, on each connection. */
 export async function attack(task: AttackTask): Promise<Figures> {
-  const { url, token, connections, seconds } = task;
+  const { url, tokens, connections, seconds } = task;
   const shots = worstBodies();
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const until = performance.now() + seconds * 1_000;
@@ -44,7 +70,7 @@ export async function attack(task: AttackTask): Promise<Figures> {
   const shoot = async (first: number) => {
     for (let i = first; performance.now() < until; i++) {
       const shot = shots[i % shots.length] as Shot;
-      const status = await send(agent, url, token, shot);
+      const status = await send(agent, url, tokens[shot.token ?? "read"], shot);
       answers[status] = (answers[status] ?? 0) + 1;
     }
   };
@@ -70,8 +96,25 @@ function worstBodies(): readonly Shot[] {
     { path: "/v1/search", body: many('{"query":"x","agent":[', '"name",', 19_900, '"a"]}') },
     { path: "/v1/search", body: many('{"query":"x","agent":["', "\\n", 500_000, '"]}') },
     { path: "/v1/sessions/session-1/messages", body: many(message, "{},", 20e6, "{}]}}]}") },
+    ...imports(),
     { path: "/v1/import", body: many('{"type":"user","a":[', "{},", 20e6, "{}]}\n") },
     { path: "/mcp", body: many('{"jsonrpc":"2.0","id":1,"params":[', "{},", 20e6, "{}]}") },
+  ];
+}
+
+/** Transcripts whose lines hold more values than is allowed, and as many as are. */
+function imports(): readonly Shot[] {
+  const path = "/v1/import?source=claude-code&path=x.jsonl&dry_run=true";
+  const lines = (extra: string) =>
+    Array.from({ length: 30 }, (_, i) => {
+      const message = { role: "user", content: `hello ${i}` };
+      const line = { type: "user", uuid: `u${i}`, sessionId: "s", message };
+      return `${JSON.stringify(line).slice(0, -1)},"extra":[${extra}]}\n`;
+    }).join("");
+  const names = Array.from({ length: 33_000 }, (_, i) => `{"k${i}":0}`).join(",");
+  return [
+    { path, token: "import", body: gzipSync(lines(`${"{},".repeat(240_000)}0`), { level: 9 }) },
+    { path, token: "import", body: gzipSync(lines(names), { level: 9 }) },
   ];
 }
 

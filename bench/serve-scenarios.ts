@@ -101,14 +101,17 @@ export async function openLoop(task: LoadTask): Promise<Figures> {
   };
 }
 
-/** So many that follow the feed while nothing happens; then one change, which each must hear of. */
+/** So many that follow the feed while nothing happens; then one change in each tenant, of which all its subscribers must hear. */
 export async function holdSubscribers({
   url,
   count,
+  tokens,
   pid,
 }: {
   readonly url: string;
   readonly count: number;
+  /** Of several tenants, each of which has its part of the subscribers. */
+  readonly tokens: readonly string[];
   readonly pid: number;
 }): Promise<Figures> {
   const agent = new Agent({ keepAlive: false, maxSockets: count + 10 });
@@ -116,7 +119,8 @@ export async function holdSubscribers({
   const close: (() => void)[] = [];
   for (let i = 0; i < count; i++) {
     await new Promise<void>((resolve, reject) => {
-      const headers = { accept: "text/event-stream" };
+      const authorization = `Bearer ${tokens[i % tokens.length]}`;
+      const headers = { accept: "text/event-stream", authorization };
       const sent = request(`${url}/v1/changes`, { agent, headers }, (response) => {
         response.setEncoding("utf8").on("data", (text: string) => {
           if (text.includes("session_created")) heard++;
@@ -132,11 +136,13 @@ export async function holdSubscribers({
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   const rssMb = rssOf(pid);
   const start = performance.now();
-  await fetch(`${url}/v1/sessions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ agent: "bench", created_by: "person" }),
-  });
+  const create = (token: string) =>
+    fetch(`${url}/v1/sessions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body: JSON.stringify({ agent: "bench", created_by: "person" }),
+    });
+  await Promise.all(tokens.map(create));
   while (heard < count && performance.now() - start < 30_000) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -1,6 +1,7 @@
 /** `npm run bench -- serve`: a server under load, beside one that does nothing but answer. */
 
 import { join } from "node:path";
+import { MAX_TENANT_FOLLOWERS } from "../src/model/limits.ts";
 import {
   type BenchOptions,
   type Figures,
@@ -9,7 +10,7 @@ import {
   Report,
   withFolder,
 } from "./measure.ts";
-import { makeTokens } from "./serve-hostile.ts";
+import { makeTenantTokens, makeTokens } from "./serve-hostile.ts";
 import type { LoadTask } from "./serve-scenarios.ts";
 import { type Subject, startEcho, startServer } from "./serve-subjects.ts";
 
@@ -91,7 +92,7 @@ async function measureHostile(report: Report, address: string, sessions: number)
       load(server, task),
       inFreshProcess(HOSTILE, "attack", {
         url: server.url,
-        token: hostile,
+        tokens: hostile,
         connections: HOSTILE_CONNECTIONS,
         // Also while the load warms up.
         seconds: HOSTILE_SECONDS + 5,
@@ -133,10 +134,11 @@ async function measureHighest(report: Report, address: string, sessions: number)
 }
 
 async function measureSubscribers(report: Report, address: string): Promise<void> {
+  const tokens = await makeTenantTokens(address, SUBSCRIBERS / MAX_TENANT_FOLLOWERS);
   const figures = await withSubject(startServer(address), async (server) => {
     const before = server.rssMb();
     const held = await inFreshProcess(SCENARIOS, "holdSubscribers", {
-      ...{ url: server.url, count: SUBSCRIBERS, pid: server.pid },
+      ...{ url: server.url, count: SUBSCRIBERS, tokens, pid: server.pid },
     });
     const figures: Figures = { ...held, rssBeforeMb: before };
     return figures;

@@ -129,6 +129,44 @@ describe("commits behind a flipped bit", () => {
     expect(keptLogs(path)).toHaveLength(1);
   });
 
+  test("are told and kept once while another process reads the log, and what is damaged later is told, too", async () => {
+    const { path } = await createKilled();
+    flipMiddle(path);
+    // It keeps SQLite from beginning the log anew, also when the store is closed.
+    const reader = new DatabaseSync(path, { readOnly: true });
+    onTestFinished(() => reader.close());
+    reader.exec("BEGIN");
+    reader.prepare("SELECT count(*) FROM entries").get();
+    const write = async (count: number) => {
+      const engine = await open(path, { inThread: true, onLoss: () => undefined });
+      for (let i = 0; i < count; i++) {
+        await engine.session(SESSION).append({ role: "user", content: `later ${i}` });
+      }
+      await engine.close();
+    };
+    await write(1);
+    const first = await openAndClose(path);
+    expect(first.listed).toHaveLength(1);
+    await write(4);
+    expect(await openAndClose(path)).toEqual(first);
+    const [kept = ""] = keptLogs(path);
+    expect(keptLogs(path)).toEqual([kept]);
+    const frame = Number(/frame-(\d+)-/.exec(kept)?.[1]);
+    const log = readFileSync(`${path}-wal`);
+    const at = 32 + (frame + 2) * (24 + log.readUInt32BE(8)) + 100;
+    log.writeUInt8(log.readUInt8(at) ^ 0x10, at);
+    writeFileSync(`${path}-wal`, log);
+    expect((await openAndClose(path)).listed).toHaveLength(2);
+  });
+
+  test("are kept once by openings at the same time", async () => {
+    const { path } = await createKilled();
+    flipMiddle(path);
+    const all = await Promise.all(Array.from({ length: 3 }, () => openAndClose(path)));
+    expect(all.map(({ listed }) => listed.length)).toEqual([1, 1, 1]);
+    expect(keptLogs(path)).toHaveLength(1);
+  });
+
   test("keep a store from being written to while they cannot be kept", async () => {
     const { path } = await createKilled();
     const damaged = flipMiddle(path);

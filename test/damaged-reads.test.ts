@@ -142,6 +142,30 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     expect(problems[0]).toContain("its active leaf is not what the leaf's entry says");
   });
 
+  test.each([
+    ["last_sequence", -3],
+    ["last_sequence", 64],
+    ["last_chain", -1],
+    ["last_chain", 16],
+  ])("a session whose %s is off by %i is told, and takes no entry", async (column, by) => {
+    const problems = await problemsAfter(
+      `UPDATE session_state SET ${column} = ${column} + ${by} WHERE last_sequence = 11`,
+      async (session) => {
+        await expect(session.listMessages()).rejects.toMatchObject(damaged({ sessionId: "s" }));
+      },
+    );
+    // Entries behind a lower number are not looked at, and the leaf is one of them.
+    const told = by === -3 ? "the active leaf is no entry of" : "its newest have other numbers";
+    expect(problems.join()).toContain(told);
+    await using engine = await open(address, { inThread: true });
+    const session = engine.session("s");
+    for (const parent of [undefined, ids[2]]) {
+      const appended = session.append(messages(1), parent === undefined ? {} : { parent });
+      await expect(appended).rejects.toMatchObject(damaged({ sessionId: "s" }));
+    }
+    expect(await engine.session("other").append(messages(1))).toHaveLength(1);
+  });
+
   test.each(["fork_depth = 3", "fork_ordinal = 3", "parent_chain = 2"])(
     "a branch that leaves the tree elsewhere (%s) is told",
     async (set) => {
@@ -181,6 +205,28 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
       },
     );
     expect(problems).toEqual(["change 1 does not match its hash"]);
+  });
+
+  test("memories and access tokens that cannot be read are found", async () => {
+    {
+      await using engine = await open(address, { inThread: true });
+      for (const name of ["first", "second"]) {
+        await engine.putMemory({ agent: "coder", name, content: "tabs", metadata: { by: 1 } });
+      }
+      await engine.createToken({ scope: "write", actor: "ana", actAs: ["eve"] });
+      await engine.createToken({ scope: "read" });
+    }
+    await change(address, `UPDATE access_tokens SET act_as = '{\n' WHERE scope = 'write'`);
+    const problems = await problemsAfter(
+      `UPDATE memories SET metadata = ${bytes("{\n")} WHERE name = 'second'`,
+      async () => {},
+    );
+    expect(problems).toEqual([
+      "the memory second of agent coder is damaged: it is no JSON; memories behind it were not read",
+      expect.stringMatching(
+        /^the access token .+ is damaged: .+; access tokens behind it were not/,
+      ),
+    ]);
   });
 
   test("a hole in the feed is told", async () => {

@@ -15,9 +15,6 @@ export const OWN_ELEMENTS = [
   "branch-summary",
 ] as const;
 
-/** Their letters: hyphens are passed over, as spaces are. */
-const NAMES = OWN_ELEMENTS.map((name) => name.replace("-", ""));
-
 /** What may be read as `<`. Unicode's confusables, and brackets of the same shape in any size. */
 const OPENING = /[<＜﹤‹〈⟨〈《⟪«˂≺⋖ᐸ❬❮❰⦑⧼ᚲ𝈶]/u;
 const EVERY_OPENING = new RegExp(OPENING.source, "gu");
@@ -38,9 +35,9 @@ const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
     e: "еєҽ℮ᴇɛε",
     f: "ƒꜰϝғ",
     h: "һհʜᏂ",
-    i: "іɩıι¡ɪ",
+    // One shape in many typefaces: a capital I, a small l, a one and a bar.
+    l: "іɩıι¡ɪiӏ|ǀⅼʟ1",
     k: "кκᴋ",
-    l: "ӏ|ǀⅼʟ1",
     m: "мᴍ",
     n: "ոռпɴη",
     o: "оοօᴏ0ഠ",
@@ -53,8 +50,11 @@ const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
     w: "ԝшᴡω",
     x: "хχ×ᕁ",
     y: "уүγʏ",
-  }).flatMap(([letter, others]) => [...others].map((other) => [other, letter] as const)),
+  }).flatMap(([letter, others]) => [...others].map((other) => [plain(other), letter] as const)),
 );
+
+/** As they are read: hyphens are passed over, as spaces are. */
+const NAMES = OWN_ELEMENTS.map((name) => [...name.replace("-", "")].map(folded).join(""));
 
 /** The same text, with the bracket of each tag of ours, and of what looks like one, escaped. */
 export function escapeTags(text: string): string {
@@ -84,6 +84,10 @@ function opensOwnTag(text: string, start: number): boolean {
 
 /** What a character looks like, in small letters. */
 function folded(character: string): string {
-  const plain = character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-  return LOOK_ALIKES.get(plain) ?? plain;
+  const letter = plain(character);
+  return LOOK_ALIKES.get(letter) ?? letter;
+}
+
+function plain(character: string): string {
+  return character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }

@@ -70,7 +70,7 @@ function isIban(found: string): boolean {
 
 /** Whoever issued it: in a statement a long number with a right check digit is one more often than not. */
 function isCard(found: string): boolean {
-  if (!/^\d(?:[ -]?\d){12,18}$/.test(found) || /^[0 -]+$/.test(found)) return false;
+  if (!/^\d(?:[ \u00a0\u202f-]?\d){12,18}$/.test(found) || /^[0 -]+$/.test(found)) return false;
   return passesLuhn(found.replace(/\D/g, ""));
 }
 

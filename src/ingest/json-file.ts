@@ -26,10 +26,15 @@ export async function joinLines(
 ): Promise<string | undefined> {
   const parts: string[] = [];
   let length = 0;
-  for await (const { text, damage, number } of lines) {
+  for await (const { text, damage, number, moreValuesThan } of lines) {
     length += text.length;
     if (damage === "too_long" || length > MAX_LINE_BYTES) {
       problems.add("line_too_long", "the file is longer than 64 MiB and was left out", number);
+      return undefined;
+    }
+    if (moreValuesThan !== undefined) {
+      const what = `the line holds more than ${moreValuesThan} values; the file was left out`;
+      problems.add("unexpected", what, number);
       return undefined;
     }
     if (damage === "not_utf8") {

@@ -75,17 +75,19 @@ function parseLine(
   problems: ProblemLog,
   digest: FieldDigest | undefined,
 ): Record<string, unknown> | undefined {
-  const { number, text, damage, ended } = line;
+  const { number, text, damage, ended, moreValuesThan } = line;
   if (damage === "too_long") {
     problems.add("line_too_long", "the line is too long, and was left out", number);
     return undefined;
   }
   if (text.length < 2 && text.trim() === "") return undefined;
   try {
-    const { value, depth, isTooMuch } = parseText(text, digest);
+    const { value, depth, isTooMuch } =
+      moreValuesThan === undefined ? parseText(text, digest) : TOO_MUCH;
     countDamage(line, problems);
     if (isTooMuch) {
-      const what = `the line holds more than ${MAX_RECORD_VALUES} values, and was left out`;
+      const limit = moreValuesThan ?? MAX_RECORD_VALUES;
+      const what = `the line holds more than ${limit} values, and was left out`;
       problems.add("unexpected", what, number);
     } else if (!isPlainObject(value)) {
       problems.add("unexpected", "the line is JSON, but no object", number);

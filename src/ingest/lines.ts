@@ -14,6 +14,8 @@ export interface Line {
   /** Whether a line break followed. The last line of a file that is being written has none. */
   readonly ended: boolean;
   readonly damage?: "too_long" | "not_utf8";
+  /** It holds more JSON values than this, and is not to be parsed as JSON. */
+  readonly moreValuesThan?: number;
   /** It was so long that it is not given as it is. */
   readonly isCut?: boolean;
 }

@@ -97,3 +97,7 @@ export const MAX_MCP_PAGE = 100;
 export const DEFAULT_MCP_PAGE = 20;
 /** A request to the MCP endpoint. */
 export const MAX_MCP_REQUEST_BYTES: number = 10 * 1024 * 1024;
+
+/** Streams of events that a tenant, and a process, may have open. Idle, 1,000 take 93 MB. */
+export const MAX_TENANT_FOLLOWERS = 100;
+export const MAX_FOLLOWERS = 1_000;

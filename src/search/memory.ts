@@ -90,10 +90,7 @@ export class TenantMemory {
 
   /** The feed was read from `after` on: what it names may be different now. */
   forgetNamed(after: number, { through, touched, sessions, deleted }: FeedSlice): void {
-    if (after > this.#seen) {
-      this.#forgetPaths();
-      this.#heads.clear();
-    }
+    if (after > this.#seen) this.forgetJoined();
     for (const session of touched) {
       this.#paths.delete(session);
       this.#whole.delete(session);
@@ -102,6 +99,12 @@ export class TenantMemory {
     for (const { session } of sessions) this.#heads.forget(session);
     for (const { session } of deleted) this.#heads.forget(session);
     this.#seen = Math.max(this.#seen, through);
+  }
+
+  /** Forgets what is remembered of sessions as of a position of the feed. */
+  forgetJoined(): void {
+    this.#forgetPaths();
+    this.#heads.clear();
   }
 
   #forgetPaths(): void {

@@ -46,7 +46,7 @@ function* searchOnce(
   let snapshot: Snapshot;
   let found: Candidates;
   try {
-    snapshot = yield* readSnapshot(memory, blobs, unreadable);
+    snapshot = yield* readSnapshot(memory, blobs, unreadable, time.isLate);
     const filter = yield* readMessageFilter(request, query);
     found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, ...time });
   } finally {
@@ -58,7 +58,7 @@ function* searchOnce(
     notes: [...query.notes, ...found.notes],
     indexing: snapshot.indexing,
     degraded: unreadable.size > 0,
-    partial: found.partial,
+    partial: found.partial || snapshot.partial,
     unreadable: [...unreadable],
     lag: snapshot.lag,
     ...(request.explain ? { explanation: found.explanation } : {}),

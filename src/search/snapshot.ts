@@ -24,22 +24,26 @@ export interface Snapshot {
   readonly indexing: boolean;
   /** How far the segments are behind the feed. */
   readonly lag: number;
+  /** The tail was not read to its end: `isLate` said so. The next search goes on with it. */
+  readonly partial: boolean;
 }
 
 /** A tail that is longer than this is not read as a whole: upkeep is catching up with it. */
 const MAX_TAIL = 16_384;
 /** Then only so much of its end is: new messages are found at once, whatever is still to do. */
 const KEPT_TAIL = 4_096;
-const SLICE = 2_048;
+/** Small enough that the deadline is looked at every 100 ms, also where messages are long. */
+const SLICE = 256;
 
-/** `unreadable` segments are left out. */
+/** `unreadable` segments are left out. Of the tail at least one slice is read, however late it is. */
 export function* readSnapshot(
   memory: TenantMemory,
   blobs: Blobs,
   unreadable: ReadonlySet<number>,
+  isLate: () => boolean = () => false,
 ): Asking<Snapshot> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
-  const { tail, head } = yield* readTail(memory, manifest);
+  const { tail, head } = yield* readTail(memory, manifest, isLate);
   const segments = manifest.segments.filter(({ segment }) => !unreadable.has(segment));
   const readers = yield* blobs.complete(() =>
     segments.map(({ segment }) => SegmentReader.open(segment, blobs)),
@@ -53,6 +57,7 @@ export function* readSnapshot(
     messages: sum(views.map((view) => view.live.messageSize)),
     indexing: tail.from > manifest.through || segments.some(({ analyzer }) => analyzer !== version),
     lag: head - manifest.through,
+    partial: tail.through < head,
   };
 }
 
@@ -79,6 +84,7 @@ export function* withoutUnreadable<Answer>(
 function* readTail(
   memory: TenantMemory,
   manifest: Manifest,
+  isLate: () => boolean,
 ): Asking<{ readonly tail: Tail; readonly head: number }> {
   const isOurs = memory.tail !== undefined && memory.tail.from >= manifest.through;
   let tail = isOurs ? (memory.tail as Tail) : new Tail(manifest.through, memory.indexing);
@@ -93,7 +99,11 @@ function* readTail(
     memory.forgetNamed(after, slice);
     tail.add(slice);
     memory.tail = tail;
-    if (slice.through >= slice.head) return { tail, head: slice.head };
+    const isRead = slice.through >= slice.head;
+    // Paths and titles that are remembered may have changed in what is not read.
+    if (!isRead && isLate()) memory.forgetJoined();
+    else if (!isRead) continue;
+    return { tail, head: slice.head };
   }
 }
 

@@ -11,11 +11,13 @@ import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { isPlainObject } from "../model/json.ts";
 import { type AdmissionOptions, admit, checkSite, checkSource } from "./admission.ts";
 import { type BodyAllowance, isLargeBody, readJson } from "./body.ts";
 import { check } from "./check.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { Subscribers } from "./live/subscribers.ts";
+import { whenEnded } from "./live/when-ended.ts";
 import { whileAdmitted } from "./live/while-admitted.ts";
 import { Budget, type BudgetOptions, type Ticket } from "./load/budget.ts";
 import { NewestSearch } from "./load/newest-search.ts";
@@ -44,6 +46,8 @@ export interface AppOptions {
   readonly live?: Subscribers;
   /** What may be in progress at once; `BUDGET` if left out. */
   readonly budget?: BudgetOptions;
+  /** Of the event loop's time between tenants; as `WORK_SHARE` says if left out. */
+  readonly share?: WorkShare;
   /** How long a body may keep the server waiting; 30 s if left out. */
   readonly bodyPatienceMs?: number;
   readonly log: LogRequest;
@@ -104,7 +108,7 @@ export function createApp(options: AppOptions): App {
   const gateway = options.gateway ?? readConfig({}).config;
   const copyStore = options.copyStore ?? copyHere(engine);
   const budget = new Budget(options.budget);
-  const share = new WorkShare();
+  const share = options.share ?? new WorkShare();
   const newest = new NewestSearch();
   const { bodyPatienceMs: patienceMs } = options;
   const app: App = new Hono();
@@ -112,6 +116,7 @@ export function createApp(options: AppOptions): App {
   const allowanceOf = ({ tenant }: Access, ticket: Ticket): BodyAllowance => ({
     hold: ticket.hold,
     run: (work) => share.run(tenant, work),
+    charge: (ms) => share.charge(tenant, ms),
     ...(patienceMs === undefined ? {} : { patienceMs }),
   });
 
@@ -144,21 +149,26 @@ export function createApp(options: AppOptions): App {
         share.saw(access.tenant);
         return { access, allowance: allowanceOf(access, ticket) };
       };
+      const payForRefusal = async (status: number) => {
+        const isRefused = status >= 400 && status < 500;
+        if (access === undefined || !isRefused || !isLargeBody(request.headers)) return;
+        share.charge(access.tenant, REFUSED_MS);
+        await share.settle(access.tenant);
+      };
       let response: Response;
       let failure: unknown;
       try {
         checkSource(request.headers, admission);
         const cutOff = () => c.env.outgoing?.destroy();
         response = await answer({ request, connection, enter, cutOff });
+        // MCP has refusals of its own form, which nothing throws.
+        await payForRefusal(response.status);
         if (access !== undefined) response = keepWatch(request, response, access);
       } catch (error) {
         const hasLeft = !BackscrollError.is(error) && request.signal.aborted;
         failure = hasLeft ? undefined : error;
         response = hasLeft ? new Response(null, { status: GONE }) : toProblemResponse(error, id);
-        if (access !== undefined && response.status < 500 && isLargeBody(request.headers)) {
-          share.charge(access.tenant, REFUSED_MS);
-          await share.settle(access.tenant);
-        }
+        await payForRefusal(response.status);
       } finally {
         ticket?.leave();
       }
@@ -240,7 +250,21 @@ export function createApp(options: AppOptions): App {
     for (const method of ["GET", "POST", "DELETE"]) {
       serve(method, "/mcp", async ({ request, enter, cutOff }) => {
         const { access, allowance } = await enter();
-        return mcp(request, access, cutOff, (bounds) => readJson(request, bounds, allowance));
+        let leave: (() => void) | undefined;
+        const readBody = async (bounds: JsonBounds) => {
+          const body = await readJson(request, bounds, allowance);
+          if (isListening(body)) leave ??= live.enter(access.tenant);
+          return body;
+        };
+        let events: ReadableStream<Uint8Array> | undefined;
+        try {
+          const response = await mcp(request, access, cutOff, readBody);
+          if (leave === undefined || response.body === null) return response;
+          events = whenEnded(response.body, leave);
+          return new Response(events, response);
+        } finally {
+          if (events === undefined) leave?.();
+        }
       });
     }
   }
@@ -254,6 +278,14 @@ export function createApp(options: AppOptions): App {
     });
   }
   return app;
+}
+
+/** Whether a request to `/mcp` asks for a stream that lasts. */
+function isListening(body: unknown): boolean {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+  return messages.some(
+    (message) => isPlainObject(message) && message["method"] === "subscriptions/listen",
+  );
 }
 
 /** The tenant of a caller; what it administers is told of under its token. */

@@ -13,7 +13,7 @@ import { hostName } from "./admission.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { removeLeftOverCopies } from "./copies/left-over-copies.ts";
 import { listen } from "./listen.ts";
-import { Subscribers } from "./live/subscribers.ts";
+import { type FollowerLimits, Subscribers } from "./live/subscribers.ts";
 import type { BudgetOptions } from "./load/budget.ts";
 import type { LogRequest } from "./log.ts";
 import { type RateLimit, RateLimiter } from "./rate-limit.ts";
@@ -44,6 +44,8 @@ export interface ServerOptions {
   readonly copyStore?: CopyStore;
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
+  /** Streams of events that may be open at once: 100 of a tenant and 1,000 in all if left out. */
+  readonly followers?: FollowerLimits;
   /** What a tenant, and all together, may have in progress; `BUDGET` if left out. */
   readonly budget?: BudgetOptions;
   /** How long a body may keep the server waiting, beside a second for each 500 bytes: 30 s if left out. */

@@ -13,6 +13,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { open } from "../../src/index.ts";
 import { mcpHttpHandler } from "../../src/mcp/http.ts";
 import type { RunningServer, ServerOptions } from "../../src/server/serve.ts";
+import { connectHttp } from "../support/mcp-client.ts";
+import { Events } from "./events.ts";
 import { startNode } from "./node.ts";
 import { type Caller, createWorld, type World } from "./world.ts";
 
@@ -183,7 +185,7 @@ describe("bodies that unpack to much more than they are", () => {
     const answer = await fetch(world.url + path, { method: "POST", headers, body });
     expect(answer.status).toBe(200);
     const { problems } = (await answer.json()) as { problems: { message: string }[] };
-    expect(problems[0]?.message).toContain("more than 250000 values");
+    expect(problems[0]?.message).toContain("more than 100000 values");
   });
 
   test("a batch of many megabytes within the bounds is stored", async () => {
@@ -252,6 +254,53 @@ describe("work in progress", () => {
         expect(await problemOf(answer)).toMatchObject({ status: 429, code: "rate_limited" });
       },
     );
+  });
+});
+
+describe("streams of events", () => {
+  const followers = { perTenant: 2, perProcess: 3 };
+
+  test("above what a tenant, or all, may have are refused before they begin, and places come back", async () => {
+    await withServer({ requireToken: true, followers }, async ({ url }) => {
+      const follow = (caller: Caller) => Events.open(`${url}/v1/changes`, world.headersOf(caller));
+      const refused = async (caller: Caller) => {
+        const headers = { ...world.headersOf(caller), accept: "text/event-stream" };
+        return problemOf(await fetch(`${url}/v1/changes`, { headers }));
+      };
+      const open = [await follow("reader"), await follow("writer")];
+      const tooMany = { status: 429, code: "rate_limited", retryAfter: "10" };
+      expect(await refused("reader")).toMatchObject({ ...tooMany, details: { limit: 2 } });
+      open.push(await follow("stranger"));
+      expect(await refused("stranger")).toMatchObject({ status: 503, code: "store_busy" });
+      await open[0]?.close();
+      await expect
+        .poll(() => follow("reader").then(async (events) => events.close(), String), {
+          interval: 50,
+        })
+        .toBeUndefined();
+      for (const events of open) await events.close();
+    });
+  });
+
+  test("over MCP count among them", async () => {
+    await withServer({ followers: { perTenant: 1, perProcess: 3 } }, async ({ url }) => {
+      const client = await connectHttp(new URL(`${url}/mcp`), "2026-07-28");
+      const listen = () => client.listen({ resourceSubscriptions: ["session://x"] });
+      const subscription = await listen();
+      const headers = { accept: "text/event-stream" };
+      const ask = async () => {
+        const answer = await fetch(`${url}/v1/changes`, { headers });
+        await answer.body?.cancel();
+        return answer.status;
+      };
+      expect(await ask()).toBe(429);
+      await subscription.close();
+      await expect.poll(ask, { interval: 50 }).toBe(200);
+      const events = await Events.open(`${url}/v1/changes`);
+      await expect(listen()).rejects.toThrow();
+      await events.close();
+      await client.close();
+    });
   });
 });
 

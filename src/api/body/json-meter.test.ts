@@ -39,6 +39,7 @@ describe("JsonMeter", () => {
   test.each([
     ["bytes", { bytes: 10 }, "[1,2,3,4,5]"],
     ["values", { values: 5 }, "[1,2,3,4,5]"],
+    ["values", { values: 5 }, '{"a":[,,,,,,'],
     ["depth", { depth: 2 }, "[[[]]]"],
   ] as const)("refuses more %s than its bound", (unit, bounds, text) => {
     const limit = Object.values(bounds)[0];

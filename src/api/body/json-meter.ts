@@ -58,6 +58,8 @@ export class JsonMeter {
   #isWord = false;
   #isObject = false;
   #elements: ElementPlaces | undefined;
+  /** JSON has a value for each: what has more commas than values may is refused, whatever it is. */
+  #commas = 0;
 
   constructor(bounds: JsonBounds) {
     this.#bounds = bounds;
@@ -95,8 +97,9 @@ export class JsonMeter {
       } else if (kind === CLOSE) {
         if (depth === 2) this.#closeField(this.bytes + i);
         depth--;
-      } else if (kind === COMMA && depth === 2) {
-        this.#elements?.ends.push(this.bytes + i);
+      } else if (kind === COMMA) {
+        this.#commas++;
+        if (depth === 2) this.#elements?.ends.push(this.bytes + i);
       }
       i++;
     }
@@ -108,7 +111,8 @@ export class JsonMeter {
   }
 
   #check(): void {
-    const { values, bytes } = this;
+    const { bytes } = this;
+    const values = Math.max(this.values, this.#commas);
     const { bytes: maxBytes, values: maxValues, depth: maxDepth } = this.#bounds;
     if (this.#deepest > maxDepth) {
       const text = `nests deeper than ${maxDepth} levels; send a flatter value`;

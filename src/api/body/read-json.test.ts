@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { JsonMeter } from "./json-meter.ts";
-import { parseSlices, type RunWork, readBoundedJson } from "./read-json.ts";
+import { parseSlices, type RunWork, readBoundedJson, WHOLE_BYTES } from "./read-json.ts";
 
 const now: RunWork = async (work) => work();
 const ROOMY = { bytes: 1e8, values: 1e6, depth: 200 };
@@ -91,6 +91,22 @@ describe("readBoundedJson", () => {
     expect(bytes.length).toBeGreaterThan(4 * 1024 * 1024);
     expect(value).toEqual({ messages, parent: null });
     expect(slices).toBeGreaterThan(10);
+  });
+
+  test.each([
+    ["a string", `"${"a".repeat(WHOLE_BYTES)}"`],
+    ["null", `${" ".repeat(WHOLE_BYTES)}null`],
+    ["a list of lists", `[[1,2],[3]${" ".repeat(WHOLE_BYTES)}]`],
+    ["an object without lists", `{"a":{"b":[1]}${" ".repeat(WHOLE_BYTES)}}`],
+  ])("parses %s of more than 4 MiB in one turn", async (_, text) => {
+    let turns = 0;
+    const value = await readBoundedJson([new TextEncoder().encode(text)], ROOMY, async (work) => {
+      turns++;
+      return work();
+    });
+    // Not by `toEqual`: it goes through a long string letter by letter.
+    expect(JSON.stringify(value) === jsonOf(text)).toBe(true);
+    expect(turns).toBe(2);
   });
 
   test("takes nothing more once a bound is exceeded", async () => {

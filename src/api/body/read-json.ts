@@ -7,6 +7,7 @@
  */
 
 import { BackscrollError } from "../../model/errors.ts";
+import { isPlainObject } from "../../model/json.ts";
 import { type ElementPlaces, type JsonBounds, JsonMeter } from "./json-meter.ts";
 
 /** Runs a piece of work that blocks the event loop: now, or when it is the caller's turn. */
@@ -41,6 +42,7 @@ export async function parseSlices(
   arrays: readonly ElementPlaces[],
   run: RunWork,
 ): Promise<unknown> {
+  if (arrays.length === 0) return run(() => parse(decode(bytes)));
   const lists: unknown[][] = [];
   const frame: string[] = [];
   let from = 0;
@@ -51,7 +53,12 @@ export async function parseSlices(
     lists.push(await parseElements(bytes, { start, ends }, run));
   }
   frame.push(decode(bytes.subarray(from)));
-  const value = await run(() => parse(frame.join("")) as Record<string, unknown>);
+  return run(() => withLists(parse(frame.join("")), lists));
+}
+
+/** Puts each list where `value` holds its number. */
+function withLists(value: unknown, lists: readonly unknown[][]): unknown {
+  if (!isPlainObject(value)) return value;
   for (const [name, field] of Object.entries(value)) {
     if (!Array.isArray(field)) continue;
     const list = lists[field[0] as number] as unknown[];

@@ -12,6 +12,7 @@ import { type Problem, Problems } from "./problems.ts";
 import { verifyCounts } from "./verify-counts.ts";
 import { FeedErasures } from "./verify-erased.ts";
 import { verifyFeed } from "./verify-feed.ts";
+import { verifyNotes } from "./verify-notes.ts";
 import { verifySessions } from "./verify-sessions.ts";
 
 export type { Problem } from "./problems.ts";
@@ -83,6 +84,7 @@ export async function verifyStore(store: Store, options: VerifyOptions): Promise
       seen.head ||= passed;
     });
     await verifyCounts(run, () => verifySessions(run, erasures));
+    await verifyNotes(run);
   }
   const { head } = options;
   if (head !== undefined && !seen.head) {

@@ -42,6 +42,21 @@ test("a damaged segment is built again before anything is joined with it", () =>
   expect(model.manifest.segments[0]?.documents).toBe(17);
 });
 
+test("a segment that reaches beyond the feed is built again up to the feed's end", () => {
+  const model = withSegments(1);
+  const { manifest } = model;
+  const beyond = manifest.segments.map((info) => ({ ...info, to: 50 }));
+  model.manifest = { ...manifest, through: 50, segments: beyond };
+  let written = 0;
+  const task = { rebuildThrough: manifest.version };
+  const report = runNow(maintainIndex(task, optionsOf("1")), (need) => {
+    if (need.need === "write" && ++written > 10) throw new Error("it goes on and on");
+    return model.answer(need);
+  });
+  expect(report.more).toBe(false);
+  expect(model.manifest.segments).toMatchObject([{ from: 0, to: 2, documents: 1 }]);
+});
+
 test("what is joined of old and new analysis is old, and built again", () => {
   const model = withSegments(17);
   maintain(model, "upkeep", "2");

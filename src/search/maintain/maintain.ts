@@ -187,6 +187,8 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
     const segment = options.newSegment();
     const stretch = { from, to: stale.to, limit: RANGE };
     const { info } = yield* buildRange(stretch, segment, options.indexing);
+    // The feed ends before the segment does: the store has lost what was indexed.
+    if (info.to <= from) break;
     from = info.to;
     documents += info.documents;
     parts.push(info);

@@ -1,24 +1,40 @@
-/** How many follow the feed now, how they are kept, and how many were dropped. */
+/** How many follow the feed now, how many may, how they are kept, and how many were dropped. */
 
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_FOLLOWERS, MAX_TENANT_FOLLOWERS } from "../../model/limits.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
+
+/** Streams of events that may be open at once. */
+export interface FollowerLimits {
+  readonly perTenant: number;
+  readonly perProcess: number;
+}
 
 export interface LiveOptions {
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
+  /** 100 of a tenant and 1,000 in all if left out. */
+  readonly followers?: FollowerLimits;
 }
 
 const HEARTBEAT_MS = 15_000;
 const STALL_MS = 30_000;
+const FOLLOWERS: FollowerLimits = { perTenant: MAX_TENANT_FOLLOWERS, perProcess: MAX_FOLLOWERS };
+/** Streams last: a place is seldom free after a second. */
+const RETRY_MS = 10_000;
 
 export class Subscribers {
   readonly #heartbeatMs: number;
   readonly #stallMs: number;
+  readonly #limits: FollowerLimits;
+  readonly #byTenant = new Map<string, number>();
   #open = 0;
   #dropped = 0;
 
   constructor(options: LiveOptions = {}) {
     this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
     this.#stallMs = options.stallMs ?? STALL_MS;
+    this.#limits = options.followers ?? FOLLOWERS;
   }
 
   get count(): number {
@@ -35,11 +51,34 @@ export class Subscribers {
     return this.#heartbeatMs;
   }
 
-  /** Counts a subscriber in until its stream has ended, however that came. */
+  /**
+   * Counts a follower in until the function that it gives is called. Throws `rate_limited` if the tenant
+   * has as many as it may, and `store_busy` if all together do.
+   */
+  enter(tenant: string): () => void {
+    const own = this.#byTenant.get(tenant) ?? 0;
+    const { perTenant, perProcess } = this.#limits;
+    if (own >= perTenant) throw tooMany("rate_limited", "the tenant", perTenant);
+    if (this.#open >= perProcess) throw tooMany("store_busy", "the server", perProcess);
+    this.#byTenant.set(tenant, own + 1);
+    this.#open++;
+    let isIn = true;
+    return () => {
+      if (!isIn) return;
+      isIn = false;
+      this.#open--;
+      const left = (this.#byTenant.get(tenant) ?? 1) - 1;
+      if (left === 0) this.#byTenant.delete(tenant);
+      else this.#byTenant.set(tenant, left);
+    };
+  }
+
+  /** Counts a subscriber in, as `enter` does, until its stream has ended, however that came. */
   open(
+    tenant: string,
     cutOff: () => void,
   ): Pick<EventStreamOptions, "heartbeatMs" | "stallMs" | "onDrop" | "onEnd"> {
-    this.#open++;
+    const leave = this.enter(tenant);
     return {
       heartbeatMs: this.#heartbeatMs,
       stallMs: this.#stallMs,
@@ -47,9 +86,15 @@ export class Subscribers {
         this.#dropped++;
         cutOff();
       },
-      onEnd: () => {
-        this.#open--;
-      },
+      onEnd: leave,
     };
   }
+}
+
+function tooMany(code: "rate_limited" | "store_busy", whose: string, limit: number) {
+  return new BackscrollError(
+    code,
+    `${whose} has ${limit} streams of events open; close one, or read /v1/changes page by page`,
+    { details: { limit, retryAfterMs: RETRY_MS } },
+  );
 }

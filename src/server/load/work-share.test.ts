@@ -76,6 +76,38 @@ test("work that would have to wait for too long is refused", async () => {
   });
 });
 
+test("work is refused at once if its debt exceeds the patience", async () => {
+  const clock = stoppedClock();
+  const share = new WorkShare(OPTIONS, clock);
+  share.saw("b");
+  share.charge("a", 10_000);
+  await expect(share.run("a", () => undefined)).rejects.toMatchObject({ code: "rate_limited" });
+  expect(clock.now()).toBe(0);
+});
+
+test("the time that work waits for earlier work of its tenant counts", async () => {
+  const clock = stoppedClock();
+  const share = new WorkShare(OPTIONS, {
+    ...clock,
+    wait: async (ms) => {
+      clock.pass(ms);
+      share.saw("b");
+    },
+  });
+  share.saw("b");
+  share.charge("a", 200);
+  // Each costs 400 ms of waiting: the first waits 600 ms for the debt, the second 400 more.
+  const runs = Array.from({ length: 4 }, () => share.run("a", () => clock.pass(100)));
+  const ends = await Promise.allSettled(runs);
+  expect(ends.map(({ status }) => status)).toEqual([
+    "fulfilled",
+    "fulfilled",
+    "rejected",
+    "rejected",
+  ]);
+  expect(clock.now()).toBeLessThanOrEqual(OPTIONS.patienceMs + 100);
+});
+
 test("a tenant in debt settles it before it goes on, and is let go in the end", async () => {
   const clock = stoppedClock();
   const wait = async (ms: number) => {

@@ -14,7 +14,7 @@ export interface WorkShareOptions {
   readonly share: number;
   /** Milliseconds of work at once. */
   readonly burstMs: number;
-  /** A body that would wait longer is refused. */
+  /** A piece of work that would wait longer, for those before it and for its turn, is refused. */
   readonly patienceMs: number;
 }
 
@@ -68,8 +68,21 @@ export class WorkShare {
     this.#latest = { tenant, at: this.#clock.now() };
   }
 
-  /** Does `work` when it is its turn. Throws `rate_limited` if that would take too long. */
+  /** Does `work` when it is its turn. Throws `rate_limited` as soon as that would take too long. */
   async run<Result>(tenant: string, work: () => Result): Promise<Result> {
+    return this.#inTurn(tenant, work, (ms, left) => {
+      if (ms > left) throw tooMuchWork(ms);
+      return false;
+    });
+  }
+
+  /** `isEnough` is asked whether to go on before `ms` of debt are paid, with `left` ms of patience. */
+  async #inTurn<Result>(
+    tenant: string,
+    work: () => Result,
+    isEnough: (ms: number, left: number) => boolean,
+  ): Promise<Result> {
+    const until = this.#clock.now() + this.#options.patienceMs;
     const bucket = this.#bucket(tenant);
     const before = bucket.last;
     let end: () => void = () => undefined;
@@ -78,7 +91,7 @@ export class WorkShare {
     });
     try {
       await before;
-      await this.#paid(tenant, bucket);
+      await this.#paid(tenant, bucket, until, isEnough);
       const started = this.#clock.now();
       try {
         return work();
@@ -101,22 +114,26 @@ export class WorkShare {
 
   /** Resolves when the tenant owes nothing any more, or has waited for as long as anybody has to. */
   async settle(tenant: string): Promise<void> {
-    try {
-      await this.run(tenant, () => undefined);
-    } catch (error) {
-      if (!BackscrollError.is(error, "rate_limited")) throw error;
-    }
+    await this.#inTurn(
+      tenant,
+      () => undefined,
+      (_, left) => left <= 0,
+    );
   }
 
-  async #paid(tenant: string, bucket: Bucket): Promise<void> {
-    const { share, patienceMs } = this.#options;
-    const until = this.#clock.now() + patienceMs;
+  async #paid(
+    tenant: string,
+    bucket: Bucket,
+    until: number,
+    isEnough: (ms: number, left: number) => boolean,
+  ): Promise<void> {
+    const { share } = this.#options;
     for (;;) {
       this.#fill(bucket);
       if (bucket.level >= 0 || this.#isAlone(tenant)) return;
       const ms = Math.ceil(-bucket.level / share);
       const left = until - this.#clock.now();
-      if (left <= 0) throw tooMuchWork(ms);
+      if (isEnough(ms, left)) return;
       // Whoever was there may have gone meanwhile.
       await this.#clock.wait(Math.min(ms, left, PRESENT_MS));
     }

@@ -46,7 +46,7 @@ export const CHANGE_ROUTES: readonly Route[] = [
 ];
 
 async function changes(
-  { tenant, request, signal, live, cutOff }: Caller,
+  { tenant, access, request, signal, live, cutOff }: Caller,
   options: z.output<typeof query>,
   session?: string,
 ): Promise<unknown> {
@@ -64,7 +64,7 @@ async function changes(
     ...(after === undefined ? {} : { after }),
     includeEntries: include_entries ?? false,
     signal,
-    ...live.open(cutOff),
+    ...live.open(access.tenant, cutOff),
   });
   return new Response(body, {
     headers: { "content-type": EVENTS, "cache-control": "no-store", "x-accel-buffering": "no" },

@@ -2,9 +2,10 @@
 
 import { z } from "zod";
 import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
+import { limitValues } from "../../ingest/limit-values.ts";
 import { readTranscript } from "../../ingest/read-transcript.ts";
 import { requireAnyActor } from "../../model/access.ts";
-import { MAX_IMPORT_LINE_BYTES } from "../../model/limits.ts";
+import { MAX_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES } from "../../model/limits.ts";
 import { toExportInput } from "../../transfer/export-session.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
@@ -40,6 +41,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
       const transcript = await readTranscript({
         bytes: readBytes(caller.request, caller.allowance),
         maxLineBytes: MAX_IMPORT_LINE_BYTES,
+        prepare: (lines) => limitValues(lines, MAX_REQUEST_VALUES),
         ...(source === undefined ? {} : { source }),
         ...(file === undefined ? {} : { path: file }),
       });

@@ -36,6 +36,17 @@ test("a tenant with many searches lets another one in between", async () => {
   expect(await Promise.all([...all, other])).toEqual(["a1", "a2", "a3", "a4", "b1"]);
 });
 
+test("a search that cannot be begun gives its place back", async () => {
+  const turns = new SearchTurns();
+  const fail = () => {
+    throw new Error("no thread");
+  };
+  for (let i = 0; i < 3; i++) {
+    await expect(turns.run("a", fail, undefined)).rejects.toThrow("no thread");
+  }
+  expect(await turns.run("b", async () => "found", undefined)).toBe("found");
+});
+
 test("a search that was given up is never begun, and does not hold up others", async () => {
   const { run, begun, end } = setup();
   const gone = new AbortController();

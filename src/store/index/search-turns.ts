@@ -33,7 +33,8 @@ export class SearchTurns {
       const waiting: Waiting = {
         start: () => {
           this.#running++;
-          void search()
+          // Its constructor also catches what `search` throws before it returns a promise.
+          void new Promise<Result>((started) => started(search()))
             .then(resolve, reject)
             .finally(() => {
               signal?.removeEventListener("abort", onAbort);

@@ -4,6 +4,7 @@ import { connect, createDatabase, query, withAddress } from "../../../test/suppo
 import { append, createSession, expectCode, message, T0 } from "../cases/fixture.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { BinaryCopy } from "./binary-copy.ts";
+import { translatePostgresError } from "./postgres-errors.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 describe("errors of the server", () => {
@@ -86,6 +87,14 @@ describe("errors of the server", () => {
     await expect(append(store, "a", id, twice)).rejects.toMatchObject({ code: "23505" });
     await append(store, "a", id, message("the connection is fine"));
   });
+
+  test.each(["entries_pkey", "changes_7_pkey"])(
+    "a number that %s knows is damage",
+    (constraint) => {
+      const error = Object.assign(new Error("duplicate key"), { code: "23505", constraint });
+      expect(translatePostgresError(error, "here")).toMatchObject({ code: "store_corrupt" });
+    },
+  );
 
   test("a payload that a sweep takes away meanwhile is sent again", async () => {
     await query(

@@ -85,12 +85,23 @@ const NETWORK_CODES: Readonly<Record<string, string>> = {
   EPIPE: CUT_OFF,
 };
 
+const NUMBER_TAKEN: Meaning = {
+  code: "store_corrupt",
+  message: "the database is damaged: it has given out a number before; restore a backup",
+};
+
+/** Numbers that only the store gives out, under a lock: one that is taken was counted wrongly. */
+function isNumberTaken(error: Error): boolean {
+  const constraint = "constraint" in error ? String(error.constraint) : "";
+  return codeOf(error) === "23505" && /^(entries|chains|changes)(_.*)?_pkey$/.test(constraint);
+}
+
 /** `place` is the address without its password. Gives anything that it does not know as it is. */
 export function translatePostgresError(error: unknown, place: string): unknown {
   if (!(error instanceof Error) || BackscrollError.is(error)) return error;
   const code = codeOf(error);
   if (code === QUOTA) return quotaError(error);
-  const known = code === undefined ? undefined : SQLSTATES[code];
+  const known = isNumberTaken(error) ? NUMBER_TAKEN : SQLSTATES[code ?? ""];
   if (known !== undefined) {
     return new BackscrollError(known.code, `${known.message} (${place})`, {
       details: { sqlstate: code ?? "", address: place },

@@ -15,15 +15,22 @@ export const STATE_COLUMNS = `s.session, s.root_hash, t.leaf_id, t.leaf_sequence
   t.updated_at, t.last_interaction_at`;
 
 /**
- * One more column: the leaf's place is stored twice, in the state and with its entry, and where the
- * two differ one is damaged. Not for a statement that waits for a lock: PostgreSQL would compare the
- * state after the wait with entries before it.
+ * Two more columns: what is stored twice, in the state and with entries and chains, and where the two
+ * differ one is damaged. That is the leaf's place, and the last numbers that were given: with a lower one
+ * the next entry would take the place of another, with a higher one it would leave a gap for good. Not
+ * for a statement that waits for a lock: PostgreSQL would compare the state after the wait with entries
+ * before it.
  */
-export const LEAF_IS_ENTRY = `CASE WHEN EXISTS (SELECT 1 FROM entries l WHERE l.tenant = t.tenant AND l.id = t.leaf_id
+export const STATE_CHECKS = `CASE WHEN EXISTS (SELECT 1 FROM entries l WHERE l.tenant = t.tenant AND l.id = t.leaf_id
       AND l.session = t.session AND l.sequence = t.leaf_sequence AND l.chain = t.leaf_chain
       AND l.depth = t.leaf_depth AND l.ordinal = t.leaf_ordinal AND l.hash = t.leaf_hash)
     OR (t.leaf_id IS NULL AND t.leaf_sequence IS NULL AND t.leaf_hash IS NULL)
-    THEN 1 ELSE 0 END AS leaf_is_entry`;
+    THEN 1 ELSE 0 END AS leaf_is_entry,
+  CASE WHEN t.last_sequence = coalesce((SELECT max(l.sequence) FROM entries l
+      WHERE l.tenant = t.tenant AND l.session = t.session), 0)
+    AND t.last_chain = coalesce((SELECT max(c.chain) FROM chains c
+      WHERE c.tenant = t.tenant AND c.session = t.session), 0)
+    THEN 1 ELSE 0 END AS last_is_newest`;
 
 /** A session's state and its number. */
 export interface NumberedSession {
@@ -31,10 +38,16 @@ export interface NumberedSession {
   readonly state: SessionState;
 }
 
-/** `store_corrupt` if the leaf is not what its entry says, unless `isRaw`. */
+/** `store_corrupt` if one of `STATE_CHECKS` is among the columns and fails, unless `isRaw`. */
 export function toNumberedSession(row: Row, sessionId: string, isRaw = false): NumberedSession {
   if (!isRaw && (row["leaf_is_entry"] ?? 1) !== 1) {
     throw sessionDamaged(sessionId, "its active leaf is not what the leaf's entry says");
+  }
+  if (!isRaw && (row["last_is_newest"] ?? 1) !== 1) {
+    throw sessionDamaged(
+      sessionId,
+      `its row says ${row["last_sequence"]} entries and ${row["last_chain"]} chains, and its newest have other numbers`,
+    );
   }
   return {
     number: Number(row["session"]),

@@ -49,6 +49,12 @@ const FOREIGN_KEY = 787;
 const OTHER_SCHEMA =
   /^(no such (table|column|index|view|collation)|malformed|no query solution)|has no column/;
 
+/** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
+const NOT_UNIQUE: ReadonlySet<number> = new Set([2067, 1555]);
+
+/** Numbers that only the store gives out, under the writer's lock: one that is taken was counted wrongly. */
+const OWN_NUMBERS = /\b(entries\.sequence|chains\.chain|changes\.position)$/;
+
 /** Gives a coded error for a SQLite error, and anything else as it is. */
 export function translateSqliteError(error: unknown): unknown {
   const errcode = errcodeOf(error);
@@ -59,6 +65,9 @@ export function translateSqliteError(error: unknown): unknown {
   const { message } = error as Error;
   if (errcode === SQLITE_ERROR && OTHER_SCHEMA.test(message)) {
     return damaged(`its schema is not the one of its version (${message})`, error);
+  }
+  if (NOT_UNIQUE.has(errcode) && OWN_NUMBERS.test(message)) {
+    return damaged(`it has given out a number before (${message})`, error);
   }
   const known = CODES[errcode & 0xff];
   if (known === undefined) return error;

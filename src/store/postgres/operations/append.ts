@@ -25,7 +25,13 @@ import { chainsQuestion, toChains } from "./chains.ts";
 import { writeFeed } from "./feed.ts";
 import { replayed, sessionKeyQuestion, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./participants.ts";
-import { lockQuestion, pointsQuestion, toPoints, toState } from "./session-state.ts";
+import {
+  checkQuestion,
+  lockQuestion,
+  pointsQuestion,
+  toPoints,
+  toSoundState,
+} from "./session-state.ts";
 
 const SQL = statements("append", {
   insertEntries: `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth,
@@ -66,15 +72,16 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
   const named = namedEntries(entries);
   const asked = summary === undefined ? named : [...named, summary.through];
   const checked = summary?.expectedCompaction !== undefined;
-  const [state, points, key, payloads, chains, compactions] = await tx.together([
+  const [state, sound, points, key, payloads, chains, compactions] = await tx.together([
     lockQuestion(tx, sessionId),
+    checkQuestion(tx, sessionId),
     pointsQuestion(tx, sessionId, asked),
     sessionKeyQuestion(tx, sessionId, idempotency),
     payloadsQuestion(tx, entries),
     checked ? chainsQuestion(tx, sessionId, undefined) : undefined,
     checked ? query(SQL.compactions, tx.tenant, sessionId) : undefined,
   ]);
-  const session = toState(state, sessionId);
+  const session = toSoundState(state, sound, sessionId);
   const earlier = replayed(key, idempotency);
   if (earlier !== undefined) return findResult(tx, earlier.ids, session.state);
 

@@ -9,8 +9,8 @@
 import type { Point } from "../../../transcript/place.ts";
 import type { Row } from "../../records.ts";
 import {
-  LEAF_IS_ENTRY,
   type NumberedSession,
+  STATE_CHECKS,
   STATE_COLUMNS,
   toNumberedSession,
   toPoint,
@@ -24,7 +24,10 @@ const SQL = statements("session_state", {
   lock: `SELECT ${STATE_COLUMNS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = $2 FOR UPDATE OF t`,
-  read: `SELECT ${STATE_COLUMNS}, ${LEAF_IS_ENTRY} FROM sessions s
+  read: `SELECT ${STATE_COLUMNS}, ${STATE_CHECKS} FROM sessions s
+    JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
+    WHERE s.tenant = $1 AND s.id = $2`,
+  check: `SELECT ${STATE_CHECKS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = $2`,
   findPoints: `SELECT e.id, e.sequence, e.chain, e.depth, e.ordinal, e.hash, e.kind, e.status,
@@ -41,6 +44,11 @@ export function lockQuestion(tx: Transaction, sessionId: string): Query {
 
 export function stateQuestion(tx: Transaction, sessionId: string): Query {
   return query(SQL.read, tx.tenant, sessionId);
+}
+
+/** Asks whether a session's state is sound. Of one that is locked: ask after `lockQuestion`. */
+export function checkQuestion(tx: Transaction, sessionId: string): Query {
+  return query(SQL.check, tx.tenant, sessionId);
 }
 
 /** Asks for entries of a session as points of its tree; not at all if there are no ids. */
@@ -61,6 +69,18 @@ export function toState(
   const row = rows?.[0];
   if (row === undefined) throw sessionNotFound(sessionId);
   return toNumberedSession(row, sessionId, isRaw);
+}
+
+/** The answers to `lockQuestion` and `checkQuestion`; `store_corrupt` if the state is not sound. */
+export function toSoundState(
+  locked: readonly Row[] | undefined,
+  checked: readonly Row[] | undefined,
+  sessionId: string,
+): NumberedSession {
+  return toState(
+    locked?.map((row) => ({ ...row, ...checked?.[0] })),
+    sessionId,
+  );
 }
 
 /** The answer to `pointsQuestion`, by id. */

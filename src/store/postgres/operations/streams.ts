@@ -13,7 +13,12 @@ import { planAppend } from "../../plan-append.ts";
 import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan-stream.ts";
 import type { AppendResult, NewEntry, Row } from "../../records.ts";
 import { toPending } from "../../rows/pending-row.ts";
-import { type NumberedSession, STATE_COLUMNS, toNumberedSession } from "../../rows/state-row.ts";
+import {
+  type NumberedSession,
+  STATE_CHECKS,
+  STATE_COLUMNS,
+  toNumberedSession,
+} from "../../rows/state-row.ts";
 import { entryNotFound, streamLost } from "../../store-errors.ts";
 import type {
   AbortStreamRequest,
@@ -29,7 +34,14 @@ import type { Transaction } from "../transaction.ts";
 import { appendResult, carryOut, findResult } from "./append.ts";
 import { writeFeed } from "./feed.ts";
 import { replayed, sessionKeyQuestion, storeResult } from "./idempotency.ts";
-import { lockQuestion, pointsQuestion, toPoints, toState } from "./session-state.ts";
+import {
+  checkQuestion,
+  lockQuestion,
+  pointsQuestion,
+  toPoints,
+  toSoundState,
+  toState,
+} from "./session-state.ts";
 
 const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
@@ -50,6 +62,9 @@ const SQL = statements("streams", {
     JOIN sessions s ON s.tenant = r.tenant AND s.session = r.session
     JOIN session_state t ON t.tenant = r.tenant AND t.session = r.session
     WHERE r.tenant = $1 AND r.id = $2 FOR UPDATE OF t`,
+  checkSession: `SELECT ${STATE_CHECKS} FROM streams r
+    JOIN session_state t ON t.tenant = r.tenant AND t.session = r.session
+    WHERE r.tenant = $1 AND r.id = $2`,
   lockAll: `SELECT id FROM streams WHERE tenant = $1 AND session = $2 ORDER BY id FOR UPDATE`,
   expired: `SELECT r.id FROM streams r WHERE r.tenant = $1 AND r.expires_at < ${NOW_MS}
     ORDER BY r.expires_at LIMIT $2`,
@@ -127,14 +142,15 @@ export async function commitStream(
 ): Promise<AppendResult> {
   const { sessionId, id, idempotency, now } = request;
   const named = [request.parentId, request.supersedes].filter((each) => typeof each === "string");
-  const [locked, key, points, stream, ended, chunks] = await tx.together([
+  const [locked, sound, key, points, stream, ended, chunks] = await tx.together([
     lockQuestion(tx, sessionId),
+    checkQuestion(tx, sessionId),
     sessionKeyQuestion(tx, sessionId, idempotency),
     pointsQuestion(tx, sessionId, named),
     ...streamQuestions(tx, id),
     query(SQL.chunks, tx.tenant, id),
   ]);
-  const session = toState(locked, sessionId);
+  const session = toSoundState(locked, sound, sessionId);
   const earlier = replayed(key, idempotency);
   if (earlier !== undefined) return findResult(tx, earlier.ids, session.state);
   const row = heldStream(id, stream, ended, request.holder);
@@ -150,18 +166,18 @@ export async function abortStream(
   tx: Transaction,
   request: AbortStreamRequest,
 ): Promise<AppendResult> {
-  const [session, stream, ended, chunks] = await abortQuestions(tx, request.id);
+  const [session, sound, stream, ended, chunks] = await abortQuestions(tx, request.id);
   const row = heldStream(request.id, stream, ended, request.holder);
-  return abort(tx, session?.[0] as Row, toPending(row, chunks ?? []), request);
+  return abort(tx, { ...session?.[0], ...sound?.[0] }, toPending(row, chunks ?? []), request);
 }
 
 /** Aborts a message unless it was ended, or its lease renewed, since somebody looked. */
 export async function abortExpired(tx: Transaction, id: string, now: number): Promise<boolean> {
-  const [session, stream, , chunks] = await abortQuestions(tx, id);
+  const [session, sound, stream, , chunks] = await abortQuestions(tx, id);
   const row = stream?.[0];
   if (row === undefined || row["expired"] !== 1) return false;
   const request = { id, chunks: null, reason: "lease_expired", now };
-  abort(tx, session?.[0] as Row, toPending(row, chunks ?? []), request);
+  abort(tx, { ...session?.[0], ...sound?.[0] }, toPending(row, chunks ?? []), request);
   return true;
 }
 
@@ -196,6 +212,7 @@ function streamQuestions(tx: Transaction, id: string): Query[] {
 function abortQuestions(tx: Transaction, id: string): Promise<(readonly Row[])[]> {
   return tx.together([
     query(SQL.lockSession, tx.tenant, id),
+    query(SQL.checkSession, tx.tenant, id),
     ...streamQuestions(tx, id),
     query(SQL.chunks, tx.tenant, id),
   ]);

@@ -9,6 +9,7 @@ import { promises, readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { StoreLoss } from "../../../model/store-loss.ts";
 import type { LogLoss } from "./log-scan.ts";
+import { haveSameEnd } from "./same-end.ts";
 
 interface KeptLog extends LogLoss {
   readonly file: string;
@@ -35,8 +36,15 @@ export function acceptKeptLosses(store: string): StoreLoss[] {
 }
 
 /** Whether the bytes of this loss are kept, and nothing of it came since. */
-export function isKept(store: string, loss: LogLoss): boolean {
-  return listKept(store).some((kept) => isOf(kept, loss) && kept.commits >= loss.commits);
+export async function isKept(store: string, loss: LogLoss): Promise<boolean> {
+  const ofLog = listKept(store).filter(({ salts }) => salts === loss.salts);
+  if (ofLog.some((kept) => isOf(kept, loss) && kept.commits >= loss.commits)) return true;
+  for (const { file, frame } of ofLog) {
+    // As long as another process reads the log, SQLite does not begin it anew: commits take the place of
+    // the first lost frames, and the others stay behind them.
+    if (frame < loss.frame && (await haveSameEnd(file, `${store}-wal`, loss.frame))) return true;
+  }
+  return false;
 }
 
 /**

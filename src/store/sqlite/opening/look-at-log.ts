@@ -15,6 +15,8 @@ import { scanLog } from "./read-log.ts";
 interface Holding {
   holders: number;
   readonly loss: Promise<LogLoss | undefined>;
+  /** While a copy of the log is made: openings at the same time wait for the same one. */
+  keeping?: Promise<void> | undefined;
 }
 
 /** The stores that this process has open, or is opening. */
@@ -23,6 +25,8 @@ const holdings = new Map<string, Holding>();
 export interface HeldStore {
   /** A loss that could not be kept aside: only of a store that is opened for reading. */
   readonly unkept: StoreLoss | undefined;
+  /** The log breaks before its end: what SQLite does not read of it is kept aside, or in `unkept`. */
+  readonly isBroken: boolean;
   /** Once, when SQLite has closed the store. */
   release(): void;
 }
@@ -39,7 +43,8 @@ export async function holdStore(store: string, readOnly: boolean): Promise<HeldS
   };
   try {
     const loss = await holding.loss;
-    return { unkept: loss && (await keepAside(store, loss, readOnly)), release };
+    const unkept = loss && (await keepAside(store, loss, readOnly, holding));
+    return { unkept, isBroken: loss !== undefined, release };
   } catch (error) {
     release();
     throw error;
@@ -51,11 +56,14 @@ async function keepAside(
   store: string,
   loss: LogLoss,
   readOnly: boolean,
+  holding: Holding,
 ): Promise<StoreLoss | undefined> {
-  if (isKept(store, loss)) return undefined;
   const foundAt = Date.now();
+  holding.keeping ??= keepOnce(store, loss, foundAt).finally(() => {
+    holding.keeping = undefined;
+  });
   try {
-    await keepLog(store, loss, foundAt);
+    await holding.keeping;
     return undefined;
   } catch (cause) {
     const unkept: StoreLoss = { kind: "log", foundAt, commits: loss.commits, kept: null };
@@ -66,6 +74,10 @@ async function keepAside(
       { details: { path: store, commits: loss.commits }, cause },
     );
   }
+}
+
+async function keepOnce(store: string, loss: LogLoss, now: number): Promise<void> {
+  if (!(await isKept(store, loss))) await keepLog(store, loss, now);
 }
 
 /** Between two looks, so that a write that is under way has its end. */

@@ -36,7 +36,9 @@ export async function openFile(wanted: ExecutorOptions): Promise<OpenedFile> {
       };
     }
     const options = copy === undefined ? wanted : { ...wanted, path: copy.path };
-    const { recorded, found } = await withoutBusy(busyTimeoutMs, () => makeReady(options));
+    const { recorded, found } = await withoutBusy(busyTimeoutMs, () =>
+      makeReady(options, held.isBroken),
+    );
     const unkept = held.unkept === undefined ? [] : [held.unkept];
     const unrecorded = [...unkept, ...(readOnly ? found : [])];
     const losses = [...listKeptLosses(path), ...unkept, ...recorded, ...found];
@@ -75,12 +77,18 @@ export async function withoutBusy<Result>(
 }
 
 /** Checks or brings up to date the schema, on a connection of its own, and looks at the index. */
-function makeReady({ path, readOnly }: ExecutorOptions): ReturnType<typeof findIndexLosses> {
+function makeReady(
+  { path, readOnly }: ExecutorOptions,
+  isBroken: boolean,
+): ReturnType<typeof findIndexLosses> {
   const db = new SqliteConnection(path, { readOnly });
   try {
     if (readOnly) refuseForeign(db);
     else migrate(db);
     checkVersion(db, readOnly ? "read" : "write");
+    // Begins the log anew, so that what is behind its break is not found again. If another process reads
+    // it, that has to wait: then the kept copy tells what was found before.
+    if (isBroken && !readOnly) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return findIndexLosses(db, readOnly);
   } finally {
     db.close();

@@ -13,8 +13,8 @@ import {
 import type { AppendRequest, AppendResult, MoveLeafRequest, NewSummary } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import {
-  LEAF_IS_ENTRY,
   type NumberedSession,
+  STATE_CHECKS,
   STATE_COLUMNS,
   toNumberedSession,
   toPathEnd,
@@ -47,7 +47,7 @@ const USED = `input_tokens = input_tokens + ?, output_tokens = output_tokens + ?
   cache_creation_tokens = cache_creation_tokens + ?, cache_read_tokens = cache_read_tokens + ?`;
 
 const SQL = statements("append", {
-  readState: `SELECT ${STATE_COLUMNS}, ${LEAF_IS_ENTRY} FROM sessions s
+  readState: `SELECT ${STATE_COLUMNS}, ${STATE_CHECKS} FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = ? AND s.id = ?`,
   findPoint: `SELECT e.id, e.sequence, e.chain, e.depth, e.ordinal, e.hash, e.kind, e.status,

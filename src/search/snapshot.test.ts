@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { IndexModel } from "../../test/support/index-model.ts";
+import { runNow } from "./drive.ts";
+import { BlobRoom } from "./index/blob-room.ts";
+import { IndexCache } from "./index/index-cache.ts";
+import { TenantMemory } from "./memory.ts";
+import { DEFAULT_PROFILE } from "./score/profile.ts";
+import { searchSessions } from "./search.ts";
+
+test("a search stops reading a long tail at its deadline, and the next one goes on with it", () => {
+  const model = new IndexModel();
+  const session = model.createSession();
+  for (let i = 0; i < 1_200; i++) model.append(session, "user", "otter");
+  model.append(session, "user", "stoat");
+  let time = 0;
+  const memory = new TenantMemory(new IndexCache(300_000, new BlobRoom()), {
+    indexing: { language: "english", tools: "names", unicode: "test" },
+    clock: () => time,
+  });
+  const search = () => {
+    const started = time;
+    const request = {
+      ...{ query: "stoat", match: "words", now: 0, limit: 5, perSession: 1, before: 0, after: 0 },
+      ...{
+        scope: {},
+        branches: "active",
+        profile: DEFAULT_PROFILE,
+        deadlineMs: 100,
+        explain: false,
+      },
+    } as const;
+    const { hits, partial } = runNow(searchSessions(request, memory), (need) => {
+      if (need.need === "feed") time += 60;
+      return model.answer(need);
+    });
+    return { found: hits.length, partial, ms: time - started };
+  };
+  expect([search(), search(), search(), search()]).toEqual([
+    { found: 0, partial: true, ms: 120 },
+    { found: 0, partial: true, ms: 120 },
+    { found: 1, partial: false, ms: 60 },
+    { found: 1, partial: false, ms: 60 },
+  ]);
+});
