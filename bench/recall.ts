@@ -1,11 +1,12 @@
 /**
- * `bench recall`: how often a search finds the right session, on labelled conversations, beside
- * SQLite's FTS5 in the same run.
+ * `bench recall`: how often a search finds the right session: on labelled conversations, beside
+ * SQLite's FTS5 in the same run, or on an archive of transcripts.
  */
 
 import { basename } from "node:path";
 import { PROFILES } from "../src/search/score/profile.ts";
 import { type BenchOptions, Report } from "./measure.ts";
+import { isArchiveFolder, measureArchive } from "./recall-archive.ts";
 import { type LabelledData, readLabelledData } from "./recall-data.ts";
 import { makeDistractors } from "./recall-distractors.ts";
 import { RecallStore } from "./recall-engine.ts";
@@ -13,7 +14,10 @@ import { differenceBounds, FIGURES, type Gains, mean, measureGains } from "./rec
 import { type Fts5Kind, Fts5Ranker } from "./recall-fts5.ts";
 
 export interface RecallOptions {
-  /** A folder with `sessions.jsonl` and `questions.jsonl`. */
+  /**
+   * A folder with `sessions.jsonl` and `questions.jsonl`, or with `transcripts/` and `commits.json` or
+   * `needles.json`.
+   */
   readonly data: string;
   /** `own`: only the question's conversation is searched. `all`: the whole folder. */
   readonly haystack: "own" | "all";
@@ -39,8 +43,13 @@ export async function benchRecall({ recall }: BenchOptions): Promise<boolean> {
     console.error("recall needs --data FOLDER");
     return false;
   }
-  const data = readLabelledData(recall.data);
   const report = new Report("recall");
+  if (isArchiveFolder(recall.data)) {
+    const isDefault = recall.profile === "default";
+    await measureArchive(report, recall.data, PROFILES[recall.profile], isDefault);
+    return report.met;
+  }
+  const data = readLabelledData(recall.data);
   if (recall.distractors > 0) await measureLoss(report, data, recall);
   else await measureRecall(report, data, recall);
   return report.met;

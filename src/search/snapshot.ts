@@ -20,6 +20,8 @@ export interface Snapshot {
   /** In the order of the feed, the tail last. */
   readonly views: readonly View[];
   readonly messages: FieldSize;
+  /** Of what tools gave back. */
+  readonly outputs: FieldSize;
   /** Part of what is stored is not in the index yet, or in one of another version. */
   readonly indexing: boolean;
   /** How far the segments are behind the feed. */
@@ -51,6 +53,7 @@ export function* readSnapshot(
   return {
     views,
     messages: sum(views.map((view) => view.live.messageSize)),
+    outputs: sum(views.map((view) => view.live.outputSize)),
     indexing: tail.from > manifest.through || segments.some(({ analyzer }) => analyzer !== version),
     lag: head - manifest.through,
   };
@@ -105,17 +108,22 @@ function* readLiveness(
   sources: readonly Source[],
   unreadable: ReadonlySet<number>,
 ): Asking<readonly Liveness[]> {
-  const tailSize = { documents: tail.index.slots, totalLength: tail.index.totalLength };
+  const tailSizes = {
+    messageSize: tail.index.messageSize("message"),
+    outputSize: tail.index.messageSize("output"),
+  };
   const key = [manifest.version, tail.from, tail.revision, ...unreadable].join("/");
   const known = memory.liveness;
   const last = known?.value.at(-1);
   if (known?.key === key && last?.messages === null) {
     // Messages came to the tail, and nothing else: only its size is another.
-    return [...known.value.slice(0, -1), { ...last, messageSize: tailSize }];
+    return [...known.value.slice(0, -1), { ...last, ...tailSizes }];
   }
   const dead = new Set([...manifest.dead.map(({ session }) => session), ...tail.deleted]);
   const sizes = sources.map((source) =>
-    source instanceof SegmentReader ? source.field("message") : tailSize,
+    source instanceof SegmentReader
+      ? { messageSize: source.field("message"), outputSize: source.field("output") }
+      : tailSizes,
   );
   const gone = { sessions: dead, erased: [...manifest.erased, ...tail.erased] };
   const value = yield* blobs.complete(() => findLive(sources, sizes, gone));

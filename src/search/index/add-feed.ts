@@ -28,19 +28,12 @@ const GAP = 8;
 export function addEntry(index: MemoryIndex, entry: FeedEntry, options: IndexingOptions): boolean {
   const { kind, role, status, blocks } = entry;
   const metadata = decidingMetadata(entry.metadata);
-  const { parts, roleClass } = indexableText({ kind, role, status, blocks, metadata }, options);
-  if (parts.length === 0) return false;
+  const text = indexableText({ kind, role, status, blocks, metadata }, options);
+  const { parts, outputs, roleClass } = text;
+  if (parts.length + outputs.length === 0) return false;
   const { session, sequence, chain, depth, createdAt: time } = entry;
   const place = { session, sequence, chain, depth, time, role: ROLES.indexOf(roleClass) };
-  return index.addMessage(place, (into) => {
-    let length = 0;
-    let position = 0;
-    for (const part of parts) {
-      const end = analyzeWords(part, position, options.language, into);
-      length += end - position;
-      position = end + GAP;
-    }
-    if (length === 0) return 0;
+  return index.addMessage(place, wordsOfParts(parts, options), wordsOfParts(outputs, options), (into) => {
     if (entry.actor !== null) {
       for (const term of actorTerms(entry.actor, options.language)) into.term(term, 0);
     }
@@ -48,8 +41,20 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
       const name = block.type === "tool_use" ? block.name : toolNameOf(block);
       if (name !== undefined) into.term(toolTerm(name), 0);
     }
-    return length;
   });
+}
+
+function wordsOfParts(parts: readonly string[], { language }: IndexingOptions): Words {
+  return (into) => {
+    let length = 0;
+    let position = 0;
+    for (const part of parts) {
+      const end = analyzeWords(part, position, language, into);
+      length += end - position;
+      position = end + GAP;
+    }
+    return length;
+  };
 }
 
 /** By language and name: most messages are of the same few. */

@@ -11,7 +11,9 @@ import type { Asking } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { QueryTerm } from "./query-terms.ts";
 
+/** Where a word may be known from. What tools gave back has no words worth standing in. */
 const FIELDS = ["message", ...SESSION_FIELDS] as const;
+const KNOWN_FIELDS = [...FIELDS, "output"] as const;
 
 /** Shorter words have too many that are spelt alike. */
 const MIN_LENGTH = 5;
@@ -50,7 +52,7 @@ export function* findMisspelt(
 /** Undefined if a blob is missing. */
 function isKnown(forms: readonly string[], views: readonly View[]): boolean | undefined {
   const found = views.flatMap(({ source }) =>
-    FIELDS.flatMap((field) => forms.map((form) => source.findTerm(field, form))),
+    KNOWN_FIELDS.flatMap((field) => forms.map((form) => source.findTerm(field, form))),
   );
   return found.includes(undefined) ? undefined : found.some((term) => term !== null);
 }

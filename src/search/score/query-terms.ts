@@ -1,6 +1,6 @@
 /** The terms of a query, found in every source of a snapshot. */
 
-import { CHUNK_DOCUMENTS, type Field, MAX_TERM_COUNT } from "../index/layout.ts";
+import { CHUNK_DOCUMENTS, type Field, MAX_TERM_COUNT, type MessageField } from "../index/layout.ts";
 import { countAt, packCounts } from "../index/lists/packed-counts.ts";
 import { documentsOf, type TermList, windowStarts } from "../index/lists/term-list.ts";
 import type { FoundTerm } from "../index/source.ts";
@@ -11,6 +11,11 @@ export interface QueryTerm {
   readonly label: string;
   readonly terms: readonly string[];
   readonly weight: number;
+}
+
+/** Whether it stands for the word itself: not for words that are alike, begin so, or name a writer. */
+export function isExact({ label }: QueryTerm): boolean {
+  return !/^@|[*~]$/.test(label);
 }
 
 /** A query term in one source; null where that has none of it. */
@@ -30,11 +35,12 @@ export interface ResolvedTerm {
 export function resolveMessageTerm(
   views: readonly View[],
   term: QueryTerm,
+  field: MessageField = "message",
 ): ResolvedTerm | undefined {
   let documents: number | undefined = 0;
   const inViews: (TermInView | null | undefined)[] = [];
   for (const view of views) {
-    const found = findInView(view, "message", term.terms);
+    const found = findInView(view, field, term.terms);
     inViews.push(found);
     const count = found === undefined ? undefined : countLive(view, found);
     documents = count === undefined || documents === undefined ? undefined : documents + count;

@@ -1,6 +1,7 @@
 /** From the options of a search and the filters in its text to what a message must meet. */
 
-import { ROLES, type RoleClass } from "../index/layout.ts";
+import type { Role } from "../../model/entry.ts";
+import { ROLES } from "../index/layout.ts";
 import { toolTerm } from "../index/special-terms.ts";
 import { type Asking, ask, type SessionScope } from "../port.ts";
 import type { Condition, TermQuery } from "../query/query.ts";
@@ -49,11 +50,13 @@ function toolCondition(name: string): Condition {
   return { kind: "terms", terms: [toolTerm(name)] };
 }
 
-function roleMask(lists: readonly (readonly RoleClass[] | undefined)[]): Uint8Array {
+function roleMask(lists: readonly (readonly Role[] | undefined)[]): Uint8Array {
   const mask = ALL_ROLES.slice();
   for (const roles of lists) {
     if (roles === undefined) continue;
-    for (const [i, role] of ROLES.entries()) if (!roles.includes(role)) mask[i] = 0;
+    for (const [i, role] of ROLES.entries()) {
+      if (!roles.includes(role === "acting" ? "assistant" : role)) mask[i] = 0;
+    }
   }
   return mask;
 }
