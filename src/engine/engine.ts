@@ -1,5 +1,7 @@
 /** The engine: a store, and the tenants in it. */
 
+import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "../store/index/stored-indexing.ts";
+import { checkInput, checkOneOf, invalid } from "./check.ts";
 import { randomFillSync } from "node:crypto";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
@@ -123,6 +125,26 @@ export class Engine extends TenantEngine {
    */
   acceptLosses(): Promise<readonly StoreLoss[]> {
     return this.scope.store.acceptLosses();
+  }
+
+  /** How text is analysed for the index of the store. */
+  indexSetting(): Promise<IndexSetting> {
+    return this.scope.store.indexSetting();
+  }
+
+  /**
+   * Changes it, for every process that uses the store. `maintainIndex("upkeep")` of each tenant then
+   * builds its index again; until it has, searches answer from the old one.
+   */
+  setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
+    const { language, tools, ...unknown } = checkInput(change, "change");
+    for (const name of Object.keys(unknown)) {
+      throw invalid(name, `${name} is no setting of the index; there are language and tools`);
+    }
+    return this.scope.store.setIndexing({
+      ...(language === undefined ? {} : { language: checkOneOf(language, LANGUAGES, "language") }),
+      ...(tools === undefined ? {} : { tools: checkOneOf(tools, TOOL_INDEXINGS, "tools") }),
+    });
   }
 
   /** As `sweep`, for every tenant. Damage in one is thrown when the others are done. */

@@ -8,7 +8,7 @@ import { redact } from "../document/redact.ts";
 import type { FeedEntry, FeedFact, FeedMemory, FeedSession } from "../port.ts";
 import { ROLES } from "./layout.ts";
 import type { MemoryIndex, Words } from "./memory-index.ts";
-import { actorTerm, toolTerm } from "./special-terms.ts";
+import { actorTerm, MACHINE_MADE, toolTerm } from "./special-terms.ts";
 
 export interface IndexingOptions {
   readonly language: Language;
@@ -80,7 +80,11 @@ export function addSession(
   index.addSession(session.session, {
     title: wordsOf(session.title ?? "", options),
     summary: wordsOf(session.summary ?? "", options),
-    about: wordsOf(aboutText(session), options),
+    about: (into) => {
+      const length = wordsOf(aboutText(session), options)(into);
+      if (session.machineMade) into.term(MACHINE_MADE, 0);
+      return length;
+    },
   });
 }
 

@@ -14,6 +14,8 @@ export interface MessageFilter {
   readonly excluded: readonly Condition[];
   /** Session numbers in ascending order; undefined: all. */
   readonly sessions: Uint32Array | undefined;
+  /** Sessions that are left out though they are in scope. */
+  readonly barred: ReadonlySet<number> | undefined;
   /** By index of role: 1 counts. */
   readonly roles: Uint8Array;
   readonly since: number;
@@ -45,6 +47,7 @@ export function chunkFilter(
   const base = chunk * CHUNK_DOCUMENTS;
   const { roles } = filter;
   const live = view.live.messages;
+  const { barred } = filter;
   const open = filter.sessions && openDocuments(columns, filter.sessions);
   const hasTimes =
     filter.since > Number.NEGATIVE_INFINITY || filter.until < Number.POSITIVE_INFINITY;
@@ -60,6 +63,7 @@ export function chunkFilter(
     if (roles[columns.roles[document] as number] === 0) return false;
     if (live !== null && live[base + document] === 0) return false;
     if (open !== undefined && open.documents[document] === 0) return false;
+    if (barred?.has(columns.sessions[document] as number)) return false;
     if (!conditions.holds(document)) return false;
     if (hasTimes) {
       const facts = view.source.facts(base + document);

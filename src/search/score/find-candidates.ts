@@ -55,6 +55,8 @@ const FEW_SESSIONS = 512;
 const ALWAYS_SCORED = 64;
 /** Where the words that a prefix stands for are looked up. */
 const PREFIX_FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
+/** What a part of an identifier keeps of its weight where the identifier itself is known. */
+const KNOWN_PART = 1 / 3;
 /** Hits beyond the limit, in case some are copies. */
 const SPARE = 4;
 
@@ -65,10 +67,11 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   const { terms, outputs, notes, alike } = yield* findTerms(search);
   const averageLength = snapshot.messages.totalLength / Math.max(1, snapshot.messages.documents);
   const queryTerms = terms.map(({ term }) => term).filter(({ label }) => !label.startsWith("@"));
-  const { sessions } = filter;
+  const { sessions, barred } = filter;
   const isInScope = (session: number) =>
-    sessions === undefined ||
-    sessions[lowerBound(sessions, session, 0, sessions.length)] === session;
+    barred?.has(session) !== true &&
+    (sessions === undefined ||
+      sessions[lowerBound(sessions, session, 0, sessions.length)] === session);
   const boosts =
     (yield* blobs.complete(() => findBoosts(views, queryTerms, profile, isInScope))) ?? new Map();
 
@@ -224,10 +227,14 @@ function* findTerms(
   const { actor, misspelt, output } = search.request.profile;
   const notes: string[] = [];
   let standIns: readonly QueryTerm[] = [];
-  const wanted: QueryTerm[] = query.scored.map(({ term, weight }) => ({
+  const known = yield* findWholes(search);
+  const wanted: QueryTerm[] = query.scored.map(({ term, weight, isPiece, whole }) => ({
     label: term,
-    terms: [term],
-    weight,
+    terms: known.get(term) ?? [term],
+    ...(whole !== undefined && known.has(whole)
+      ? { weight: KNOWN_PART * weight, whole }
+      : { weight }),
+    isPiece,
   }));
   if (actor > 0) {
     for (const { term, weight } of query.scored) {
@@ -273,6 +280,38 @@ function* findTerms(
   const alike = standIns.flatMap((each) => each.terms);
   const outputs = output === 0 ? [] : yield* findOutputTerms(search, wanted);
   return { terms: terms.filter(({ weight }) => weight > 0), outputs, notes, alike };
+}
+
+/** Whether names are all that is asked for. Among words, parts of a name are words as well. */
+function isLookup({ scored }: TermQuery): boolean {
+  return scored.every(({ isPiece, whole, weight }) => !isPiece || whole !== undefined || weight < 0.5);
+}
+
+/**
+ * The identifiers of the query that are known, with the terms that stand for each. A name that was
+ * copied out of JSON may have the letter of an escape before it: `\tname` without its backslash.
+ */
+function* findWholes({
+  query,
+  snapshot: { views },
+  blobs,
+}: CandidateSearch): Asking<ReadonlyMap<string, readonly string[]>> {
+  const wholes = new Set(query.scored.flatMap(({ whole }) => whole ?? []));
+  const isKnown = (term: string) =>
+    views.some(({ source }) =>
+      MESSAGE_FIELDS.some((field) => source.findTerm(field, term) !== null),
+    );
+  const known = new Map<string, readonly string[]>();
+  if ((globalThis as any).X?.lookup !== 0 && !isLookup(query)) return known;
+  yield* blobs.complete(() => {
+    known.clear();
+    for (const whole of wholes) {
+      const forms = /^[ntr]/.test(whole) ? [whole, whole.slice(1)] : [whole];
+      const form = forms.find(isKnown);
+      if (form !== undefined) known.set(whole, [form]);
+    }
+  });
+  return known;
 }
 
 /** The same terms in what tools gave back, where they are as rare as they are there. */

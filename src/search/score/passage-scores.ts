@@ -87,6 +87,14 @@ export class PassageScores {
     if (this.#lengths[place] === 0 && before >= 0) this.#count(before, 0, NEAR);
   }
 
+  /** The message at `place` has the term beside its text. */
+  addMark(place: number): void {
+    this.#count(place, 0, HERE);
+    const [before, after] = [this.#before[place] as number, this.#after[place] as number];
+    if (before >= 0) this.#count(before, 0, NEAR);
+    if (after >= 0) this.#count(after, 0, NEAR);
+  }
+
   /** `cover` is what the term counts for among those that a passage should have. */
   endTerm(weight: number, cover: number): void {
     const { norm } = this.#passage;
@@ -96,7 +104,9 @@ export class PassageScores {
         const gain = weight * termGain(norm, count, this.#length(place));
         this.#scores[place] = (this.#scores[place] as number) + gain;
       }
-      const share = this.#levels[place] === HERE ? cover : NEARBY * cover;
+      const d = (globalThis as any).X?.damp ?? 0;
+      const f = d === 0 ? 1 : 1 / (1 + d * norm.slope / (1.2 * 0.6) * this.#length(place));
+      const share = f * (this.#levels[place] === HERE ? cover : NEARBY * cover);
       this.#covered[place] = (this.#covered[place] as number) + share;
       this.#counts[place] = 0;
       this.#levels[place] = 0;

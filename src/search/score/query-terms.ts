@@ -11,11 +11,10 @@ export interface QueryTerm {
   readonly label: string;
   readonly terms: readonly string[];
   readonly weight: number;
-}
-
-/** Whether it stands for the word itself: not for words that are alike, begin so, or name a writer. */
-export function isExact({ label }: QueryTerm): boolean {
-  return !/^@|[*~]$/.test(label);
+  /** A word of the query itself, or a part of an identifier in it. */
+  readonly isPiece?: boolean;
+  /** Of a part: the label of the identifier, if some message has that. */
+  readonly whole?: string;
 }
 
 /** A query term in one source; null where that has none of it. */

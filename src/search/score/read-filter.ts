@@ -6,12 +6,17 @@ import { toolTerm } from "../index/special-terms.ts";
 import { type Asking, ask, type SessionScope } from "../port.ts";
 import type { Condition, TermQuery } from "../query/query.ts";
 import type { SearchRequest } from "../request.ts";
+import type { Blobs } from "../index/blobs.ts";
+import type { View } from "../snapshot.ts";
+import { findMachineMade } from "./machine-made.ts";
 import { ALL_ROLES, type MessageFilter } from "./filter.ts";
 
 /** What the caller fixed and what the text says must both hold: a query cannot widen its scope. */
 export function* readMessageFilter(
   request: SearchRequest,
   { required, excluded, filters }: TermQuery,
+  views: readonly View[],
+  blobs: Blobs,
 ): Asking<Omit<MessageFilter, "path">> {
   const inText: SessionScope = {
     ...(filters.agent && { agents: filters.agent }),
@@ -21,7 +26,13 @@ export function* readMessageFilter(
     ...(filters.gitBranch && { gitBranches: filters.gitBranch }),
   };
   const tools = [request.tools, filters.tool].filter((names) => names !== undefined);
+  const isNamed = request.scope.sessionIds !== undefined;
+  const barred =
+    request.machineMade === true || isNamed
+      ? undefined
+      : yield* blobs.complete(() => findMachineMade(views));
   return {
+    barred: barred?.size === 0 ? undefined : barred,
     required: [...required, ...tools.map((names) => names.map(toolCondition))],
     excluded,
     sessions: intersection(yield* numbers(request.scope), yield* numbers(inText)),

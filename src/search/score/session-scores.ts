@@ -15,7 +15,8 @@ import type { View } from "../snapshot.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 import { type ChunkFilter, chunkFilter } from "./filter.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
-import { isExact } from "./query-terms.ts";
+import { actorTerm } from "../index/special-terms.ts";
+import { coverWeights } from "./coverage.ts";
 import { type Passage, PassageScores } from "./passage-scores.ts";
 import { findMessages, type MessageRun, type SessionMessages } from "./session-messages.ts";
 
@@ -70,6 +71,8 @@ interface ReadyChunk {
 interface PairedTerm {
   readonly said: WeightedTerm;
   readonly given: WeightedTerm | undefined;
+  /** Where it is in `terms` as the name of a writer; -1: nowhere. */
+  readonly actor: number;
   /** What it counts for among those that a passage should have. */
   readonly cover: number;
 }
@@ -123,7 +126,7 @@ export class SessionScorer {
     const counts = new Float64Array(this.#terms.length);
     const passages = this.#passages;
     passages.begin(lengths, found.count);
-    for (const [index, { said, given, cover }] of this.#terms.entries()) {
+    for (const [index, { said, given, actor, cover }] of this.#terms.entries()) {
       const { weight } = said;
       visit(found.runs, ready, "lists", index, (place, count) => {
         const gain = weight * termGain(norm, count, lengths[place] as number);
@@ -137,6 +140,9 @@ export class SessionScorer {
           outputs[place] = (outputs[place] as number) + gain;
           passages.addOutput(place);
         });
+      }
+      if (actor >= 0 && cover > 0) {
+        visit(found.runs, ready, "lists", actor, (place) => passages.addMark(place));
       }
       passages.endTerm(weight, cover);
     }
@@ -196,11 +202,14 @@ export class SessionScorer {
 /** The terms of both fields side by side. */
 function pairTerms({ terms, outputs }: MessagePass): PairedTerm[] {
   const byTerm = new Map(outputs.map((each) => [each.term, each]));
-  return terms.map((said) => {
-    const given = byTerm.get(said.term);
-    const isThere = said.documents > 0 || given !== undefined;
-    return { said, given, cover: isThere && isExact(said.term) ? said.weight : 0 };
-  });
+  const indexes = new Map(terms.map(({ term }, i) => [term.label, i]));
+  const covers = coverWeights(terms);
+  return terms.map((said, i) => ({
+    said,
+    given: byTerm.get(said.term),
+    actor: indexes.get(actorTerm(said.term.label)) ?? -1,
+    cover: covers[i] as number,
+  }));
 }
 
 /** Calls `at` for each message of the session that has a term in a field. */

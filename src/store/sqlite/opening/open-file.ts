@@ -1,7 +1,9 @@
 /** From a path to a database that is ready to be used, with what was found to be lost on the way. */
 
 import type { StoreLoss } from "../../../model/store-loss.ts";
+import type { IndexSetting } from "../../index/stored-indexing.ts";
 import type { ExecutorOptions } from "../executor.ts";
+import { readSetting, settleSetting } from "../index/setting.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { checkVersion, migrate, refuseForeign } from "../sqlite-schema.ts";
@@ -36,11 +38,14 @@ export async function openFile(wanted: ExecutorOptions): Promise<OpenedFile> {
       };
     }
     const options = copy === undefined ? wanted : { ...wanted, path: copy.path };
-    const { recorded, found } = await withoutBusy(busyTimeoutMs, () => makeReady(options));
+    const { recorded, found, setting } = await withoutBusy(busyTimeoutMs, () =>
+      makeReady(options),
+    );
     const unkept = held.unkept === undefined ? [] : [held.unkept];
     const unrecorded = [...unkept, ...(readOnly ? found : [])];
     const losses = [...listKeptLosses(path), ...unkept, ...recorded, ...found];
-    return { path, options, losses, unrecorded, release };
+    const indexing = { ...options.indexing, ...setting };
+    return { path, options: { ...options, indexing }, losses, unrecorded, release };
   } catch (error) {
     release();
     throw error;
@@ -75,13 +80,18 @@ export async function withoutBusy<Result>(
 }
 
 /** Checks or brings up to date the schema, on a connection of its own, and looks at the index. */
-function makeReady({ path, readOnly }: ExecutorOptions): ReturnType<typeof findIndexLosses> {
+function makeReady({
+  path,
+  readOnly,
+  indexing,
+}: ExecutorOptions): ReturnType<typeof findIndexLosses> & { readonly setting: IndexSetting } {
   const db = new SqliteConnection(path, { readOnly });
   try {
     if (readOnly) refuseForeign(db);
     else migrate(db);
     checkVersion(db, readOnly ? "read" : "write");
-    return findIndexLosses(db, readOnly);
+    const setting = readOnly ? readSetting(db, indexing) : settleSetting(db, indexing);
+    return { ...findIndexLosses(db, readOnly), setting };
   } finally {
     db.close();
   }
