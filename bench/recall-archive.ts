@@ -55,7 +55,8 @@ export async function measureArchive(
     const { bytes: indexBytes } = await engine.indexStatus();
     const ids = await ownIds(engine);
     const ranks: [kind: string, rank: number][] = [];
-    for (const query of queries) ranks.push([query.kind, await rankOf(engine, ids, query, profile)]);
+    for (const query of queries)
+      ranks.push([query.kind, await rankOf(engine, ids, query, profile)]);
     const storeBytes = sizeOf(address) + sizeOf(`${address}-index`);
     const share = (bytes: number) => (100 * bytes) / sourceBytes;
     const figures: Record<string, number> = {};
@@ -100,7 +101,10 @@ async function ingestArchive(address: string, transcripts: string): Promise<numb
 async function ownIds(engine: Engine): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
   for (let cursor: string | undefined; ; ) {
-    const page = await engine.listSessions({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await engine.listSessions({
+      limit: 100,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     for (const { id, origin } of page.sessions) ids.set(id, origin?.key ?? "");
     if (page.nextCursor === null || page.nextCursor === undefined) return ids;
     cursor = page.nextCursor;

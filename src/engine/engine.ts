@@ -1,7 +1,5 @@
 /** The engine: a store, and the tenants in it. */
 
-import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "../store/index/stored-indexing.ts";
-import { checkInput, checkOneOf, invalid } from "./check.ts";
 import { randomFillSync } from "node:crypto";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
@@ -11,9 +9,11 @@ import { checkName, createUlids, type IdSource } from "../model/ids.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { TextModel } from "../model/text-model.ts";
+import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "../store/index/stored-indexing.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { authenticate } from "./access/authenticate.ts";
+import { checkInput, checkOneOf, invalid } from "./check.ts";
 import { ContextEstimates } from "./context/estimate-calls.ts";
 import { checkDuration, claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";

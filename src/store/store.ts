@@ -9,7 +9,6 @@
  * store as a whole. An id of another tenant does not exist. Operations throw `BackscrollError` with a code and leave the store unchanged when they do.
  */
 
-import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { AccessToken } from "../model/access-token.ts";
 import type { ChangeAuthor } from "../model/change.ts";
 import type { Fact, Memory } from "../model/note.ts";
@@ -25,6 +24,7 @@ import type {
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { IndexStatus } from "./index/index-status.ts";
+import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile } from "./ingested-file.ts";
 import type {
   AppendRequest,

@@ -168,7 +168,13 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       await talk(own, ["about quails", "nothing"], { title: "Quail" });
       await settle(own);
       const { hits, explanation } = await own.searchSessions("quail the", { explain: true });
-      const { message = 0, neighbours = 0, session = 0, boost = 0, coverage = 0 } = hits[0]?.parts ?? {};
+      const {
+        message = 0,
+        neighbours = 0,
+        session = 0,
+        boost = 0,
+        coverage = 0,
+      } = hits[0]?.parts ?? {};
       expect(message + neighbours + session + boost + coverage).toBeCloseTo(hits[0]?.score ?? 0, 9);
       expect(boost).toBeGreaterThan(0);
       expect(explanation).toMatchObject({ documents: 2, candidates: 1 });

@@ -1,6 +1,6 @@
 /** What of tool calls and their results is indexed. */
 
-import { type Block, textOf, type ToolResultBlock, type ToolUseBlock } from "../../model/block.ts";
+import { type Block, type ToolResultBlock, type ToolUseBlock, textOf } from "../../model/block.ts";
 import { withoutInjected } from "./injected.ts";
 import { isOwnTool } from "./own-tools.ts";
 import { redact } from "./redact.ts";

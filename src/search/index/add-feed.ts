@@ -33,15 +33,20 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
   if (parts.length + outputs.length === 0) return false;
   const { session, sequence, chain, depth, createdAt: time } = entry;
   const place = { session, sequence, chain, depth, time, role: ROLES.indexOf(roleClass) };
-  return index.addMessage(place, wordsOfParts(parts, options), wordsOfParts(outputs, options), (into) => {
-    if (entry.actor !== null) {
-      for (const term of actorTerms(entry.actor, options.language)) into.term(term, 0);
-    }
-    for (const block of entry.blocks) {
-      const name = block.type === "tool_use" ? block.name : toolNameOf(block);
-      if (name !== undefined) into.term(toolTerm(name), 0);
-    }
-  });
+  return index.addMessage(
+    place,
+    wordsOfParts(parts, options),
+    wordsOfParts(outputs, options),
+    (into) => {
+      if (entry.actor !== null) {
+        for (const term of actorTerms(entry.actor, options.language)) into.term(term, 0);
+      }
+      for (const block of entry.blocks) {
+        const name = block.type === "tool_use" ? block.name : toolNameOf(block);
+        if (name !== undefined) into.term(toolTerm(name), 0);
+      }
+    },
+  );
 }
 
 function wordsOfParts(parts: readonly string[], { language }: IndexingOptions): Words {

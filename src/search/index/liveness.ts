@@ -4,12 +4,7 @@
  */
 
 import type { ErasedMessages } from "../port.ts";
-import {
-  CHUNK_DOCUMENTS,
-  KEYED_FIELDS,
-  type KeyedField,
-  type NoteField,
-} from "./layout.ts";
+import { CHUNK_DOCUMENTS, KEYED_FIELDS, type KeyedField, type NoteField } from "./layout.ts";
 import { lowerBound } from "./lists/term-list.ts";
 import type { FieldSize, Source } from "./source.ts";
 
@@ -46,7 +41,9 @@ export function findLive(
   const seenSessions = new Set<number>();
   const seenNotes = { memory: new Set<string>(), fact: new Set<string>() };
   // All is asked for before anything is computed: that takes longer than to find out what is missing.
-  const read = sources.map((source, i) => readColumns(source, messageSizes[i] as MessageSizes, gone));
+  const read = sources.map((source, i) =>
+    readColumns(source, messageSizes[i] as MessageSizes, gone),
+  );
   if (read.includes(undefined)) return undefined;
   const result: Liveness[] = [];
   for (let i = sources.length - 1; i >= 0; i--) {

@@ -12,12 +12,13 @@ import type { Snapshot, View } from "../snapshot.ts";
 import { idf, lengthNorm } from "./bm25.ts";
 import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./conditions.ts";
+import { withCoverage } from "./coverage.ts";
 import { isOnPath, type MessageFilter } from "./filter.ts";
 import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
+import { findNames } from "./names.ts";
 import { rankNear } from "./near-passages.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
-import { withCoverage } from "./coverage.ts";
 import { bestMessage, bestOf, byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
 import { type Best, TopSessions } from "./top-sessions.ts";
@@ -55,8 +56,6 @@ const FEW_SESSIONS = 512;
 const ALWAYS_SCORED = 64;
 /** Where the words that a prefix stands for are looked up. */
 const PREFIX_FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
-/** What a part of an identifier keeps of its weight where the identifier itself is known. */
-const KNOWN_PART = 1 / 3;
 /** Hits beyond the limit, in case some are copies. */
 const SPARE = 4;
 
@@ -227,15 +226,9 @@ function* findTerms(
   const { actor, misspelt, output } = search.request.profile;
   const notes: string[] = [];
   let standIns: readonly QueryTerm[] = [];
-  const known = yield* findWholes(search);
-  const wanted: QueryTerm[] = query.scored.map(({ term, weight, isPiece, whole }) => ({
-    label: term,
-    terms: known.get(term) ?? [term],
-    ...(whole !== undefined && known.has(whole)
-      ? { weight: KNOWN_PART * weight, whole }
-      : { weight }),
-    isPiece,
-  }));
+  const names = yield* findNames(query, misspelt > 0, views, blobs);
+  notes.push(...names.notes);
+  const wanted: QueryTerm[] = names.terms;
   if (actor > 0) {
     for (const { term, weight } of query.scored) {
       wanted.push({ label: actorTerm(term), terms: [actorTerm(term)], weight: weight * actor });
@@ -280,38 +273,6 @@ function* findTerms(
   const alike = standIns.flatMap((each) => each.terms);
   const outputs = output === 0 ? [] : yield* findOutputTerms(search, wanted);
   return { terms: terms.filter(({ weight }) => weight > 0), outputs, notes, alike };
-}
-
-/** Whether names are all that is asked for. Among words, parts of a name are words as well. */
-function isLookup({ scored }: TermQuery): boolean {
-  return scored.every(({ isPiece, whole, weight }) => !isPiece || whole !== undefined || weight < 0.5);
-}
-
-/**
- * The identifiers of the query that are known, with the terms that stand for each. A name that was
- * copied out of JSON may have the letter of an escape before it: `\tname` without its backslash.
- */
-function* findWholes({
-  query,
-  snapshot: { views },
-  blobs,
-}: CandidateSearch): Asking<ReadonlyMap<string, readonly string[]>> {
-  const wholes = new Set(query.scored.flatMap(({ whole }) => whole ?? []));
-  const isKnown = (term: string) =>
-    views.some(({ source }) =>
-      MESSAGE_FIELDS.some((field) => source.findTerm(field, term) !== null),
-    );
-  const known = new Map<string, readonly string[]>();
-  if ((globalThis as any).X?.lookup !== 0 && !isLookup(query)) return known;
-  yield* blobs.complete(() => {
-    known.clear();
-    for (const whole of wholes) {
-      const forms = /^[ntr]/.test(whole) ? [whole, whole.slice(1)] : [whole];
-      const form = forms.find(isKnown);
-      if (form !== undefined) known.set(whole, [form]);
-    }
-  });
-  return known;
 }
 
 /** The same terms in what tools gave back, where they are as rare as they are there. */

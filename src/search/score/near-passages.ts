@@ -13,8 +13,8 @@ import type { View } from "../snapshot.ts";
 import { termGain } from "./bm25.ts";
 import { isOnPath } from "./filter.ts";
 import type { WeightedTerm } from "./message-pass.ts";
-import type { Ranked, Ranking } from "./rank.ts";
 import { PassageScores } from "./passage-scores.ts";
+import type { Ranked, Ranking } from "./rank.ts";
 import type { Best } from "./top-sessions.ts";
 
 /** A message by where it is. */
@@ -136,11 +136,7 @@ function neighboursOf(
   return { before: towards(-1), after: towards(1) };
 }
 
-function stepFrom(
-  runs: readonly Run[],
-  { view, document }: Spot,
-  step: 1 | -1,
-): Spot | undefined {
+function stepFrom(runs: readonly Run[], { view, document }: Spot, step: 1 | -1): Spot | undefined {
   const at = runs.findIndex(
     (run) => run.view === view && run.document <= document && document < run.end,
   );

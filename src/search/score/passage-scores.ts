@@ -1,7 +1,7 @@
 /** Messages as the middle of a passage: with the message before and the message after each. */
 
-import { NEARBY } from "./coverage.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
+import { NEARBY } from "./coverage.ts";
 
 /** How a message is scored together with the one before and the one after it. */
 export interface Passage {
@@ -105,7 +105,7 @@ export class PassageScores {
         this.#scores[place] = (this.#scores[place] as number) + gain;
       }
       const d = (globalThis as any).X?.damp ?? 0;
-      const f = d === 0 ? 1 : 1 / (1 + d * norm.slope / (1.2 * 0.6) * this.#length(place));
+      const f = d === 0 ? 1 : 1 / (1 + ((d * norm.slope) / (1.2 * 0.6)) * this.#length(place));
       const share = f * (this.#levels[place] === HERE ? cover : NEARBY * cover);
       this.#covered[place] = (this.#covered[place] as number) + share;
       this.#counts[place] = 0;

@@ -3,8 +3,8 @@
 import type { MessageFacts } from "../index/source.ts";
 import type { LengthNorm } from "./bm25.ts";
 import type { WeightedTerm } from "./message-pass.ts";
-import type { RankingProfile } from "./profile.ts";
 import type { Passage } from "./passage-scores.ts";
+import type { RankingProfile } from "./profile.ts";
 import {
   type ScoredMessage,
   type ScoredSession,

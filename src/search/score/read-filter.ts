@@ -1,15 +1,15 @@
 /** From the options of a search and the filters in its text to what a message must meet. */
 
 import type { Role } from "../../model/entry.ts";
+import type { Blobs } from "../index/blobs.ts";
 import { ROLES } from "../index/layout.ts";
 import { toolTerm } from "../index/special-terms.ts";
 import { type Asking, ask, type SessionScope } from "../port.ts";
 import type { Condition, TermQuery } from "../query/query.ts";
 import type { SearchRequest } from "../request.ts";
-import type { Blobs } from "../index/blobs.ts";
 import type { View } from "../snapshot.ts";
-import { findMachineMade } from "./machine-made.ts";
 import { ALL_ROLES, type MessageFilter } from "./filter.ts";
+import { findMachineMade } from "./machine-made.ts";
 
 /** What the caller fixed and what the text says must both hold: a query cannot widen its scope. */
 export function* readMessageFilter(

@@ -10,13 +10,13 @@ import { countAt } from "../index/lists/packed-counts.ts";
 import { stretchOf, type TermList } from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
 import type { MessageFacts } from "../index/source.ts";
+import { actorTerm } from "../index/special-terms.ts";
 import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
+import { coverWeights } from "./coverage.ts";
 import { type ChunkFilter, chunkFilter } from "./filter.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
-import { actorTerm } from "../index/special-terms.ts";
-import { coverWeights } from "./coverage.ts";
 import { type Passage, PassageScores } from "./passage-scores.ts";
 import { findMessages, type MessageRun, type SessionMessages } from "./session-messages.ts";
 

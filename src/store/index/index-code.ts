@@ -58,7 +58,10 @@ const INDEX_CODE: IndexCode<SearchMemory> = {
     }),
 };
 
-function analysisOf({ language = "english", tools = DEFAULT_TOOL_INDEXING }: IndexingOptions): Analysis {
+function analysisOf({
+  language = "english",
+  tools = DEFAULT_TOOL_INDEXING,
+}: IndexingOptions): Analysis {
   return { language, tools, unicode: process.versions["unicode"] ?? "" };
 }
 

@@ -6,10 +6,7 @@
  * `setIndexing` alone.
  */
 
-import {
-  DEFAULT_TOOL_INDEXING,
-  type ToolIndexing,
-} from "../../search/document/indexable-text.ts";
+import { DEFAULT_TOOL_INDEXING, type ToolIndexing } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions } from "../store.ts";
 
 export interface IndexSetting {

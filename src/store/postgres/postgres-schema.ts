@@ -1,8 +1,14 @@
 /** Brings a PostgreSQL database to the schema that this code knows, or refuses it. */
 
-import { decodeSetting, encodeSetting, firstSetting, INDEXING_KEY, type IndexSetting } from "../index/stored-indexing.ts";
 import { randomUUID } from "node:crypto";
 import { BackscrollError } from "../../model/errors.ts";
+import {
+  decodeSetting,
+  encodeSetting,
+  firstSetting,
+  INDEXING_KEY,
+  type IndexSetting,
+} from "../index/stored-indexing.ts";
 import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
 import type { Row } from "../records.ts";
 import { INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";

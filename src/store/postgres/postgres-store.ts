@@ -1,7 +1,5 @@
 /** The store on PostgreSQL: one database, many nodes. */
 
-import { describeConflict, type IndexSetting, warnOfConflict } from "../index/stored-indexing.ts";
-import { readSetting, settleSetting, writeSetting } from "./postgres-schema.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type {
   IndexAnswer,
@@ -10,6 +8,7 @@ import type {
   SearchAnswer,
 } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
+import { describeConflict, type IndexSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import { bytesOf, changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { ChangeSignal } from "./change-signal.ts";
@@ -81,7 +80,10 @@ import {
   migrate,
   READ_START,
   readSchema,
+  readSetting,
+  settleSetting,
   WRITE_START,
+  writeSetting,
 } from "./postgres-schema.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -57,7 +57,10 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
   }
   const opened = await openFile(executorOptions);
   try {
-    const conflict = describeConflict(executorOptions.indexing, firstSetting(opened.options.indexing));
+    const conflict = describeConflict(
+      executorOptions.indexing,
+      firstSetting(opened.options.indexing),
+    );
     if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
     for (const loss of opened.losses) (options.onLoss ?? warnOfLoss)(loss);
     const executor = startExecutor(opened.options, options.inThread ?? false);

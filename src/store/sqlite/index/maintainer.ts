@@ -41,9 +41,9 @@ import {
   swapManifest,
   takeLease,
 } from "./manifest.ts";
-import { readSetting } from "./setting.ts";
 import { SegmentFile } from "./segment-file.ts";
 import { listStored } from "./segments.ts";
+import { readSetting } from "./setting.ts";
 import { whenFree } from "./when-free.ts";
 
 /** The feed is read once, from one end to the other: what was read is not read again. */

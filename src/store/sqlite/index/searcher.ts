@@ -17,8 +17,8 @@ import { inSnapshot } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { MEMORY } from "../sqlite-file.ts";
 import { answerRead } from "./answer.ts";
-import { readSetting } from "./setting.ts";
 import type { SegmentFile } from "./segment-file.ts";
+import { readSetting } from "./setting.ts";
 
 /** What the last search was told first. */
 interface Known {

@@ -1,6 +1,5 @@
 /** The setting of the index in the table `store`. */
 
-import type { IndexingOptions } from "../../store.ts";
 import {
   decodeSetting,
   encodeSetting,
@@ -8,6 +7,7 @@ import {
   INDEXING_KEY,
   type IndexSetting,
 } from "../../index/stored-indexing.ts";
+import type { IndexingOptions } from "../../store.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 

@@ -38,9 +38,7 @@ export async function openFile(wanted: ExecutorOptions): Promise<OpenedFile> {
       };
     }
     const options = copy === undefined ? wanted : { ...wanted, path: copy.path };
-    const { recorded, found, setting } = await withoutBusy(busyTimeoutMs, () =>
-      makeReady(options),
-    );
+    const { recorded, found, setting } = await withoutBusy(busyTimeoutMs, () => makeReady(options));
     const unkept = held.unkept === undefined ? [] : [held.unkept];
     const unrecorded = [...unkept, ...(readOnly ? found : [])];
     const losses = [...listKeptLosses(path), ...unkept, ...recorded, ...found];
