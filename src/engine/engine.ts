@@ -136,7 +136,7 @@ export class Engine extends TenantEngine {
    * Changes it, for every process that uses the store. `maintainIndex("upkeep")` of each tenant then
    * builds its index again; until it has, searches answer from the old one.
    */
-  setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
+  async setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
     const { language, tools, ...unknown } = checkInput(change, "change");
     for (const name of Object.keys(unknown)) {
       throw invalid(name, `${name} is no setting of the index; there are language and tools`);

@@ -138,22 +138,6 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       ]);
       expect((await own.searchMemory("key"))[0]?.content).toBe(`It is ${SECRET}`);
     });
-
-    test("is what a tool was given and what it gave back; its name is", async () => {
-      const own = tenant();
-      await talk(own, [
-        {
-          role: "assistant",
-          toolCalls: [{ id: "1", name: "readFile", arguments: { path: "kudu.txt" } }],
-          toolResults: [{ id: "1", name: "readFile", output: "an impala" }],
-        },
-      ]);
-      await settle(own);
-      expect(await sessionsOf(own, "kudu")).toEqual([]);
-      expect(await sessionsOf(own, "impala")).toEqual([]);
-      const [hit] = await hitsOf(own, "readFile");
-      expect(hit?.window.find(({ found }) => found)).toMatchObject({ toolName: "readFile" });
-    });
   });
 
   describe("memories and facts", () => {

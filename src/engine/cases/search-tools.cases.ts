@@ -23,7 +23,14 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       ]);
       await talk(own, ["something else", used("Bash", { command: "ls" }, "eland.ts")]);
       await settle(own);
-      for (const query of ["kudu", "git", "impala_test.go", '"panic in impala"', "+panic", "impal*"]) {
+      for (const query of [
+        "kudu",
+        "git",
+        "impala_test.go",
+        '"panic in impala"',
+        "+panic",
+        "impal*",
+      ]) {
         expect([query, (await sessionsOf(own, query))[0]]).toEqual([query, id]);
       }
       const [hit] = await hitsOf(own, '"panic in impala"');

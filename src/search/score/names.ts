@@ -56,9 +56,8 @@ export function* findNames(
     if (whole !== undefined && !isOfKnown && isTrivial(scoredTerm)) return [];
     const form = forms.get(label) ?? label;
     const own: QueryTerm = { label, terms: [form], weight, isPiece };
-    const X = (globalThis as any).X ?? {};
-    if (isOfKnown && !isNamesOnly && X.prose) return [{ ...own, whole }];
-    return isOfKnown && isNamesOnly ? [{ ...own, weight: KNOWN_PART * weight, whole }] : [own];
+    if (!isOfKnown) return [own];
+    return [{ ...own, whole, weight: isNamesOnly ? KNOWN_PART * weight : weight }];
   });
   return { terms, notes };
 }

@@ -104,9 +104,7 @@ export class PassageScores {
         const gain = weight * termGain(norm, count, this.#length(place));
         this.#scores[place] = (this.#scores[place] as number) + gain;
       }
-      const d = (globalThis as any).X?.damp ?? 0;
-      const f = d === 0 ? 1 : 1 / (1 + ((d * norm.slope) / (1.2 * 0.6)) * this.#length(place));
-      const share = f * (this.#levels[place] === HERE ? cover : NEARBY * cover);
+      const share = this.#levels[place] === HERE ? cover : NEARBY * cover;
       this.#covered[place] = (this.#covered[place] as number) + share;
       this.#counts[place] = 0;
       this.#levels[place] = 0;

@@ -65,8 +65,8 @@ export const SEED_PROFILE: RankingProfile = {
 /** What measures best on labelled conversations. */
 export const DEFAULT_PROFILE: RankingProfile = {
   ...SEED_PROFILE,
-  roles: { user: 1.2, tool: 1.1, assistant: 1, system: 1 },
-  output: 0.5,
+  roles: { user: 1.3, tool: 1, assistant: 1, system: 1 },
+  output: 0.8,
   title: 1,
   summary: 0.5,
   about: 2,
