@@ -48,7 +48,7 @@ function* searchOnce(
   let found: Candidates;
   try {
     snapshot = yield* readSnapshot(memory, blobs, unreadable);
-    const filter = yield* readMessageFilter(request, query, snapshot.views, blobs);
+    const filter = yield* readMessageFilter(request, query, snapshot.views, blobs, memory);
     found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, ...time });
   } finally {
     blobs.close();

@@ -51,6 +51,8 @@ export interface ChunkTask {
   readonly roleWeights: Float64Array;
   /** What a session may gain beside its messages, at most. */
   readonly maxBoost: number;
+  /** One byte a message: 0 cannot be a hit. Undefined: `accepts` alone decides. */
+  readonly open: Uint8Array | undefined;
   /** Whether any message of the window may be a hit. */
   readonly isOpen: (window: number) => boolean;
   /** Whether a message may be a hit. Called only for those that score well enough. */
@@ -130,7 +132,7 @@ function offerFirst(task: ChunkTask): void {
     for (const document of list.documents) {
       const window = Math.floor(document / WINDOW_DOCUMENTS);
       open[window] ??= task.isOpen(window);
-      if (!open[window]) continue;
+      if (!open[window] || task.open?.[document] === 0) continue;
       if (++looked > LOOKED_AT) return;
       if (!task.accepts(document)) continue;
       const role = roleWeights[columns.roles[document] as number] as number;
@@ -174,7 +176,7 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   if (postings <= FEW) {
     let count = 0;
     for (let i = 0; i < active.length; i++) {
-      count = addList(active[i] as ActiveList, base, count);
+      count = addList(active[i] as ActiveList, task.open, base, count);
     }
     offerAll(task, base, touched, count);
     for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
@@ -191,7 +193,7 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   }
   let count = 0;
   for (let i = essential; i < active.length; i++) {
-    count = addList(active[i] as ActiveList, base, count);
+    count = addList(active[i] as ActiveList, task.open, base, count);
   }
   candidates.set(touched.subarray(0, count));
   let left = keep(count, (active[essential] as ActiveList).below, needed);
@@ -214,7 +216,12 @@ function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
 }
 
 /** Adds what each message of the window gains by a term. Gives the number of messages touched. */
-function addList(active: ActiveList, base: number, first: number): number {
+function addList(
+  active: ActiveList,
+  open: Uint8Array | undefined,
+  base: number,
+  first: number,
+): number {
   const { list, columns, norm: rule } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
   const factor = active.scored.weight * rule.gain;
@@ -223,6 +230,7 @@ function addList(active: ActiveList, base: number, first: number): number {
   gatherCodes(columns, documents, from, to, near);
   let count = first;
   for (let i = from; i < to; i++) {
+    if (open !== undefined && open[documents[i] as number] === 0) continue;
     const times = countAt(list, i + shift);
     const slot = (documents[i] as number) - base;
     const code = near[i - from] as number;

@@ -152,6 +152,7 @@ function score(
     columns,
     roleWeights: pass.roleWeights,
     maxBoost: pass.maxBoost,
+    open: filter.open,
     isOpen: filter.isOpen,
     accepts: filter.accepts,
     threshold: () => top.threshold,

@@ -4,6 +4,7 @@ import type { Role } from "../../model/entry.ts";
 import type { Blobs } from "../index/blobs.ts";
 import { ROLES } from "../index/layout.ts";
 import { toolTerm } from "../index/special-terms.ts";
+import type { TenantMemory } from "../memory.ts";
 import { type Asking, ask, type SessionScope } from "../port.ts";
 import type { Condition, TermQuery } from "../query/query.ts";
 import type { SearchRequest } from "../request.ts";
@@ -17,6 +18,7 @@ export function* readMessageFilter(
   { required, excluded, filters }: TermQuery,
   views: readonly View[],
   blobs: Blobs,
+  memory: TenantMemory,
 ): Asking<Omit<MessageFilter, "path">> {
   const inText: SessionScope = {
     ...(filters.agent && { agents: filters.agent }),
@@ -35,7 +37,7 @@ export function* readMessageFilter(
     barred: barred?.size === 0 ? undefined : barred,
     required: [...required, ...tools.map((names) => names.map(toolCondition))],
     excluded,
-    sessions: intersection(yield* numbers(request.scope), yield* numbers(inText)),
+    sessions: intersection(yield* numbers(request.scope, memory), yield* numbers(inText, memory)),
     roles: roleMask([request.roles, filters.role]),
     since: Math.max(request.since ?? Number.NEGATIVE_INFINITY, filters.since ?? -Infinity),
     until: Math.min(request.until ?? Number.POSITIVE_INFINITY, filters.until ?? Infinity),
@@ -43,9 +45,14 @@ export function* readMessageFilter(
   };
 }
 
-function* numbers(scope: SessionScope): Asking<Uint32Array | undefined> {
+function* numbers(scope: SessionScope, memory: TenantMemory): Asking<Uint32Array | undefined> {
   if (Object.keys(scope).length === 0) return undefined;
-  return yield* ask<"scope">({ need: "scope", scope });
+  const key = JSON.stringify(scope);
+  const known = memory.scope(key);
+  if (known !== undefined) return known;
+  const read = yield* ask<"scope">({ need: "scope", scope });
+  memory.rememberScope(key, read);
+  return read;
 }
 
 function intersection(
