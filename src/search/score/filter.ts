@@ -61,12 +61,16 @@ export function chunkFilter(
     const times = view.source.timesOfWindow(chunk, window);
     return times === undefined || (times[1] >= filter.since && times[0] <= filter.until);
   };
-  /** By window: 1 if all of its messages are within the time, 0 if not, undefined: nobody has looked. */
-  const within: (0 | 1)[] = [];
+  /** By window: whether all of its messages are within the time. Undefined: nobody has looked. */
+  const within: (boolean | undefined)[] = [];
   const isWithin = (window: number) => {
+    const known = within[window];
+    if (known !== undefined) return known;
     const times = view.source.timesOfWindow(chunk, window);
-    if (times === undefined) return 0;
-    return times[0] >= filter.since && times[1] <= filter.until ? 1 : 0;
+    if (times === undefined) return false;
+    const isAll = times[0] >= filter.since && times[1] <= filter.until;
+    within[window] = isAll;
+    return isAll;
   };
   const accepts = (document: number) => {
     if (roles[columns.roles[document] as number] === 0) return false;
@@ -74,8 +78,7 @@ export function chunkFilter(
     if (open !== undefined && open.documents[document] === 0) return false;
     if (barred?.has(columns.sessions[document] as number)) return false;
     if (!conditions.holds(document)) return false;
-    const window = Math.floor(document / WINDOW_DOCUMENTS);
-    if (hasTimes && (within[window] ??= isWithin(window)) === 0) {
+    if (hasTimes && !isWithin(Math.floor(document / WINDOW_DOCUMENTS))) {
       const facts = view.source.facts(base + document);
       if (facts === undefined || facts.time < filter.since || facts.time > filter.until) {
         return false;
