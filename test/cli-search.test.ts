@@ -109,7 +109,10 @@ describe("search", () => {
             },
             item(2, "assistant", "coder", "Because the lock file is gone."),
           ],
-          parts: { message: number, neighbours: number, session: number, boost: number },
+          parts: {
+            ...{ message: number, neighbours: number, session: number, boost: number },
+            coverage: number,
+          },
         },
       ],
       ...{ notes: [], indexing: false, degraded: false, partial: false },
@@ -163,7 +166,13 @@ describe("search", () => {
 
   test("says that nothing was found, with an exit code of its own", async () => {
     const { code, stdout, stderr } = await cli("search", "xylophone");
-    expect([code, stdout, stderr]).toEqual([1, "Nothing found.\n", ""]);
+    expect([code, stdout]).toEqual([1, "Nothing found.\n"]);
+    expect(stderr).toContain("nothing has the word xylophone");
+  });
+
+  test("finds the beginning of a word while it is typed", async () => {
+    expect((await cli("search", "loc")).code).toBe(1);
+    expect((await cli("search", "loc", "--as-you-type")).code).toBe(0);
   });
 
   test("tells what it did not understand, and refuses what it cannot do", async () => {
