@@ -262,3 +262,30 @@ describe("secrets", () => {
     expect(await run("show", "s", "--raw", "--db", copy)).toContain(secret);
   });
 });
+
+test("how the store is indexed is changed by config alone, for whoever opens it next", async () => {
+  const own = join(folder, "own.db");
+  const env = { HOME: folder, BACKSCROLL_DB: own };
+  {
+    await using memory = await open(own, { inThread: true });
+    const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+    await session.append({
+      role: "assistant",
+      content: "done",
+      toolCalls: [{ id: "1", name: "Bash", arguments: { command: "kudu" } }],
+      toolResults: [{ id: "1", name: "Bash", output: "impala" }],
+    });
+  }
+  expect((await runCli(["search", "impala"], { env })).code).toBe(0);
+  const changed = await runCli(["config", "--index-tools", "inputs", "--json"], { env });
+  expect(JSON.parse(changed.stdout)).toMatchObject({
+    indexing: { tools: "inputs", language: "english" },
+    rebuilt: [{ tenant: "default" }],
+  });
+  expect((await runCli(["search", "impala"], { env })).code).toBe(1);
+  const told = { ...env, BACKSCROLL_INDEX_TOOLS: "all" };
+  const other = await runCli(["search", "kudu"], { env: told });
+  expect(other.code).toBe(0);
+  expect(other.stderr).toContain("indexing.tools is inputs in the store, not all");
+  expect((await runCli(["config", "--index-tools", "some"], { env })).code).toBe(2);
+});

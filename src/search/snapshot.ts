@@ -32,6 +32,8 @@ export interface Snapshot {
 const MAX_TAIL = 16_384;
 /** Then only so much of its end is: new messages are found at once, whatever is still to do. */
 const KEPT_TAIL = 4_096;
+/** Nor is one of more words, about 25 MB of text: what was read of it first is let go of. */
+const MAX_TAIL_WORDS = 4 * 1024 * 1024;
 const SLICE = 2_048;
 
 /** `unreadable` segments are left out. */
@@ -95,6 +97,9 @@ function* readTail(
     }
     memory.forgetNamed(after, slice);
     tail.add(slice);
+    if (tail.index.words > MAX_TAIL_WORDS && slice.through < slice.head) {
+      tail = new Tail(slice.through, memory.indexing);
+    }
     memory.tail = tail;
     if (slice.through >= slice.head) return { tail, head: slice.head };
   }
