@@ -46,8 +46,9 @@ Options
   --files N          ingest: how many small files; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
                      temporary folder if left out
-  --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl;
-                     archive: the folder of transcripts
+  --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl; recall also
+                     one with transcripts/ and commits.json or needles.json; archive: the folder
+                     of transcripts
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or seed
   --distractors N    recall: what the candidate pass loses among N other messages

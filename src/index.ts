@@ -151,6 +151,7 @@ export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";
 export type { IndexStatus } from "./store/index/index-status.ts";
+export type { IndexSetting } from "./store/index/stored-indexing.ts";
 export type { IngestedFile } from "./store/ingested-file.ts";
 export type {
   Quota,

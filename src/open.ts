@@ -4,6 +4,7 @@ import { Engine, type EngineOptions } from "./engine/engine.ts";
 import { BackscrollError } from "./model/errors.ts";
 import type { TextModel } from "./model/text-model.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
+import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 
@@ -32,7 +33,8 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
   return new Engine(await openStore(address, options), engineOptions);
 }
 
-export async function openStore(address: string, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(address: string, given: StoreOptions = {}): Promise<Store> {
+  const options = { ...given, indexing: { ...indexingOfEnvironment(), ...given.indexing } };
   switch (backendOf(address)) {
     case "postgres": {
       // Loaded only when it is needed: an embedded store should not pay for a database driver.
@@ -68,6 +70,27 @@ function searchDeadline(variable: string | undefined): Pick<EngineOptions, "sear
     "invalid_input",
     `BACKSCROLL_SEARCH_DEADLINE_MS must be a whole number of milliseconds, and is ${JSON.stringify(variable)}`,
     { details: { field: "BACKSCROLL_SEARCH_DEADLINE_MS" } },
+  );
+}
+
+/** How the index of a store is made that is created here. One that is there has its own setting. */
+function indexingOfEnvironment(): Partial<IndexSetting> {
+  const tools = oneOf("BACKSCROLL_INDEX_TOOLS", TOOL_INDEXINGS);
+  const language = oneOf("BACKSCROLL_INDEX_LANGUAGE", LANGUAGES);
+  return { ...(tools && { tools }), ...(language && { language }) };
+}
+
+function oneOf<Value extends string>(
+  variable: string,
+  values: readonly Value[],
+): Value | undefined {
+  const given = process.env[variable] ?? "";
+  const value = values.find((each) => each === given);
+  if (given === "" || value !== undefined) return value;
+  throw new BackscrollError(
+    "invalid_input",
+    `${variable} must be one of ${values.join(", ")}, and is ${JSON.stringify(given)}`,
+    { details: { field: variable } },
   );
 }
 

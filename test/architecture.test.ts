@@ -101,7 +101,10 @@ const RULE: Record<string, { readonly folders: string[]; readonly packages: stri
   providers: { folders: ["model", "context"], packages: ["ai", "@ai-sdk/openai-compatible"] },
 
   // Backends run the index: its computations ask, they answer.
-  store: { folders: ["model", "transcript", "search"], packages: ["node:crypto", "node:zlib"] },
+  store: {
+    folders: ["model", "transcript", "search"],
+    packages: ["node:crypto", "node:os", "node:zlib"],
+  },
   "store/sqlite": {
     folders: ["model", "transcript", "search", "store"],
     packages: [

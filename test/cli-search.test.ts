@@ -110,7 +110,10 @@ describe("search", () => {
             },
             item(2, "assistant", "coder", "Because the lock file is gone."),
           ],
-          parts: { message: number, neighbours: number, session: number, boost: number },
+          parts: {
+            ...{ message: number, neighbours: number, session: number, boost: number },
+            coverage: number,
+          },
         },
       ],
       ...{ notes: [], indexing: false, degraded: false, partial: false },
@@ -170,6 +173,11 @@ describe("search", () => {
     expect(filtered.stdout).toBe(
       "Nothing found.\nA filter leaves it out: there are hits without --agent.\n",
     );
+  });
+
+  test("finds the beginning of a word while it is typed", async () => {
+    expect((await cli("search", "loc")).code).toBe(1);
+    expect((await cli("search", "loc", "--as-you-type")).code).toBe(0);
   });
 
   test("tells what it did not understand, and refuses what it cannot do", async () => {
@@ -258,4 +266,31 @@ describe("secrets", () => {
     await run("backup", copy);
     expect(await run("show", "s", "--raw", "--db", copy)).toContain(secret);
   });
+});
+
+test("how the store is indexed is changed by config alone, for whoever opens it next", async () => {
+  const own = join(folder, "own.db");
+  const env = { HOME: folder, BACKSCROLL_DB: own };
+  {
+    await using memory = await open(own, { inThread: true });
+    const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+    await session.append({
+      role: "assistant",
+      content: "done",
+      toolCalls: [{ id: "1", name: "Bash", arguments: { command: "kudu" } }],
+      toolResults: [{ id: "1", name: "Bash", output: "impala" }],
+    });
+  }
+  expect((await callCli(["search", "impala"], { env })).code).toBe(0);
+  const changed = await callCli(["config", "--index-tools", "inputs", "--json"], { env });
+  expect(JSON.parse(changed.stdout)).toMatchObject({
+    indexing: { tools: "inputs", language: "english" },
+    rebuilt: [{ tenant: "default" }],
+  });
+  expect((await callCli(["search", "impala"], { env })).code).toBe(1);
+  const told = { ...env, BACKSCROLL_INDEX_TOOLS: "all" };
+  const other = await callCli(["search", "kudu"], { env: told });
+  expect(other.code).toBe(0);
+  expect(other.stderr).toContain("indexing.tools is inputs in the store, not all");
+  expect((await callCli(["config", "--index-tools", "some"], { env })).code).toBe(2);
 });

@@ -213,7 +213,7 @@ export const hit: Any<SearchHit> = fc.record(
       exact,
     ),
     parts: fc.record(
-      { message: number, neighbours: number, session: number, boost: number },
+      { message: number, neighbours: number, session: number, boost: number, coverage: number },
       exact,
     ),
   },

@@ -135,14 +135,10 @@ function openStore(context: Context, access: Access, load: Load): Promise<Engine
     const models = modelsOfEnvironment();
     const size = SIZES[load];
     const onLoss = (loss: StoreLoss) => noteLoss(context, loss);
-    return open(address, {
-      readOnly,
-      create: access === "create",
-      ...size,
-      models,
-      onLoss,
-      prices: ownPrices,
-    });
+    const onWarning = (sentence: string) => context.terminal.note(`Warning: ${sentence}`);
+    const create = access === "create";
+    const prices = ownPrices;
+    return open(address, { readOnly, create, ...size, models, onLoss, onWarning, prices });
   });
 }
 

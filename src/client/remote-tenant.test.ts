@@ -17,7 +17,10 @@ function namesOf(type: { readonly prototype: object }): string[] {
 }
 
 /** Other tenants, and what serving takes, are the business of whoever has the store. */
-const ONLY_HERE = ["acceptLosses", "authenticate", "dump", "holdLease", "listTenants"];
+const ONLY_HERE = [
+  ...["acceptLosses", "authenticate", "dump", "holdLease", "indexSetting", "listTenants"],
+  "setIndexing",
+];
 /** What is a function of `backscroll` or `backscroll/gateway` where the store is opened here. */
 const ONLY_THERE = ["backup", "maintainSessions", "sessionStatus"];
 

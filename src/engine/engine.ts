@@ -10,9 +10,11 @@ import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { TextModel } from "../model/text-model.ts";
+import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "../store/index/stored-indexing.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { authenticate } from "./access/authenticate.ts";
+import { checkInput, checkOneOf, invalid } from "./check.ts";
 import { ContextEstimates } from "./context/estimate-calls.ts";
 import { checkDuration, claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
@@ -127,6 +129,26 @@ export class Engine extends TenantEngine {
    */
   acceptLosses(): Promise<readonly StoreLoss[]> {
     return this.scope.store.acceptLosses();
+  }
+
+  /** How text is analysed for the index of the store. */
+  indexSetting(): Promise<IndexSetting> {
+    return this.scope.store.indexSetting();
+  }
+
+  /**
+   * Changes it, for every process that uses the store. `maintainIndex("upkeep")` of each tenant then
+   * builds its index again; until it has, searches answer from the old one.
+   */
+  async setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
+    const { language, tools, ...unknown } = checkInput(change, "change");
+    for (const name of Object.keys(unknown)) {
+      throw invalid(name, `${name} is no setting of the index; there are language and tools`);
+    }
+    return this.scope.store.setIndexing({
+      ...(language === undefined ? {} : { language: checkOneOf(language, LANGUAGES, "language") }),
+      ...(tools === undefined ? {} : { tools: checkOneOf(tools, TOOL_INDEXINGS, "tools") }),
+    });
   }
 
   /** As `sweep`, for every tenant. Damage in one is thrown when the others are done. */

@@ -6,6 +6,7 @@ import { open } from "../open.ts";
 import { SECRET, snippetsOf, talk } from "./cases/search-fixture.cases.ts";
 import { searchHitCases } from "./cases/search-hits.cases.ts";
 import { searchScopeCases } from "./cases/search-scope.cases.ts";
+import { searchToolCases } from "./cases/search-tools.cases.ts";
 import { searchTreeCases } from "./cases/search-tree.cases.ts";
 import { searchWordCases } from "./cases/search-words.cases.ts";
 import type { Engine } from "./engine.ts";
@@ -34,6 +35,7 @@ function searchCases(
     searchScopeCases(cases);
     searchHitCases(cases);
     searchWordCases(cases);
+    searchToolCases(cases);
   });
 }
 

@@ -61,6 +61,10 @@ export interface SearchInput {
   readonly match?: QueryMatch;
   /** `all` also finds what was edited, regenerated or left behind on another branch. */
   readonly branches?: "active" | "all";
+  /** Also sessions that a program made and nobody had, such as a client's warm-up. */
+  readonly machineMade?: boolean;
+  /** The query is being typed: its last word stands for all that begin so. */
+  readonly asYouType?: boolean;
   /** Hits: at most 20; 10 if left out. */
   readonly limit?: number;
   /** Hits of one session; 1 if left out. */
@@ -109,6 +113,8 @@ export async function searchSessions(
       ? {}
       : { beforeSequence: checkCount(input.beforeSequence, "beforeSequence") }),
     branches: checkOneOf(input.branches ?? "active", ["active", "all"], "branches"),
+    machineMade: checkFlag(input.machineMade ?? false, "machineMade"),
+    asYouType: checkFlag(input.asYouType ?? false, "asYouType"),
     profile: toProfile(input.ranking ?? "default"),
     explain: checkFlag(input.explain ?? false, "explain"),
     deadlineMs: checkCount(input.deadlineMs ?? scope.searchDeadlineMs, "deadlineMs"),

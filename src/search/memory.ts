@@ -42,6 +42,8 @@ export class SearchMemory {
 const MAX_TENANTS = 32;
 /** Paths of sessions that are remembered. */
 const MAX_PATHS = 50_000;
+/** Scopes that are remembered: of each, a number a session, and a byte a message that was looked at. */
+const MAX_SCOPES = 8;
 /** Nobody looks at those of a session that never branched. */
 const NO_RANGES: SessionPath["ranges"] = [];
 
@@ -56,6 +58,8 @@ export class TenantMemory {
   readonly #paths = new Map<number, SessionPath>();
   /** Sessions that never did, which are most: as of the same position, as all that follows. */
   readonly #whole = new Set<number>();
+  /** Which sessions a scope has, by its text. */
+  readonly #scopes = new Map<string, Uint32Array>();
   /** What windows show of sessions. */
   readonly #heads = new RememberedHeads();
   #seen = 0;
@@ -79,6 +83,16 @@ export class TenantMemory {
     }
   }
 
+  scope(key: string): Uint32Array | undefined {
+    return this.#scopes.get(key);
+  }
+
+  /** `sessions` was read in this snapshot. */
+  rememberScope(key: string, sessions: Uint32Array): void {
+    if (this.#scopes.size >= MAX_SCOPES) this.#scopes.clear();
+    this.#scopes.set(key, sessions);
+  }
+
   head(session: number): WindowHead | undefined {
     return this.#heads.get(session);
   }
@@ -90,6 +104,11 @@ export class TenantMemory {
 
   /** The feed was read from `after` on: what it names may be different now. */
   forgetNamed(after: number, { through, touched, sessions, deleted }: FeedSlice): void {
+    if (sessions.length + deleted.length > 0) this.#scopes.clear();
+    // Whoever appends becomes a participant.
+    for (const key of touched.length > 0 ? this.#scopes.keys() : []) {
+      if (key.includes("participants")) this.#scopes.delete(key);
+    }
     if (after > this.#seen) this.forgetJoined();
     for (const session of touched) {
       this.#paths.delete(session);
@@ -103,6 +122,7 @@ export class TenantMemory {
 
   /** Forgets what is remembered of sessions as of a position of the feed. */
   forgetJoined(): void {
+    this.#scopes.clear();
     this.#forgetPaths();
     this.#heads.clear();
   }

@@ -100,6 +100,8 @@ export interface FeedSession {
   readonly agent: string;
   readonly startedAt: number;
   readonly projectPath: string | null;
+  /** A program made it, and nobody had it: `machineMade` in its metadata. */
+  readonly machineMade: boolean;
 }
 
 export interface FeedMemory {
@@ -206,6 +208,8 @@ export interface WindowEntry {
   readonly blocks: readonly Block[];
   /** Its content was erased: it is shown as a neighbour, and is never a hit. */
   readonly erased: boolean;
+  /** A large payload was not read: its beginning stands for it. */
+  readonly truncated: boolean;
 }
 
 export interface Window {

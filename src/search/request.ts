@@ -36,6 +36,10 @@ export interface SearchRequest {
   readonly beforeSequence?: number;
   /** `active`: only messages on the active path of their session. */
   readonly branches: "active" | "all";
+  /** Also sessions that a program made and nobody had. */
+  readonly machineMade?: boolean;
+  /** The last word is being typed: it is the beginning of one. */
+  readonly asYouType?: boolean;
   readonly profile: RankingProfile;
   readonly explain: boolean;
   /** After so many milliseconds the answer is what was found until then. */

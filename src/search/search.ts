@@ -28,7 +28,8 @@ export function* searchSessions(
   const isLate = () => memory.clock() > until || isAbandoned();
   const isOver = () => memory.clock() > until + RANKING_GRACE_MS || isAbandoned();
   const { now, match } = request;
-  const parsed = parseQuery(request.query, { now, match });
+  const { asYouType = false } = request;
+  const parsed = parseQuery(request.query, { now, match, asYouType });
   const query = analyzeQuery(parsed, memory.indexing.language);
   return yield* withoutUnreadable((unreadable) =>
     searchOnce(request, query, memory, unreadable, { isLate, isOver }),
@@ -47,7 +48,7 @@ function* searchOnce(
   let found: Candidates;
   try {
     snapshot = yield* readSnapshot(memory, blobs, unreadable, time.isLate);
-    const filter = yield* readMessageFilter(request, query);
+    const filter = yield* readMessageFilter(request, query, snapshot.views, blobs, memory);
     found = yield* findCandidates({ request, query, filter, snapshot, memory, blobs, ...time });
   } finally {
     blobs.close();

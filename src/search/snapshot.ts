@@ -20,6 +20,8 @@ export interface Snapshot {
   /** In the order of the feed, the tail last. */
   readonly views: readonly View[];
   readonly messages: FieldSize;
+  /** Of what tools gave back. */
+  readonly outputs: FieldSize;
   /** Part of what is stored is not in the index yet, or in one of another version. */
   readonly indexing: boolean;
   /** How far the segments are behind the feed. */
@@ -32,6 +34,8 @@ export interface Snapshot {
 const MAX_TAIL = 16_384;
 /** Then only so much of its end is: new messages are found at once, whatever is still to do. */
 const KEPT_TAIL = 4_096;
+/** Nor is one of more words, about 25 MB of text: what was read of it first is let go of. */
+const MAX_TAIL_WORDS = 4 * 1024 * 1024;
 /** Small enough that the deadline is looked at every 100 ms, also where messages are long. */
 const SLICE = 256;
 
@@ -55,6 +59,7 @@ export function* readSnapshot(
   return {
     views,
     messages: sum(views.map((view) => view.live.messageSize)),
+    outputs: sum(views.map((view) => view.live.outputSize)),
     indexing: tail.from > manifest.through || segments.some(({ analyzer }) => analyzer !== version),
     lag: head - manifest.through,
     partial: tail.through < head,
@@ -98,6 +103,9 @@ function* readTail(
     }
     memory.forgetNamed(after, slice);
     tail.add(slice);
+    if (tail.index.words > MAX_TAIL_WORDS && slice.through < slice.head) {
+      tail = new Tail(slice.through, memory.indexing);
+    }
     memory.tail = tail;
     const isRead = slice.through >= slice.head;
     // Paths and titles that are remembered may have changed in what is not read.
@@ -115,17 +123,22 @@ function* readLiveness(
   sources: readonly Source[],
   unreadable: ReadonlySet<number>,
 ): Asking<readonly Liveness[]> {
-  const tailSize = { documents: tail.index.slots, totalLength: tail.index.totalLength };
+  const tailSizes = {
+    messageSize: tail.index.messageSize("message"),
+    outputSize: tail.index.messageSize("output"),
+  };
   const key = [manifest.version, tail.from, tail.revision, ...unreadable].join("/");
   const known = memory.liveness;
   const last = known?.value.at(-1);
   if (known?.key === key && last?.messages === null) {
     // Messages came to the tail, and nothing else: only its size is another.
-    return [...known.value.slice(0, -1), { ...last, messageSize: tailSize }];
+    return [...known.value.slice(0, -1), { ...last, ...tailSizes }];
   }
   const dead = new Set([...manifest.dead.map(({ session }) => session), ...tail.deleted]);
   const sizes = sources.map((source) =>
-    source instanceof SegmentReader ? source.field("message") : tailSize,
+    source instanceof SegmentReader
+      ? { messageSize: source.field("message"), outputSize: source.field("output") }
+      : tailSizes,
   );
   const gone = { sessions: dead, erased: [...manifest.erased, ...tail.erased] };
   const value = yield* blobs.complete(() => findLive(sources, sizes, gone));

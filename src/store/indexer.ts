@@ -27,9 +27,17 @@ const MOMENT_MS = 200;
 const WAIT_FACTOR = 10;
 const LOOK_MS = 10;
 
-/** Who was refused the lease, or failed, leaves it alone for this long; each time twice as long. */
+/** Who was refused the lease tries again after this long: its holder may have died. */
+const BUSY_PAUSE_MS = 1_000;
+/** Who failed leaves it alone for this long; each time twice as long. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * What was written is also bounded in bytes: a few hundred outputs of tools have as much text as
+ * thousands of messages. Upkeep begins at this many, and at `WAIT_FACTOR` times as many a write waits.
+ */
+export const FLUSH_BYTES: number = 8 * 1024 * 1024;
 
 /** How long closing waits for a piece of upkeep before it stops it. */
 const CLOSE_WAIT_MS = 1_000;
@@ -37,6 +45,8 @@ const CLOSE_WAIT_MS = 1_000;
 export interface IndexerStore {
   /** One bounded piece of upkeep, which builds again what cannot be read. */
   upkeep(tenant: string, unreadable: readonly number[]): Promise<MaintenanceReport>;
+  /** Moves all that is in no segment yet into one. */
+  flush(tenant: string): Promise<MaintenanceReport>;
   /** How many changes are in no segment yet. */
   lag(tenant: string): Promise<number>;
   /** Ends the piece that is under way at its next breath. */
@@ -56,6 +66,8 @@ interface Tenant {
   behind: number;
   /** Changes since `behind` was last asked for: the answer may not have them. */
   since: number;
+  /** What this process has written since the last flush. */
+  bytes: number;
   /** Whether `behind` was ever read from the store. */
   known: boolean;
   looking: Promise<void> | undefined;
@@ -87,29 +99,37 @@ export class Indexer {
    * After a write. What it gives has to be awaited before the write is acknowledged: undefined unless
    * far too much is in no segment, and this process is doing something about it.
    */
-  wrote(name: string, changes: number | "many"): Promise<void> | undefined {
+  wrote(name: string, changes: number | "many", bytes = 0): Promise<void> | undefined {
     const { flushAt } = this.#options;
     if (flushAt === 0 || this.#closing) return undefined;
     const tenant = this.#tenant(name);
+    tenant.bytes += bytes;
     if (changes === "many" || !tenant.known) {
       tenant.looking ??= this.#look(tenant);
       return undefined;
     }
     tenant.behind += changes;
     tenant.since += changes;
-    if (tenant.behind < flushAt) return undefined;
-    if (tenant.behind < HURRY_FACTOR * flushAt) this.#startSoon(tenant);
+    const isHeavy = tenant.bytes >= FLUSH_BYTES;
+    if (tenant.behind < flushAt && !isHeavy) return undefined;
+    if (tenant.behind < HURRY_FACTOR * flushAt && !isHeavy) this.#startSoon(tenant);
     else this.#start(tenant);
-    const isFar = tenant.behind >= WAIT_FACTOR * flushAt && tenant.upkeep !== undefined;
-    return isFar ? this.#waitForRoom(tenant) : undefined;
+    return tenant.upkeep !== undefined && this.#isFar(tenant)
+      ? this.#waitForRoom(tenant)
+      : undefined;
   }
 
-  /** After a search that could not read some segments: they are built again soon. */
-  found(name: string, unreadable: readonly number[]): void {
-    if (unreadable.length === 0) return;
+  /**
+   * After a search. Segments that it could not read are built again soon; and where it had to read far
+   * more of the feed than writers leave, they have died, and this process takes over.
+   */
+  found(name: string, unreadable: readonly number[], lag = 0): void {
+    const { flushAt } = this.#options;
+    const isLeft = flushAt > 0 && lag >= HURRY_FACTOR * flushAt;
+    if (unreadable.length === 0 && !isLeft) return;
     const tenant = this.#tenant(name);
-    tenant.unreadable = unreadable;
-    if (this.#options.flushAt > 0) this.#start(tenant);
+    if (unreadable.length > 0) tenant.unreadable = unreadable;
+    if (flushAt > 0) this.#start(tenant);
   }
 
   /** Segments that are known to be unreadable. */
@@ -145,6 +165,7 @@ export class Indexer {
           name,
           behind: 0,
           since: 0,
+          bytes: 0,
           known: false,
           looking: undefined,
           soon: undefined,
@@ -160,8 +181,7 @@ export class Indexer {
 
   /** A merge may take minutes, but it moves the tail now and then. */
   async #waitForRoom(tenant: Tenant): Promise<void> {
-    const limit = WAIT_FACTOR * this.#options.flushAt;
-    while (tenant.upkeep !== undefined && tenant.behind >= limit) {
+    while (tenant.upkeep !== undefined && this.#isFar(tenant)) {
       await Promise.race([tenant.upkeep, pause(LOOK_MS)]);
       try {
         tenant.behind = await this.#store.lag(tenant.name);
@@ -170,6 +190,10 @@ export class Indexer {
         return;
       }
     }
+  }
+
+  #isFar({ behind, bytes }: Tenant): boolean {
+    return behind >= WAIT_FACTOR * this.#options.flushAt || bytes >= WAIT_FACTOR * FLUSH_BYTES;
   }
 
   /** Reads how far behind the index is. */
@@ -206,14 +230,20 @@ export class Indexer {
       // Who closes the store waits for one piece, and for no other.
       let through = -1;
       for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
-        const report = await this.#store.upkeep(tenant.name, tenant.unreadable);
+        const isHeavy = tenant.bytes >= FLUSH_BYTES;
+        const written = tenant.bytes;
+        const report = isHeavy
+          ? await this.#store.flush(tenant.name)
+          : await this.#store.upkeep(tenant.name, tenant.unreadable);
+        if (isHeavy && !report.busy) tenant.bytes -= written;
         tenant.since = 0;
         tenant.behind = await this.#store.lag(tenant.name);
         // What was written meanwhile counts, too.
         const isBehind = tenant.behind >= this.#options.flushAt;
         const isStuck = isBehind && report.documents === 0 && report.through <= through;
-        if (report.busy || isStuck) return this.#pause(tenant);
-        more = report.more || isBehind;
+        if (report.busy) return this.#tryAgain(tenant);
+        if (isStuck) return this.#pause(tenant);
+        more = report.more || isBehind || isHeavy;
         through = report.through;
         if (more) await this.#gather(tenant);
       }
@@ -248,6 +278,16 @@ export class Indexer {
     }
   }
 
+  /** Another process has the lease: it does the work, or has died. */
+  #tryAgain(tenant: Tenant): void {
+    tenant.pausedUntil = Date.now() + BUSY_PAUSE_MS;
+    tenant.known = false;
+    if (this.#closing) return;
+    setTimeout(() => {
+      if (!this.#closing) tenant.looking ??= this.#look(tenant);
+    }, BUSY_PAUSE_MS).unref();
+  }
+
   #pause(tenant: Tenant): void {
     tenant.pausedUntil = Date.now() + tenant.pauseMs;
     tenant.pauseMs = Math.min(tenant.pauseMs * 2, LONGEST_PAUSE_MS);
@@ -259,6 +299,13 @@ export class Indexer {
 /** When upkeep begins by itself in a store with these options. */
 export function flushAtOf({ readOnly, indexing }: StoreOptions): number {
   return readOnly === true ? 0 : (indexing?.flushAt ?? FLUSH_AT);
+}
+
+/** The bytes of content that a write has added. */
+export function bytesOf(name: keyof StoreWrites, args: readonly unknown[]): number {
+  if (name !== "append") return 0;
+  const { entries } = args[1] as AppendRequest;
+  return entries.reduce((sum, { contentBytes }) => sum + contentBytes, 0);
 }
 
 /** About how many changes a write has added to the feed. */

@@ -25,6 +25,7 @@ import type {
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { SessionRef } from "./ids/session-ref.ts";
 import type { IndexStatus } from "./index/index-status.ts";
+import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
 import type {
   AppendRequest,
@@ -333,6 +334,10 @@ export interface Store extends StoreWrites, StoreReads, StoreIndex {
    * is; an index that was ahead is built again. Gives what was accepted.
    */
   acceptLosses(): Promise<readonly StoreLoss[]>;
+  /** How text is analysed for the index: one setting for every process. */
+  indexSetting(): Promise<IndexSetting>;
+  /** Changes it. Segments of another setting are built again by the upkeep that follows. */
+  setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting>;
   close(): Promise<void>;
 }
 
@@ -365,13 +370,21 @@ export interface StoreOptions {
    * the process.
    */
   readonly onLoss?: (loss: StoreLoss) => void;
+  /**
+   * Called while the store is opened if an option cannot hold, such as `indexing.tools` of a store that
+   * has another. Left out: a warning of the process.
+   */
+  readonly onWarning?: (sentence: string) => void;
 }
 
 /** How the index is made and kept. */
 export interface IndexingOptions {
-  /** How words are brought to one form: `english` if left out. Another one is another index. */
+  /**
+   * How words are brought to one form: `english` if left out. This and `tools` are for a store that is
+   * created: one that is there has its own, which `setIndexing` changes.
+   */
   readonly language?: "english" | "simple";
-  /** What of tool traffic can be found: only the tools' `names` if left out. */
+  /** What of tool traffic can be found, beside the names of tools: `all` if left out. */
   readonly tools?: "names" | "inputs" | "all";
   /** What a process may remember of the index: 64 MB if left out. */
   readonly cacheBytes?: number;

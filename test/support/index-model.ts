@@ -170,7 +170,7 @@ export class IndexModel {
         const { title, summary, agent, project, startedAt } = session;
         sessions.set(event.session, {
           ...{ position, session: event.session, title, summary, agent, startedAt },
-          projectPath: project,
+          ...{ projectPath: project, machineMade: false },
         });
       }
     }
@@ -247,7 +247,7 @@ export class IndexModel {
         createdAt: message.time,
         copiedFrom: null,
         blocks: [{ type: "text", text: message.text }],
-        erased: this.#isErased(message),
+        ...{ erased: this.#isErased(message), truncated: false },
       })),
     };
   }

@@ -37,7 +37,7 @@ const hit: SearchResult["hits"][number] = {
       matches: [{ start: 9, end: 13 }],
     },
   ],
-  parts: { message: 1, neighbours: 0.25, session: 0.25, boost: 0 },
+  parts: { message: 1, neighbours: 0.25, session: 0.25, boost: 0, coverage: 0 },
 };
 
 const STYLE = { before: 1, after: 1 };
@@ -52,7 +52,7 @@ test("has no colours behind a pipe, and shows control characters there too", () 
   expect(formatHit(hit, terminal(false), STYLE)).toEqual([
     "s␛[1m  Cron runs",
     expect.stringMatching(/^ {2}co␇der · \S+ \S+ · score 1\.50$/),
-    "  message 1.000 + neighbours 0.250 + session 0.250 + boost 0.000",
+    "  message 1.000 + neighbours 0.250 + session 0.250 + boost 0.000 + coverage 0.000",
     "  #0 user · ana",
     "    one",
     "    two …",

@@ -36,6 +36,26 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "heron", { excludeSession: [coder.id, other.id] })).toEqual([]);
     });
 
+    test("sees sessions and participants that came since it was last asked", async () => {
+      const own = tenant();
+      const asked = () =>
+        Promise.all([
+          sessionsOf(own, "ermine", { agent: "scout" }),
+          sessionsOf(own, "ermine", { participant: "yan" }),
+        ]);
+      const first = await talk(own, ["an ermine"], { agent: "scout" });
+      await settle(own);
+      expect(await asked()).toEqual([[first.id], []]);
+      const second = await talk(own, ["ermine ermine"], { agent: "scout" });
+      await first.append({ role: "user", actor: "yan", content: "I saw it" });
+      await settle(own);
+      const [ofAgent, ofParticipant] = await asked();
+      expect([ofAgent?.toSorted(), ofParticipant]).toEqual([
+        [first.id, second.id].toSorted(),
+        [first.id],
+      ]);
+    });
+
     test("knows participants, project, workstation, branch of git and source", async () => {
       const own = tenant();
       const origin = {
@@ -137,22 +157,6 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
         { text: `deploy with ${SECRET} now` },
       ]);
       expect((await own.searchMemory("key"))[0]?.content).toBe(`It is ${SECRET}`);
-    });
-
-    test("is what a tool was given and what it gave back; its name is", async () => {
-      const own = tenant();
-      await talk(own, [
-        {
-          role: "assistant",
-          toolCalls: [{ id: "1", name: "readFile", arguments: { path: "kudu.txt" } }],
-          toolResults: [{ id: "1", name: "readFile", output: "an impala" }],
-        },
-      ]);
-      await settle(own);
-      expect(await sessionsOf(own, "kudu")).toEqual([]);
-      expect(await sessionsOf(own, "impala")).toEqual([]);
-      const [hit] = await hitsOf(own, "readFile");
-      expect(hit?.window.find(({ found }) => found)).toMatchObject({ toolName: "readFile" });
     });
   });
 

@@ -123,7 +123,7 @@ type Embeddable = Omit<StoredVector, "vector" | "embedder"> & { readonly text: s
 async function readMessage(tenant: TenantEngine, id: string): Promise<Embeddable | undefined> {
   const entry = await unlessGone(() => tenant.getEntry(id));
   if (entry === undefined) return undefined;
-  const { parts, roleClass } = indexableText(entry);
+  const { parts, roleClass } = indexableText(entry, { tools: "names" });
   // A message of tool calls has their names alone: they mean nothing by themselves.
   if (parts.length === 0 || roleClass === "tool") return undefined;
   const { sessionId } = entry;

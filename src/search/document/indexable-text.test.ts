@@ -33,14 +33,18 @@ describe("what is indexed", () => {
       { type: "image", data: "AAAA" },
       { type: "opaque", json: "{}" },
     ];
-    expect(parts(message(blocks))).toEqual(["look", "Bash"]);
+    expect(parts(message(blocks), "names")).toEqual(["look", "Bash"]);
   });
 
   test("is of tools as much as the option says", () => {
     const both = message([CALL, RESULT]);
     expect(parts(both, "names")).toEqual(["Bash", "Bash"]);
-    expect(parts(both, "inputs")).toEqual(["Bash", '{"command":"ls"}', "Bash"]);
-    expect(parts(both, "all")).toEqual(["Bash", '{"command":"ls"}', "Bash", "a.ts"]);
+    expect(parts(both, "inputs")).toEqual(["Bash", "ls", "Bash"]);
+    expect(indexableText(both, { tools: "inputs" }).outputs).toEqual([]);
+    expect(indexableText(both)).toMatchObject({
+      parts: ["Bash", "ls", "Bash"],
+      outputs: ["a.ts"],
+    });
   });
 
   test("is of the kinds that the table names, once they are committed", () => {
@@ -81,7 +85,7 @@ describe("the class", () => {
   test("is the role, or tool where there is nothing but tool traffic", () => {
     expect(classOf(message([text("x")]))).toBe("user");
     expect(classOf(message([text("x")], { role: "assistant" }))).toBe("assistant");
-    expect(classOf(message([text("x"), CALL], { role: "assistant" }))).toBe("assistant");
+    expect(classOf(message([text("x"), CALL], { role: "assistant" }))).toBe("acting");
     expect(classOf(message([CALL], { role: "assistant" }))).toBe("tool");
     expect(classOf(message([RESULT]))).toBe("tool");
     expect(classOf(message([{ type: "thinking", text: "" }, CALL], { role: "assistant" }))).toBe(

@@ -1,16 +1,18 @@
 /** What of a message is indexed: what was said, and which tools were used; never a secret. */
 
-import type { Block, ToolResultBlock } from "../../model/block.ts";
+import type { Block } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
 import { redact } from "./redact.ts";
+import { inputText, outputParts } from "./tool-text.ts";
 
 /** Indexed of one block and of one message, in UTF-8 bytes. The rest can be read, not found. */
 export const MAX_INDEXED_BLOCK_BYTES: number = 64 * 1024;
 export const MAX_INDEXED_MESSAGE_BYTES: number = 256 * 1024;
 
-/** What of tool traffic is indexed: inputs and outputs multiply the text, and rarely help. */
+/** What of tool traffic is indexed, beside the names of tools. */
 export type ToolIndexing = "names" | "inputs" | "all";
+export const DEFAULT_TOOL_INDEXING: ToolIndexing = "all";
 
 /** The blocks whose text is indexed. */
 export function indexedTypes(tools: ToolIndexing): readonly Block["type"][] {
@@ -18,12 +20,17 @@ export function indexedTypes(tools: ToolIndexing): readonly Block["type"][] {
   return tools === "inputs" ? ["text", "tool_use"] : ["text", "tool_use", "tool_result"];
 }
 
-/** What ranking weighs a message by. A message of tool calls or results alone is `tool`. */
-export type RoleClass = "user" | "tool" | "assistant" | "system";
+/**
+ * What ranking weighs a message by. A message of tool calls or results alone is `tool`; one of an
+ * assistant that says something and calls a tool is `acting`.
+ */
+export type RoleClass = "user" | "tool" | "assistant" | "system" | "acting";
 
 export interface IndexableText {
   /** Redacted, each a text of its own: a phrase does not reach from one into the next. */
   readonly parts: readonly string[];
+  /** What tools gave back, in the same way. */
+  readonly outputs: readonly string[];
   readonly roleClass: RoleClass;
 }
 
@@ -37,19 +44,21 @@ export function indexableText(
 ): IndexableText {
   const roleClass = roleClassOf(entry);
   const out = !kindRules(entry.kind).indexed || entry.status !== "committed";
-  if (out || isInjected(entry.metadata)) return { parts: [], roleClass };
+  if (out || isInjected(entry.metadata)) return { parts: [], outputs: [], roleClass };
 
-  const tools = options.tools ?? "names";
+  const tools = options.tools ?? DEFAULT_TOOL_INDEXING;
   const texts = entry.blocks.flatMap((block) => textsOf(block, tools));
   // Agents may write about the markers; what stands in their own text is theirs.
   const said = entry.role === "assistant" ? texts : texts.map(withoutInjected);
-  return { parts: bounded(said), roleClass };
+  const outputs = tools === "all" ? entry.blocks.flatMap(outputsOf) : [];
+  return { parts: bounded(said), outputs: withinMessage(outputs), roleClass };
 }
 
 function roleClassOf({ role, blocks }: IndexableEntry): RoleClass {
   const said = blocks.filter(({ type }) => type !== "thinking");
   const isTool = ({ type }: Block) => type === "tool_use" || type === "tool_result";
   if (said.length > 0 && said.every(isTool)) return "tool";
+  if (role === "assistant" && said.some(isTool)) return "acting";
   return role ?? "system";
 }
 
@@ -58,11 +67,9 @@ function textsOf(block: Block, tools: ToolIndexing): string[] {
     case "text":
       return [block.text];
     case "tool_use":
-      return tools === "names" ? [block.name] : [block.name, block.input];
-    case "tool_result": {
-      const name = block.toolName === undefined ? [] : [block.toolName];
-      return tools === "all" ? [...name, ...outputOf(block)] : name;
-    }
+      return tools === "names" ? [block.name] : [block.name, inputText(block)];
+    case "tool_result":
+      return block.toolName === undefined ? [] : [block.toolName];
     // Thinking is not said, and pictures and foreign blocks have no text that we know of.
     case "thinking":
     case "image":
@@ -71,9 +78,17 @@ function textsOf(block: Block, tools: ToolIndexing): string[] {
   }
 }
 
-function outputOf({ output }: ToolResultBlock): string[] {
-  if (typeof output === "string") return [output];
-  return output.flatMap((block) => (block.type === "text" ? [block.text] : []));
+function outputsOf(block: Block): string[] {
+  return block.type === "tool_result" ? outputParts(block) : [];
+}
+
+/** Parts as long as they fit into what is indexed of one message. */
+function withinMessage(parts: readonly string[]): string[] {
+  let room = MAX_INDEXED_MESSAGE_BYTES;
+  return parts.filter((part) => {
+    room -= part.length;
+    return room >= 0 && part.trim() !== "";
+  });
 }
 
 /** A secret that the limit would cut in two is still seen whole. Longer than any key but a PEM. */

@@ -134,7 +134,7 @@ function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): Wi
     actor: entry.actor,
     createdAt: entry.createdAt,
     snippet: snippet.text,
-    truncated: snippet.truncated,
+    truncated: snippet.truncated || entry.truncated,
     toolName: toolNameOf(entry.blocks),
     matches: snippet.matches,
     found,

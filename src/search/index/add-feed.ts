@@ -8,7 +8,7 @@ import { redact } from "../document/redact.ts";
 import type { FeedEntry, FeedFact, FeedMemory, FeedSession } from "../port.ts";
 import { ROLES } from "./layout.ts";
 import type { MemoryIndex, Words } from "./memory-index.ts";
-import { actorTerm, toolTerm } from "./special-terms.ts";
+import { actorTerm, MACHINE_MADE, toolTerm } from "./special-terms.ts";
 
 export interface IndexingOptions {
   readonly language: Language;
@@ -28,28 +28,38 @@ const GAP = 8;
 export function addEntry(index: MemoryIndex, entry: FeedEntry, options: IndexingOptions): boolean {
   const { kind, role, status, blocks } = entry;
   const metadata = decidingMetadata(entry.metadata);
-  const { parts, roleClass } = indexableText({ kind, role, status, blocks, metadata }, options);
-  if (parts.length === 0) return false;
+  const text = indexableText({ kind, role, status, blocks, metadata }, options);
+  const { parts, outputs, roleClass } = text;
+  if (parts.length + outputs.length === 0) return false;
   const { session, sequence, chain, depth, createdAt: time } = entry;
   const place = { session, sequence, chain, depth, time, role: ROLES.indexOf(roleClass) };
-  return index.addMessage(place, (into) => {
+  return index.addMessage(
+    place,
+    wordsOfParts(parts, options),
+    wordsOfParts(outputs, options),
+    (into) => {
+      if (entry.actor !== null) {
+        for (const term of actorTerms(entry.actor, options.language)) into.term(term, 0);
+      }
+      for (const block of entry.blocks) {
+        const name = block.type === "tool_use" ? block.name : toolNameOf(block);
+        if (name !== undefined) into.term(toolTerm(name), 0);
+      }
+    },
+  );
+}
+
+function wordsOfParts(parts: readonly string[], { language }: IndexingOptions): Words {
+  return (into) => {
     let length = 0;
     let position = 0;
     for (const part of parts) {
-      const end = analyzeWords(part, position, options.language, into);
+      const end = analyzeWords(part, position, language, into);
       length += end - position;
       position = end + GAP;
     }
-    if (length === 0) return 0;
-    if (entry.actor !== null) {
-      for (const term of actorTerms(entry.actor, options.language)) into.term(term, 0);
-    }
-    for (const block of entry.blocks) {
-      const name = block.type === "tool_use" ? block.name : toolNameOf(block);
-      if (name !== undefined) into.term(toolTerm(name), 0);
-    }
     return length;
-  });
+  };
 }
 
 /** By language and name: most messages are of the same few. */
@@ -75,7 +85,11 @@ export function addSession(
   index.addSession(session.session, {
     title: wordsOf(session.title ?? "", options),
     summary: wordsOf(session.summary ?? "", options),
-    about: wordsOf(aboutText(session), options),
+    about: (into) => {
+      const length = wordsOf(aboutText(session), options)(into);
+      if (session.machineMade) into.term(MACHINE_MADE, 0);
+      return length;
+    },
   });
 }
 

@@ -2,7 +2,7 @@
 
 import type { Asking } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
-import { FACTS_BLOCK, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
+import { FACTS_BLOCK, KEYED_FIELDS, MESSAGE_FIELDS } from "./layout.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import { pieces, type SegmentSize, SegmentWriter } from "./segment-writer.ts";
 
@@ -21,10 +21,12 @@ export function* buildSegment(index: MemoryIndex): Asking<BuiltSegment> {
     factSessions: index.factSessions(),
   });
   for (const [from, to] of pieces(columns.count, FACTS_BLOCK)) segment.addFacts(facts, from, to);
-  const messages = segment.messages();
-  yield* index.fields.message.writeTo(messages.writer, numbers);
-  messages.finish();
-  for (const field of [...SESSION_FIELDS, ...NOTE_FIELDS]) {
+  for (const field of MESSAGE_FIELDS) {
+    const messages = segment.messages(field);
+    yield* index.fields[field].writeTo(messages.writer, numbers);
+    messages.finish();
+  }
+  for (const field of KEYED_FIELDS) {
     const keyed = segment.keyed(field, index.lengths(field));
     yield* index.fields[field].writeTo(keyed.writer);
     keyed.finish();

@@ -2,17 +2,19 @@
  * How a segment is laid out.
  *
  * A segment holds four sets of documents: messages, sessions (their title, their summary and what is
- * known about them), memories and facts. Each field has its own dictionary and postings. Messages
+ * known about them), memories and facts. Each field has its own dictionary and postings; a message has
+ * two fields, its text and what its tools gave back, with lengths of their own. Messages
  * are numbered in the order of (session, sequence), so that the neighbours of a message are its
  * neighbours here, and a session is one range. All that is stored of a document cannot change.
  */
 
 import type { Address } from "./blob-packer.ts";
 
-export const FORMAT = 4;
+export const FORMAT = 5;
 
-export const FIELDS = ["message", "title", "summary", "about", "memory", "fact"] as const;
-export type Field = (typeof FIELDS)[number];
+/** The fields whose documents are messages: what was said and done, and what tools gave back. */
+export const MESSAGE_FIELDS = ["message", "output"] as const;
+export type MessageField = (typeof MESSAGE_FIELDS)[number];
 
 /** The fields whose documents are sessions. */
 export const SESSION_FIELDS = ["title", "summary", "about"] as const;
@@ -21,6 +23,13 @@ export type SessionField = (typeof SESSION_FIELDS)[number];
 /** The fields whose documents have a name of their own. */
 export const NOTE_FIELDS = ["memory", "fact"] as const;
 export type NoteField = (typeof NOTE_FIELDS)[number];
+
+/** The fields whose documents are not messages. */
+export const KEYED_FIELDS = ["title", "summary", "about", "memory", "fact"] as const;
+export type KeyedField = (typeof KEYED_FIELDS)[number];
+
+export const FIELDS = ["message", "output", "title", "summary", "about", "memory", "fact"] as const;
+export type Field = (typeof FIELDS)[number];
 
 /** In a chunk of this many documents a posting is a 16-bit number. */
 export const CHUNK_DOCUMENTS = 65_536;
@@ -53,8 +62,11 @@ export const BLOB_BYTES: number = 16 * 1024;
 export const MAX_TERM_COUNT = 255;
 export const MAX_LENGTH = 65_535;
 
-/** Whose words they are, for the weights of roles. */
-export const ROLES = ["user", "tool", "assistant", "system"] as const;
+/**
+ * Whose words they are, for the weights of roles and the filter. `acting`: an assistant that says
+ * something and calls a tool in one message.
+ */
+export const ROLES = ["user", "tool", "assistant", "system", "acting"] as const;
 export type RoleClass = (typeof ROLES)[number];
 
 export interface FieldHeader {
@@ -63,7 +75,7 @@ export interface FieldHeader {
   readonly totalLength: number;
   /** The first term of each block and where the block lies. */
   readonly dictionary: Address;
-  /** One 16-bit length a document. Messages have theirs in `chunks`. */
+  /** One 16-bit length a document. Messages have theirs in `chunks`, of both of their fields. */
   readonly lengths?: Address;
 }
 

@@ -4,13 +4,7 @@
  */
 
 import type { ErasedMessages } from "../port.ts";
-import {
-  CHUNK_DOCUMENTS,
-  NOTE_FIELDS,
-  type NoteField,
-  SESSION_FIELDS,
-  type SessionField,
-} from "./layout.ts";
+import { CHUNK_DOCUMENTS, KEYED_FIELDS, type KeyedField, type NoteField } from "./layout.ts";
 import { lowerBound } from "./lists/term-list.ts";
 import type { FieldSize, Source } from "./source.ts";
 
@@ -19,10 +13,17 @@ export interface Liveness {
   /** Null: all messages count. */
   readonly messages: Uint8Array | null;
   readonly messageSize: FieldSize;
+  /** Of what tools gave back. */
+  readonly outputSize: FieldSize;
   readonly sessions: Uint8Array;
   readonly notes: Readonly<Record<NoteField, Uint8Array>>;
-  readonly sizes: Readonly<Record<SessionField | NoteField, FieldSize>>;
+  readonly sizes: Readonly<Record<KeyedField, FieldSize>>;
 }
+
+type LiveMessages = Pick<Liveness, "messages" | "messageSize" | "outputSize">;
+
+/** Of all messages of a source, dead ones included. */
+export type MessageSizes = Pick<Liveness, "messageSize" | "outputSize">;
 
 /** What segments may hold though it is no longer there. */
 export interface Gone {
@@ -33,14 +34,16 @@ export interface Gone {
 /** `sources` are in the order of the feed. Undefined if a blob is missing. */
 export function findLive(
   sources: readonly Source[],
-  messageSizes: readonly FieldSize[],
+  messageSizes: readonly MessageSizes[],
   gone: Gone,
 ): Liveness[] | undefined {
   const { sessions: deadSessions } = gone;
   const seenSessions = new Set<number>();
   const seenNotes = { memory: new Set<string>(), fact: new Set<string>() };
   // All is asked for before anything is computed: that takes longer than to find out what is missing.
-  const read = sources.map((source, i) => readColumns(source, messageSizes[i] as FieldSize, gone));
+  const read = sources.map((source, i) =>
+    readColumns(source, messageSizes[i] as MessageSizes, gone),
+  );
   if (read.includes(undefined)) return undefined;
   const result: Liveness[] = [];
   for (let i = sources.length - 1; i >= 0; i--) {
@@ -55,8 +58,8 @@ export function findLive(
       memory: newestOf(keys.memory, seenNotes.memory, isLast, undefined),
       fact: newestOf(keys.fact, seenNotes.fact, isLast, (_id, j) => isDead(factSessions[j])),
     };
-    const sizes: Partial<Record<OtherField, FieldSize>> = {};
-    for (const field of OTHER_FIELDS) {
+    const sizes: Partial<Record<KeyedField, FieldSize>> = {};
+    for (const field of KEYED_FIELDS) {
       const { live, isAll } = field === "memory" || field === "fact" ? notes[field] : sessions;
       const whole = isAll ? source.fieldSize(field) : undefined;
       sizes[field] = whole ?? sizeOf(lengths[field], live);
@@ -71,29 +74,26 @@ export function findLive(
   return result;
 }
 
-type OtherField = SessionField | NoteField;
-const OTHER_FIELDS = [...SESSION_FIELDS, ...NOTE_FIELDS] as const;
-
 /** What liveness needs of a source. */
 interface Columns {
-  readonly messages: Pick<Liveness, "messages" | "messageSize">;
+  readonly messages: LiveMessages;
   readonly keys: {
     readonly sessions: Uint32Array;
     readonly memory: readonly string[];
     readonly fact: readonly string[];
   };
   readonly factSessions: Uint32Array;
-  readonly lengths: Readonly<Record<OtherField, Uint16Array>>;
+  readonly lengths: Readonly<Record<KeyedField, Uint16Array>>;
 }
 
 /** Undefined if a blob is missing; all that could be asked for was. */
-function readColumns(source: Source, size: FieldSize, gone: Gone): Columns | undefined {
-  const messages = liveMessages(source, size, gone);
+function readColumns(source: Source, sizes: MessageSizes, gone: Gone): Columns | undefined {
+  const messages = liveMessages(source, sizes, gone);
   const sessions = source.sessionKeys();
   const memory = source.noteKeys("memory");
   const fact = source.noteKeys("fact");
   const factSessions = source.factSessions();
-  const lengths = OTHER_FIELDS.map((field) => [field, source.lengths(field)] as const);
+  const lengths = KEYED_FIELDS.map((field) => [field, source.lengths(field)] as const);
   if (messages === undefined || sessions === undefined || memory === undefined) return undefined;
   if (fact === undefined || factSessions === undefined) return undefined;
   if (lengths.some(([, each]) => each === undefined)) return undefined;
@@ -151,11 +151,11 @@ function withinAny(ranges: readonly ErasedMessages[]): (sequence: number) => boo
 
 function liveMessages(
   source: Source,
-  size: FieldSize,
+  { messageSize, outputSize }: MessageSizes,
   { sessions: deadSessions, erased }: Gone,
-): Pick<Liveness, "messages" | "messageSize"> | undefined {
+): LiveMessages | undefined {
   let messages: Uint8Array | null = null;
-  let { documents, totalLength } = size;
+  const [said, given] = [{ ...messageSize }, { ...outputSize }];
   const ranges = [...deadSessions].map((session) => source.slotsOf(session));
   const single = findErased(source, erased);
   if (single === undefined || ranges.includes(undefined)) return undefined;
@@ -171,11 +171,16 @@ function liveMessages(
       messages[document] = 0;
       const columns = source.columns(Math.floor(document / CHUNK_DOCUMENTS));
       if (columns === undefined) return undefined;
-      documents--;
-      totalLength -= columns.lengths[document % CHUNK_DOCUMENTS] as number;
+      takeFrom(said, columns.lengths[document % CHUNK_DOCUMENTS] as number);
+      takeFrom(given, columns.outputs?.lengths[document % CHUNK_DOCUMENTS] ?? 0);
     }
   }
-  return { messages, messageSize: { documents, totalLength } };
+  return { messages, messageSize: said, outputSize: given };
+}
+
+function takeFrom(size: { documents: number; totalLength: number }, length: number): void {
+  if (length > 0) size.documents--;
+  size.totalLength -= length;
 }
 
 /**

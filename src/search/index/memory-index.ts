@@ -5,7 +5,9 @@ import type { FieldRoom } from "./field-room.ts";
 import {
   CHUNK_DOCUMENTS,
   type Field,
+  type KeyedField,
   MAX_LENGTH,
+  type MessageField,
   type NoteField,
   SESSION_FIELDS,
   type SessionField,
@@ -19,8 +21,9 @@ import {
   emptyFacts,
   type FactsColumns,
   type MessageColumns,
+  toChunkColumns,
 } from "./message-columns.ts";
-import type { DocumentRange, FoundTerm, MessageFacts, Source } from "./source.ts";
+import type { DocumentRange, FieldSize, FoundTerm, MessageFacts, Source } from "./source.ts";
 import type { Vocabulary } from "./terms/vocabulary.ts";
 
 export interface MessagePlace {
@@ -38,6 +41,7 @@ export type Words = (into: WordSink) => number;
 
 interface MemoryMessage extends MessagePlace {
   readonly length: number;
+  readonly output: number;
 }
 
 export class MemoryIndex implements Source {
@@ -47,7 +51,7 @@ export class MemoryIndex implements Source {
   readonly #sessions: number[] = [];
   readonly #notes: Record<NoteField, string[]> = { memory: [], fact: [] };
   readonly #factSessions: number[] = [];
-  readonly #lengths: Record<Exclude<Field, "message">, number[]> = {
+  readonly #lengths: Record<KeyedField, number[]> = {
     title: [],
     summary: [],
     about: [],
@@ -58,11 +62,12 @@ export class MemoryIndex implements Source {
 
   /**
    * `vocabulary` is what messages that were indexed before had, if anything: that saves time. `room` is
-   * what they were indexed in.
+   * what they were indexed in, for each field of theirs.
    */
-  constructor(vocabulary?: Vocabulary, room?: FieldRoom) {
+  constructor(vocabulary?: Vocabulary, rooms?: Readonly<Record<MessageField, FieldRoom>>) {
     this.fields = {
-      message: new MemoryField(vocabulary, room),
+      message: new MemoryField(vocabulary, rooms?.message),
+      output: new MemoryField(vocabulary, rooms?.output),
       title: new MemoryField(),
       summary: new MemoryField(),
       about: new MemoryField(),
@@ -77,23 +82,41 @@ export class MemoryIndex implements Source {
 
   /** Of its messages. */
   get words(): number {
-    return this.fields.message.words;
+    return this.fields.message.words + this.fields.output.words;
   }
 
-  get totalLength(): number {
-    return this.#messages.reduce((total, { length }) => total + length, 0);
+  /** Of one field of the messages. */
+  messageSize(field: MessageField): FieldSize {
+    let documents = 0;
+    let totalLength = 0;
+    for (const message of this.#messages) {
+      const length = field === "message" ? message.length : message.output;
+      if (length > 0) documents++;
+      totalLength += length;
+    }
+    return { documents, totalLength };
   }
 
-  /** A message without words is no document. Tells whether it has any. */
-  addMessage(place: MessagePlace, words: Words): boolean {
+  /**
+   * A message without words is no document. Tells whether it has any. `marks` adds the terms that say
+   * something about the message; they count for no length.
+   */
+  addMessage(
+    place: MessagePlace,
+    words: Words,
+    outputWords: Words = () => 0,
+    marks: (into: WordSink) => void = () => {},
+  ): boolean {
     const document = this.#messages.length;
-    const field = this.fields.message;
+    const { message: field, output: outputs } = this.fields;
     field.begin(document);
-    const length = words(field);
-    if (length === 0) return false;
+    const length = Math.min(words(field), MAX_LENGTH);
+    outputs.begin(document);
+    const output = Math.min(outputWords(outputs), MAX_LENGTH);
+    if (length + output === 0) return false;
+    marks(field);
     const { session, sequence, chain, depth, time, role } = place;
-    const kept = Math.min(length, MAX_LENGTH);
-    this.#messages.push({ session, sequence, chain, depth, time, role, length: kept });
+    this.#messages.push({ session, sequence, chain, depth, time, role, length, output });
     const slots = this.#slots.get(place.session);
     if (slots === undefined) this.#slots.set(place.session, [document]);
     else slots.push(document);
@@ -155,17 +178,14 @@ export class MemoryIndex implements Source {
   }
 
   columns(chunk: number): ChunkColumns {
-    const { roles, lengths, sessions, count } = this.messageColumns();
+    const { roles, lengths, sessions, outputs, count } = this.messageColumns();
     const from = chunk * CHUNK_DOCUMENTS;
     const to = Math.min(count, from + CHUNK_DOCUMENTS);
-    return {
-      count: to - from,
-      roles: roles.subarray(from, to),
-      lengths: lengths.subarray(from, to),
-      sessions: sessions.subarray(from, to),
-      codes: undefined,
-      isUsed: false,
-    };
+    return toChunkColumns(
+      { count: to - from, roles: roles.subarray(from, to), lengths: lengths.subarray(from, to) },
+      sessions.subarray(from, to),
+      outputs.subarray(from, to),
+    );
   }
 
   facts(document: number): MessageFacts {
@@ -192,7 +212,7 @@ export class MemoryIndex implements Source {
     return Uint32Array.from(this.#factSessions);
   }
 
-  lengths(field: Exclude<Field, "message">): Uint16Array {
+  lengths(field: KeyedField): Uint16Array {
     return Uint16Array.from(this.#lengths[field]);
   }
 
@@ -205,7 +225,7 @@ export class MemoryIndex implements Source {
     this.#addKeyed(field, document, words ?? (() => 0));
   }
 
-  #addKeyed(field: Exclude<Field, "message">, document: number, words: Words): void {
+  #addKeyed(field: KeyedField, document: number, words: Words): void {
     this.fields[field].begin(document);
     const length = words(this.fields[field]);
     this.#lengths[field].push(Math.min(length, MAX_LENGTH));
@@ -218,6 +238,7 @@ function toColumns(messages: readonly MemoryMessage[]): MessageColumns {
     columns.sessions[i] = message.session;
     columns.roles[i] = message.role;
     columns.lengths[i] = message.length;
+    columns.outputs[i] = message.output;
   }
   return columns;
 }

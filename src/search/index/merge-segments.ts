@@ -8,7 +8,7 @@ import { type Asking, ask } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
 import { Blobs } from "./blobs.ts";
 import type { IndexCache } from "./index-cache.ts";
-import { CHUNK_DOCUMENTS, FACTS_BLOCK, NOTE_FIELDS, SESSION_FIELDS } from "./layout.ts";
+import { CHUNK_DOCUMENTS, FACTS_BLOCK, KEYED_FIELDS, MESSAGE_FIELDS } from "./layout.ts";
 import { findErased, type Gone } from "./liveness.ts";
 import { mergeField } from "./merge-field.ts";
 import { emptyFacts, type MessageColumns, readFacts } from "./message-columns.ts";
@@ -62,9 +62,11 @@ export function* mergeSegments(
     if (++pauses % BETWEEN_PAUSES === 0) yield* between();
   };
   yield* mergeFacts(readers, renumbering, writer, blobs, pause);
-  const messages = writer.messages();
-  yield* mergeField("message", readers, renumbering, count, messages.writer, blobs, pause);
-  messages.finish();
+  for (const field of MESSAGE_FIELDS) {
+    const messages = writer.messages(field);
+    yield* mergeField(field, readers, renumbering, count, messages.writer, blobs, pause);
+    messages.finish();
+  }
   const joined = {
     title: sessions,
     summary: sessions,
@@ -72,7 +74,7 @@ export function* mergeSegments(
     memory: memories,
     fact: facts,
   };
-  for (const field of [...SESSION_FIELDS, ...NOTE_FIELDS]) {
+  for (const field of KEYED_FIELDS) {
     const keys = joined[field];
     const own = yield* all(blobs, readers, (reader) => reader.lengths(field));
     const lengths = renumbered(own, keys.renumbering, new Uint16Array(keys.count));
@@ -153,6 +155,7 @@ function* mergeMessages(
     ...{ count, sessions },
     roles: new Uint8Array(count),
     lengths: new Uint16Array(count),
+    outputs: new Uint16Array(count),
   };
   for (const [source, reader] of readers.entries()) {
     yield* copyChunks(reader, renumbering[source] as Uint32Array, columns, blobs);
@@ -173,6 +176,7 @@ function* copyChunks(
       if (to === DROPPED) continue;
       columns.roles[to] = own.roles[i] as number;
       columns.lengths[to] = own.lengths[i] as number;
+      columns.outputs[to] = own.outputs?.lengths[i] ?? 0;
     }
     blobs.release();
   }

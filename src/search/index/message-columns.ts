@@ -11,6 +11,8 @@ export interface MessageColumns {
   /** An index into `ROLES`. */
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
+  /** The lengths of what tools gave back. */
+  readonly outputs: Uint16Array;
 }
 
 export function emptyColumns(count: number): MessageColumns {
@@ -19,35 +21,52 @@ export function emptyColumns(count: number): MessageColumns {
     sessions: new Uint32Array(count),
     roles: new Uint8Array(count),
     lengths: new Uint16Array(count),
+    outputs: new Uint16Array(count),
   };
 }
 
-/** What the scorer reads of a chunk: role, length and session of each message. */
-export interface ChunkColumns {
+/** What the scorer reads of one field of a chunk: role and length of each message. */
+export interface NormColumns {
   readonly count: number;
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
-  readonly sessions: Uint32Array;
   /** See `prepareCodes`. */
   codes: Uint16Array | undefined;
   isUsed: boolean;
 }
 
+/** The same of a whole chunk, and the session of each message. */
+export interface ChunkColumns extends NormColumns {
+  readonly sessions: Uint32Array;
+  /** Of what tools gave back. Undefined: nothing did. */
+  readonly outputs: NormColumns | undefined;
+}
+
+export function toChunkColumns(
+  { count, roles, lengths }: Pick<NormColumns, "count" | "roles" | "lengths">,
+  sessions: Uint32Array,
+  outputLengths: Uint16Array | undefined,
+): ChunkColumns {
+  const unused = { codes: undefined, isUsed: false };
+  const outputs = outputLengths && { count, roles, lengths: outputLengths, ...unused };
+  return { count, roles, lengths, sessions, outputs, ...unused };
+}
+
 /** What a code has room for. */
-const MAX_CODED_LENGTH = 0x3fff;
+const MAX_CODED_LENGTH = 0x1fff;
 
 /**
  * Role and length of a message in one number. A length that is larger than there is room for is too
  * small here, which makes a score too large: a bound, as it must be.
  */
-export function codeAt({ codes, roles, lengths }: ChunkColumns, document: number): number {
+export function codeAt({ codes, roles, lengths }: NormColumns, document: number): number {
   if (codes !== undefined) return codes[document] as number;
   return toCode(roles[document] as number, lengths[document] as number);
 }
 
 /** The codes of `documents` from `from` to `to` (not included), from the start of `into` on. */
 export function gatherCodes(
-  { codes, roles, lengths }: ChunkColumns,
+  { codes, roles, lengths }: NormColumns,
   documents: Uint16Array,
   from: number,
   to: number,
@@ -68,29 +87,32 @@ export function gatherCodes(
  * messages that lie far apart, and then waits for memory once for each instead of twice. A process
  * that searches once has no use for them.
  */
-export function prepareCodes(columns: ChunkColumns): void {
+export function prepareCodes(columns: NormColumns): void {
   if (columns.codes !== undefined) return;
   if (columns.isUsed) columns.codes = makeCodes(columns);
   columns.isUsed = true;
 }
 
-function makeCodes({ count, roles, lengths }: ChunkColumns): Uint16Array {
+function makeCodes({ count, roles, lengths }: NormColumns): Uint16Array {
   const codes = new Uint16Array(count);
   for (let i = 0; i < count; i++) codes[i] = toCode(roles[i] as number, lengths[i] as number);
   return codes;
 }
 
 function toCode(role: number, length: number): number {
-  return role | (Math.min(length, MAX_CODED_LENGTH) << 2);
+  return role | (Math.min(length, MAX_CODED_LENGTH) << 3);
 }
 
 export function roleOf(code: number): number {
-  return code & 3;
+  return code & 7;
 }
 
 export function lengthOf(code: number): number {
-  return code >>> 2;
+  return code >>> 3;
 }
+
+/** In the number of a chunk's messages: lengths of outputs follow those of texts. */
+const HAS_OUTPUTS = 1 << 24;
 
 /** `writer` is empty. */
 export function writeChunk(
@@ -99,8 +121,11 @@ export function writeChunk(
   to: number,
   writer: ByteWriter,
 ): void {
-  writer.u32(to - from);
+  const outputs = columns.outputs.subarray(from, to);
+  const hasOutputs = outputs.some((length) => length > 0);
+  writer.u32((to - from) | (hasOutputs ? HAS_OUTPUTS : 0));
   writer.array(columns.lengths.subarray(from, to));
+  if (hasOutputs) writer.array(outputs);
   writer.array(columns.roles.subarray(from, to));
   let run = 0;
   let previous = 0;
@@ -119,9 +144,12 @@ export function writeChunk(
 export function readChunk(bytes: Uint8Array): ChunkColumns {
   const count = (bytes[0] ?? 0) | ((bytes[1] ?? 0) << 8) | ((bytes[2] ?? 0) << 16);
   const lengths = u16View(bytes, 4, count);
-  const roles = bytes.subarray(4 + 2 * count, 4 + 3 * count);
+  const hasOutputs = bytes[3] === HAS_OUTPUTS >>> 24;
+  const outputs = hasOutputs ? u16View(bytes, 4 + 2 * count, count) : undefined;
+  const rest = 4 + (hasOutputs ? 4 : 2) * count;
+  const roles = bytes.subarray(rest, rest + count);
   const sessions = new Uint32Array(count);
-  const reader = new ByteReader(bytes, 4 + 3 * count);
+  const reader = new ByteReader(bytes, rest + count);
   let session = 0;
   for (let at = 0; at < count; ) {
     session += reader.varint();
@@ -129,7 +157,7 @@ export function readChunk(bytes: Uint8Array): ChunkColumns {
     sessions.fill(session, at, end);
     at = end;
   }
-  return { count, roles, lengths, sessions, codes: undefined, isUsed: false };
+  return toChunkColumns({ count, roles, lengths }, sessions, outputs);
 }
 
 /** What only hits, branches and times ask for, of some messages. */

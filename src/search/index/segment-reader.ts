@@ -20,6 +20,7 @@ import {
   type Field,
   type FieldHeader,
   FORMAT,
+  type KeyedField,
   type SegmentHeader,
   WINDOW_DOCUMENTS,
 } from "./layout.ts";
@@ -239,7 +240,7 @@ export class SegmentReader implements Source {
     );
   }
 
-  lengths(field: Exclude<Field, "message">): Uint16Array | undefined {
+  lengths(field: KeyedField): Uint16Array | undefined {
     const { lengths } = this.field(field);
     if (lengths === undefined) return undefined;
     return this.#record(FIELD_SLOTS[field].lengths, lengths, 1, (bytes) =>
@@ -247,7 +248,7 @@ export class SegmentReader implements Source {
     );
   }
 
-  fieldSize(field: Exclude<Field, "message">): FieldSize {
+  fieldSize(field: KeyedField): FieldSize {
     const { documents, totalLength } = this.field(field);
     return { documents, totalLength };
   }

@@ -9,6 +9,8 @@ import {
   type Field,
   type FieldHeader,
   FORMAT,
+  type KeyedField,
+  type MessageField,
   type SegmentHeader,
   SMALL_SEGMENT,
   SMALL_SEGMENT_WORDS,
@@ -42,7 +44,7 @@ export interface OpenField {
 }
 
 export class SegmentWriter {
-  readonly #norms: Norms;
+  readonly #norms: Readonly<Record<MessageField, Norms>>;
   readonly #packers: SegmentPackers;
   readonly #base: BlobPacker;
   readonly #all: readonly BlobPacker[];
@@ -54,7 +56,8 @@ export class SegmentWriter {
   #positionBytes = 0;
 
   constructor(columns: MessageColumns, keys: SegmentKeys) {
-    this.#norms = { roles: columns.roles, lengths: columns.lengths };
+    const { roles, lengths, outputs } = columns;
+    this.#norms = { message: { roles, lengths }, output: { roles, lengths: outputs } };
     const numbers = new BlobNumbers();
     const target = isSmall(columns) ? Number.POSITIVE_INFINITY : BLOB_BYTES;
     const base = new BlobPacker(numbers, target);
@@ -87,11 +90,11 @@ export class SegmentWriter {
     this.#facts.signed(times.reduce((a, b) => Math.max(a, b)));
   }
 
-  messages(): OpenField {
-    return this.#open("message", this.#norms, undefined);
+  messages(field: MessageField): OpenField {
+    return this.#open(field, this.#norms[field], undefined);
   }
 
-  keyed(field: Exclude<Field, "message">, lengths: Uint16Array): OpenField {
+  keyed(field: KeyedField, lengths: Uint16Array): OpenField {
     const address = this.#packers.dictionary.add(bytesOf(lengths));
     return this.#open(field, { roles: new Uint8Array(lengths.length), lengths }, address);
   }
@@ -132,9 +135,10 @@ export class SegmentWriter {
   }
 }
 
-function isSmall({ count, lengths }: MessageColumns): boolean {
+function isSmall({ count, lengths, outputs }: MessageColumns): boolean {
   if (count >= SMALL_SEGMENT) return false;
-  return lengths.reduce((total, length) => total + length, 0) < SMALL_SEGMENT_WORDS;
+  const sum = (all: Uint16Array) => all.reduce((total, length) => total + length, 0);
+  return sum(lengths) + sum(outputs) < SMALL_SEGMENT_WORDS;
 }
 
 /** The numbers of the sessions, and then where each begins. */

@@ -5,7 +5,7 @@
  * means that there is nothing.
  */
 
-import type { Field } from "./layout.ts";
+import type { Field, KeyedField } from "./layout.ts";
 import type { TermList } from "./lists/term-list.ts";
 import type { ChunkColumns } from "./message-columns.ts";
 
@@ -58,7 +58,7 @@ export interface Source {
   /** The session of each fact; 0 where it is not known. */
   factSessions(): Uint32Array | undefined;
   /** The length of a field of each keyed document; 0 where it has no such field. */
-  lengths(field: Exclude<Field, "message">): Uint16Array | undefined;
+  lengths(field: KeyedField): Uint16Array | undefined;
   /** Of all its documents, dead ones included, where that is known. */
-  fieldSize(field: Exclude<Field, "message">): FieldSize | undefined;
+  fieldSize(field: KeyedField): FieldSize | undefined;
 }

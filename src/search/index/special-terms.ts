@@ -9,6 +9,9 @@ export function actorTerm(term: string): string {
   return `@${term}`;
 }
 
+/** Among what is known about a session: a program made it, and nobody had it. */
+export const MACHINE_MADE = "is:machine-made";
+
 /** Which tool a message calls, or has the result of. */
 export function toolTerm(name: string): string {
   return `tool:${name.normalize("NFKC").toLowerCase()}`;

@@ -69,7 +69,7 @@ export function* buildRange(
   options: IndexingOptions,
 ): Asking<BuiltRange> {
   const vocabulary = vocabularyOf(options.language);
-  const index = new MemoryIndex(vocabulary, room);
+  const index = new MemoryIndex(vocabulary, rooms);
   /** Without their entries, which are the most by far. */
   const slices: Slice[] = [];
   const whole = indexedTypes(options.tools);
@@ -139,7 +139,7 @@ function addOthers(index: MemoryIndex, slices: readonly Slice[], options: Indexi
 }
 
 /** What the last segment was built in. */
-const room = new FieldRoom();
+const rooms = { message: new FieldRoom(), output: new FieldRoom() };
 
 /** What was met in the segments that were built before, by language. One that is too large begins anew. */
 const vocabularies = new Map<Language, Vocabulary>();
@@ -150,7 +150,8 @@ const FULL_VOCABULARY_BYTES = 28 * 1024 * 1024;
 /** Leaves the memory of what segments are built with to others. The next begins anew. */
 export function forgetBuilding(): void {
   vocabularies.clear();
-  room.clear();
+  rooms.message.clear();
+  rooms.output.clear();
 }
 
 function vocabularyOf(language: Language): Vocabulary {

@@ -65,7 +65,9 @@ function unstemmed(
 class Scoring {
   readonly #language: Language;
   /** The weight of each term, and the same for the case that all are stop-words. */
-  readonly #weights = new Map<string, { weight: number; asWord: number }>();
+  readonly #weights = new Map<string, { weight: number; asWord: number; isPiece: boolean }>();
+  /** The identifier that each part was taken from; not of a part that also stands alone. */
+  readonly #wholes = new Map<string, string | undefined>();
   readonly #prefixes = new Set<string>();
   readonly #words: string[][] = [];
 
@@ -75,15 +77,21 @@ class Scoring {
 
   add(leaf: Leaf): void {
     const tokens = tokensOf(leaf.text, this.#language);
-    for (const { term, kind } of tokens) {
+    for (const { term, kind, start, end } of tokens) {
+      const whole =
+        kind === "part"
+          ? tokens.find((each) => each.kind === "whole" && each.start <= start && end <= each.end)
+          : undefined;
+      if (!this.#wholes.has(term) || whole === undefined) this.#wholes.set(term, whole?.term);
       // The pairs of a run have told of its last letter; a letter alone begins pairs.
       if (kind === "single") this.#prefixes.add(term);
       if (kind === "last" || kind === "single") continue;
       const asWord = kind === "part" ? PART_WEIGHT : 1;
-      this.#add(term, Math.min(asWord, stopWordWeight(term, this.#language)), asWord);
+      const isPiece = kind === "word" || kind === "part" || kind === "pair";
+      this.#add(term, Math.min(asWord, stopWordWeight(term, this.#language)), asWord, isPiece);
     }
     const written = unstemmed(leaf.text, tokens, this.#language);
-    for (const term of written.values()) this.#add(term, 1, 1);
+    for (const term of written.values()) this.#add(term, 1, 1, false);
     for (const token of leaf.kind === "word" ? tokens : []) {
       if (token.kind !== "word" || stopWordWeight(token.term, this.#language) < 1) continue;
       this.#words.push([token.term, written.get(token) ?? token.term]);
@@ -96,7 +104,12 @@ class Scoring {
     const entries = [...this.#weights];
     const meant = entries.some(([term]) => stopWordWeight(term, this.#language) === 1);
     const all = !meant && this.#prefixes.size === 0;
-    return entries.map(([term, { weight, asWord }]) => ({ term, weight: all ? asWord : weight }));
+    return entries.map(([term, { weight, asWord, isPiece }]) => ({
+      term,
+      weight: all ? asWord : weight,
+      isPiece,
+      ...wholeOf(this.#wholes.get(term)),
+    }));
   }
 
   words(): string[][] {
@@ -107,13 +120,18 @@ class Scoring {
     return [...this.#prefixes];
   }
 
-  #add(term: string, weight: number, asWord: number): void {
+  #add(term: string, weight: number, asWord: number, isPiece: boolean): void {
     const before = this.#weights.get(term);
     this.#weights.set(term, {
       weight: Math.max(weight, before?.weight ?? 0),
       asWord: Math.max(asWord, before?.asWord ?? 0),
+      isPiece: isPiece || (before?.isPiece ?? false),
     });
   }
+}
+
+function wholeOf(whole: string | undefined): Pick<ScoredTerm, "whole"> {
+  return whole === undefined ? {} : { whole };
 }
 
 /**

@@ -23,6 +23,8 @@ export interface ParseOptions {
   /** What `today` and `7d` count from, epoch milliseconds. */
   readonly now: number;
   readonly match?: QueryMatch;
+  /** The last word is being typed: it stands for all that begin so. */
+  readonly asYouType?: boolean;
 }
 
 /**
@@ -45,7 +47,13 @@ export function parseQuery(text: string, options: ParseOptions): ParsedQuery {
 
 function parseOperators(text: string, options: ParseOptions): ParsedQuery {
   const parser = new Parser(options);
-  for (const item of readItems(text)) parser.add(item);
+  const items = readItems(text);
+  // A space behind it says that the word is complete.
+  const isOpen = options.asYouType === true && /[\p{L}\p{M}\p{N}]$/u.test(text);
+  for (const [i, item] of items.entries()) {
+    const isTyped = isOpen && i === items.length - 1 && !item.quoted && item.key === undefined;
+    parser.add(isTyped ? { ...item, text: `${item.text}*`, value: `${item.value}*` } : item);
+  }
   return parser.finish();
 }
 

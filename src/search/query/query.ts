@@ -36,6 +36,10 @@ export interface ScoredTerm {
   readonly term: string;
   /** From near 0, for a stop-word beside other words, to 1. */
   readonly weight: number;
+  /** A word, or a part of an identifier; not the whole of one, nor another form of a word. */
+  readonly isPiece: boolean;
+  /** Of a part of an identifier: the identifier, as it is indexed. */
+  readonly whole?: string;
 }
 
 export type Condition =

@@ -14,15 +14,17 @@ export interface GainRules {
   readonly roleWeights: Float64Array;
 }
 
-/** The rules of the last search. As long as they are the same, so is this object. */
-let last: GainRules | undefined;
+/** The rules of the last search, for each field of messages. As long as they are the same, so are these objects. */
+let known: readonly GainRules[] = [];
+const KEPT_RULES = 2;
 
 /** The same object for the same rules, so that they are compared once for each chunk. */
 export function sameRules(rules: GainRules): GainRules {
-  if (last === undefined || !isSame(last, rules)) {
-    last = { norm: rules.norm, roleWeights: rules.roleWeights };
-  }
-  return last;
+  const same = known.find((each) => isSame(each, rules));
+  if (same !== undefined) return same;
+  const added = { norm: rules.norm, roleWeights: rules.roleWeights };
+  known = [added, ...known].slice(0, KEPT_RULES);
+  return added;
 }
 
 /** One for each window that has bounds of its own, or one for the whole chunk. */

@@ -25,27 +25,34 @@ import {
   codeAt,
   gatherCodes,
   lengthOf,
+  type NormColumns,
   prepareCodes,
   roleOf,
 } from "../index/message-columns.ts";
-import { bestGains, type GainRules, sameRules } from "./best-gains.ts";
+import { bestGains, sameRules } from "./best-gains.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 
-/** A term of the query in this chunk. `weight` is its idf times its weight in the query. */
+/**
+ * A term of the query in one field of this chunk. `weight` is its idf times its weight in the query
+ * and that of the field; `columns` has the lengths of the field and `norm` what they do.
+ */
 export interface ScoredList {
   readonly list: TermList;
   readonly weight: number;
+  readonly columns: NormColumns;
+  readonly norm: LengthNorm;
 }
 
 export interface ChunkTask {
   /** In the order of the query. */
   readonly lists: readonly ScoredList[];
   readonly columns: ChunkColumns;
-  readonly norm: LengthNorm;
   /** By index of role. */
   readonly roleWeights: Float64Array;
   /** What a session may gain beside its messages, at most. */
   readonly maxBoost: number;
+  /** One byte a message: 0 cannot be a hit. Undefined: `accepts` alone decides. */
+  readonly open: Uint8Array | undefined;
   /** Whether any message of the window may be a hit. */
   readonly isOpen: (window: number) => boolean;
   /** Whether a message may be a hit. Called only for those that score well enough. */
@@ -82,12 +89,12 @@ const candidates = new Uint16Array(WINDOW_DOCUMENTS);
 
 export function scoreChunk(task: ChunkTask): void {
   prepareCodes(task.columns);
+  if (task.columns.outputs !== undefined) prepareCodes(task.columns.outputs);
   if (task.threshold() === 0) offerFirst(task);
-  const rules = sameRules(task);
   for (let role = 0; role < weights.length; role++) {
     weights[role] = Math.max(task.roleWeights[role] as number, LEAST);
   }
-  const lists = task.lists.map((scored) => new ActiveList(scored, task, rules));
+  const lists = task.lists.map((scored) => new ActiveList(scored, task));
   const active: ActiveList[] = [];
   for (let window = 0; window < CHUNK_WINDOWS; window++) {
     active.length = 0;
@@ -125,7 +132,7 @@ function offerFirst(task: ChunkTask): void {
     for (const document of list.documents) {
       const window = Math.floor(document / WINDOW_DOCUMENTS);
       open[window] ??= task.isOpen(window);
-      if (!open[window]) continue;
+      if (!open[window] || task.open?.[document] === 0) continue;
       if (++looked > LOOKED_AT) return;
       if (!task.accepts(document)) continue;
       const role = roleWeights[columns.roles[document] as number] as number;
@@ -148,13 +155,11 @@ function insert(active: ActiveList[], list: ActiveList): void {
 
 /** The exact score of a message, without role and boosts: always summed in the same order. */
 export function exactScore(task: ChunkTask, document: number): number {
-  const { norm, columns } = task;
-  const length = columns.lengths[document] as number;
   let score = 0;
-  for (const { list, weight } of task.lists) {
+  for (const { list, weight, norm, columns } of task.lists) {
     const at = placeOf(list, document);
     if (at < 0) continue;
-    score += weight * termGain(norm, countAt(list, at), length);
+    score += weight * termGain(norm, countAt(list, at), columns.lengths[document] as number);
   }
   return score;
 }
@@ -171,7 +176,7 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   if (postings <= FEW) {
     let count = 0;
     for (let i = 0; i < active.length; i++) {
-      count = addList(task, active[i] as ActiveList, base, count);
+      count = addList(active[i] as ActiveList, task.open, base, count);
     }
     offerAll(task, base, touched, count);
     for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
@@ -188,15 +193,15 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   }
   let count = 0;
   for (let i = essential; i < active.length; i++) {
-    count = addList(task, active[i] as ActiveList, base, count);
+    count = addList(active[i] as ActiveList, task.open, base, count);
   }
   candidates.set(touched.subarray(0, count));
   let left = keep(count, (active[essential] as ActiveList).below, needed);
   // The other terms, the largest first: each leaves fewer messages that may still make it.
   for (let i = essential - 1; i >= 0 && left > 0; i--) {
     const list = active[i] as ActiveList;
-    if (left * LOOKUP_COST < list.to - list.from) lookUp(task, list, base, left);
-    else addToTouched(task, list, base);
+    if (left * LOOKUP_COST < list.to - list.from) lookUp(list, base, left);
+    else addToTouched(list, base);
     left = keep(left, list.below, needed);
   }
   offerAll(task, base, candidates, left);
@@ -211,15 +216,21 @@ function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
 }
 
 /** Adds what each message of the window gains by a term. Gives the number of messages touched. */
-function addList(task: ChunkTask, active: ActiveList, base: number, first: number): number {
-  const { list } = active.scored;
+function addList(
+  active: ActiveList,
+  open: Uint8Array | undefined,
+  base: number,
+  first: number,
+): number {
+  const { list, columns, norm: rule } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
-  const factor = active.scored.weight * task.norm.gain;
-  const { base: normBase, slope } = task.norm;
+  const factor = active.scored.weight * rule.gain;
+  const { base: normBase, slope } = rule;
   // Nothing else is done here: these reads are far apart, and only then wait for memory together.
-  gatherCodes(task.columns, documents, from, to, near);
+  gatherCodes(columns, documents, from, to, near);
   let count = first;
   for (let i = from; i < to; i++) {
+    if (open !== undefined && open[documents[i] as number] === 0) continue;
     const times = countAt(list, i + shift);
     const slot = (documents[i] as number) - base;
     const code = near[i - from] as number;
@@ -234,12 +245,11 @@ function addList(task: ChunkTask, active: ActiveList, base: number, first: numbe
 }
 
 /** The same, for messages that are touched already. */
-function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
-  const { columns } = task;
-  const { list } = active.scored;
+function addToTouched(active: ActiveList, base: number): void {
+  const { list, columns, norm: rule } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
-  const factor = active.scored.weight * task.norm.gain;
-  const { base: normBase, slope } = task.norm;
+  const factor = active.scored.weight * rule.gain;
+  const { base: normBase, slope } = rule;
   for (let i = from; i < to; i++) {
     const document = documents[i] as number;
     const sum = sums[document - base] as number;
@@ -253,11 +263,10 @@ function addToTouched(task: ChunkTask, active: ActiveList, base: number): void {
 }
 
 /** The same, for the few candidates that are left. */
-function lookUp(task: ChunkTask, active: ActiveList, base: number, left: number): void {
-  const { columns } = task;
-  const { list } = active.scored;
-  const factor = active.scored.weight * task.norm.gain;
-  const { base: normBase, slope } = task.norm;
+function lookUp(active: ActiveList, base: number, left: number): void {
+  const { list, columns, norm: rule } = active.scored;
+  const factor = active.scored.weight * rule.gain;
+  const { base: normBase, slope } = rule;
   for (let i = 0; i < left; i++) {
     const slot = candidates[i] as number;
     const document = base + slot;
@@ -306,7 +315,7 @@ function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: numbe
 /** A list of the chunk in one window after another. */
 class ActiveList {
   readonly scored: ScoredList;
-  readonly #task: ChunkTask;
+  readonly #roleWeights: Float64Array;
   readonly #factor: number;
   /** What the best message of each window gains, or of the chunk. Undefined: it is looked for. */
   readonly #gains: Float64Array | undefined;
@@ -319,12 +328,13 @@ class ActiveList {
   /** The bounds of all lists with smaller bounds, together. */
   below = 0;
 
-  constructor(scored: ScoredList, task: ChunkTask, rules: GainRules) {
+  constructor(scored: ScoredList, { roleWeights }: ChunkTask) {
+    const { norm } = scored;
     const { bounds } = scored.list;
     this.scored = scored;
-    this.#task = task;
-    this.#factor = scored.weight * task.norm.gain;
-    this.#gains = bounds && bestGains(bounds, rules);
+    this.#roleWeights = roleWeights;
+    this.#factor = scored.weight * norm.gain;
+    this.#gains = bounds && bestGains(bounds, sameRules({ norm, roleWeights }));
     this.#isByWindow = bounds !== undefined && bounds.starts.length > 2;
   }
 
@@ -345,8 +355,8 @@ class ActiveList {
   }
 
   #bestOf(from: number, to: number): number {
-    const { norm, roleWeights, columns } = this.#task;
-    const { list } = this.scored;
+    const roleWeights = this.#roleWeights;
+    const { list, norm, columns } = this.scored;
     const documents = documentsOf(list);
     let best = 0;
     for (let i = from; i < to; i++) {

@@ -1,6 +1,6 @@
 /** What a message must contain, and what it must not. */
 
-import { CHUNK_DOCUMENTS } from "../index/layout.ts";
+import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, type MessageField } from "../index/layout.ts";
 import { placeOf, type TermList } from "../index/lists/term-list.ts";
 import type { FoundTerm, Source } from "../index/source.ts";
 import type { Condition } from "../query/query.ts";
@@ -45,27 +45,34 @@ interface Compiled {
   readonly holds: (document: number) => boolean;
 }
 
-/** The conditions that some message of the chunk may meet. */
+/** The conditions that some message of the chunk may meet, in its text or in what a tool gave back. */
 function compileAll(
   source: Source,
   chunk: number,
   conditions: readonly Condition[],
 ): Compiled[] | undefined {
-  const compiled = conditions.map((condition) => compile(source, chunk, condition));
+  const compiled = conditions.flatMap((condition) =>
+    MESSAGE_FIELDS.map((field) => compile(source, chunk, condition, field)),
+  );
   if (compiled.includes(undefined)) return undefined;
   return compiled.filter((each) => each !== null && each !== undefined);
 }
 
-function compile(source: Source, chunk: number, condition: Condition): Compiled | null | undefined {
+function compile(
+  source: Source,
+  chunk: number,
+  condition: Condition,
+  field: MessageField,
+): Compiled | null | undefined {
   if (condition.kind === "prefix") {
-    const terms = source.termsWithPrefix("message", condition.prefix, MAX_EXPANSIONS);
-    const found = terms?.map((term) => source.findTerm("message", term));
+    const terms = source.termsWithPrefix(field, condition.prefix, MAX_EXPANSIONS);
+    const found = terms?.map((term) => source.findTerm(field, term));
     const list = found && joinLists(found.map((each) => listIn(each, chunk)));
     return list && { driver: list, holds: (document) => contains(list, document) };
   }
   const words: readonly (string | null)[] = condition.terms;
   const terms = [...new Set(words.filter((term): term is string => term !== null))];
-  const found = terms.map((term) => source.findTerm("message", term));
+  const found = terms.map((term) => source.findTerm(field, term));
   const lists = found.map((each) => listIn(each, chunk));
   if (lists.includes(undefined)) return undefined;
   const present = lists.filter((list) => list !== null && list !== undefined);

@@ -14,6 +14,8 @@ export interface MessageFilter {
   readonly excluded: readonly Condition[];
   /** Session numbers in ascending order; undefined: all. */
   readonly sessions: Uint32Array | undefined;
+  /** Sessions that are left out though they are in scope. */
+  readonly barred: ReadonlySet<number> | undefined;
   /** By index of role: 1 counts. */
   readonly roles: Uint8Array;
   readonly since: number;
@@ -29,6 +31,8 @@ export const ALL_ROLES: Uint8Array = new Uint8Array(ROLES.length).fill(1);
 /** A filter in one chunk. */
 export interface ChunkFilter {
   readonly conditions: ChunkConditions;
+  /** One byte a message: 0 is in no session in scope. Undefined: all are. */
+  readonly open: Uint8Array | undefined;
   readonly isOpen: (window: number) => boolean;
   readonly accepts: (document: number) => boolean;
 }
@@ -45,6 +49,7 @@ export function chunkFilter(
   const base = chunk * CHUNK_DOCUMENTS;
   const { roles } = filter;
   const live = view.live.messages;
+  const { barred } = filter;
   const open = filter.sessions && openDocuments(columns, filter.sessions);
   const hasTimes =
     filter.since > Number.NEGATIVE_INFINITY || filter.until < Number.POSITIVE_INFINITY;
@@ -56,12 +61,24 @@ export function chunkFilter(
     const times = view.source.timesOfWindow(chunk, window);
     return times === undefined || (times[1] >= filter.since && times[0] <= filter.until);
   };
+  /** By window: whether all of its messages are within the time. Undefined: nobody has looked. */
+  const within: (boolean | undefined)[] = [];
+  const isWithin = (window: number) => {
+    const known = within[window];
+    if (known !== undefined) return known;
+    const times = view.source.timesOfWindow(chunk, window);
+    if (times === undefined) return false;
+    const isAll = times[0] >= filter.since && times[1] <= filter.until;
+    within[window] = isAll;
+    return isAll;
+  };
   const accepts = (document: number) => {
     if (roles[columns.roles[document] as number] === 0) return false;
     if (live !== null && live[base + document] === 0) return false;
     if (open !== undefined && open.documents[document] === 0) return false;
+    if (barred?.has(columns.sessions[document] as number)) return false;
     if (!conditions.holds(document)) return false;
-    if (hasTimes) {
+    if (hasTimes && !isWithin(Math.floor(document / WINDOW_DOCUMENTS))) {
       const facts = view.source.facts(base + document);
       if (facts === undefined || facts.time < filter.since || facts.time > filter.until) {
         return false;
@@ -76,7 +93,7 @@ export function chunkFilter(
     const facts = view.source.facts(base + document);
     return facts !== undefined && isOnPath(facts, known);
   };
-  return { conditions, isOpen, accepts };
+  return { conditions, open: open?.documents, isOpen, accepts };
 }
 
 export function isOnPath({ chain, depth }: MessageFacts, path: SessionPath): boolean {
@@ -90,7 +107,26 @@ interface OpenDocuments {
   readonly windows: Uint8Array;
 }
 
-function openDocuments({ sessions, count }: ChunkColumns, scope: Uint32Array): OpenDocuments {
+/**
+ * By scope and chunk: both are remembered between searches, and so is this for as long. A filter then
+ * costs a byte a posting, whatever it asks of sessions.
+ */
+const knownOpen = new WeakMap<Uint32Array, WeakMap<Uint32Array, OpenDocuments>>();
+
+function openDocuments(columns: ChunkColumns, scope: Uint32Array): OpenDocuments {
+  let chunks = knownOpen.get(scope);
+  if (chunks === undefined) {
+    chunks = new WeakMap();
+    knownOpen.set(scope, chunks);
+  }
+  const known = chunks.get(columns.sessions);
+  if (known !== undefined) return known;
+  const made = findOpen(columns, scope);
+  chunks.set(columns.sessions, made);
+  return made;
+}
+
+function findOpen({ sessions, count }: ChunkColumns, scope: Uint32Array): OpenDocuments {
   const documents = new Uint8Array(count);
   const windows = new Uint8Array(CHUNK_WINDOWS);
   for (let i = 0; i < count; ) {

@@ -1,7 +1,7 @@
 /** Finds the best messages of a snapshot for a query, in their final order. */
 
 import type { Blobs } from "../index/blobs.ts";
-import { CHUNK_DOCUMENTS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
+import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
 import { lowerBound } from "../index/lists/term-list.ts";
 import { actorTerm } from "../index/special-terms.ts";
 import type { TenantMemory } from "../memory.ts";
@@ -12,9 +12,11 @@ import type { Snapshot, View } from "../snapshot.ts";
 import { idf, lengthNorm } from "./bm25.ts";
 import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./conditions.ts";
+import { withCoverage } from "./coverage.ts";
 import { isOnPath, type MessageFilter } from "./filter.ts";
 import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
+import { findNames } from "./names.ts";
 import { rankNear } from "./near-passages.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
 import { bestMessage, bestOf, byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
@@ -53,7 +55,7 @@ const FEW_SESSIONS = 512;
 /** So many are scored whatever the time: a search of a few sessions is never cut short. */
 const ALWAYS_SCORED = 64;
 /** Where the words that a prefix stands for are looked up. */
-const PREFIX_FIELDS = ["message", ...SESSION_FIELDS] as const;
+const PREFIX_FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
 /** Hits beyond the limit, in case some are copies. */
 const SPARE = 4;
 
@@ -61,13 +63,14 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   const { request, snapshot, blobs, filter } = search;
   const { profile } = request;
   const { views } = snapshot;
-  const { terms, notes, alike } = yield* findTerms(search);
+  const { terms, outputs, notes, alike } = yield* findTerms(search);
   const averageLength = snapshot.messages.totalLength / Math.max(1, snapshot.messages.documents);
   const queryTerms = terms.map(({ term }) => term).filter(({ label }) => !label.startsWith("@"));
-  const { sessions } = filter;
+  const { sessions, barred } = filter;
   const isInScope = (session: number) =>
-    sessions === undefined ||
-    sessions[lowerBound(sessions, session, 0, sessions.length)] === session;
+    barred?.has(session) !== true &&
+    (sessions === undefined ||
+      sessions[lowerBound(sessions, session, 0, sessions.length)] === session);
   const boosts =
     (yield* blobs.complete(() => findBoosts(views, queryTerms, profile, isInScope))) ?? new Map();
 
@@ -76,7 +79,15 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     views,
     terms,
     norm: lengthNorm(profile.bm25, averageLength),
-    roleWeights: Float64Array.from(ROLES, (role) => profile.roles[role]),
+    outputs,
+    outputNorm: lengthNorm(
+      profile.bm25,
+      snapshot.outputs.totalLength / Math.max(1, snapshot.outputs.documents),
+    ),
+    roleWeights: Float64Array.from(
+      ROLES,
+      (role) => profile.roles[role === "acting" ? "tool" : role],
+    ),
     filter: { ...filter, path: request.branches === "all" ? undefined : paths.known },
     boosts,
     isWithinOne: isWithinOne(request, filter),
@@ -92,11 +103,14 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     passage: {
       neighbours: profile.neighbours,
       norm: lengthNorm(profile.passage, averageLength),
+      covers: profile.coverage > 0,
     },
     sessionNorm: lengthNorm(
       profile.bm25,
       snapshot.messages.totalLength / Math.max(1, sessionCount),
     ),
+    outputs,
+    outputNorm: pass.outputNorm,
     boosts,
     perSession: request.perSession,
   };
@@ -118,8 +132,8 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
 
 /** Whether the first pass has said it all: nothing of a session counts but its best message. */
 function isPlain({ profile, perSession }: SearchRequest): boolean {
-  const { neighbours, session, recurrence } = profile;
-  return neighbours === 0 && session === 0 && recurrence === 0 && perSession === 1;
+  const { neighbours, session, recurrence, coverage } = profile;
+  return neighbours + session + recurrence + coverage === 0 && perSession === 1;
 }
 
 /** Whether single messages of one session are looked for: each by itself, or with its neighbours. */
@@ -140,7 +154,7 @@ function rankBest(
   views: readonly View[],
 ): Ranked {
   const boost = boosts.get(session) ?? 0;
-  const parts = { message: score - boost, neighbours: 0, session: 0, boost };
+  const parts = { message: score - boost, neighbours: 0, session: 0, boost, coverage: 0 };
   const source = views[view]?.source;
   const columns = source?.columns(Math.floor(document / CHUNK_DOCUMENTS));
   const facts = source?.facts(document);
@@ -197,25 +211,24 @@ function* rankSessions(
     }),
   );
   if (isCut) return undefined;
+  const covered = withCoverage(placed, ranking.profile.coverage);
   return yield* blobs.complete(() =>
-    bestOf(placed, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
+    bestOf(covered, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
   );
 }
 
 /** The terms of the query that some message has, with their weights. */
 function* findTerms(
   search: CandidateSearch,
-): Asking<Pick<Candidates, "notes" | "alike"> & { readonly terms: readonly WeightedTerm[] }> {
+): Asking<Pick<Candidates, "notes" | "alike"> & Pick<MessagePass, "terms" | "outputs">> {
   const { query, snapshot, blobs } = search;
   const { views, messages } = snapshot;
-  const { actor, misspelt } = search.request.profile;
+  const { actor, misspelt, output } = search.request.profile;
   const notes: string[] = [];
   let standIns: readonly QueryTerm[] = [];
-  const wanted: QueryTerm[] = query.scored.map(({ term, weight }) => ({
-    label: term,
-    terms: [term],
-    weight,
-  }));
+  const names = yield* findNames(query, misspelt > 0, views, blobs);
+  notes.push(...names.notes);
+  const wanted: QueryTerm[] = names.terms;
   if (actor > 0) {
     for (const { term, weight } of query.scored) {
       wanted.push({ label: actorTerm(term), terms: [actorTerm(term)], weight: weight * actor });
@@ -258,7 +271,33 @@ function* findTerms(
     notes.push(`the query has more than ${MAX_TERMS} different words; the rarest of them count`);
   }
   const alike = standIns.flatMap((each) => each.terms);
-  return { terms: terms.filter(({ weight }) => weight > 0), notes, alike };
+  const outputs = output === 0 ? [] : yield* findOutputTerms(search, wanted);
+  return { terms: terms.filter(({ weight }) => weight > 0), outputs, notes, alike };
+}
+
+/** The same terms in what tools gave back, where they are as rare as they are there. */
+function* findOutputTerms(
+  { snapshot, blobs, request }: CandidateSearch,
+  wanted: readonly QueryTerm[],
+): Asking<readonly WeightedTerm[]> {
+  const { views, outputs } = snapshot;
+  if (outputs.documents === 0) return [];
+  // Who wrote a message is a mark of the message.
+  const words = wanted.filter(({ label }) => !label.startsWith("@"));
+  const resolved = yield* blobs.complete(() =>
+    words.map((term) => resolveMessageTerm(views, term, "output")),
+  );
+  return resolved
+    .filter((term) => term !== undefined && term.documents > 0)
+    .map((term) => ({
+      ...(term as WeightedTerm),
+      weight:
+        request.profile.output *
+        (term as WeightedTerm).term.weight *
+        idf(outputs.documents, (term as WeightedTerm).documents),
+    }))
+    .toSorted((a, b) => b.weight - a.weight)
+    .slice(0, MAX_TERMS);
 }
 
 /** Active paths of sessions: known from earlier searches, or found out in this one. */

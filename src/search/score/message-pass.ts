@@ -21,6 +21,9 @@ export interface MessagePass {
   readonly views: readonly View[];
   readonly terms: readonly WeightedTerm[];
   readonly norm: LengthNorm;
+  /** The terms in what tools gave back: their weights have that of the field in them. */
+  readonly outputs: readonly WeightedTerm[];
+  readonly outputNorm: LengthNorm;
   readonly roleWeights: Float64Array;
   readonly filter: MessageFilter;
   /** What a session gains beside its messages. */
@@ -76,12 +79,14 @@ export function* passMessages(
   return { top, partial: false };
 }
 
-/** The lists of the query in a chunk, in the order of the query. Undefined if a blob is missing. */
-export function chunkLists(
+/** The lists of the query in one field of a chunk, in its order. Undefined if a blob is missing. */
+function fieldLists(
   terms: readonly WeightedTerm[],
   view: number,
   chunk: number,
+  field: Pick<ScoredList, "columns" | "norm">,
 ): ScoredList[] | undefined {
+  const { columns, norm } = field;
   const lists: ScoredList[] = [];
   let isComplete = true;
   for (const { inViews, weight } of terms) {
@@ -89,9 +94,22 @@ export function chunkLists(
     if (found === null || found === undefined) continue;
     const list = found.list(chunk);
     if (list === undefined) isComplete = false;
-    else if (list !== null) lists.push({ list, weight });
+    else if (list !== null) lists.push({ list, weight, columns, norm });
   }
   return isComplete ? lists : undefined;
+}
+
+/** Those of texts first, then those of outputs. Undefined if a blob is missing; all were asked for. */
+function chunkLists(
+  { terms, norm, outputs, outputNorm }: MessagePass,
+  view: number,
+  chunk: number,
+  columns: ChunkColumns,
+): ScoredList[] | undefined {
+  const said = fieldLists(terms, view, chunk, { columns, norm });
+  if (columns.outputs === undefined) return said;
+  const given = fieldLists(outputs, view, chunk, { columns: columns.outputs, norm: outputNorm });
+  return said && given && [...said, ...given];
 }
 
 /** Null if there is nothing to score. */
@@ -104,7 +122,7 @@ function loadChunk(
   const columns = view.source.columns(chunk);
   // Postings of a chunk that has none of the sessions need not even be read.
   if (columns !== undefined && !mayHold(columns, pass.filter.sessions)) return null;
-  const lists = chunkLists(pass.terms, number, chunk);
+  const lists = columns && chunkLists(pass, number, chunk, columns);
   if (lists?.length === 0) return null;
   const filter = columns && chunkFilter(view, chunk, columns, pass.filter);
   if (filter === null) return null;
@@ -132,9 +150,9 @@ function score(
   const task: ChunkTask = {
     lists,
     columns,
-    norm: pass.norm,
     roleWeights: pass.roleWeights,
     maxBoost: pass.maxBoost,
+    open: filter.open,
     isOpen: filter.isOpen,
     accepts: filter.accepts,
     threshold: () => top.threshold,

@@ -11,14 +11,17 @@ import type { Asking } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { QueryTerm } from "./query-terms.ts";
 
+/** Where a word may be known from. What tools gave back has no words worth standing in. */
 const FIELDS = ["message", ...SESSION_FIELDS] as const;
+const KNOWN_FIELDS = [...FIELDS, "output"] as const;
 
 /** Shorter words have too many that are spelt alike. */
 const MIN_LENGTH = 5;
 /** From here on two errors are forgiven, else one. */
 const LONG_WORD = 8;
 const KEPT_LETTERS = 2;
-/** Words of a query that are looked into. */
+/** Words of a query that are looked for, and those that nothing has that are looked into. */
+const MAX_LOOKED = 32;
 const MAX_WORDS = 4;
 /** Terms of a source that are compared. */
 const MAX_COMPARED = 4_096;
@@ -32,15 +35,19 @@ export function* findMisspelt(
   views: readonly View[],
   blobs: Blobs,
 ): Asking<{ readonly terms: readonly QueryTerm[]; readonly notes: readonly string[] }> {
-  const able = words.filter(([term = ""]) => term.length >= MIN_LENGTH && /^[a-z]+$/.test(term));
-  const known = yield* blobs.complete(() => able.map((forms) => isKnown(forms, views)));
-  const unknown = able.filter((_, i) => known[i] === false).slice(0, MAX_WORDS);
+  const looked = words.slice(0, MAX_LOOKED);
+  const known = yield* blobs.complete(() => looked.map((forms) => isKnown(forms, views)));
+  const unknown = looked.filter((_, i) => known[i] === false).slice(0, MAX_WORDS);
   const terms: QueryTerm[] = [];
   const notes: string[] = [];
   for (const forms of unknown) {
     const [term = ""] = forms;
-    const alike = yield* blobs.complete(() => findAlike(term, views));
-    if (alike === undefined || alike.length === 0) continue;
+    const isAble = term.length >= MIN_LENGTH && /^[a-z]+$/.test(term);
+    const alike = isAble ? yield* blobs.complete(() => findAlike(term, views)) : undefined;
+    if (alike === undefined || alike.length === 0) {
+      notes.push(`nothing has the word ${forms.at(-1)}`);
+      continue;
+    }
     terms.push({ label: `${term}~`, terms: alike, weight });
     notes.push(`nothing has the word ${forms.at(-1)}; words that are spelt like it count instead`);
   }
@@ -50,7 +57,7 @@ export function* findMisspelt(
 /** Undefined if a blob is missing. */
 function isKnown(forms: readonly string[], views: readonly View[]): boolean | undefined {
   const found = views.flatMap(({ source }) =>
-    FIELDS.flatMap((field) => forms.map((form) => source.findTerm(field, form))),
+    KNOWN_FIELDS.flatMap((field) => forms.map((form) => source.findTerm(field, form))),
   );
   return found.includes(undefined) ? undefined : found.some((term) => term !== null);
 }

@@ -10,10 +10,11 @@ import { countAt } from "../index/lists/packed-counts.ts";
 import { placeOf } from "../index/lists/term-list.ts";
 import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
+import { termGain } from "./bm25.ts";
 import { isOnPath } from "./filter.ts";
 import type { WeightedTerm } from "./message-pass.ts";
+import { PassageScores } from "./passage-scores.ts";
 import type { Ranked, Ranking } from "./rank.ts";
-import { PassageScores } from "./session-scores.ts";
 import type { Best } from "./top-sessions.ts";
 
 /** A message by where it is. */
@@ -42,25 +43,22 @@ export function rankNear(
   if (runs === undefined) return undefined;
   const counts = (spot: Spot | undefined): Spot | undefined =>
     spot !== undefined && isShown(views, spot, path) ? spot : undefined;
-  // Three places a message: the one before, itself, the one after.
-  const spots = best.flatMap((each) => {
-    const { before, after } = neighboursOf(runs, each);
-    return [counts(before), each, counts(after)];
-  });
-  const lengths = Float64Array.from(spots, (spot) => lengthOf(views, spot) ?? 0);
   const passages = new PassageScores(ranking.passage);
-  passages.begin(lengths, lengths.length);
-  for (const term of ranking.terms) {
-    spots.forEach((spot, place) => {
-      const count = spot === undefined ? 0 : countOf(term, spot);
-      if (count > 0) passages.add(place, count);
-    });
-    passages.endTerm(term.weight);
-  }
-  const scores = passages.scores(lengths);
-  return best.flatMap(
-    (each, i) => toRanked(each, scores[3 * i + 1] as number, views, ranking) ?? [],
-  );
+  return best.flatMap((each) => {
+    const { before, after } = neighboursOf(runs, each, (spot) => (lengthOf(views, spot) ?? 0) > 0);
+    const spots = [counts(before), each, counts(after)];
+    const lengths = Float64Array.from(spots, (spot) => lengthOf(views, spot) ?? 0);
+    passages.begin(lengths, lengths.length);
+    for (const term of ranking.terms) {
+      for (const [place, spot] of spots.entries()) {
+        const count = spot === undefined ? 0 : countOf(term, spot);
+        if (count > 0) passages.add(place, count);
+      }
+      passages.endTerm(term.weight, 0);
+    }
+    const passage = (passages.scores(lengths)[1] as number) + outputScore(each, views, ranking);
+    return toRanked(each, passage, views, ranking) ?? [];
+  });
 }
 
 function toRanked(
@@ -84,8 +82,24 @@ function toRanked(
     neighbours: (passage - own) * weight,
     session: 0,
     boost,
+    coverage: 0,
   };
   return { session, message, score: passage * weight + boost, parts };
+}
+
+/** What a message gains by what its tools gave back: its neighbours' do not count. */
+function outputScore(
+  { view, document }: Spot,
+  views: readonly View[],
+  { outputs, outputNorm }: Ranking,
+): number {
+  const columns = views[view]?.source.columns(Math.floor(document / CHUNK_DOCUMENTS));
+  const length = columns?.outputs?.lengths[document % CHUNK_DOCUMENTS] ?? 0;
+  if (length === 0) return 0;
+  return outputs.reduce((score, term) => {
+    const count = countOf(term, { view, document });
+    return count === 0 ? score : score + term.weight * termGain(outputNorm, count, length);
+  }, 0);
 }
 
 /** In the order of the session: each part of the index has a stretch of its own of a session. */
@@ -103,23 +117,35 @@ function runsOf(views: readonly View[], session: number): Run[] | undefined {
   return runs.sort((a, b) => a.sequence - b.sequence);
 }
 
+/** Messages without text that are passed over to find a neighbour that has some. */
+const MAX_PASSED = 16;
+
+/** The nearest messages on both sides that say something. */
 function neighboursOf(
   runs: readonly Run[],
-  { view, document }: Spot,
+  spot: Spot,
+  isText: (spot: Spot) => boolean,
 ): { readonly before: Spot | undefined; readonly after: Spot | undefined } {
+  const towards = (step: 1 | -1) => {
+    let next = stepFrom(runs, spot, step);
+    for (let passed = 0; next !== undefined && !isText(next) && passed < MAX_PASSED; passed++) {
+      next = stepFrom(runs, next, step);
+    }
+    return next !== undefined && isText(next) ? next : undefined;
+  };
+  return { before: towards(-1), after: towards(1) };
+}
+
+function stepFrom(runs: readonly Run[], { view, document }: Spot, step: 1 | -1): Spot | undefined {
   const at = runs.findIndex(
     (run) => run.view === view && run.document <= document && document < run.end,
   );
   const run = runs[at];
-  if (run === undefined) return { before: undefined, after: undefined };
-  const previous = runs[at - 1];
-  return {
-    before:
-      document > run.document
-        ? { view, document: document - 1 }
-        : previous && { view: previous.view, document: previous.end - 1 },
-    after: document + 1 < run.end ? { view, document: document + 1 } : runs[at + 1],
-  };
+  if (run === undefined) return undefined;
+  const next = document + step;
+  if (next >= run.document && next < run.end) return { view, document: next };
+  const other = runs[at + step];
+  return other && { view: other.view, document: step === 1 ? other.document : other.end - 1 };
 }
 
 function isShown(views: readonly View[], { view, document }: Spot, path: SessionPath | undefined) {

@@ -1,13 +1,17 @@
 /** How hits are ranked: every part by a name of its own. */
 
-import type { RoleClass } from "../index/layout.ts";
 import { BM25, type Bm25 } from "./bm25.ts";
+
+/** Whose words weigh differently. A message that says something and calls a tool weighs as `tool`. */
+export type WeighedRole = "user" | "tool" | "assistant" | "system";
 
 /** The effect of each part, measured on labelled conversations, is in docs/decisions. */
 export interface RankingProfile {
   readonly bm25: Bm25;
   /** What the score of a message is multiplied by. */
-  readonly roles: Readonly<Record<RoleClass, number>>;
+  readonly roles: Readonly<Record<WeighedRole, number>>;
+  /** What the BM25 of what a message's tools gave back counts for. */
+  readonly output: number;
   /** What the BM25 of a session's title, summary and surroundings count for. */
   readonly title: number;
   readonly summary: number;
@@ -33,12 +37,18 @@ export interface RankingProfile {
    * back to the subject stands before one that mentions it once.
    */
   readonly recurrence: number;
+  /**
+   * What the share of the query that one passage covers counts for, beside 1 for the score of the best
+   * session. 0: nothing is ranked by it.
+   */
+  readonly coverage: number;
 }
 
 /** The formula of the first design, kept as it was. */
 export const SEED_PROFILE: RankingProfile = {
   bm25: BM25,
   roles: { user: 1.5, tool: 1.3, assistant: 1, system: 1 },
+  output: 0,
   title: 2,
   summary: 3,
   about: 0,
@@ -49,12 +59,16 @@ export const SEED_PROFILE: RankingProfile = {
   passage: BM25,
   session: 0,
   recurrence: 0,
+  coverage: 0,
 };
 
 /** What measures best on labelled conversations. */
 export const DEFAULT_PROFILE: RankingProfile = {
   ...SEED_PROFILE,
-  roles: { user: 1.2, tool: 1.1, assistant: 1, system: 1 },
+  roles: { user: 1.3, tool: 1, assistant: 1, system: 1 },
+  output: 0.8,
+  title: 1,
+  summary: 0.5,
   about: 2,
   actor: 1,
   misspelt: 0.5,
@@ -63,6 +77,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   passage: { k1: 1.2, b: 0.6 },
   session: 0.5,
   recurrence: 1,
+  coverage: 0.5,
 };
 
 export const PROFILES: Readonly<Record<"default" | "seed", RankingProfile>> = {

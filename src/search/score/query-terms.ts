@@ -1,6 +1,6 @@
 /** The terms of a query, found in every source of a snapshot. */
 
-import { CHUNK_DOCUMENTS, type Field, MAX_TERM_COUNT } from "../index/layout.ts";
+import { CHUNK_DOCUMENTS, type Field, MAX_TERM_COUNT, type MessageField } from "../index/layout.ts";
 import { countAt, packCounts } from "../index/lists/packed-counts.ts";
 import { documentsOf, type TermList, windowStarts } from "../index/lists/term-list.ts";
 import type { FoundTerm } from "../index/source.ts";
@@ -11,6 +11,10 @@ export interface QueryTerm {
   readonly label: string;
   readonly terms: readonly string[];
   readonly weight: number;
+  /** A word of the query itself, or a part of an identifier in it. */
+  readonly isPiece?: boolean;
+  /** Of a part: the label of the identifier, if some message has that. */
+  readonly whole?: string;
 }
 
 /** A query term in one source; null where that has none of it. */
@@ -30,11 +34,12 @@ export interface ResolvedTerm {
 export function resolveMessageTerm(
   views: readonly View[],
   term: QueryTerm,
+  field: MessageField = "message",
 ): ResolvedTerm | undefined {
   let documents: number | undefined = 0;
   const inViews: (TermInView | null | undefined)[] = [];
   for (const view of views) {
-    const found = findInView(view, "message", term.terms);
+    const found = findInView(view, field, term.terms);
     inViews.push(found);
     const count = found === undefined ? undefined : countLive(view, found);
     documents = count === undefined || documents === undefined ? undefined : documents + count;

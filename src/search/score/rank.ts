@@ -3,9 +3,9 @@
 import type { MessageFacts } from "../index/source.ts";
 import type { LengthNorm } from "./bm25.ts";
 import type { WeightedTerm } from "./message-pass.ts";
+import type { Passage } from "./passage-scores.ts";
 import type { RankingProfile } from "./profile.ts";
 import {
-  type Passage,
   type ScoredMessage,
   type ScoredSession,
   type ScoredSpot,
@@ -24,6 +24,8 @@ export interface Ranked {
 /** The same before its time and sequence are read: only those that are shown need them. */
 export interface Placed extends Omit<Ranked, "message"> {
   readonly spot: ScoredSpot | null;
+  /** The share of the query, by weight, that the best passage of the session has: 0 to 1. */
+  readonly covered: number;
 }
 
 export interface ScoreParts {
@@ -35,6 +37,8 @@ export interface ScoreParts {
   readonly session: number;
   /** Title, summary and surroundings. */
   readonly boost: number;
+  /** How much of the query one passage of the session has. */
+  readonly coverage: number;
 }
 
 export interface Ranking {
@@ -42,6 +46,8 @@ export interface Ranking {
   readonly roleWeights: Float64Array;
   readonly terms: readonly WeightedTerm[];
   readonly passage: Passage;
+  readonly outputs: readonly WeightedTerm[];
+  readonly outputNorm: LengthNorm;
   /** For the session as one document. */
   readonly sessionNorm: LengthNorm;
   readonly boosts: ReadonlyMap<number, number>;
@@ -64,12 +70,14 @@ export function rankSession(scored: ScoredSession, ranking: Ranking): Placed[] {
       neighbours: ((scored.passages[place] as number) - spot.score) * role,
       session: whole,
       boost,
+      coverage: 0,
     };
-    ranked.push({ session: scored.session, spot, score: total(parts), parts });
+    const { session, covered } = scored;
+    ranked.push({ session, spot, score: total(parts), parts, covered });
   }
   if (ranked.length === 0 && boost > 0) {
-    const parts = { message: 0, neighbours: 0, session: 0, boost };
-    ranked.push({ session: scored.session, spot: null, score: boost, parts });
+    const parts = { message: 0, neighbours: 0, session: 0, boost, coverage: 0 };
+    ranked.push({ session: scored.session, spot: null, score: boost, parts, covered: 0 });
   }
   return ranked;
 }
@@ -140,12 +148,14 @@ function bestPlaces(
   return best;
 }
 
+/** Without what tools gave back: a long output would say that the session is about it. */
 function sumOfPassages(scored: ScoredSession, roleWeights: Float64Array): number {
-  const { count, scores, passages, roles } = scored;
+  const { count, scores, passages, outputs, roles } = scored;
   let sum = 0;
   for (let place = 0; place < count; place++) {
-    if (scores[place] === 0) continue;
-    sum += (passages[place] as number) * (roleWeights[roles[place] as number] as number);
+    if (scores[place] === outputs[place]) continue;
+    const said = (passages[place] as number) - (outputs[place] as number);
+    sum += said * (roleWeights[roles[place] as number] as number);
   }
   return sum;
 }
@@ -160,6 +170,6 @@ export function byRank(a: Ranked, b: Ranked): number {
   );
 }
 
-function total({ message, neighbours, session, boost }: ScoreParts): number {
+function total({ message, neighbours, session, boost }: Omit<ScoreParts, "coverage">): number {
   return message + neighbours + session + boost;
 }

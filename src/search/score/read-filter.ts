@@ -1,16 +1,24 @@
 /** From the options of a search and the filters in its text to what a message must meet. */
 
-import { ROLES, type RoleClass } from "../index/layout.ts";
+import type { Role } from "../../model/entry.ts";
+import type { Blobs } from "../index/blobs.ts";
+import { ROLES } from "../index/layout.ts";
 import { toolTerm } from "../index/special-terms.ts";
+import type { TenantMemory } from "../memory.ts";
 import { type Asking, ask, type SessionScope } from "../port.ts";
 import type { Condition, TermQuery } from "../query/query.ts";
 import type { SearchRequest } from "../request.ts";
+import type { View } from "../snapshot.ts";
 import { ALL_ROLES, type MessageFilter } from "./filter.ts";
+import { findMachineMade } from "./machine-made.ts";
 
 /** What the caller fixed and what the text says must both hold: a query cannot widen its scope. */
 export function* readMessageFilter(
   request: SearchRequest,
   { required, excluded, filters }: TermQuery,
+  views: readonly View[],
+  blobs: Blobs,
+  memory: TenantMemory,
 ): Asking<Omit<MessageFilter, "path">> {
   const inText: SessionScope = {
     ...(filters.agent && { agents: filters.agent }),
@@ -20,10 +28,16 @@ export function* readMessageFilter(
     ...(filters.gitBranch && { gitBranches: filters.gitBranch }),
   };
   const tools = [request.tools, filters.tool].filter((names) => names !== undefined);
+  const isNamed = request.scope.sessionIds !== undefined;
+  const barred =
+    request.machineMade === true || isNamed
+      ? undefined
+      : yield* blobs.complete(() => findMachineMade(views));
   return {
+    barred: barred?.size === 0 ? undefined : barred,
     required: [...required, ...tools.map((names) => names.map(toolCondition))],
     excluded,
-    sessions: intersection(yield* numbers(request.scope), yield* numbers(inText)),
+    sessions: intersection(yield* numbers(request.scope, memory), yield* numbers(inText, memory)),
     roles: roleMask([request.roles, filters.role]),
     since: Math.max(request.since ?? Number.NEGATIVE_INFINITY, filters.since ?? -Infinity),
     until: Math.min(request.until ?? Number.POSITIVE_INFINITY, filters.until ?? Infinity),
@@ -31,9 +45,14 @@ export function* readMessageFilter(
   };
 }
 
-function* numbers(scope: SessionScope): Asking<Uint32Array | undefined> {
+function* numbers(scope: SessionScope, memory: TenantMemory): Asking<Uint32Array | undefined> {
   if (Object.keys(scope).length === 0) return undefined;
-  return yield* ask<"scope">({ need: "scope", scope });
+  const key = JSON.stringify(scope);
+  const known = memory.scope(key);
+  if (known !== undefined) return known;
+  const read = yield* ask<"scope">({ need: "scope", scope });
+  memory.rememberScope(key, read);
+  return read;
 }
 
 function intersection(
@@ -49,11 +68,13 @@ function toolCondition(name: string): Condition {
   return { kind: "terms", terms: [toolTerm(name)] };
 }
 
-function roleMask(lists: readonly (readonly RoleClass[] | undefined)[]): Uint8Array {
+function roleMask(lists: readonly (readonly Role[] | undefined)[]): Uint8Array {
   const mask = ALL_ROLES.slice();
   for (const roles of lists) {
     if (roles === undefined) continue;
-    for (const [i, role] of ROLES.entries()) if (!roles.includes(role)) mask[i] = 0;
+    for (const [i, role] of ROLES.entries()) {
+      if (!roles.includes(role === "acting" ? "assistant" : role)) mask[i] = 0;
+    }
   }
   return mask;
 }

@@ -10,11 +10,14 @@ import { countAt } from "../index/lists/packed-counts.ts";
 import { stretchOf, type TermList } from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
 import type { MessageFacts } from "../index/source.ts";
+import { actorTerm } from "../index/special-terms.ts";
 import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
+import { coverWeights } from "./coverage.ts";
 import { type ChunkFilter, chunkFilter } from "./filter.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
+import { type Passage, PassageScores } from "./passage-scores.ts";
 import { findMessages, type MessageRun, type SessionMessages } from "./session-messages.ts";
 
 /** A message by where it is, and what it scores. */
@@ -37,10 +40,14 @@ export interface ScoredMessage extends ScoredSpot, MessageFacts {}
 export interface ScoredSession {
   readonly session: number;
   readonly count: number;
-  /** BM25 of each message, without role and boosts; 0 if it has no word of the query. */
+  /** BM25 of each message and its outputs, without role and boosts; 0 if it has no word of the query. */
   readonly scores: Float64Array;
-  /** BM25 of each message together with its neighbours. */
+  /** BM25 of each message together with its neighbours, and of its own outputs. */
   readonly passages: Float64Array;
+  /** What of both is due to what tools gave back. */
+  readonly outputs: Float64Array;
+  /** The share of the query, by weight, that the best passage has. */
+  readonly covered: number;
   /** An index into `ROLES` for each message. */
   readonly roles: Uint8Array;
   /** How often each term stands in the whole session. */
@@ -51,19 +58,23 @@ export interface ScoredSession {
   spot(place: number): ScoredSpot;
 }
 
-/** How a message is scored together with the one before and the one after it. */
-export interface Passage {
-  /** What a word of a neighbour counts for, and a neighbour's length. 0: it stands alone. */
-  readonly neighbours: number;
-  readonly norm: LengthNorm;
-}
-
 /** What a chunk needs to be scored; prepared once for all sessions. */
 interface ReadyChunk {
   readonly columns: ChunkColumns;
   readonly filter: ChunkFilter | null;
-  /** For each term of the query. */
+  /** For each term of the query: in texts, and in outputs. */
   readonly lists: readonly (TermList | null)[];
+  readonly outputs: readonly (TermList | null)[];
+}
+
+/** A term of the query in both fields of the messages. */
+interface PairedTerm {
+  readonly said: WeightedTerm;
+  readonly given: WeightedTerm | undefined;
+  /** Where it is in `terms` as the name of a writer; -1: nowhere. */
+  readonly actor: number;
+  /** What it counts for among those that a passage should have. */
+  readonly cover: number;
 }
 
 /** More than a source can have. */
@@ -73,7 +84,9 @@ const NOTHING = new Float64Array(0);
 /** Most searches score no session by itself. */
 const NO_ROOM: PlaceColumns = {
   scores: NOTHING,
+  outputs: NOTHING,
   lengths: NOTHING,
+  outputLengths: NOTHING,
   roles: new Uint8Array(0),
   documents: new Uint32Array(0),
   runs: new Uint32Array(0),
@@ -83,12 +96,19 @@ const NO_ROOM: PlaceColumns = {
 export class SessionScorer {
   readonly #pass: MessagePass;
   readonly #passages: PassageScores;
+  readonly #terms: readonly PairedTerm[];
+  readonly #toCover: number;
   readonly #chunks = new Map<number, ReadyChunk>();
   #columns: PlaceColumns = NO_ROOM;
 
-  constructor(pass: MessagePass, passage: Passage = { neighbours: 0, norm: pass.norm }) {
+  constructor(
+    pass: MessagePass,
+    passage: Passage = { neighbours: 0, norm: pass.norm, covers: false },
+  ) {
     this.#pass = pass;
     this.#passages = new PassageScores(passage);
+    this.#terms = pairTerms(pass);
+    this.#toCover = this.#terms.reduce((sum, { cover }) => sum + cover, 0);
   }
 
   /** `path` restricts the session to its active messages. Undefined if a blob is missing. */
@@ -100,38 +120,45 @@ export class SessionScorer {
     if (found.count > this.#columns.scores.length) {
       this.#columns = roomFor(Math.max(256, 2 * found.count));
     }
-    const { lengths, roles, documents, runs, scores } = this.#columns;
+    const { lengths, roles, documents, runs, scores, outputs, outputLengths } = this.#columns;
     const length = fillColumns(this.#columns, found, ready);
-    const { terms, norm } = this.#pass;
-    const counts = new Float64Array(terms.length);
+    const { norm, outputNorm } = this.#pass;
+    const counts = new Float64Array(this.#terms.length);
     const passages = this.#passages;
     passages.begin(lengths, found.count);
-    for (let index = 0; index < terms.length; index++) {
-      const { weight } = terms[index] as WeightedTerm;
-      for (let i = 0; i < found.runs.length; i++) {
-        const run = found.runs[i] as MessageRun;
-        const list = ready[i]?.lists[index];
-        if (list === null || list === undefined) continue;
-        const first = run.from - run.chunk * CHUNK_DOCUMENTS;
-        const end = first + run.places.length;
-        const { documents, from, to, shift } = stretchOf(list, first, end);
-        for (let at = from; at < to; at++) {
-          const place = run.places[(documents[at] as number) - first] as number;
-          if (place < 0) continue;
-          const count = countAt(list, at + shift);
-          const gain = weight * termGain(norm, count, lengths[place] as number);
-          scores[place] = (scores[place] as number) + gain;
-          counts[index] = (counts[index] as number) + count;
-          passages.add(place, count);
-        }
+    for (const [index, { said, given, actor, cover }] of this.#terms.entries()) {
+      const { weight } = said;
+      visit(found.runs, ready, "lists", index, (place, count) => {
+        const gain = weight * termGain(norm, count, lengths[place] as number);
+        scores[place] = (scores[place] as number) + gain;
+        counts[index] = (counts[index] as number) + count;
+        passages.add(place, count);
+      });
+      if (given !== undefined) {
+        visit(found.runs, ready, "outputs", index, (place, count) => {
+          const gain = given.weight * termGain(outputNorm, count, outputLengths[place] as number);
+          outputs[place] = (outputs[place] as number) + gain;
+          passages.addOutput(place);
+        });
       }
-      passages.endTerm(weight);
+      if (actor >= 0 && cover > 0) {
+        visit(found.runs, ready, "lists", actor, (place) => passages.addMark(place));
+      }
+      passages.endTerm(weight, cover);
+    }
+    const around = passages.scores(scores);
+    for (let place = 0; place < found.count; place++) {
+      const given = outputs[place] as number;
+      scores[place] = (scores[place] as number) + given;
+      if (around !== scores) around[place] = (around[place] as number) + given;
     }
     return {
       session,
       count: found.count,
       scores,
-      passages: passages.scores(scores),
+      passages: around,
+      outputs,
+      covered: this.#toCover === 0 ? 0 : passages.mostCovered() / this.#toCover,
       roles,
       counts,
       length,
@@ -158,87 +185,58 @@ export class SessionScorer {
     const view = this.#pass.views[number] as View;
     const columns = view.source.columns(chunk);
     const filter = columns && chunkFilter(view, chunk, columns, this.#pass.filter);
-    const lists = this.#pass.terms.map(({ inViews }) => {
-      const found = inViews[number];
+    const listOf = (term: WeightedTerm | undefined) => {
+      const found = term?.inViews[number];
       return found === null || found === undefined ? null : found.list(chunk);
-    });
-    if (columns === undefined || filter === undefined || lists.includes(undefined)) {
-      return undefined;
-    }
-    const ready = { columns, filter, lists: lists as (TermList | null)[] };
+    };
+    const lists = this.#terms.map(({ said }) => listOf(said));
+    const outputs = this.#terms.map(({ given }) => listOf(given));
+    if (columns === undefined || filter === undefined) return undefined;
+    if (lists.includes(undefined) || outputs.includes(undefined)) return undefined;
+    const ready = { columns, filter, lists, outputs } as ReadyChunk;
     this.#chunks.set(key, ready);
     return ready;
   }
 }
 
-/**
- * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
- * their lengths. The counts of one term are gathered first, because a gain is not a sum.
- */
-export class PassageScores {
-  readonly #passage: Passage;
-  #lengths: Float64Array = NOTHING;
-  #size = 0;
-  #scores: Float64Array = NOTHING;
-  #counts: Float64Array = NOTHING;
-  readonly #touched: number[] = [];
+/** The terms of both fields side by side. */
+function pairTerms({ terms, outputs }: MessagePass): PairedTerm[] {
+  const byTerm = new Map(outputs.map((each) => [each.term, each]));
+  const indexes = new Map(terms.map(({ term }, i) => [term.label, i]));
+  const covers = coverWeights(terms);
+  return terms.map((said, i) => ({
+    said,
+    given: byTerm.get(said.term),
+    actor: indexes.get(actorTerm(said.term.label)) ?? -1,
+    cover: covers[i] as number,
+  }));
+}
 
-  constructor(passage: Passage) {
-    this.#passage = passage;
-  }
-
-  /** Begins with other messages: of `lengths` the first `size` are meant. */
-  begin(lengths: Float64Array, size: number): void {
-    this.#lengths = lengths;
-    this.#size = size;
-    if (size > this.#scores.length) {
-      this.#scores = new Float64Array(Math.max(256, 2 * size));
-      this.#counts = new Float64Array(this.#scores.length);
+/** Calls `at` for each message of the session that has a term in a field. */
+function visit(
+  runs: readonly MessageRun[],
+  ready: readonly ReadyChunk[],
+  field: "lists" | "outputs",
+  index: number,
+  at: (place: number, count: number) => void,
+): void {
+  for (let i = 0; i < runs.length; i++) {
+    const run = runs[i] as MessageRun;
+    const list = ready[i]?.[field][index];
+    if (list === null || list === undefined) continue;
+    const first = run.from - run.chunk * CHUNK_DOCUMENTS;
+    const { documents, from, to, shift } = stretchOf(list, first, first + run.places.length);
+    for (let posting = from; posting < to; posting++) {
+      const place = run.places[(documents[posting] as number) - first] as number;
+      if (place >= 0) at(place, countAt(list, posting + shift));
     }
-    this.#scores.fill(0, 0, size);
-  }
-
-  add(place: number, count: number): void {
-    const { neighbours } = this.#passage;
-    if (neighbours === 0) return;
-    this.#count(place, count);
-    if (place > 0) this.#count(place - 1, neighbours * count);
-    if (place + 1 < this.#size) this.#count(place + 1, neighbours * count);
-  }
-
-  endTerm(weight: number): void {
-    const { norm } = this.#passage;
-    for (const place of this.#touched) {
-      const gain = weight * termGain(norm, this.#counts[place] as number, this.#length(place));
-      this.#scores[place] = (this.#scores[place] as number) + gain;
-      this.#counts[place] = 0;
-    }
-    this.#touched.length = 0;
-  }
-
-  /** `own` is what the messages have by themselves. */
-  scores(own: Float64Array): Float64Array {
-    return this.#passage.neighbours === 0 ? own : this.#scores;
-  }
-
-  #count(place: number, count: number): void {
-    if (this.#counts[place] === 0) this.#touched.push(place);
-    this.#counts[place] = (this.#counts[place] as number) + count;
-  }
-
-  /** On the scale of one message, so that messages and passages share an average. */
-  #length(place: number): number {
-    const { neighbours } = this.#passage;
-    const lengths = this.#lengths;
-    const before = place > 0 ? (lengths[place - 1] as number) : 0;
-    const after = place + 1 < this.#size ? (lengths[place + 1] as number) : 0;
-    const around = before + after;
-    return ((this.#lengths[place] as number) + neighbours * around) / (1 + 2 * neighbours);
   }
 }
 
 interface PlaceColumns {
   readonly scores: Float64Array;
+  readonly outputs: Float64Array;
+  readonly outputLengths: Float64Array;
   readonly lengths: Float64Array;
   readonly roles: Uint8Array;
   readonly documents: Uint32Array;
@@ -249,6 +247,8 @@ interface PlaceColumns {
 function roomFor(count: number): PlaceColumns {
   return {
     scores: new Float64Array(count),
+    outputs: new Float64Array(count),
+    outputLengths: new Float64Array(count),
     lengths: new Float64Array(count),
     roles: new Uint8Array(count),
     documents: new Uint32Array(count),
@@ -263,10 +263,11 @@ function fillColumns(
   ready: readonly ReadyChunk[],
 ): number {
   columns.scores.fill(0, 0, count);
+  columns.outputs.fill(0, 0, count);
   let total = 0;
   for (let i = 0; i < runs.length; i++) {
     const { from, chunk, places } = runs[i] as MessageRun;
-    const { lengths, roles } = (ready[i] as ReadyChunk).columns;
+    const { lengths, roles, outputs } = (ready[i] as ReadyChunk).columns;
     const first = from - chunk * CHUNK_DOCUMENTS;
     for (let at = 0; at < places.length; at++) {
       const place = places[at] as number;
@@ -274,6 +275,7 @@ function fillColumns(
       const length = lengths[first + at] as number;
       total += length;
       columns.lengths[place] = length;
+      columns.outputLengths[place] = outputs?.lengths[first + at] ?? 0;
       columns.roles[place] = roles[first + at] as number;
       columns.documents[place] = from + at;
       columns.runs[place] = i;

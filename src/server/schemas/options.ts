@@ -25,7 +25,8 @@ const weights = z
       .optional(),
     ...{ title: weight.optional(), summary: weight.optional(), about: weight.optional() },
     ...{ actor: weight.optional(), misspelt: weight.optional(), neighbours: weight.optional() },
-    ...{ session: weight.optional(), recurrence: weight.optional() },
+    ...{ session: weight.optional(), recurrence: weight.optional(), coverage: weight.optional() },
+    output: weight.optional(),
     candidates: count.max(MAX_CANDIDATES).optional(),
   })
   .meta({ description: "Single weights on top of `default`; docs/search.md has what they are." });

@@ -203,7 +203,7 @@ export interface FeedFound {
 }
 
 export const FEED_SESSION_COLUMNS = `s.session, s.title, s.summary, s.agent, s.started_at,
-  s.created_at, s.project_path`;
+  s.created_at, s.project_path, s.metadata`;
 export const FEED_FACT_COLUMNS = `f.id, f.session, f.subject, f.predicate, f.object,
   f.superseded_by`;
 export const FEED_ERASED_COLUMNS = `e.id, e.session, e.sequence`;
@@ -263,7 +263,13 @@ function toFeedSession(row: Row, position: number): FeedSession {
     agent: String(row["agent"]),
     startedAt: Number(row["started_at"] ?? row["created_at"]),
     projectPath: row["project_path"] as string | null,
+    machineMade: isMachineMade(textOrNull(row["metadata"])),
   };
+}
+
+/** Most metadata has nothing of the kind, and is not parsed. */
+function isMachineMade(metadata: string | null): boolean {
+  return metadata?.includes("machineMade") === true && parseSound(metadata)["machineMade"] === true;
 }
 
 function toFeedFacts(names: FeedNames, rows: readonly Row[]): FeedFact[] {

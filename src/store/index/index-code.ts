@@ -6,6 +6,7 @@
  */
 
 import { randomInt } from "node:crypto";
+import { DEFAULT_TOOL_INDEXING } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions as Analysis } from "../../search/index/add-feed.ts";
 import { maintainIndex } from "../../search/maintain/maintain.ts";
 import { SearchMemory } from "../../search/memory.ts";
@@ -57,7 +58,10 @@ const INDEX_CODE: IndexCode<SearchMemory> = {
     }),
 };
 
-function analysisOf({ language = "english", tools = "names" }: IndexingOptions): Analysis {
+function analysisOf({
+  language = "english",
+  tools = DEFAULT_TOOL_INDEXING,
+}: IndexingOptions): Analysis {
   return { language, tools, unicode: process.versions["unicode"] ?? "" };
 }
 

@@ -5,6 +5,9 @@
  * compare and set of the manifest, which also refuses the epoch of a lease that was taken over.
  */
 
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+
 export interface Lease {
   readonly holder: string;
   /** Grows with each taking. */
@@ -13,8 +16,45 @@ export interface Lease {
   readonly ms: number;
 }
 
-/** By the database's clock. A process that dies keeps others waiting for this long. */
+/**
+ * By the database's clock. A process that dies keeps those on other machines waiting for this long;
+ * those on its own see that it is gone, see `isDeadHolder`.
+ */
 export const LEASE_MS = 30_000;
+
+/** Clocks and rounding: a process that began within this time of another with its id is the same. */
+const SAME_START_MS = 10_000;
+
+/** A name that says which process holds a lease: its machine, its id, when it began, and which of its handles. */
+export function newHolder(): string {
+  return [hostname(), process.pid, startedAt(), randomUUID()].join("|");
+}
+
+/**
+ * Whether the process that took a lease under this name is certainly gone: it ran on this machine, and
+ * no process has its id, or it is this one's and this one began later.
+ *
+ * Containers may share a name and not their processes; then a lease is taken from one that lives. The
+ * compare and set of the manifest refuses what it would still write.
+ */
+export function isDeadHolder(holder: string): boolean {
+  const [host, id, start, ...rest] = holder.split("|");
+  const pid = Number(id);
+  if (rest.length !== 1 || host !== hostname() || !Number.isSafeInteger(pid) || pid <= 0) {
+    return false;
+  }
+  if (pid === process.pid) return Math.abs(Number(start) - startedAt()) > SAME_START_MS;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}
+
+function startedAt(): number {
+  return Math.round(Date.now() - process.uptime() * 1000);
+}
 
 /** The part of its time after which the next breath renews a lease. */
 export const RENEW_AFTER = 0.33;

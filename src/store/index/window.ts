@@ -123,7 +123,10 @@ export function toWindowEntry(
 ): WindowEntry {
   const [id, sequence, ordinal, role, actor, createdAt, copiedFrom] = values;
   const content = textOrNull(values[7]);
-  const blocks = content === null ? [] : decodeSound(content, (hash) => payloads.get(hash)).blocks;
+  const { blocks, truncated } =
+    content === null
+      ? { blocks: [], truncated: false }
+      : decodeSound(content, (hash) => payloads.get(hash));
   return {
     id: String(id),
     sequence: Number(sequence),
@@ -134,5 +137,6 @@ export function toWindowEntry(
     copiedFrom: copiedFrom as string | null,
     blocks,
     erased: content === null,
+    truncated,
   };
 }

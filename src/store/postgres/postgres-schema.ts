@@ -2,6 +2,13 @@
 
 import { randomUUID } from "node:crypto";
 import { BackscrollError } from "../../model/errors.ts";
+import {
+  decodeSetting,
+  encodeSetting,
+  firstSetting,
+  INDEXING_KEY,
+  type IndexSetting,
+} from "../index/stored-indexing.ts";
 import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
 import type { Row } from "../records.ts";
 import { INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
@@ -30,6 +37,11 @@ const SQL = statements("schema", {
   setEpoch: `INSERT INTO store (key, value) VALUES ('epoch', $1)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   readEpoch: `SELECT value FROM store WHERE key = 'epoch'`,
+  readSetting: `SELECT value FROM store WHERE key = '${INDEXING_KEY}'`,
+  createSetting: `INSERT INTO store (key, value) VALUES ('${INDEXING_KEY}', $1)
+    ON CONFLICT (key) DO NOTHING`,
+  replaceSetting: `INSERT INTO store (key, value) VALUES ('${INDEXING_KEY}', $1)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 });
 
 const BOOKKEEPING = `
@@ -124,6 +136,32 @@ export async function checkVersion(db: PostgresConnection, use: "read" | "write"
 export async function readEpoch(db: PostgresConnection): Promise<string> {
   const [row] = await db.all(SQL.readEpoch);
   return String(row?.["value"] ?? "");
+}
+
+export async function readSetting(
+  db: Pick<PostgresConnection, "all">,
+  told: Partial<IndexSetting>,
+): Promise<IndexSetting> {
+  const [row] = await db.all(SQL.readSetting);
+  return decodeSetting(row?.["value"]) ?? firstSetting(told);
+}
+
+/** The store's setting; a store without one gets `told`. */
+export async function settleSetting(
+  db: Pick<PostgresConnection, "all">,
+  told: Partial<IndexSetting>,
+): Promise<IndexSetting> {
+  await db.all(SQL.createSetting, encodeSetting(firstSetting(told)));
+  return readSetting(db, told);
+}
+
+export async function writeSetting(
+  db: Pick<PostgresConnection, "all">,
+  change: Partial<IndexSetting>,
+): Promise<IndexSetting> {
+  const setting = { ...(await readSetting(db, {})), ...change };
+  await db.all(SQL.replaceSetting, encodeSetting(setting));
+  return setting;
 }
 
 export async function renewEpoch(db: Pick<PostgresConnection, "all">): Promise<void> {

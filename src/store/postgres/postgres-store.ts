@@ -8,7 +8,8 @@ import type {
   SearchAnswer,
 } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
-import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
+import { describeConflict, type IndexSetting, warnOfConflict } from "../index/stored-indexing.ts";
+import { bytesOf, changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { ChangeSignal } from "./change-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
@@ -82,7 +83,10 @@ import {
   migrate,
   READ_START,
   readSchema,
+  readSetting,
+  settleSetting,
   WRITE_START,
+  writeSetting,
 } from "./postgres-schema.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -92,17 +96,21 @@ export async function openPostgresStore(
   options: StoreOptions = {},
 ): Promise<Store> {
   const db = new PostgresDatabase(address, options);
+  let setting: IndexSetting;
   try {
-    await makeReady(db, options);
+    setting = await makeReady(db, options);
   } catch (error) {
     await db.close();
     throw error;
   }
-  return new PostgresStore(db, new ChangeSignal(address, db), options);
+  const conflict = describeConflict(options.indexing ?? {}, setting);
+  if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
+  const indexing = { ...options.indexing, ...setting };
+  return new PostgresStore(db, new ChangeSignal(address, db), { ...options, indexing });
 }
 
 /** Checks the schema, or brings it up to date. */
-function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<void> {
+function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<IndexSetting> {
   const readOnly = options.readOnly ?? false;
   const create = (options.create ?? true) && !readOnly;
   return db.plain(async (connection) => {
@@ -114,6 +122,8 @@ function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<void> {
     }
     if (!readOnly) await migrate(connection);
     await checkVersion(connection, readOnly ? "read" : "write");
+    const told = options.indexing ?? {};
+    return readOnly ? readSetting(connection, told) : settleSetting(connection, told);
   });
 }
 
@@ -135,6 +145,7 @@ class PostgresStore implements Store {
     this.#maintainer = new Maintainer(db, options.indexing ?? {});
     const store = {
       upkeep: (tenant: string) => this.maintain(tenant, "upkeep"),
+      flush: (tenant: string) => this.maintain(tenant, "flush"),
       lag: (tenant: string) => db.read(tenant, indexLag),
       stop: () => this.#maintainer.stop(),
     };
@@ -154,7 +165,12 @@ class PostgresStore implements Store {
     this.#write(tenant, (tx) => deleteSession(tx, id, reason, now, by));
 
   append: Store["append"] = (tenant, request) =>
-    this.#write(tenant, (tx) => append(tx, request), changesOf("append", [tenant, request]));
+    this.#write(
+      tenant,
+      (tx) => append(tx, request),
+      changesOf("append", [tenant, request]),
+      bytesOf("append", [tenant, request]),
+    );
 
   moveLeaf: Store["moveLeaf"] = (tenant, request) =>
     this.#write(tenant, (tx) => moveLeaf(tx, request));
@@ -323,7 +339,7 @@ class PostgresStore implements Store {
   async #search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
     const code = await loadIndexCode(this.#indexModule);
     const answer = await this.#searcher.search(code, tenant, request, signal);
-    this.#indexer.found(tenant, answer.unreadable);
+    this.#indexer.found(tenant, answer.unreadable, "lag" in answer ? answer.lag : 0);
     return answer;
   }
 
@@ -351,6 +367,15 @@ class PostgresStore implements Store {
 
   acceptLosses: Store["acceptLosses"] = async () => [];
 
+  indexSetting: Store["indexSetting"] = () =>
+    this.#db.plain((connection) => readSetting(connection, {}));
+
+  setIndexing: Store["setIndexing"] = async (change) => {
+    const setting = await this.#db.plain((connection) => writeSetting(connection, change));
+    this.#searcher.settle(setting);
+    return setting;
+  };
+
   load: Store["load"] = (batches) =>
     this.#told(
       this.#db.across(LOAD_START, { again: false }, async (tx) => {
@@ -370,9 +395,10 @@ class PostgresStore implements Store {
     tenant: string,
     body: (tx: Transaction) => Promise<Result>,
     changes: number | "many" = 1,
+    bytes = 0,
   ): Promise<Result> {
     const result = await this.#told(this.#db.write(tenant, body));
-    await this.#indexer.wrote(tenant, changes);
+    await this.#indexer.wrote(tenant, changes, bytes);
     return result;
   }
 

@@ -9,7 +9,13 @@ import type {
   NoteSearchAnswer,
   SearchAnswer,
 } from "../../search/request.ts";
-import { changesOf, flushAtOf, Indexer } from "../indexer.ts";
+import {
+  describeConflict,
+  firstSetting,
+  type IndexSetting,
+  warnOfConflict,
+} from "../index/stored-indexing.ts";
+import { bytesOf, changesOf, flushAtOf, Indexer } from "../indexer.ts";
 import type { RowBatch, StoreStatus } from "../records.ts";
 import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
@@ -17,11 +23,12 @@ import { closeAll } from "./close-all.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { InThread } from "./in-thread.ts";
+import { readSetting, settleSetting, writeSetting } from "./index/setting.ts";
 import { listKeptLosses } from "./opening/kept-logs.ts";
 import { acceptLosses, type OpenedFile, openFile, withoutBusy } from "./opening/open-file.ts";
 import { warnOfLoss } from "./opening/warn-of-loss.ts";
 import { READS, WRITES, type WriteName } from "./operations/index.ts";
-import type { SqliteConnection } from "./sqlite-driver.ts";
+import { SqliteConnection } from "./sqlite-driver.ts";
 import { MEMORY, prepareFile } from "./sqlite-file.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { Threads } from "./threads.ts";
@@ -45,10 +52,16 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
   if (file === MEMORY) {
     const executor = new InThread(executorOptions);
     migrate(executor.connection);
+    settleSetting(executor.connection, executorOptions.indexing);
     return new SqliteStore(executor, executorOptions, flushAt);
   }
   const opened = await openFile(executorOptions);
   try {
+    const conflict = describeConflict(
+      executorOptions.indexing,
+      firstSetting(opened.options.indexing),
+    );
+    if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
     for (const loss of opened.losses) (options.onLoss ?? warnOfLoss)(loss);
     const executor = startExecutor(opened.options, options.inThread ?? false);
     return new SqliteStore(executor, opened.options, flushAt, opened);
@@ -124,6 +137,7 @@ export class SqliteStore extends SqliteOperations implements Store {
     const store = {
       upkeep: (tenant: string, unreadable: readonly number[]) =>
         executor.maintain(tenant, "upkeep", unreadable),
+      flush: (tenant: string) => executor.maintain(tenant, "flush", []),
       lag: (tenant: string) => executor.read("indexLag", [tenant]) as Promise<number>,
       stop: () => executor.stopMaintenance(),
     };
@@ -152,12 +166,43 @@ export class SqliteStore extends SqliteOperations implements Store {
 
   async #search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
     const answer = await this.#open().search(tenant, request, signal);
-    this.#indexer.found(tenant, answer.unreadable);
+    this.#indexer.found(tenant, answer.unreadable, "lag" in answer ? answer.lag : 0);
     return answer;
   }
 
   async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<MaintenanceReport> {
     return this.#open().maintain(tenant, task, this.#indexer.unreadable(tenant));
+  }
+
+  async indexSetting(): Promise<IndexSetting> {
+    this.#open();
+    return this.#onConnection((db) => readSetting(db, {}));
+  }
+
+  async setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
+    this.#open();
+    if (this.#readOnly) throw openForReading();
+    return withoutBusy(this.#busyTimeoutMs, () =>
+      this.#onConnection((db) => {
+        writeSetting(db, { ...readSetting(db, {}), ...change });
+        return readSetting(db, {});
+      }),
+    );
+  }
+
+  /** A connection of its own, but to a store in memory, which has only one. */
+  #onConnection<Result>(use: (db: SqliteConnection) => Result): Result {
+    if (this.#executor instanceof InThread && this.#path === MEMORY) {
+      return use(this.#executor.connection);
+    }
+    const db = new SqliteConnection(this.#opened?.options.path ?? this.#path, {
+      readOnly: this.#readOnly,
+    });
+    try {
+      return use(db);
+    } finally {
+      db.close();
+    }
   }
 
   async acceptLosses(): Promise<readonly StoreLoss[]> {
@@ -239,7 +284,7 @@ export class SqliteStore extends SqliteOperations implements Store {
     this.#tell();
     return STORE_WIDE.includes(name)
       ? undefined
-      : this.#indexer.wrote(args[0] as string, changesOf(name, args));
+      : this.#indexer.wrote(args[0] as string, changesOf(name, args), bytesOf(name, args));
   }
 
   #tell(): void {

@@ -1,22 +1,42 @@
 import type { ReadSetting } from "../../../gateway/config/read-config.ts";
+import type { IndexSetting } from "../../../store/index/stored-indexing.ts";
 import { type Command, defineCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { ownConfig } from "../../gateway/own-config.ts";
+import { maintainTenants } from "../../maintain-tenants.ts";
 import { formatTable } from "../../print.ts";
+import { refuseServer, withOwnEngine } from "../../store.ts";
+import { given } from "../../values.ts";
+import { formatIndex } from "../store/status.ts";
 
 export const config: Command = defineCommand({
   name: "config",
-  summary: "Show the gateway's settings, and where each comes from.",
+  summary: "Show the gateway's settings, and where each comes from; change how a store is indexed.",
   details:
-    "The file is ~/.backscroll/config.json, or the one that BACKSCROLL_CONFIG names; it need not be there. A value of the wrong kind is an error that names its key, and keys that mean nothing are told of.",
+    "How text is indexed is a setting of the store itself, the same for every process: --index-tools and --index-language change it and build the index of every tenant again. The gateway's file is ~/.backscroll/config.json, or the one that BACKSCROLL_CONFIG names; it need not be there. A value of the wrong kind is an error that names its key, and keys that mean nothing are told of.",
   options: {
     explain: {
       type: "boolean",
       help: "Also say what each setting does, and show all that there are.",
     },
+    "index-tools": {
+      type: "string",
+      value: "WHAT",
+      help: "What of tools can be found: names, inputs (what they were given, too) or all (and what they gave back).",
+    },
+    "index-language": {
+      type: "string",
+      value: "NAME",
+      help: "english (words are stemmed) or simple (they are not).",
+    },
   },
-  examples: ["config", "config --explain"],
+  examples: ["config", "config --explain", "config --index-tools names"],
   run: async (context, _args, options) => {
+    const { "index-tools": tools, "index-language": language } = options;
+    if (tools !== undefined || language !== undefined) {
+      return changeIndexing(context, given({ tools, language }));
+    }
     const { path, exists, settings, unknown } = ownConfig();
     const { terminal } = context;
     if (context.json) {
@@ -35,6 +55,29 @@ export const config: Command = defineCommand({
     return EXIT.ok;
   },
 });
+
+/** The engine checks the values. */
+async function changeIndexing(
+  context: Context,
+  change: { readonly tools?: string; readonly language?: string },
+): Promise<number> {
+  refuseServer(context, "a change of how the store is indexed", "run it where the store is");
+  return withOwnEngine(context, async (engine) => {
+    const setting = await engine.setIndexing(change as Partial<IndexSetting>);
+    const tenants = await engine.listTenants();
+    const rebuilt = await maintainTenants(engine, tenants, "upkeep", "Building the index again");
+    const { terminal } = context;
+    if (context.json) {
+      await terminal.printJson({ indexing: setting, rebuilt });
+      return EXIT.ok;
+    }
+    await terminal.print(`Indexing  tools ${setting.tools}, language ${setting.language}`);
+    for (const { tenant, ...index } of rebuilt) {
+      await terminal.print(`Rebuilt   ${tenant}: ${formatIndex(index)}`);
+    }
+    return EXIT.ok;
+  });
+}
 
 /** What nobody has set and has no default says nothing to who does not ask. */
 function isSet({ value }: ReadSetting): boolean {

@@ -1,13 +1,13 @@
 /** Upkeep of the index, on the host's event loop: each need is a wait of its own. */
 
-import { randomUUID } from "node:crypto";
 import type { Answers, MaintenanceReport, MaintenanceTask, Need } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
-import { LEASE_MS, type Lease } from "../../index/lease.ts";
+import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
 import type { IndexingOptions } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
+import { readSetting } from "../postgres-schema.ts";
 import { NO_TENANT, type Transaction } from "../transaction.ts";
 import { answerRead } from "./answer.ts";
 import {
@@ -23,7 +23,7 @@ import type { Snapshots } from "./snapshots.ts";
 
 export class Maintainer {
   readonly #db: PostgresDatabase;
-  readonly #holder = randomUUID();
+  readonly #holder = newHolder();
   readonly #indexing: IndexingOptions;
   #signal = { stopped: false };
   #running: Promise<unknown> = Promise.resolve();
@@ -49,7 +49,11 @@ export class Maintainer {
           takeLease(tx, this.#holder, this.#indexing.leaseMs ?? LEASE_MS),
         );
         const tx = await snapshots.current();
-        const options = upkeepOptions(this.#indexing, reported, {
+        // Another process may have changed it: both would rebuild each other's segments.
+        const setting = await this.#db.plain((connection) =>
+          readSetting(connection, this.#indexing),
+        );
+        const options = upkeepOptions({ ...this.#indexing, ...setting }, reported, {
           named: await readManifest(tx),
           stored: await listStored(tx),
         });

@@ -2,7 +2,7 @@
 
 import type { Manifest } from "../../../search/port.ts";
 import { type IndexStatus, toIndexStatus } from "../../index/index-status.ts";
-import type { Lease } from "../../index/lease.ts";
+import { isDeadHolder, type Lease } from "../../index/lease.ts";
 import { encodeManifest, toManifest } from "../../index/manifest-codec.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
@@ -17,8 +17,9 @@ const SQL = statements("manifest", {
   swap: `UPDATE index_manifest SET version = $3, through = $4, body = $5
     WHERE tenant = $1 AND version = $2 AND holder = $6 AND epoch = $7 RETURNING version`,
   take: `UPDATE index_manifest SET holder = $2, epoch = epoch + 1, expires_at = ${NOW} + $3::bigint
-    WHERE tenant = $1 AND (holder IS NULL OR holder = $2 OR expires_at <= ${NOW})
+    WHERE tenant = $1 AND (holder IS NULL OR holder IN ($2, $4) OR expires_at <= ${NOW})
     RETURNING epoch`,
+  holder: `SELECT holder FROM index_manifest WHERE tenant = $1`,
   renew: `UPDATE index_manifest SET expires_at = ${NOW} + $4::bigint
     WHERE tenant = $1 AND holder = $2 AND epoch = $3 RETURNING epoch`,
   release: `UPDATE index_manifest SET holder = NULL, expires_at = 0
@@ -62,14 +63,16 @@ export async function swapManifest(
   return true;
 }
 
-/** Undefined while another holder's lease has not run out. */
+/** Undefined while another holder lives whose lease has not run out. */
 export async function takeLease(
   tx: Transaction,
   holder: string,
   ms: number,
 ): Promise<Lease | undefined> {
   tx.defer(SQL.ensure, tx.tenant);
-  const row = await tx.get(SQL.take, tx.tenant, holder, ms);
+  const other = (await tx.get(SQL.holder, tx.tenant))?.["holder"];
+  const dead = typeof other === "string" && isDeadHolder(other) ? other : holder;
+  const row = await tx.get(SQL.take, tx.tenant, holder, ms, dead);
   return row === undefined ? undefined : { holder, epoch: Number(row["epoch"]), ms };
 }
 

@@ -6,13 +6,14 @@
 import { runLater } from "../../../search/drive.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import type { IndexCode } from "../../index/index-code.ts";
+import type { IndexSetting } from "../../index/stored-indexing.ts";
 import type { IndexingOptions } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { answerRead } from "./answer.ts";
 
 export class Searcher {
   readonly #db: PostgresDatabase;
-  readonly #indexing: IndexingOptions;
+  #indexing: IndexingOptions;
   #memory: unknown;
   /** The last search of each tenant that is under way. */
   readonly #last = new Map<string, Promise<unknown>>();
@@ -20,6 +21,12 @@ export class Searcher {
   constructor(db: PostgresDatabase, indexing: IndexingOptions) {
     this.#db = db;
     this.#indexing = indexing;
+  }
+
+  /** What is remembered was made by the setting that held then. */
+  settle(setting: IndexSetting): void {
+    this.#indexing = { ...this.#indexing, ...setting };
+    this.#memory = undefined;
   }
 
   async search(

@@ -6,7 +6,6 @@
  * something else does, but one thing: a segment is synced before a manifest names it.
  */
 
-import { randomUUID } from "node:crypto";
 import type {
   Answers,
   MaintenanceReport,
@@ -15,7 +14,7 @@ import type {
   Need,
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
-import { LEASE_MS, type Lease } from "../../index/lease.ts";
+import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
 import type { ExecutorOptions } from "../executor.ts";
@@ -44,6 +43,7 @@ import {
 } from "./manifest.ts";
 import { SegmentFile } from "./segment-file.ts";
 import { listStored } from "./segments.ts";
+import { readSetting } from "./setting.ts";
 import { whenFree } from "./when-free.ts";
 
 /** The feed is read once, from one end to the other: what was read is not read again. */
@@ -51,7 +51,7 @@ const CACHE_KIB = 2_048;
 
 export class Maintainer {
   readonly #options: ExecutorOptions;
-  readonly #holder = randomUUID();
+  readonly #holder = newHolder();
   /** Its commits do not sync: see above. */
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
@@ -114,7 +114,12 @@ export class Maintainer {
       ...{ name, tenant, holder: this.#holder, busyTimeoutMs: this.#options.busyTimeoutMs },
       leaseMs: this.#options.indexing.leaseMs ?? LEASE_MS,
     });
-    const options = upkeepOptions(this.#options.indexing, reported, {
+    // Another process may have changed it: both would rebuild each other's segments.
+    const indexing = {
+      ...this.#options.indexing,
+      ...readSetting(this.#writer, this.#options.indexing),
+    };
+    const options = upkeepOptions(indexing, reported, {
       named: readManifest(this.#writer, tenant),
       stored: listStored(this.#file.open(), tenant),
     });

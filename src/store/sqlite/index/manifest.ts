@@ -2,7 +2,7 @@
 
 import type { Manifest } from "../../../search/port.ts";
 import { type IndexStatus, toIndexStatus } from "../../index/index-status.ts";
-import type { Lease } from "../../index/lease.ts";
+import { isDeadHolder, type Lease } from "../../index/lease.ts";
 import { encodeManifest, toManifest } from "../../index/manifest-codec.ts";
 import { findTenant } from "../operations/feed.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
@@ -16,7 +16,9 @@ const SQL = statements("manifest", {
   swap: `UPDATE index_manifest SET version = ?, through = ?, body = ?
     WHERE tenant = ? AND version = ? AND holder = ? AND epoch = ?`,
   take: `UPDATE index_manifest SET holder = ?, epoch = epoch + 1, expires_at = ${NOW} + ?
-    WHERE tenant = ? AND (holder IS NULL OR holder = ? OR expires_at <= ${NOW}) RETURNING epoch`,
+    WHERE tenant = ? AND (holder IS NULL OR holder IN (?, ?) OR expires_at <= ${NOW})
+    RETURNING epoch`,
+  holder: `SELECT holder FROM index_manifest WHERE tenant = ?`,
   renew: `UPDATE index_manifest SET expires_at = ${NOW} + ?
     WHERE tenant = ? AND holder = ? AND epoch = ?`,
   release: `UPDATE index_manifest SET holder = NULL, expires_at = 0
@@ -46,7 +48,7 @@ export function swapManifest(
   return db.run(SQL.swap, version, through, body, tenant, expected, holder, epoch) === 1;
 }
 
-/** Inside a write transaction. Undefined while another holder's lease has not run out. */
+/** Inside a write transaction. Undefined while another holder lives whose lease has not run out. */
 export function takeLease(
   db: SqliteConnection,
   tenant: number,
@@ -54,7 +56,9 @@ export function takeLease(
   ms: number,
 ): Lease | undefined {
   db.run(SQL.ensure, tenant);
-  const row = db.get(SQL.take, holder, ms, tenant, holder);
+  const other = db.get(SQL.holder, tenant)?.["holder"] as string | null | undefined;
+  const dead = typeof other === "string" && isDeadHolder(other) ? other : holder;
+  const row = db.get(SQL.take, holder, ms, tenant, holder, dead);
   return row === undefined ? undefined : { holder, epoch: Number(row["epoch"]), ms };
 }
 

@@ -17,6 +17,7 @@ import { answerRead } from "./answer.ts";
 import { readManifest, releaseLease, swapManifest, takeLease } from "./manifest.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, listStored, writeBlobs } from "./segments.ts";
+import { readSetting } from "./setting.ts";
 import { runWrite } from "./when-free.ts";
 
 export class MemoryMaintainer {
@@ -45,7 +46,8 @@ export class MemoryMaintainer {
       return { busy: false, more: false, through: 0, head: 0, documents: 0 };
     }
     const segments = this.#file.create();
-    const options = upkeepOptions(this.#indexing, reported, {
+    const indexing = { ...this.#indexing, ...readSetting(db, this.#indexing) };
+    const options = upkeepOptions(indexing, reported, {
       named: readManifest(db, tenant),
       stored: listStored(segments, tenant),
     });

@@ -10,6 +10,7 @@ import type { FeedSlice, Manifest } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { emptyFeedSlice } from "../../index/feed-slice.ts";
 import type { IndexCode } from "../../index/index-code.ts";
+import { encodeSetting } from "../../index/stored-indexing.ts";
 import type { IndexingOptions } from "../../store.ts";
 import { findTenant } from "../operations/feed.ts";
 import { inSnapshot } from "../operations/index.ts";
@@ -17,6 +18,7 @@ import type { SqliteConnection } from "../sqlite-driver.ts";
 import { MEMORY } from "../sqlite-file.ts";
 import { answerRead } from "./answer.ts";
 import type { SegmentFile } from "./segment-file.ts";
+import { readSetting } from "./setting.ts";
 
 /** What the last search was told first. */
 interface Known {
@@ -33,6 +35,8 @@ export class Searcher {
   readonly #file: SegmentFile;
   readonly #indexing: IndexingOptions;
   #memory: unknown;
+  /** Which setting of the index it was made for. */
+  #setting: string | undefined;
   #known: Known | undefined;
 
   constructor(db: SqliteConnection, file: SegmentFile, indexing: IndexingOptions) {
@@ -52,7 +56,7 @@ export class Searcher {
     const request = isAbandoned === undefined ? wanted : { ...wanted, isAbandoned };
     const search = () => {
       const tenant = findTenant(db, tenantName) ?? 0;
-      this.#memory ??= code.createMemory(this.#indexing);
+      this.#settle(code);
       let manifests = 0;
       return runNow(code.search(request, this.#memory, tenantName), (need) => {
         if (isAbandoned?.()) throw new Error("nobody waits for the answer of this search");
@@ -85,6 +89,15 @@ export class Searcher {
     } finally {
       this.#file.endSnapshot();
     }
+  }
+
+  /** What is remembered was made by the setting that held then. */
+  #settle(code: IndexCode): void {
+    const setting = readSetting(this.#db, this.#indexing);
+    const text = encodeSetting(setting);
+    if (this.#memory !== undefined && text === this.#setting) return;
+    this.#memory = code.createMemory({ ...this.#indexing, ...setting });
+    this.#setting = text;
   }
 
   close(): void {

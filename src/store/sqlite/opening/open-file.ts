@@ -1,7 +1,9 @@
 /** From a path to a database that is ready to be used, with what was found to be lost on the way. */
 
 import type { StoreLoss } from "../../../model/store-loss.ts";
+import type { IndexSetting } from "../../index/stored-indexing.ts";
 import type { ExecutorOptions } from "../executor.ts";
+import { readSetting, settleSetting } from "../index/setting.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { checkVersion, migrate, refuseForeign } from "../sqlite-schema.ts";
@@ -36,13 +38,14 @@ export async function openFile(wanted: ExecutorOptions): Promise<OpenedFile> {
       };
     }
     const options = copy === undefined ? wanted : { ...wanted, path: copy.path };
-    const { recorded, found } = await withoutBusy(busyTimeoutMs, () =>
+    const { recorded, found, setting } = await withoutBusy(busyTimeoutMs, () =>
       makeReady(options, held.isBroken),
     );
     const unkept = held.unkept === undefined ? [] : [held.unkept];
     const unrecorded = [...unkept, ...(readOnly ? found : [])];
     const losses = [...listKeptLosses(path), ...unkept, ...recorded, ...found];
-    return { path, options, losses, unrecorded, release };
+    const indexing = { ...options.indexing, ...setting };
+    return { path, options: { ...options, indexing }, losses, unrecorded, release };
   } catch (error) {
     release();
     throw error;
@@ -78,9 +81,9 @@ export async function withoutBusy<Result>(
 
 /** Checks or brings up to date the schema, on a connection of its own, and looks at the index. */
 function makeReady(
-  { path, readOnly }: ExecutorOptions,
+  { path, readOnly, indexing }: ExecutorOptions,
   isBroken: boolean,
-): ReturnType<typeof findIndexLosses> {
+): ReturnType<typeof findIndexLosses> & { readonly setting: IndexSetting } {
   const db = new SqliteConnection(path, { readOnly });
   try {
     if (readOnly) refuseForeign(db);
@@ -89,7 +92,8 @@ function makeReady(
     // Begins the log anew, so that what is behind its break is not found again. If another process reads
     // it, that has to wait: then the kept copy tells what was found before.
     if (isBroken && !readOnly) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    return findIndexLosses(db, readOnly);
+    const setting = readOnly ? readSetting(db, indexing) : settleSetting(db, indexing);
+    return { ...findIndexLosses(db, readOnly), setting };
   } finally {
     db.close();
   }

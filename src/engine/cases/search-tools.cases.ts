@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import type { MessageInput } from "../message-input.ts";
+import { hitsOf, SECRET, type SearchCases, sessionsOf, talk } from "./search-fixture.cases.ts";
+
+/** A call of a tool, and what it gave back. */
+function used(name: string, input: object, output: string, said = ""): MessageInput {
+  return {
+    role: "assistant",
+    ...(said === "" ? {} : { content: said }),
+    toolCalls: [{ id: "1", name, arguments: input as never }],
+    toolResults: [{ id: "1", name, output }],
+  };
+}
+
+/** What tools were given and gave back, and what a search leaves out. */
+export function searchToolCases({ tenant, settle }: SearchCases): void {
+  describe("what tools did", () => {
+    test("is found: arguments, output, and a phrase in it", async () => {
+      const own = tenant();
+      const { id } = await talk(own, [
+        "please look",
+        used("Bash", { command: "go test ./kudu\ngit status" }, "FAIL: panic in impala_test.go"),
+      ]);
+      await talk(own, ["something else", used("Bash", { command: "ls" }, "eland.ts")]);
+      await settle(own);
+      for (const query of [
+        "kudu",
+        "git",
+        "impala_test.go",
+        '"panic in impala"',
+        "+panic",
+        "impal*",
+      ]) {
+        expect([query, (await sessionsOf(own, query))[0]]).toEqual([query, id]);
+      }
+      const [hit] = await hitsOf(own, '"panic in impala"');
+      const found = hit?.window.find((item) => item.found);
+      expect(found).toMatchObject({ role: "tool", toolName: "Bash" });
+      expect(found?.snippet).toContain("panic in impala_test.go");
+      expect(found?.matches.length).toBeGreaterThan(0);
+    });
+
+    test("is found at both ends of a long output, and not between them", async () => {
+      const own = tenant();
+      const filler = "lorem ipsum ".repeat(4_000);
+      const output = `headword ${filler} middleword ${filler} tailword`;
+      const { id } = await talk(own, [used("Read", { path: "x" }, output)]);
+      await settle(own);
+      expect(await sessionsOf(own, "headword")).toEqual([id]);
+      expect(await sessionsOf(own, "tailword")).toEqual([id]);
+      expect(await sessionsOf(own, "middleword")).toEqual([]);
+    });
+
+    test("has no secrets, at neither end of an output", async () => {
+      const own = tenant();
+      const filler = "lorem ipsum ".repeat(4_000);
+      const key = `-----BEGIN PRIVATE KEY-----\n${"QUJD\n".repeat(4_000)}pemword\n-----END PRIVATE KEY-----`;
+      await talk(own, [
+        used("Read", { token: SECRET }, `${SECRET} ${filler} password=${SECRET}`),
+        used("Bash", { command: "cat" }, `${filler}${key} done`),
+      ]);
+      await settle(own);
+      for (const query of [SECRET, SECRET.slice(4), "pemword", "QUJD"]) {
+        expect([query, await sessionsOf(own, query, { match: "all" })]).toEqual([query, []]);
+      }
+      expect(await sessionsOf(own, "lorem")).toHaveLength(1);
+    });
+
+    test("is not found in what our own tools answered", async () => {
+      const own = tenant();
+      await talk(own, [
+        used("mcp__backscroll__search_sessions", { query: "x" }, "an okapi in an answer"),
+        used("search_sessions", { query: "x" }, "an okapi in another"),
+      ]);
+      const { id } = await talk(own, [used("mcp__zoo__list", {}, "an okapi")]);
+      await settle(own);
+      expect(await sessionsOf(own, "okapi")).toEqual([id]);
+    });
+
+    test("ranks what was said first, and does not make neighbours of outputs", async () => {
+      const own = tenant();
+      const noise = used("Read", { path: "x" }, "cron ".repeat(200));
+      await talk(own, ["please read it", noise, noise]);
+      const { id } = await talk(own, ["why does cron run twice?"]);
+      await settle(own);
+      expect((await sessionsOf(own, "why does cron run twice"))[0]).toBe(id);
+    });
+
+    test("an assistant that says something and calls a tool is an assistant, and weighs as a tool's use", async () => {
+      const own = tenant();
+      await talk(own, [{ role: "assistant", content: "the gnu is here" }]);
+      const { id } = await talk(own, [used("Bash", {}, "", "the gnu is here")]);
+      await settle(own);
+      expect((await sessionsOf(own, "gnu", { role: "assistant" })).sort()).toHaveLength(2);
+      const [first] = await hitsOf(own, "gnu", { ranking: { roles: { tool: 9 } as never } });
+      expect(first?.sessionId).toBe(id);
+    });
+  });
+
+  test("sessions that a program made stay out, unless they are asked for or named", async () => {
+    const own = tenant();
+    const { id } = await talk(own, ["warmup springbok"], { metadata: { machineMade: true } });
+    const other = await talk(own, ["a springbok"], { metadata: { machineMade: false } });
+    await settle(own);
+    expect(await sessionsOf(own, "springbok")).toEqual([other.id]);
+    expect(await sessionsOf(own, "springbok", { session: id })).toEqual([id]);
+    expect((await sessionsOf(own, "springbok", { machineMade: true })).sort()).toEqual(
+      [id, other.id].sort(),
+    );
+  });
+
+  test("the last word is a beginning while it is being typed", async () => {
+    const own = tenant();
+    const { id } = await talk(own, ["the acquireLock function", "waits for bongos"]);
+    await settle(own);
+    expect(await sessionsOf(own, "waits bon")).toEqual([id]);
+    expect(await sessionsOf(own, "bon")).toEqual([]);
+    expect(await sessionsOf(own, "bon", { asYouType: true })).toEqual([id]);
+    expect(await sessionsOf(own, "bon ", { asYouType: true })).toEqual([]);
+    expect(await sessionsOf(own, "+bon", { asYouType: true })).toEqual([id]);
+  });
+
+  test("a word that nothing has is told, and no other number stands for it", async () => {
+    const own = tenant();
+    await talk(own, ["version 1 of it"]);
+    await settle(own);
+    const { hits, notes } = await own.searchSessions("bilby1");
+    expect(hits).toEqual([]);
+    expect(notes).toEqual(["nothing has the word bilby1"]);
+    expect((await own.searchSessions("version qzx")).notes).toEqual(["nothing has the word qzx"]);
+  });
+
+  test("a name that was copied out of JSON with the letter of an escape is found", async () => {
+    const own = tenant();
+    const { id } = await talk(own, ["call parseThings here"]);
+    await talk(own, ["we parse other things"]);
+    await settle(own);
+    expect((await sessionsOf(own, "tparseThings"))[0]).toBe(id);
+  });
+
+  test("a neighbour whose text is not read whole says so", async () => {
+    const own = tenant();
+    const long = "long answer ".repeat(4_000);
+    await talk(own, ["where is the dikdik?", { role: "assistant", content: long }]);
+    await settle(own);
+    const [hit] = await hitsOf(own, "dikdik");
+    expect(hit?.window.map(({ found, truncated }) => [found, truncated])).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+  });
+}

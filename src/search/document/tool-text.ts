@@ -1,0 +1,70 @@
+/** What of tool calls and their results is indexed. */
+
+import { type Block, type ToolResultBlock, type ToolUseBlock, textOf } from "../../model/block.ts";
+import { withoutInjected } from "./injected.ts";
+import { isOwnTool } from "./own-tools.ts";
+import { redact } from "./redact.ts";
+
+/**
+ * Indexed of a tool's output at each end, in UTF-16 units: what was asked for stands at the start,
+ * errors at the end. What lies between can be read, not found.
+ */
+export const OUTPUT_END: number = 16 * 1024;
+
+/** Longer arguments are indexed as the text that they are. */
+const MAX_PARSED_INPUT: number = 64 * 1024;
+
+/**
+ * The arguments of a call: their values, each a line, without the names of the parameters and without
+ * JSON's escapes, which would join `\n` with the word behind it.
+ */
+export function inputText({ input }: Pick<ToolUseBlock, "input">): string {
+  if (input.length > MAX_PARSED_INPUT) return input;
+  let value: unknown;
+  try {
+    value = JSON.parse(input);
+  } catch (error) {
+    if (error instanceof SyntaxError) return input;
+    throw error;
+  }
+  const values: string[] = [];
+  addValues(value, values);
+  return values.join("\n");
+}
+
+function addValues(value: unknown, into: string[]): void {
+  if (typeof value === "string") into.push(value);
+  else if (typeof value === "number") into.push(String(value));
+  else if (Array.isArray(value)) for (const each of value) addValues(each, into);
+  else if (typeof value === "object" && value !== null) {
+    for (const each of Object.values(value)) addValues(each, into);
+  }
+}
+
+/** Both ends of what a tool gave back, without secrets; nothing of our own tools. */
+export function outputParts(block: ToolResultBlock): string[] {
+  if (block.toolName !== undefined && isOwnTool(block.toolName)) return [];
+  return outputTexts(block).flatMap(endsOf);
+}
+
+function outputTexts({ output }: ToolResultBlock): string[] {
+  if (typeof output === "string") return [output];
+  return output.flatMap((block: Block) => (block.type === "text" ? [textOf([block])] : []));
+}
+
+/** More than any secret but a private key has. */
+const LONGEST_SECRET = 4_096;
+
+/** The first and the last part of a long text; all of a short one. */
+export function endsOf(text: string): string[] {
+  if (text.length <= 2 * OUTPUT_END) return [masked(text)];
+  // The header of a private key may stand before the end that is kept.
+  const whole = text.includes("PRIVATE KEY") ? redact(text).text : text;
+  const head = masked(whole.slice(0, OUTPUT_END + LONGEST_SECRET)).slice(0, OUTPUT_END);
+  const tail = masked(whole.slice(-OUTPUT_END - LONGEST_SECRET)).slice(-OUTPUT_END);
+  return [head, tail];
+}
+
+function masked(text: string): string {
+  return redact(withoutInjected(text)).text;
+}

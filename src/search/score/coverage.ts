@@ -1,0 +1,49 @@
+/** How much of the query one passage covers, and the re-rank by it. */
+
+import type { WeightedTerm } from "./message-pass.ts";
+import type { Placed } from "./rank.ts";
+
+/** What a term counts for that only the message before or after a message has. */
+export const NEARBY = 0.7;
+
+/** What the parts of an identifier count for without the identifier itself. */
+const PARTS = 0.7;
+
+/** Sessions that are ranked by it: the best by score. */
+const MAX_SESSIONS = 20;
+
+/**
+ * What each term counts for among those that a passage should have: its idf. Words count as they are
+ * rare, and stop-words as well: here, unlike in the score, one that is missing costs something. An
+ * identifier counts as much as its parts, and is not covered by them alone.
+ */
+export function coverWeights(terms: readonly WeightedTerm[]): Float64Array {
+  const covers = new Float64Array(terms.length);
+  const indexes = new Map(terms.map(({ term }, i) => [term.label, i]));
+  for (const [i, { term, weight }] of terms.entries()) {
+    if (term.isPiece !== true || term.weight === 0) continue;
+    const idf = weight / term.weight;
+    const whole = term.whole === undefined ? undefined : indexes.get(term.whole);
+    covers[i] = (covers[i] as number) + (whole === undefined ? idf : PARTS * idf);
+    if (whole !== undefined) covers[whole] = (covers[whole] as number) + (1 - PARTS) * idf;
+  }
+  return covers;
+}
+
+/**
+ * Adds, to each of the best sessions, the share of the query that one of its passages covers, on the
+ * scale of the best score: `score / best + weight * covered`, times `best`. Those behind them keep
+ * their scores, which are lower.
+ */
+export function withCoverage(placed: readonly Placed[], weight: number): readonly Placed[] {
+  if (weight === 0) return placed;
+  const byScore = placed.toSorted((a, b) => b.score - a.score);
+  const best = byScore[0]?.score ?? 0;
+  const sessions = new Set<number>();
+  return byScore.map((each) => {
+    if (sessions.size < MAX_SESSIONS) sessions.add(each.session);
+    if (!sessions.has(each.session)) return each;
+    const coverage = weight * best * each.covered;
+    return { ...each, score: each.score + coverage, parts: { ...each.parts, coverage } };
+  });
+}

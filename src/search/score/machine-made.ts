@@ -1,0 +1,33 @@
+/**
+ * Sessions that a program made and nobody had, such as a client's warm-up. They are marked in the
+ * session's metadata, and a search leaves them out unless it is asked for them.
+ */
+
+import { CHUNK_DOCUMENTS } from "../index/layout.ts";
+import { documentsOf } from "../index/lists/term-list.ts";
+import { MACHINE_MADE } from "../index/special-terms.ts";
+import type { View } from "../snapshot.ts";
+
+/** Their numbers. Undefined if a blob is missing; all that could be asked for was. */
+export function findMachineMade(views: readonly View[]): ReadonlySet<number> | undefined {
+  const sessions = new Set<number>();
+  let isComplete = true;
+  for (const { source, live } of views) {
+    const found = source.findTerm("about", MACHINE_MADE);
+    if (found === null) continue;
+    const keys = source.sessionKeys();
+    if (found === undefined || keys === undefined) {
+      isComplete = false;
+      continue;
+    }
+    for (let base = 0; base < keys.length; base += CHUNK_DOCUMENTS) {
+      const list = found.list(base / CHUNK_DOCUMENTS);
+      if (list === undefined) isComplete = false;
+      if (list === null || list === undefined) continue;
+      for (const document of documentsOf(list).subarray(0, list.count)) {
+        if (live.sessions[base + document] === 1) sessions.add(keys[base + document] as number);
+      }
+    }
+  }
+  return isComplete ? sessions : undefined;
+}

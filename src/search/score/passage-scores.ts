@@ -1,0 +1,151 @@
+/** Messages as the middle of a passage: with the message before and the message after each. */
+
+import { type LengthNorm, termGain } from "./bm25.ts";
+import { NEARBY } from "./coverage.ts";
+
+/** How a message is scored together with the one before and the one after it. */
+export interface Passage {
+  /** What a word of a neighbour counts for, and a neighbour's length. 0: it stands alone. */
+  readonly neighbours: number;
+  readonly norm: LengthNorm;
+  /** Whether it is to be known how much of the query each passage covers. */
+  readonly covers: boolean;
+}
+
+const NOTHING = new Float64Array(0);
+const NO_PLACES = new Int32Array(0);
+/** How near a term is to a place. */
+const [NEAR, HERE] = [1, 2] as const;
+
+/**
+ * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
+ * their lengths. The counts of one term are gathered first, because a gain is not a sum.
+ *
+ * A message whose text is empty, such as the result of a tool, is nobody's neighbour: those round it
+ * are neighbours of each other.
+ */
+export class PassageScores {
+  readonly #passage: Passage;
+  #lengths: Float64Array = NOTHING;
+  #size = 0;
+  #scores: Float64Array = NOTHING;
+  #counts: Float64Array = NOTHING;
+  /** The weights of the terms that each passage has. */
+  #covered: Float64Array = NOTHING;
+  #levels = new Uint8Array(0);
+  /** The nearest places with text; -1: none. */
+  #before: Int32Array = NO_PLACES;
+  #after: Int32Array = NO_PLACES;
+  readonly #touched: number[] = [];
+
+  constructor(passage: Passage) {
+    this.#passage = passage;
+  }
+
+  /** Begins with other messages: of `lengths` the first `size` are meant. */
+  begin(lengths: Float64Array, size: number): void {
+    if (!this.#isNeeded()) return;
+    this.#lengths = lengths;
+    this.#size = size;
+    if (size > this.#scores.length) {
+      const room = Math.max(256, 2 * size);
+      this.#scores = new Float64Array(room);
+      this.#counts = new Float64Array(room);
+      this.#covered = new Float64Array(room);
+      this.#levels = new Uint8Array(room);
+      this.#before = new Int32Array(room);
+      this.#after = new Int32Array(room);
+    }
+    this.#scores.fill(0, 0, size);
+    this.#covered.fill(0, 0, size);
+    for (let place = 0, last = -1; place < size; place++) {
+      this.#before[place] = last;
+      if ((lengths[place] as number) > 0) last = place;
+    }
+    for (let place = size - 1, next = -1; place >= 0; place--) {
+      this.#after[place] = next;
+      if ((lengths[place] as number) > 0) next = place;
+    }
+  }
+
+  /** The text at `place` has the term so often. */
+  add(place: number, count: number): void {
+    if (!this.#isNeeded()) return;
+    const { neighbours } = this.#passage;
+    const [before, after] = [this.#before[place] as number, this.#after[place] as number];
+    this.#count(place, count, HERE);
+    if (before >= 0) this.#count(before, neighbours * count, NEAR);
+    if (after >= 0) this.#count(after, neighbours * count, NEAR);
+  }
+
+  /** What a tool gave back at `place` has the term. It covers, and adds nothing to the passage. */
+  addOutput(place: number): void {
+    if (!this.#passage.covers) return;
+    this.#count(place, 0, HERE);
+    const before = this.#before[place] as number;
+    // The result of a call stands behind it.
+    if (this.#lengths[place] === 0 && before >= 0) this.#count(before, 0, NEAR);
+  }
+
+  /** The message at `place` has the term beside its text. */
+  addMark(place: number): void {
+    this.#count(place, 0, HERE);
+    const [before, after] = [this.#before[place] as number, this.#after[place] as number];
+    if (before >= 0) this.#count(before, 0, NEAR);
+    if (after >= 0) this.#count(after, 0, NEAR);
+  }
+
+  /** `cover` is what the term counts for among those that a passage should have. */
+  endTerm(weight: number, cover: number): void {
+    const { norm } = this.#passage;
+    for (const place of this.#touched) {
+      const count = this.#counts[place] as number;
+      if (count > 0) {
+        const gain = weight * termGain(norm, count, this.#length(place));
+        this.#scores[place] = (this.#scores[place] as number) + gain;
+      }
+      const share = this.#levels[place] === HERE ? cover : NEARBY * cover;
+      this.#covered[place] = (this.#covered[place] as number) + share;
+      this.#counts[place] = 0;
+      this.#levels[place] = 0;
+    }
+    this.#touched.length = 0;
+  }
+
+  /** `own` is what the messages have by themselves. */
+  scores(own: Float64Array): Float64Array {
+    return this.#passage.neighbours === 0 ? own : this.#scores;
+  }
+
+  /** What the passage that covers most of the query covers of it. */
+  mostCovered(): number {
+    let most = 0;
+    for (let place = 0; place < this.#size; place++) {
+      most = Math.max(most, this.#covered[place] as number);
+    }
+    return most;
+  }
+
+  #isNeeded(): boolean {
+    return this.#passage.neighbours > 0 || this.#passage.covers;
+  }
+
+  #count(place: number, count: number, level: number): void {
+    const known = this.#levels[place] as number;
+    if (known === 0) this.#touched.push(place);
+    if (level > known) this.#levels[place] = level;
+    this.#counts[place] = (this.#counts[place] as number) + count;
+  }
+
+  /** On the scale of one message, so that messages and passages share an average. */
+  #length(place: number): number {
+    const { neighbours } = this.#passage;
+    const lengths = this.#lengths;
+    const before = this.#before[place] as number;
+    const after = this.#after[place] as number;
+    const around =
+      (before >= 0 ? (lengths[before] as number) : 0) +
+      (after >= 0 ? (lengths[after] as number) : 0);
+    return ((lengths[place] as number) + neighbours * around) / (1 + 2 * neighbours);
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * How text is analysed for the index, as the store itself records it.
+ *
+ * It is one setting for every process: two that disagreed would rebuild each other's segments. It is
+ * written when the store is created, from what `open` or the environment says, and changed by
+ * `setIndexing` alone.
+ */
+
+import { DEFAULT_TOOL_INDEXING, type ToolIndexing } from "../../search/document/indexable-text.ts";
+import type { IndexingOptions } from "../store.ts";
+
+export interface IndexSetting {
+  readonly language: "english" | "simple";
+  readonly tools: ToolIndexing;
+}
+
+export const LANGUAGES = ["english", "simple"] as const;
+export const TOOL_INDEXINGS = ["names", "inputs", "all"] as const;
+
+/** The row of the table `store` that holds it, as JSON. */
+export const INDEXING_KEY = "indexing";
+
+const DEFAULT: IndexSetting = { language: "english", tools: DEFAULT_TOOL_INDEXING };
+
+/** What is stored, with defaults for what is missing or means nothing to this version. */
+export function decodeSetting(stored: unknown): IndexSetting | undefined {
+  if (typeof stored !== "string") return undefined;
+  let value: Partial<Record<keyof IndexSetting, unknown>> | null;
+  try {
+    value = JSON.parse(stored) as typeof value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  return {
+    language: LANGUAGES.find((each) => each === value?.language) ?? DEFAULT.language,
+    tools: TOOL_INDEXINGS.find((each) => each === value?.tools) ?? DEFAULT.tools,
+  };
+}
+
+export function encodeSetting({ language, tools }: IndexSetting): string {
+  return JSON.stringify({ language, tools });
+}
+
+/** The setting of a store that has none yet. */
+export function firstSetting({ language, tools }: Partial<IndexSetting>): IndexSetting {
+  return { language: language ?? DEFAULT.language, tools: tools ?? DEFAULT.tools };
+}
+
+/** What a process was told and the store says otherwise, in a sentence; undefined: nothing. */
+export function describeConflict(told: IndexingOptions, stored: IndexSetting): string | undefined {
+  const differences = (["language", "tools"] as const)
+    .filter((name) => told[name] !== undefined && told[name] !== stored[name])
+    .map((name) => `indexing.${name} is ${stored[name]} in the store, not ${told[name]}`);
+  if (differences.length === 0) return undefined;
+  return `${differences.join(" and ")}; the store's setting is used. To change it: backscroll config --index-${differences[0]?.includes("tools") ? "tools" : "language"}`;
+}
+
+/** For a host that does not listen: Node prints it once, to standard error. */
+export function warnOfConflict(sentence: string): void {
+  process.emitWarning(sentence, { type: "BackscrollWarning", code: "BACKSCROLL_INDEXING" });
+}

@@ -1,0 +1,36 @@
+/** The setting of the index in the table `store`. */
+
+import {
+  decodeSetting,
+  encodeSetting,
+  firstSetting,
+  INDEXING_KEY,
+  type IndexSetting,
+} from "../../index/stored-indexing.ts";
+import type { IndexingOptions } from "../../store.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { statements } from "../sqlite-statements.ts";
+
+const SQL = statements("index-setting", {
+  read: `SELECT value FROM store WHERE key = '${INDEXING_KEY}'`,
+  create: `INSERT OR IGNORE INTO store (key, value) VALUES ('${INDEXING_KEY}', ?)`,
+  replace: `INSERT INTO store (key, value) VALUES ('${INDEXING_KEY}', ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+});
+
+/** `told` for what the store does not say. */
+export function readSetting(db: SqliteConnection, told: IndexingOptions): IndexSetting {
+  return decodeSetting(db.get(SQL.read)?.["value"]) ?? firstSetting(told);
+}
+
+/** The store's setting; a store without one gets `told`. */
+export function settleSetting(db: SqliteConnection, told: IndexingOptions): IndexSetting {
+  if (decodeSetting(db.get(SQL.read)?.["value"]) === undefined) {
+    db.run(SQL.create, encodeSetting(firstSetting(told)));
+  }
+  return readSetting(db, told);
+}
+
+export function writeSetting(db: SqliteConnection, setting: IndexSetting): void {
+  db.run(SQL.replace, encodeSetting(setting));
+}
