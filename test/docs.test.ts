@@ -260,7 +260,7 @@ async function splitWords(
 /** A store with what the examples name. Gives the real ids by those in the examples. */
 async function createWorld(file: string): Promise<Record<string, string>> {
   await using memory = await open(file, { inThread: true });
-  const id = "01JZ8Q4V7N";
+  const id = "5f0c2a91";
   const metadata = { facts: { enabled: true } };
   const session = await memory.createSession({ id, agent: "coder", createdBy: "ana", metadata });
   const entry = await session.append({ role: "user", actor: "ana", content: "acquireLock twice?" });

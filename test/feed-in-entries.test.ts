@@ -207,7 +207,7 @@ function writeOldStore(path: string, batches: readonly RowBatch[]): void {
     db.exec(sql);
   }
   for (const { table, rows } of batches) {
-    for (const row of rows) {
+    for (const { own_id: _own, short_id: _short, ...row } of rows) {
       const columns = Object.keys(row);
       const places = columns.map(() => "?").join(", ");
       db.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})`).run(

@@ -23,7 +23,7 @@ test("notes that an agent keeps are memories of their project, and follow their 
   const other = machine.put(`${FOLDER}/memory/topics/tests.md`, "Tests need PostgreSQL.");
   machine.put(`${FOLDER}/memory/image.png`, "no note");
   machine.put(`${FOLDER}/README.md`, "no note");
-  expect((await machine.run(engine, SOURCES)).notes).toEqual({ written: 2, removed: 0 });
+  expect((await machine.run(engine, SOURCES)).notes).toMatchObject({ written: 2, removed: 0 });
   const project = projectId("/srv/my.shop");
   const [memory, ...more] = await engine.listMemories();
   expect(more).toHaveLength(1);
@@ -33,13 +33,13 @@ test("notes that an agent keeps are memories of their project, and follow their 
     metadata: { projectId: project, projectPath: "/srv/my.shop", project: "-srv-my-shop" },
   });
   expect(await engine.searchMemory("cron.lock")).toHaveLength(1);
-  expect((await machine.run(engine, SOURCES)).notes).toEqual({ written: 0, removed: 0 });
+  expect((await machine.run(engine, SOURCES)).notes).toMatchObject({ written: 0, removed: 0 });
 
   machine.put(`${FOLDER}/memory/MEMORY.md`, "The lock is in run.lock.");
   utimesSync(index, 9, 9);
   rmSync(other);
   await engine.putMemory({ agent: "claude-code", name: "mine", content: "stays" });
-  expect((await machine.run(engine, SOURCES)).notes).toEqual({ written: 1, removed: 1 });
+  expect((await machine.run(engine, SOURCES)).notes).toMatchObject({ written: 1, removed: 1 });
   const names = (await engine.listMemories()).map(({ content }) => content);
   expect(names.sort()).toEqual(["The lock is in run.lock.", "stays"]);
 });
@@ -56,8 +56,9 @@ test("a long note is several memories, and nothing of it is lost", async () => {
   expect(notes.written).toBe(pieces.length);
   machine.put(`${FOLDER}/memory/long.md`, "short");
   utimesSync(file, 9, 9);
+  machine.put(`${FOLDER}/memory/huge.md`, "x".repeat(300_000));
   expect((await machine.run(engine, SOURCES)).notes).toEqual({
-    ...{ written: 1, removed: pieces.length - 1 },
+    ...{ written: 1, removed: pieces.length - 1, tooLong: 1 },
   });
 });
 

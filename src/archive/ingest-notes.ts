@@ -22,7 +22,11 @@ export interface NoteTotals {
   readonly written: number;
   /** Memories whose files are gone. */
   readonly removed: number;
+  /** Files that are longer than a note may be, and were left out. */
+  readonly tooLong: number;
 }
+
+export const NO_NOTES: NoteTotals = { written: 0, removed: 0, tooLong: 0 };
 
 /** The key of a memory's metadata that says which file it is of. */
 const FILE_KEY = "file";
@@ -35,14 +39,16 @@ export async function ingestNotes(setting: IngestSetting): Promise<NoteTotals> {
   const { sources, only, environment, dryRun } = setting;
   let written = 0;
   let removed = 0;
+  let tooLong = 0;
   for (const source of dryRun ? [] : only === undefined ? sources : [only]) {
     for (const place of source.notes?.(environment) ?? []) {
       const totals = await ingestPlace(setting, source, place);
       written += totals.written;
       removed += totals.removed;
+      tooLong += totals.tooLong;
     }
   }
-  return { written, removed };
+  return { written, removed, tooLong };
 }
 
 /** Whether a path is one of a note, so that whoever is told of it looks at the notes. */
@@ -64,7 +70,7 @@ async function ingestPlace(
   for await (const group of walk(place, noCounts())) found.push(...group);
   const known = await knownNotes(setting, agent, place.root);
   if (found.length === 0 && (known.length === 0 || !(await isThere(place.root)))) {
-    return { written: 0, removed: 0 };
+    return NO_NOTES;
   }
   const kept = new Set<string>();
   let written = 0;
@@ -91,7 +97,8 @@ async function ingestPlace(
     await deleteNote(setting, agent, name);
     removed++;
   }
-  return { written, removed };
+  const tooLong = found.filter(({ size }) => size > MAX_NOTE_BYTES).length;
+  return { written, removed, tooLong };
 }
 
 /** The memories that were made of files below `root` on this workstation. */

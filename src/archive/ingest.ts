@@ -9,7 +9,7 @@ import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
 import { type Candidate, findInPlaces, findNamed, type Missing } from "./find-files.ts";
 import { ingestFiles, planGroup, type RunHandlers } from "./ingest-files.ts";
-import { ingestNotes, type NoteTotals } from "./ingest-notes.ts";
+import { ingestNotes, NO_NOTES, type NoteTotals } from "./ingest-notes.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
 import type { Totals } from "./outcome.ts";
 
@@ -36,7 +36,7 @@ export async function ingest(tenant: TenantApi, input: IngestInput): Promise<Ing
   const totals = await ingestFiles(setting, groups, input);
   const isAborted = input.signal?.aborted ?? false;
   const hasNotes = input.paths === undefined && !isAborted;
-  const notes = hasNotes ? await ingestNotes(setting) : { written: 0, removed: 0 };
+  const notes = hasNotes ? await ingestNotes(setting) : NO_NOTES;
   return { workstation: setting.workstation, totals, notes, skipped, missing };
 }
 
