@@ -87,6 +87,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
         agent: "planner",
         startedAt: T0 - 5,
         origin: { projectPath: "/home/ana/app" },
+        metadata: { machineMade: true },
       });
       const two = await createSession(store(), name, { title: "two" });
       await store().updateSession(name, one.id, { title: "first" }, T0);
@@ -101,10 +102,11 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
         {
           ...{ position: 3, session: numbers.get(one.id), title: "first", summary: null },
           ...{ agent: "planner", startedAt: T0 - 5, projectPath: "/home/ana/app" },
+          machineMade: true,
         },
         {
           ...{ position: 5, session: numbers.get(two.id), title: "two", summary: "sum" },
-          ...{ agent: "coder", startedAt: T0, projectPath: null },
+          ...{ agent: "coder", startedAt: T0, projectPath: null, machineMade: false },
         },
       ]);
     });

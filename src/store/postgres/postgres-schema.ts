@@ -151,6 +151,9 @@ export async function settleSetting(
   db: Pick<PostgresConnection, "all">,
   told: Partial<IndexSetting>,
 ): Promise<IndexSetting> {
+  const [row] = await db.all(SQL.readSetting);
+  const stored = decodeSetting(row?.["value"]);
+  if (stored !== undefined) return stored;
   await db.all(SQL.createSetting, encodeSetting(firstSetting(told)));
   return readSetting(db, told);
 }
