@@ -22,4 +22,4 @@ export {
   parseSessionFile,
   type SessionMeta,
 } from "./seed-names.ts";
-export { type WatchInput, watchPlaces } from "./watch.ts";
+export { type WatchInput, watchPlaces } from "./watch/watch.ts";

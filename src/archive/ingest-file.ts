@@ -29,7 +29,7 @@ import {
 } from "./file-input.ts";
 import { type FileState, formatState, parseState } from "./file-state.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
-import { keepOriginal } from "./originals.ts";
+import { keepOriginal } from "./originals/originals.ts";
 import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
 import { readAgain } from "./read-again.ts";
 import { type SessionFile, storeSession } from "./store-session.ts";

@@ -6,7 +6,7 @@ import { MAX_MEMORY_BYTES } from "../model/limits.ts";
 import { open } from "../open.ts";
 import { createMachine } from "./archive.cases.ts";
 import { splitNote } from "./ingest-notes.ts";
-import { watchPlaces } from "./watch.ts";
+import { watchPlaces } from "./watch/watch.ts";
 
 const SOURCES = { sources: [CLAUDE_CODE] };
 const FOLDER = ".claude/projects/-srv-my-shop";

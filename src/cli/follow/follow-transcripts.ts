@@ -11,7 +11,7 @@ export async function followTranscripts(context: Context, signal: AbortSignal): 
   const { address, tenant } = context;
   // Loaded only now: whoever waits for an answer meanwhile does not pay for it.
   const [follow, { open }] = await Promise.all([
-    import("../../archive/follow.ts"),
+    import("../../archive/watch/follow.ts"),
     import("../../open.ts"),
   ]);
   // A store of its own, on threads: much is written, and answers must not wait for it. Losses are told

@@ -1,6 +1,6 @@
 /** The file that a session was ingested from, as it was. */
 
-import { readOriginal } from "../../archive/originals.ts";
+import { readOriginal } from "../../archive/originals/originals.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Original } from "../../store/ingested-file.ts";
 import type { Context } from "../context.ts";

@@ -5,9 +5,9 @@ import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { thisMachine } from "../../environment.ts";
 import { EXIT } from "../../exit.ts";
-import { IngestProgress } from "../../ingest-progress.ts";
+import { IngestProgress } from "../../ingest/ingest-progress.ts";
+import { summaryLines } from "../../ingest/print-ingest.ts";
 import { counted } from "../../print.ts";
-import { summaryLines } from "../../print-ingest.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 

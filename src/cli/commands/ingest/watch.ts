@@ -1,6 +1,6 @@
 import { toWireOutcome } from "../../../api/ingest.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
-import { watchPlaces } from "../../../archive/watch.ts";
+import { watchPlaces } from "../../../archive/watch/watch.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { thisMachine } from "../../environment.ts";

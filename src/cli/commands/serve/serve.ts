@@ -135,7 +135,7 @@ async function tellWhere(context: Context, server: RunningServer, watch: boolean
 }
 
 async function follow(context: Context, engine: Engine, signal: AbortSignal): Promise<void> {
-  const { followTranscripts } = await import("../../../archive/follow.ts");
+  const { followTranscripts } = await import("../../../archive/watch/follow.ts");
   const { terminal } = context;
   let files = 0;
   let entries = 0;

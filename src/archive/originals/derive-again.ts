@@ -10,19 +10,19 @@
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { ImportOptions } from "../engine/import/import-session.ts";
-import { filesOf } from "../engine/import/session-files.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { TranscriptFile } from "../ingest/files/open-file.ts";
-import type { TranscriptSource } from "../ingest/source.ts";
-import { BackscrollError } from "../model/errors.ts";
-import { MAX_PAGE } from "../model/limits.ts";
-import type { Original } from "../store/ingested-file.ts";
-import type { AgainInput } from "./file-input.ts";
-import { ingestFile } from "./ingest-file.ts";
-import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
+import type { ImportOptions } from "../../engine/import/import-session.ts";
+import { filesOf } from "../../engine/import/session-files.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { TranscriptFile } from "../../ingest/files/open-file.ts";
+import type { TranscriptSource } from "../../ingest/source.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { Original } from "../../store/ingested-file.ts";
+import type { AgainInput } from "../file-input.ts";
+import { ingestFile } from "../ingest-file.ts";
+import { createSetting, type IngestOptions, type IngestSetting } from "../ingest-setting.ts";
+import { type FileOutcome, outcomeOf } from "../outcome.ts";
 import { readOriginal } from "./originals.ts";
-import { type FileOutcome, outcomeOf } from "./outcome.ts";
 
 export interface DeriveInput extends Pick<IngestOptions, "environment" | "sources" | "oversize"> {
   /** Also what the reader of today has derived. */

@@ -7,10 +7,10 @@
  * has few parts, and each byte is compressed a number of times that is logarithmic in its size.
  */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { compressFrame, decompressFrame } from "../ingest/files/frame.ts";
-import { BackscrollError } from "../model/errors.ts";
-import type { Original, OriginalRange } from "../store/ingested-file.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { compressFrame, decompressFrame } from "../../ingest/files/frame.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Original, OriginalRange } from "../../store/ingested-file.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 

@@ -1,12 +1,12 @@
 import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { TenantEngine } from "../engine/tenant-engine.ts";
-import { CRABTALK } from "../ingest/crabtalk/crabtalk.ts";
-import { OPENCODE_FILES } from "../ingest/opencode/opencode.ts";
-import type { TranscriptSource } from "../ingest/source.ts";
-import { open } from "../open.ts";
-import { createMachine, type Machine, NOTES, notes } from "./archive.cases.ts";
+import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { CRABTALK } from "../../ingest/crabtalk/crabtalk.ts";
+import { OPENCODE_FILES } from "../../ingest/opencode/opencode.ts";
+import type { TranscriptSource } from "../../ingest/source.ts";
+import { open } from "../../open.ts";
+import { createMachine, type Machine, NOTES, notes } from "../archive.cases.ts";
 import { waitAfter, watchPlaces } from "./watch.ts";
 
 /** Watches until the test is over. Resolves when all that was there is ingested. */

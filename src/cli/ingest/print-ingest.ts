@@ -1,12 +1,12 @@
 /** What ingesting did, as a person reads it. */
 
-import type { IngestReport } from "../archive/ingest.ts";
-import type { FileOutcome, How, SourceTotals } from "../archive/outcome.ts";
-import type { ImportProblemCode } from "../ingest/problems.ts";
-import type { Environment } from "../ingest/source.ts";
-import { SOURCES } from "../ingest/sources.ts";
-import { counted, formatBytes, formatCount } from "./print.ts";
-import type { Terminal } from "./terminal.ts";
+import type { IngestReport } from "../../archive/ingest.ts";
+import type { FileOutcome, How, SourceTotals } from "../../archive/outcome.ts";
+import type { ImportProblemCode } from "../../ingest/problems.ts";
+import type { Environment } from "../../ingest/source.ts";
+import { SOURCES } from "../../ingest/sources.ts";
+import { counted, formatBytes, formatCount } from "../print.ts";
+import type { Terminal } from "../terminal.ts";
 
 /** Problems, and files of no known format, that are told without being asked for. */
 const FEW = 3;

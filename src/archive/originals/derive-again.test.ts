@@ -1,17 +1,17 @@
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createFolder } from "../../test/support/folder.ts";
-import type { Engine } from "../engine/engine.ts";
-import { batchesOf } from "../ingest/batches.ts";
-import { PI } from "../ingest/pi/pi.ts";
-import type { ImportedEntry, ImportedSession, TranscriptSource } from "../ingest/source.ts";
-import { open } from "../open.ts";
+import { createFolder } from "../../../test/support/folder.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { batchesOf } from "../../ingest/batches.ts";
+import { PI } from "../../ingest/pi/pi.ts";
+import type { ImportedEntry, ImportedSession, TranscriptSource } from "../../ingest/source.ts";
+import { open } from "../../open.ts";
+import { ingest } from "../ingest.ts";
 import { deriveAgain } from "./derive-again.ts";
-import { ingest } from "./ingest.ts";
 import { readOriginal } from "./originals.ts";
 
-const FIXTURE = join(import.meta.dirname, "../../test/fixtures/pi/version-3.jsonl");
+const FIXTURE = join(import.meta.dirname, "../../../test/fixtures/pi/version-3.jsonl");
 
 /** A reader of the version before, which did not read what the assistant says. */
 const OLD: TranscriptSource = {

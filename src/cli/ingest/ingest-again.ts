@@ -1,13 +1,13 @@
 /** `ingest --again`: sessions derived anew from the bytes that are kept of their files. */
 
-import { deriveAgain } from "../archive/derive-again.ts";
-import type { FileOutcome } from "../archive/outcome.ts";
-import type { Context } from "./context.ts";
-import { thisMachine } from "./environment.ts";
-import { EXIT } from "./exit.ts";
-import { counted } from "./print.ts";
-import { Progress } from "./progress.ts";
-import { withStore } from "./store.ts";
+import { deriveAgain } from "../../archive/originals/derive-again.ts";
+import type { FileOutcome } from "../../archive/outcome.ts";
+import type { Context } from "../context.ts";
+import { thisMachine } from "../environment.ts";
+import { EXIT } from "../exit.ts";
+import { counted } from "../print.ts";
+import { Progress } from "../progress.ts";
+import { withStore } from "../store.ts";
 
 export function ingestAgain(context: Context, force: boolean): Promise<number> {
   return withStore(

@@ -8,15 +8,15 @@
 import { existsSync } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { accessAround, isInside } from "../ingest/files/file-access.ts";
-import { noCounts, toFound } from "../ingest/files/walk.ts";
-import type { Place, TranscriptSource } from "../ingest/source.ts";
-import type { Candidate } from "./find-files.ts";
-import { findCandidates } from "./ingest.ts";
-import { ingestFiles, type RunHandlers } from "./ingest-files.ts";
-import { ingestNotes, isNotePath } from "./ingest-notes.ts";
-import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { accessAround, isInside } from "../../ingest/files/file-access.ts";
+import { noCounts, toFound } from "../../ingest/files/walk.ts";
+import type { Place, TranscriptSource } from "../../ingest/source.ts";
+import type { Candidate } from "../find-files.ts";
+import { findCandidates } from "../ingest.ts";
+import { ingestFiles, type RunHandlers } from "../ingest-files.ts";
+import { ingestNotes, isNotePath } from "../ingest-notes.ts";
+import { createSetting, type IngestOptions, type IngestSetting } from "../ingest-setting.ts";
 import { FolderWatcher } from "./watch-folders.ts";
 
 export interface WatchInput

@@ -1,10 +1,10 @@
 /** How far ingesting is, on a terminal: files, speed and what is left. */
 
-import { type IngestInput, survey } from "../archive/ingest.ts";
-import type { Totals } from "../archive/outcome.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { formatBytes, formatCount } from "./print.ts";
-import { Progress } from "./progress.ts";
+import { type IngestInput, survey } from "../../archive/ingest.ts";
+import type { Totals } from "../../archive/outcome.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { formatBytes, formatCount } from "../print.ts";
+import { Progress } from "../progress.ts";
 
 export class IngestProgress {
   readonly #progress = new Progress();

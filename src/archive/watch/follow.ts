@@ -3,8 +3,8 @@
  * this machine that do so for one tenant of one store, one works and the others stand by.
  */
 
-import type { Engine } from "../engine/engine.ts";
-import { workstationId } from "../ingest/identity/workstation.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { workstationId } from "../../ingest/identity/workstation.ts";
 import { type WatchInput, watchPlaces } from "./watch.ts";
 
 /** How long the others wait for one that has died. */
