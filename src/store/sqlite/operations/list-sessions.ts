@@ -59,7 +59,7 @@ const SQL = statements("list_sessions", {
   byWorkstation: `SELECT session FROM sessions WHERE tenant = ? AND workstation = ? LIMIT ?`,
   byRepo: `SELECT session FROM sessions WHERE tenant = ?1 AND repo IS NOT NULL
     AND (repo = ?2 OR substr(repo, -length(?2) - 1) = '/' || ?2) LIMIT ?3`,
-  byProjectName: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.project_id IS NOT NULL
+  byProjectName: `SELECT s.session FROM sessions s WHERE s.tenant = ?1
     AND (${inProject("?2")}) LIMIT ?3`,
   bySource: `SELECT session FROM sessions WHERE tenant = ? AND source = ? LIMIT ?`,
   byParent: `SELECT session FROM sessions WHERE tenant = ? AND parent_session_id = ? LIMIT ?`,
