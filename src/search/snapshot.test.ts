@@ -4,6 +4,7 @@ import { runNow } from "./drive.ts";
 import { BlobRoom } from "./index/blob-room.ts";
 import { IndexCache } from "./index/index-cache.ts";
 import { TenantMemory } from "./memory.ts";
+import type { SearchRequest } from "./request.ts";
 import { DEFAULT_PROFILE } from "./score/profile.ts";
 import { searchSessions } from "./search.ts";
 
@@ -19,7 +20,7 @@ test("a search stops reading a long tail at its deadline, and the next one goes 
   });
   const search = () => {
     const started = time;
-    const request = {
+    const request: SearchRequest = {
       ...{ query: "stoat", match: "words", now: 0, limit: 5, perSession: 1, before: 0, after: 0 },
       ...{
         scope: {},
@@ -28,7 +29,7 @@ test("a search stops reading a long tail at its deadline, and the next one goes 
         deadlineMs: 100,
         explain: false,
       },
-    } as const;
+    };
     const { hits, partial } = runNow(searchSessions(request, memory), (need) => {
       if (need.need === "feed") time += 60;
       return model.answer(need);
