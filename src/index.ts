@@ -151,6 +151,7 @@ export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";
 export type { IndexStatus } from "./store/index/index-status.ts";
+export type { IndexingOptions } from "./store/index/indexing-options.ts";
 export type { IndexSetting } from "./store/index/stored-indexing.ts";
 export type { IngestedFile } from "./store/ingested-file.ts";
 export type {
@@ -161,5 +162,5 @@ export type {
   TenantStatus,
   Tombstone,
 } from "./store/records.ts";
-export type { Durability, IndexingOptions, StoreOptions } from "./store/store.ts";
+export type { Durability, StoreOptions } from "./store/store.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

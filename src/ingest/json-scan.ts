@@ -9,6 +9,9 @@
  * was torn are not taken for one. Escapes and the kinds of brackets are for whoever parses the text.
  */
 
+import { type Batched, mapBatches } from "./batches.ts";
+import type { Line } from "./lines.ts";
+
 export interface ScannedObject {
   /** Where the object ends: what follows is not looked at. */
   readonly end: number;
@@ -237,4 +240,14 @@ function nameOf(literal: string): string | undefined {
     // No JSON: whoever parses the object finds out.
     return undefined;
   }
+}
+
+/** Marks lines of JSON that hold more than `limit` values, so that readers count them and go on. */
+export function limitValues(lines: AsyncIterable<Line>, limit: number): Batched<Line> {
+  return mapBatches(lines, function* (batch) {
+    for (const line of batch) {
+      const isTooMuch = line.damage !== "too_long" && hasMoreValues(line.text, limit);
+      yield isTooMuch ? { ...line, moreValuesThan: limit } : line;
+    }
+  });
 }

@@ -29,6 +29,7 @@ import { pack } from "./pack.ts";
 import { toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { referencePage } from "./reference-page.ts";
+import { pathParams, preconditions, queryParams } from "./request-parts.ts";
 import type { Caller, CopyStore, Route, RouteInput } from "./route.ts";
 import { copyHere } from "./routes/backup.ts";
 import { ROUTES } from "./routes/index.ts";
@@ -343,67 +344,6 @@ async function withResolvedSession(
 async function checkedBody(route: Route, { request, allowance }: Caller): Promise<unknown> {
   const value = await readJson(request, route.limits, allowance);
   return allowance.run(() => check(route.body as NonNullable<Route["body"]>, value, "body"));
-}
-
-/** By the pattern's own segments: names are decoded one by one, so that one may hold a slash. */
-function pathParams(pattern: string, path: string): Record<string, string> {
-  const given = path.split("/");
-  const params: Record<string, string> = {};
-  for (const [i, segment] of pattern.split("/").entries()) {
-    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    if (name !== undefined) params[name] = decode(given[i] ?? "", name);
-  }
-  return params;
-}
-
-function decode(text: string, field: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new BackscrollError("invalid_input", `${field} in the path is not well encoded`, {
-      details: { field },
-    });
-  }
-}
-
-function queryParams(search: URLSearchParams): Record<string, string | string[]> {
-  const params: Record<string, string | string[]> = {};
-  for (const name of new Set(search.keys())) {
-    const values = search.getAll(name);
-    params[name] = values.length === 1 ? (values[0] as string) : values;
-  }
-  return params;
-}
-
-function preconditions(route: Route, headers: Headers): Pick<Caller, "idempotency" | "expected"> {
-  const key = headers.get("idempotency-key");
-  const leaf = headers.get("if-match");
-  // Whoever sends one relies on it: to leave it out in silence would be to break a promise.
-  if (key !== null && !route.takesKey) throw notTaken("Idempotency-Key");
-  if (leaf !== null && !route.takesLeaf) throw notTaken("If-Match");
-  return {
-    idempotency: key === null ? {} : { idempotencyKey: key },
-    expected: leaf === null ? {} : { expectedLeaf: parseLeaf(leaf) },
-  };
-}
-
-function notTaken(header: string): BackscrollError {
-  return new BackscrollError(
-    "invalid_input",
-    `this route takes no ${header}; /docs says which do`,
-    { details: { field: header.toLowerCase() } },
-  );
-}
-
-/** `"01J…"` is a leaf; `""` an empty session. Packed answers have made it weak: `W/"01J…"`. */
-function parseLeaf(header: string): string | null {
-  const leaf = /^(?:W\/)?"([^"]{0,200})"$/.exec(header.trim())?.[1];
-  if (leaf !== undefined) return leaf === "" ? null : leaf;
-  throw new BackscrollError(
-    "invalid_input",
-    'If-Match must be the ETag of the session: its leaf in quotes, or "" if it is empty',
-    { details: { field: "if-match" } },
-  );
 }
 
 /** The caller's own, if it is one that can be searched for in logs; a new one otherwise. */

@@ -18,7 +18,7 @@ const PINS: Readonly<Record<string, string>> = {
   "sqlite 10 usage-in-entries": "ccc4918ceafa6444",
   "sqlite 11 packs": "a062f13be3a22531",
   "sqlite 12 short-ids": "cca5f92370b360f4",
-  "sqlite 13 originals": "?",
+  "sqlite 13 originals": "16379054eadd6910",
   "sqlite 14 older-sqlite": "256e30ed16f0d1e5",
   "postgres 1 initial": "9a11c4d9239c3f8d",
   "postgres 2 index": "b76e6a181fc1a24b",
@@ -32,7 +32,7 @@ const PINS: Readonly<Record<string, string>> = {
   "postgres 10 usage-in-entries": "e004ebd5b5532a4b",
   "postgres 11 packs": "e004ebd5b5532a4b",
   "postgres 12 short-ids": "13f042808725f104",
-  "postgres 13 originals": "?",
+  "postgres 13 originals": "38b238c2c2e6b852",
   "postgres 14 older-sqlite": "e004ebd5b5532a4b",
 };
 

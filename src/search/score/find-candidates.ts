@@ -5,15 +5,16 @@ import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, ROLES, SESSION_FIELDS } from "../index
 import { lowerBound } from "../index/lists/term-list.ts";
 import { actorTerm } from "../index/special-terms.ts";
 import type { TenantMemory } from "../memory.ts";
-import { type Asking, ask, type SessionPath } from "../port.ts";
+import { type Asking, ask } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { SearchExplanation, SearchRequest } from "../request.ts";
 import type { Snapshot, View } from "../snapshot.ts";
+import { isActive, Paths } from "./active-paths.ts";
 import { idf, lengthNorm } from "./bm25.ts";
 import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./conditions.ts";
 import { withCoverage } from "./coverage.ts";
-import { isOnPath, type MessageFilter } from "./filter.ts";
+import type { MessageFilter } from "./filter.ts";
 import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
 import { findNames } from "./names.ts";
@@ -74,7 +75,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   const boosts =
     (yield* blobs.complete(() => findBoosts(views, queryTerms, profile, isInScope))) ?? new Map();
 
-  const paths = new Paths(search);
+  const paths = new Paths(search.memory);
   const pass: Omit<MessagePass, "maxBoost"> = {
     views,
     terms,
@@ -300,30 +301,6 @@ function* findOutputTerms(
     .slice(0, MAX_TERMS);
 }
 
-/** Active paths of sessions: known from earlier searches, or found out in this one. */
-class Paths {
-  readonly #search: CandidateSearch;
-  readonly #found = new Map<number, SessionPath>();
-
-  constructor(search: CandidateSearch) {
-    this.#search = search;
-  }
-
-  readonly known = (session: number): SessionPath | undefined =>
-    this.#found.get(session) ?? this.#search.memory.path(session);
-
-  *find(sessions: readonly number[]): Asking<void> {
-    const paths = yield* ask<"paths">({ need: "paths", sessions });
-    for (const path of paths) this.#found.set(path.session, path);
-    // What is not there any more has no path, and nothing is on it.
-    for (const session of sessions) {
-      if (!this.#found.has(session))
-        this.#found.set(session, { session, isWhole: false, ranges: [] });
-    }
-    this.#search.memory.rememberPaths(paths);
-  }
-}
-
 /**
  * Most sessions never branched, so the first pass takes what it does not know for active. If a good
  * message turns out not to be, the pass runs again, knowing more; each time it looks further.
@@ -349,13 +326,6 @@ function* passUntilPathsAreKnown(
     if (active.list().length === best.list().length) return found;
     whole = found.top;
   }
-}
-
-function isActive(views: readonly View[], best: Best, paths: Paths): boolean {
-  const path = paths.known(best.session);
-  if (best.document < 0 || path === undefined || path.isWhole) return true;
-  const facts = views[best.view]?.source.facts(best.document);
-  return facts !== undefined && isOnPath(facts, path);
 }
 
 /** What a session has beside its messages is enough, unless something is asked of the messages. */

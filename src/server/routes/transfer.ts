@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
-import { limitValues } from "../../ingest/files/limit-values.ts";
+import { limitValues } from "../../ingest/json-scan.ts";
 import { readTranscript } from "../../ingest/read-transcript.ts";
 import { requireAnyActor } from "../../model/access.ts";
 import { MAX_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES } from "../../model/limits.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { IndexingOptions, Store } from "../store.ts";
+import type { IndexingOptions } from "../index/indexing-options.ts";
+import type { Store } from "../store.ts";
 import { append, type Cases, createSession, message } from "./fixture.cases.ts";
 import { expectAgreement } from "./index-fixture.cases.ts";
 import { TRIVIAL_INDEX } from "./trivial-index.cases.ts";

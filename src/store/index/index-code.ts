@@ -14,7 +14,7 @@ import type { Asking, MaintenanceReport, MaintenanceTask } from "../../search/po
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { searchSessions } from "../../search/search.ts";
 import { searchNotes } from "../../search/search-notes.ts";
-import type { IndexingOptions } from "../store.ts";
+import type { IndexingOptions } from "./indexing-options.ts";
 
 export interface IndexCode<Memory = unknown> {
   /** What searches may keep between them, as long as the store is open. */

@@ -7,7 +7,7 @@
  */
 
 import { DEFAULT_TOOL_INDEXING, type ToolIndexing } from "../../search/document/indexable-text.ts";
-import type { IndexingOptions } from "../store.ts";
+import type { IndexingOptions } from "./indexing-options.ts";
 
 export interface IndexSetting {
   readonly language: "english" | "simple";

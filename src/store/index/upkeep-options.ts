@@ -1,7 +1,7 @@
 import type { Manifest } from "../../search/port.ts";
 import { FLUSH_AT } from "../indexer.ts";
-import type { IndexingOptions } from "../store.ts";
 import type { UpkeepOptions } from "./index-code.ts";
+import type { IndexingOptions } from "./indexing-options.ts";
 
 /**
  * What a piece of upkeep is told: when to flush, and which segments to build again. Those are what a

@@ -1,6 +1,5 @@
 /** The store on PostgreSQL: one database, many nodes. */
 
-import { BackscrollError } from "../../model/errors.ts";
 import type {
   IndexAnswer,
   IndexRequest,
@@ -16,6 +15,7 @@ import { dumpRows, loadRows } from "./dump.ts";
 import { Maintainer } from "./index/maintainer.ts";
 import { indexLag, indexStatus } from "./index/manifest.ts";
 import { Searcher } from "./index/searcher.ts";
+import { makeReady } from "./make-ready.ts";
 import { append } from "./operations/append.ts";
 import {
   deleteSession,
@@ -78,13 +78,9 @@ import { sweep } from "./operations/sweep.ts";
 import { createToken, findToken, listTokens, revokeToken } from "./operations/tokens.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
 import {
-  checkVersion,
   LOAD_START,
-  migrate,
   READ_START,
-  readSchema,
   readSetting,
-  settleSetting,
   WRITE_START,
   writeSetting,
 } from "./postgres-schema.ts";
@@ -107,24 +103,6 @@ export async function openPostgresStore(
   if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
   const indexing = { ...options.indexing, ...setting };
   return new PostgresStore(db, new ChangeSignal(address, db), { ...options, indexing });
-}
-
-/** Checks the schema, or brings it up to date. */
-function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<IndexSetting> {
-  const readOnly = options.readOnly ?? false;
-  const create = (options.create ?? true) && !readOnly;
-  return db.plain(async (connection) => {
-    const state = await readSchema(connection);
-    if (state === undefined && !create) {
-      throw new BackscrollError("store_not_found", `there is no store at ${db.address}`, {
-        details: { address: db.address },
-      });
-    }
-    if (!readOnly) await migrate(connection);
-    await checkVersion(connection, readOnly ? "read" : "write");
-    const told = options.indexing ?? {};
-    return readOnly ? readSetting(connection, told) : settleSetting(connection, told);
-  });
 }
 
 const AGAIN = { again: true };

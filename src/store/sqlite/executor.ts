@@ -2,7 +2,7 @@
 
 import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
-import type { IndexingOptions } from "../store.ts";
+import type { IndexingOptions } from "../index/indexing-options.ts";
 import type { ReadName, WriteName } from "./operations/index.ts";
 
 export interface Executor {

@@ -15,7 +15,8 @@ import { append, createSession, message, T0 } from "../cases/fixture.cases.ts";
 import { answerTo, expectAgreement, holdAt } from "../cases/index-fixture.cases.ts";
 import { search } from "../cases/search.cases.ts";
 import { runTrivial, TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
-import type { IndexingOptions, Store, StoreOptions } from "../store.ts";
+import type { IndexingOptions } from "../index/indexing-options.ts";
+import type { Store, StoreOptions } from "../store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 let path: string;

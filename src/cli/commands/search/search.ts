@@ -119,7 +119,8 @@ async function print(context: Context, result: SearchResult, style: HitStyle): P
     await terminal.printJson(toWireSearchResult(result));
     return;
   }
-  for (const note of result.notes) terminal.note(note);
+  // An empty result is explained as a whole, below.
+  for (const note of result.hits.length === 0 ? [] : result.notes) terminal.note(note);
   if (result.indexing) terminal.note("The index is being built: older messages may be missing.");
   if (result.degraded) terminal.note("Part of the index is unreadable: doctor --rebuild mends it.");
   if (result.partial) terminal.note("The search took too long: this is what was found until then.");

@@ -2,10 +2,10 @@
 
 import type { Answers, MaintenanceReport, MaintenanceTask, Need } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
+import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
-import type { IndexingOptions } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { readSetting } from "../postgres-schema.ts";
 import { NO_TENANT, type Transaction } from "../transaction.ts";

@@ -6,8 +6,8 @@
 import { runLater } from "../../../search/drive.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import type { IndexCode } from "../../index/index-code.ts";
+import type { IndexingOptions } from "../../index/indexing-options.ts";
 import type { IndexSetting } from "../../index/stored-indexing.ts";
-import type { IndexingOptions } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { answerRead } from "./answer.ts";
 

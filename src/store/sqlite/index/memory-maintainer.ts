@@ -8,9 +8,9 @@
 import { runNow } from "../../../search/drive.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
+import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { DROPPED_KEPT_MS } from "../../index/lease.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
-import type { IndexingOptions } from "../../store.ts";
 import { findTenant } from "../operations/feed.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { answerRead } from "./answer.ts";

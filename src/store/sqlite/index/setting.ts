@@ -1,5 +1,6 @@
 /** The setting of the index in the table `store`. */
 
+import type { IndexingOptions } from "../../index/indexing-options.ts";
 import {
   decodeSetting,
   encodeSetting,
@@ -7,7 +8,6 @@ import {
   INDEXING_KEY,
   type IndexSetting,
 } from "../../index/stored-indexing.ts";
-import type { IndexingOptions } from "../../store.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 

@@ -1,0 +1,38 @@
+/** Which messages are on the active path of their session. */
+
+import type { TenantMemory } from "../memory.ts";
+import { type Asking, ask, type SessionPath } from "../port.ts";
+import type { View } from "../snapshot.ts";
+import { isOnPath } from "./filter.ts";
+import type { Best } from "./top-sessions.ts";
+
+/** Active paths of sessions: known from earlier searches, or found out in this one. */
+export class Paths {
+  readonly #memory: TenantMemory;
+  readonly #found = new Map<number, SessionPath>();
+
+  constructor(memory: TenantMemory) {
+    this.#memory = memory;
+  }
+
+  readonly known = (session: number): SessionPath | undefined =>
+    this.#found.get(session) ?? this.#memory.path(session);
+
+  *find(sessions: readonly number[]): Asking<void> {
+    const paths = yield* ask<"paths">({ need: "paths", sessions });
+    for (const path of paths) this.#found.set(path.session, path);
+    // What is not there any more has no path, and nothing is on it.
+    for (const session of sessions) {
+      if (!this.#found.has(session))
+        this.#found.set(session, { session, isWhole: false, ranges: [] });
+    }
+    this.#memory.rememberPaths(paths);
+  }
+}
+
+export function isActive(views: readonly View[], best: Best, paths: Paths): boolean {
+  const path = paths.known(best.session);
+  if (best.document < 0 || path === undefined || path.isWhole) return true;
+  const facts = views[best.view]?.source.facts(best.document);
+  return facts !== undefined && isOnPath(facts, path);
+}
