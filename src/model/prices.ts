@@ -35,7 +35,7 @@ const price = (
 const anthropic = (input: number, output: number): ModelPrice =>
   price(input, output, input / 10, input * 1.25);
 
-/** From the pages of prices of Anthropic, OpenAI and Google. */
+/** Written down from memory, and not yet checked against the providers' pages of prices. */
 export const LIST_PRICES: PriceTable = {
   asOf: "2026-02-15",
   models: {
