@@ -24,7 +24,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
 
   /** The call is refused with one of `codes`, and the feed has not moved. */
   async function refused(name: string, call: () => unknown, ...codes: string[]): Promise<void> {
-    const before = await engine.status();
+    const before = await held(engine);
     let outcome: unknown;
     try {
       outcome = { accepted: await call() };
@@ -34,7 +34,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     if (!BackscrollError.is(outcome))
       throw new Error(`${name}: no coded error`, { cause: outcome });
     expect(codes, `${name}: ${outcome.message}`).toContain(outcome.code);
-    expect((await engine.status()).tenants, name).toEqual(before.tenants);
+    expect(await held(engine), name).toEqual(before);
   }
 
   test("wrong types, for every field of every call", async () => {
@@ -233,3 +233,8 @@ describe("an address that is none", () => {
     });
   });
 });
+
+/** What a tenant holds. Upkeep changes the index whenever it likes. */
+async function held(engine: Engine): Promise<readonly unknown[]> {
+  return (await engine.status()).tenants.map(({ index: _, ...rest }) => rest);
+}

@@ -32,6 +32,8 @@ let reader = "";
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   serve: "serves a store that it has opened; in front of a server it would be a proxy",
   restore: "fills a store that nobody uses: docs/decisions has why a server's is not",
+  completions: "is about the command line alone",
+  version: "is about the command line alone",
   demo: "makes a store of its own in the temporary folder, whatever --db says",
 };
 

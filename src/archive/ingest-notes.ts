@@ -188,9 +188,7 @@ async function findProject(folder: string, name: string): Promise<string | undef
   try {
     const files = (await readdir(folder)).filter((each) => each.endsWith(".jsonl")).sort();
     for (const file of files.slice(0, 5)) {
-      await using handle = await open(join(folder, file));
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES);
-      const head = buffer.toString("utf8", 0, bytesRead);
+      const head = await readHead(join(folder, file));
       for (const [, json = '""'] of head.matchAll(/"cwd":("(?:[^"\\]|\\.)*")/g)) {
         const cwd = JSON.parse(json) as string;
         if (cwd.replace(/[^A-Za-z0-9]/g, "-") === name) return cwd;
@@ -217,5 +215,15 @@ async function deleteNote({ tenant }: IngestSetting, agent: string, name: string
   } catch (error) {
     // Somebody has deleted it meanwhile.
     if (!BackscrollError.is(error, "memory_not_found")) throw error;
+  }
+}
+
+async function readHead(path: string): Promise<string> {
+  const handle = await open(path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }

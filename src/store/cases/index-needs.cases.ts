@@ -380,8 +380,7 @@ async function branched(store: Store, tenant: string, n: number): Promise<{ id: 
   const trunk = await add("abcdefgh");
   await append(store, tenant, id, label("mark", trunk[2] ?? ""));
   const left = await add("ijkCl", trunk[3]);
-  const right = await add("mno", trunk[6]);
-  const top = await add("pqr", left[4]);
+  const [right, top] = [await add("mno", trunk[6]), await add("pqr", left[4])];
   await append(store, tenant, id, message("lost", { status: "aborted" }));
   const leaf = [right[2], top[2], left[1], trunk[7]][n] ?? null;
   await store.moveLeaf(tenant, { sessionId: id, leaf, now: T0 });
@@ -396,7 +395,6 @@ async function pathIds(
   leaf?: string,
 ): Promise<string[]> {
   const query = { select: "messages", sessionId, offset: 0, limit: 99, payloads: false } as const;
-  const path = leaf === undefined ? {} : { leaf };
-  const { entries } = await store.readEntries(tenant, { ...query, ...path });
-  return entries.map((entry) => entry.id);
+  const path = { ...query, ...(leaf === undefined ? {} : { leaf }) };
+  return (await store.readEntries(tenant, path)).entries.map(({ id }) => id);
 }

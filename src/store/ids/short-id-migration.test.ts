@@ -9,9 +9,10 @@ import { openSqliteStore } from "../sqlite/sqlite-store.ts";
 import type { Store } from "../store.ts";
 
 /** What a store was before the migration. */
-const BACK = `DROP INDEX sessions_by_short_id; DROP INDEX sessions_by_own_id;
+const BACK = `DROP TABLE originals; DROP TABLE original_parts; DROP TABLE original_sessions;
+  DROP INDEX sessions_by_short_id; DROP INDEX sessions_by_own_id;
   ALTER TABLE sessions DROP COLUMN short_id; ALTER TABLE sessions DROP COLUMN own_id;
-  DELETE FROM schema WHERE version = 12`;
+  DELETE FROM schema WHERE version >= 12`;
 
 async function fill(store: Store): Promise<void> {
   const add = (id: string, tenant: string, own?: string, project?: string) =>

@@ -2,7 +2,7 @@ import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, label, message, nextId, T0 } from "../cases/fixture.cases.ts";
-import { ingested } from "../cases/ingest.cases.ts";
+import { ingested, original } from "../cases/ingest.cases.ts";
 import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
@@ -110,6 +110,7 @@ async function fill(store: Store, tenant: string): Promise<void> {
   const fact = { subject: "s", predicate: "p", object: "o", sourceEntry: null, confidence: 1 };
   await store.addFacts(tenant, id, [{ ...fact, id: nextId(), sessionId: id, createdAt: T0 }], T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);
+  await store.putOriginal(tenant, "w", original("/a", { sessionIds: [id] }), T0);
   await store.createToken(tenant, newToken());
   await store.putRoute(tenant, newRoute({ sessionId: id }));
   const gone = await createSession(store, tenant);

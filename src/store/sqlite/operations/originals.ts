@@ -21,8 +21,8 @@ const SQL = statements("originals", {
     WHERE tenant = ? AND workstation = ? AND path = ? AND start >= ?`,
   putPart: `INSERT INTO original_parts (tenant, workstation, path, start, size, bytes)
     VALUES (?, ?, ?, ?, ?, ?)`,
-  putSession: `INSERT OR IGNORE INTO original_sessions (tenant, session, workstation, path)
-    VALUES (?, ?, ?, ?)`,
+  putSession: `INSERT INTO original_sessions (tenant, session, workstation, path)
+    VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   list: `SELECT ${ORIGINAL_COLUMNS} FROM originals o WHERE o.tenant = ?1
       AND (?2 IS NULL OR o.workstation = ?2) AND (?3 IS NULL OR o.path = ?3)
       AND (?4 IS NULL OR (o.workstation, o.path) > (?4, ?5))
