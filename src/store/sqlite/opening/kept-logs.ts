@@ -39,10 +39,11 @@ export function acceptKeptLosses(store: string): StoreLoss[] {
 export async function isKept(store: string, loss: LogLoss): Promise<boolean> {
   const ofLog = listKept(store).filter(({ salts }) => salts === loss.salts);
   if (ofLog.some((kept) => isOf(kept, loss) && kept.commits >= loss.commits)) return true;
-  for (const { file, frame } of ofLog) {
+  for (const { file } of ofLog) {
     // As long as another process reads the log, SQLite does not begin it anew: commits take the place of
-    // the first lost frames, and the others stay behind them.
-    if (frame < loss.frame && (await haveSameEnd(file, `${store}-wal`, loss.frame))) return true;
+    // frames from the last commit before the damage on, and the others stay behind them. So the break
+    // moves, to either side of where it was, and what is behind it is in the copy.
+    if (await haveSameEnd(file, `${store}-wal`, loss.frame)) return true;
   }
   return false;
 }
