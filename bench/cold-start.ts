@@ -11,7 +11,7 @@ const PROGRAM = `
   const { open } = await import(process.argv[1]);
   const opened = performance.now();
   const engine = await open(process.argv[2], { inThread: true });
-  const { hits } = await engine.searchSessions("how did the people find the first kebase", { ranking: "seed" });
+  const { hits } = await engine.searchSessions("how did the people find the first kebase", { ranking: "plain" });
   console.log(JSON.stringify({ hits: hits.length, firstAnswerMs: performance.now(), importMs: opened }));
   await engine.close();
 `;

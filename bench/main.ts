@@ -50,7 +50,7 @@ Options
                      one with transcripts/ and commits.json or needles.json; archive: the folder
                      of transcripts
   --haystack NAME    recall: own (the question's conversation) or all (the default)
-  --profile NAME     recall: default or seed
+  --profile NAME     recall: default or plain
   --distractors N    recall: what the candidate pass loses among N other messages
   --help
 
@@ -125,7 +125,7 @@ function recallOptions({
   distractors,
 }: ReturnType<typeof parse>["values"]): RecallOptions | undefined {
   if (data === undefined || (haystack !== "own" && haystack !== "all")) return undefined;
-  if ((profile !== "default" && profile !== "seed") || !(Number(distractors) >= 0))
+  if ((profile !== "default" && profile !== "plain") || !(Number(distractors) >= 0))
     return undefined;
   return { data, haystack, profile, distractors: Number(distractors) };
 }

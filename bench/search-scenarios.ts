@@ -9,7 +9,7 @@ import { PROJECTS } from "./search-fill.ts";
 export interface QueryTask {
   readonly address: string;
   readonly kind: QueryClass;
-  readonly ranking: "seed" | "default";
+  readonly ranking: "plain" | "default";
   readonly filtered: boolean;
   readonly cacheMb: number;
   readonly warmUp: number;

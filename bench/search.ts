@@ -56,7 +56,7 @@ async function benchSqlite(options: BenchOptions, folder: string, report: Report
   const run = async (name: string, task: Partial<QueryTask>) => {
     if (!name.includes(options.only)) return undefined;
     const whole: QueryTask = {
-      ...{ address, kind: "question", ranking: "seed", filtered: false, cacheMb: CACHE_MB },
+      ...{ address, kind: "question", ranking: "plain", filtered: false, cacheMb: CACHE_MB },
       warmUp: 300,
       count: options.runs === 1 ? 1_000 : 2_000,
       ...task,
@@ -184,7 +184,7 @@ async function benchPostgres(options: BenchOptions, report: Report): Promise<voi
   const address = await server.createDatabase();
   const filled = await fillStore({ address, messages, inThread: false }, options.folder);
   report.measurement("postgres", "bulk", 1, filled);
-  const task = { address, kind: "question", ranking: "seed", filtered: false };
+  const task = { address, kind: "question", ranking: "plain", filtered: false };
   const warm = await inFreshProcess(SCENARIOS, "queries", {
     ...task,
     cacheMb: CACHE_MB,

@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Engine, open, textOf } from "../src/index.ts";
-import { SEED_PROFILE } from "../src/search/score/profile.ts";
+import { PLAIN_PROFILE } from "../src/search/score/profile.ts";
 import { BruteForce } from "./support/brute-force.ts";
 import { Child } from "./support/child.ts";
 import { createFolder } from "./support/folder.ts";
@@ -69,11 +69,11 @@ async function expectSame(engine: Engine, text: (words: number) => string): Prom
     const query = i % 5 === 4 ? `${text(4)} +w0 -w3` : text(6);
     for (const filtered of [false, true]) {
       const { hits } = await engine.searchSessions(query, {
-        ...{ limit: 20, ranking: "seed", contextBefore: 0, contextAfter: 0 },
+        ...{ limit: 20, ranking: "plain", contextBefore: 0, contextAfter: 0 },
         ...(filtered ? { agent: "even" } : {}),
       });
       const right = brute
-        .rank(query, SEED_PROFILE, undefined, filtered ? inEven : undefined)
+        .rank(query, PLAIN_PROFILE, undefined, filtered ? inEven : undefined)
         .slice(0, hits.length);
       expect(hits.length).toBeGreaterThan(0);
       const scores = hits.map(({ score }) => score);

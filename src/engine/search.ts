@@ -72,8 +72,8 @@ export interface SearchInput {
   /** Messages before and after a hit; 4 each if left out. A window has 16 at most. */
   readonly contextBefore?: number;
   readonly contextAfter?: number;
-  /** `default` measures best, `seed` is the plain formula; or single weights on top of `default`. */
-  readonly ranking?: "default" | "seed" | Partial<RankingProfile>;
+  /** `default` measures best, `plain` has the weights of the fields alone; or single weights on top of `default`. */
+  readonly ranking?: "default" | "plain" | Partial<RankingProfile>;
   /** Adds what each score is made of. */
   readonly explain?: boolean;
   /** After so many milliseconds the answer is what was found until then: 500, or what `open` was told. */
@@ -261,7 +261,7 @@ function list(value: OneOrMore | undefined, field: string): readonly string[] | 
 function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile {
   const { default: preset } = PROFILES;
   if (typeof ranking === "string") {
-    return PROFILES[checkOneOf(ranking, ["default", "seed"], "ranking")];
+    return PROFILES[checkOneOf(ranking, ["default", "plain"], "ranking")];
   }
   const weights = checkInput(ranking, "ranking");
   for (const [name, weight] of Object.entries(weights)) {

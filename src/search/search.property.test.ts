@@ -11,7 +11,7 @@ import {
 import type { ModelMessage } from "../../test/support/index-model.ts";
 import { repeats } from "../../test/support/repeats.ts";
 import type { SearchRequest } from "./request.ts";
-import { type RankingProfile, SEED_PROFILE } from "./score/profile.ts";
+import { PLAIN_PROFILE, type RankingProfile } from "./score/profile.ts";
 
 interface Expected {
   readonly profile?: RankingProfile;
@@ -25,7 +25,7 @@ function expectSame(
   fixture: IndexFixture,
   brute: BruteForce,
   query: string,
-  { profile = SEED_PROFILE, limit = 20, more = {}, accepts, inScope }: Expected = {},
+  { profile = PLAIN_PROFILE, limit = 20, more = {}, accepts, inScope }: Expected = {},
 ): void {
   const found = fixture
     .search(query, { profile, limit, ...more })
@@ -160,7 +160,7 @@ describe("the index ranks as the plain formula does", () => {
           const fixture = new IndexFixture();
           for (const each of commands) fixture.run(each);
           const brute = new BruteForce(fixture.model);
-          expectSame(fixture, brute, one, { profile: { ...SEED_PROFILE, ...weights } });
+          expectSame(fixture, brute, one, { profile: { ...PLAIN_PROFILE, ...weights } });
         },
       ),
       { numRuns: repeats(20, 120) },
@@ -236,7 +236,7 @@ describe("the index ranks as the plain formula does", () => {
 
 test("messages of one score are in order although what decides is read late", () => {
   // As many as are ranked, and some more: who was put first at first may have kept others out.
-  const profile = { ...SEED_PROFILE, candidates: 1 };
+  const profile = { ...PLAIN_PROFILE, candidates: 1 };
   const fixture = new IndexFixture();
   for (let i = 0; i < 1_500; i++) {
     const session = fixture.model.createSession();

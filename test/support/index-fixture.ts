@@ -9,7 +9,7 @@ import { maintainIndex } from "../../src/search/maintain/maintain.ts";
 import { TenantMemory } from "../../src/search/memory.ts";
 import type { MaintenanceReport } from "../../src/search/port.ts";
 import type { SearchAnswer, SearchRequest } from "../../src/search/request.ts";
-import { SEED_PROFILE } from "../../src/search/score/profile.ts";
+import { PLAIN_PROFILE } from "../../src/search/score/profile.ts";
 import { searchSessions } from "../../src/search/search.ts";
 import { IndexModel } from "./index-model.ts";
 
@@ -203,7 +203,7 @@ export class IndexFixture {
   search(query: string, more: Partial<SearchRequest> = {}): SearchAnswer {
     const request: SearchRequest = {
       ...{ query, match: "any", now: Date.now(), limit: 20, perSession: 1, before: 0, after: 0 },
-      ...{ scope: {}, branches: "active", profile: SEED_PROFILE, explain: false, deadlineMs: 500 },
+      ...{ scope: {}, branches: "active", profile: PLAIN_PROFILE, explain: false, deadlineMs: 500 },
       ...more,
     };
     return runNow(searchSessions(request, this.memory), this.model.answer);

@@ -186,7 +186,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
   });
 
   describe("the order of hits", () => {
-    test.each(["seed", "default"] as const)(
+    test.each(["plain", "default"] as const)(
       "prefers summary and title, then user, then the others (%s)",
       async (ranking) => {
         const own = tenant();
@@ -211,8 +211,8 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
         for (let i = 0; i < 5; i++) await talk(own, ["something else"]);
         await settle(own);
         // A title is worth more than a summary by default, and less in the plain formula.
-        const others = ranking === "seed" ? [tool, assistant] : [assistant, tool];
-        const headed = ranking === "seed" ? [summed, titled] : [titled, summed];
+        const others = ranking === "plain" ? [tool, assistant] : [assistant, tool];
+        const headed = ranking === "plain" ? [summed, titled] : [titled, summed];
         expect(await sessionsOf(own, "okapi stripe", { ranking })).toEqual(
           [...headed, user, ...others].map(({ id }) => id),
         );

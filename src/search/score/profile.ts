@@ -45,7 +45,7 @@ export interface RankingProfile {
 }
 
 /** The formula of the first design, kept as it was. */
-export const SEED_PROFILE: RankingProfile = {
+export const PLAIN_PROFILE: RankingProfile = {
   bm25: BM25,
   roles: { user: 1.5, tool: 1.3, assistant: 1, system: 1 },
   output: 0,
@@ -64,7 +64,7 @@ export const SEED_PROFILE: RankingProfile = {
 
 /** What measures best on labelled conversations. */
 export const DEFAULT_PROFILE: RankingProfile = {
-  ...SEED_PROFILE,
+  ...PLAIN_PROFILE,
   roles: { user: 1.3, tool: 1, assistant: 1, system: 1 },
   output: 0.8,
   title: 1,
@@ -80,7 +80,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   coverage: 0.5,
 };
 
-export const PROFILES: Readonly<Record<"default" | "seed", RankingProfile>> = {
+export const PROFILES: Readonly<Record<"default" | "plain", RankingProfile>> = {
   default: DEFAULT_PROFILE,
-  seed: SEED_PROFILE,
+  plain: PLAIN_PROFILE,
 };

@@ -33,7 +33,7 @@ const weights = z
 
 /** A name, or weights: of a group, those that are left out stay as they are. */
 export const ranking: z.ZodType<NonNullable<SearchInput["ranking"]>> = z.union([
-  z.enum(["default", "seed"]),
+  z.enum(["default", "plain"]),
   weights,
 ]) as unknown as z.ZodType<NonNullable<SearchInput["ranking"]>>;
 

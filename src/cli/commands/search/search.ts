@@ -66,7 +66,7 @@ export const search: Command = defineCommand({
     },
     "as-you-type": { type: "boolean", help: "The last word is the beginning of a word." },
     "per-session": { type: "string", value: "N", help: "Hits of one session; 1 if left out." },
-    ranking: { type: "string", value: "NAME", help: "default or seed." },
+    ranking: { type: "string", value: "NAME", help: "default or plain." },
     explain: { type: "boolean", help: "Show what each score is made of." },
   },
   examples: ["search why does the cron job run twice", "search 'acquireLock -test since:30d' -B 3"],
@@ -108,9 +108,9 @@ export const search: Command = defineCommand({
     }),
 });
 
-function toRanking(name: string | undefined): "default" | "seed" | undefined {
-  if (name === undefined || name === "default" || name === "seed") return name;
-  throw usageError(`--ranking must be default or seed, not "${name}"`, "--ranking");
+function toRanking(name: string | undefined): "default" | "plain" | undefined {
+  if (name === undefined || name === "default" || name === "plain") return name;
+  throw usageError(`--ranking must be default or plain, not "${name}"`, "--ranking");
 }
 
 async function print(context: Context, result: SearchResult, style: HitStyle): Promise<void> {
