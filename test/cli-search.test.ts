@@ -196,7 +196,7 @@ describe("search", () => {
   });
 
   test("explains its scores to a person", async () => {
-    const { stdout } = await cli("search", "nightly", "--explain", "--ranking", "seed");
+    const { stdout } = await cli("search", "nightly", "--explain", "--ranking", "plain");
     expect(stdout).toMatch(/^7 messages, 0 segments and the tail, 1 candidate/m);
     expect(stdout).toMatch(/night {2}in 1 messages?, weight \d/);
     expect(stdout).toMatch(/message \d\.\d{3} \+ neighbours 0\.000 \+ session 0\.000 \+ boost/);

@@ -134,7 +134,7 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   }),
   searchSessionsByBody: () => ({
     path: "/v1/search",
-    body: { query: "quizzaciously", per_session: 2, ranking: "seed", project: "/srv" },
+    body: { query: "quizzaciously", per_session: 2, ranking: "plain", project: "/srv" },
     stranger: "empty",
   }),
   recall: ({ session }) => ({
