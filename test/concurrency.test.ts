@@ -14,8 +14,8 @@ const PROCESSES = 8;
 
 /** How many appends each process makes, to the shared session and to its own. */
 const BACKENDS: readonly [string, number, () => Promise<string>][] = [
-  ["SQLite", repeats(40, 500), () => Promise.resolve(join(createFolder(), "concurrency.db"))],
-  ["PostgreSQL", repeats(25, 250), createDatabase],
+  ["SQLite", repeats(20, 500), () => Promise.resolve(join(createFolder(), "concurrency.db"))],
+  ["PostgreSQL", repeats(12, 250), createDatabase],
 ];
 
 describe.each(BACKENDS)("on %s", (_, appends, newAddress) => {

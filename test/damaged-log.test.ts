@@ -242,7 +242,7 @@ describe("a sound log", () => {
       startWriter(path, `own-${n}`, mode),
     );
     await Promise.all(writers.map((writer) => writer.until(3)));
-    const looks = repeats(60, 2_000);
+    const looks = repeats(30, 2_000);
     for (let look = 0; look < looks; look++) {
       expect(await findLoss(`${path}-wal`), `look ${look}`).toBeUndefined();
     }

@@ -78,7 +78,7 @@ describe("the index ranks as the plain formula does", () => {
           for (const one of queries) expectSame(fixture, brute, one);
         },
       ),
-      { numRuns: repeats(50, 300) },
+      { numRuns: repeats(25, 300) },
     );
   });
 
@@ -109,7 +109,7 @@ describe("the index ranks as the plain formula does", () => {
           expectSame(fixture, new BruteForce(fixture.model), asked);
         }
       }),
-      { numRuns: repeats(20, 120) },
+      { numRuns: repeats(10, 120) },
     );
   });
 
@@ -134,7 +134,7 @@ describe("the index ranks as the plain formula does", () => {
         fixture.run({ do: "merge" });
         expectSame(fixture, new BruteForce(fixture.model), asked);
       }),
-      { numRuns: repeats(30, 200) },
+      { numRuns: repeats(15, 200) },
     );
   });
 
@@ -163,7 +163,7 @@ describe("the index ranks as the plain formula does", () => {
           expectSame(fixture, brute, one, { profile: { ...PLAIN_PROFILE, ...weights } });
         },
       ),
-      { numRuns: repeats(20, 120) },
+      { numRuns: repeats(10, 120) },
     );
   });
 
@@ -191,7 +191,7 @@ describe("the index ranks as the plain formula does", () => {
           accepts: ({ time }) => time >= since,
         });
       }),
-      { numRuns: repeats(20, 120) },
+      { numRuns: repeats(10, 120) },
     );
   });
 

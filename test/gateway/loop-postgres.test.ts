@@ -3,4 +3,4 @@ import { createDatabase } from "../support/postgres.ts";
 import { repeats } from "../support/repeats.ts";
 import { loopCases } from "./loop.cases.ts";
 
-loopCases(piPolicy(), 3, { turns: repeats(100, 300), newAddress: createDatabase });
+loopCases(piPolicy(), 3, { turns: repeats(60, 300), newAddress: createDatabase });

@@ -19,7 +19,7 @@ import { seeded } from "../support/random.ts";
 import { repeats } from "../support/repeats.ts";
 import { type Provider, scriptedProvider } from "./scripted-provider.ts";
 
-const TURNS = repeats(150, 1_000);
+const TURNS = repeats(100, 1_000);
 const WINDOW = 8_000;
 const FILLER = "the quick brown fox jumps over the lazy dog while it rains ".split(" ");
 
