@@ -49,7 +49,23 @@ export async function lookAtArchive({ address }: IngestTask): Promise<Figures> {
     0,
   );
   const titlesThatSayNothingPercent = (100 * titlesThatSayNothing) / Math.max(1, seen.sessions);
-  return { ...seen, titlesThatSayNothing, titlesThatSayNothingPercent };
+  const originalBytes = await sizeOfOriginals(engine);
+  return { ...seen, titlesThatSayNothing, titlesThatSayNothingPercent, originalBytes };
+}
+
+/** As they are stored. */
+async function sizeOfOriginals({ originals }: Engine): Promise<number> {
+  let bytes = 0;
+  for (let page = await originals.list({ limit: PAGE }); page.length > 0; ) {
+    for (const { workstation, path, parts } of page) {
+      for (const { start } of parts) {
+        bytes += (await originals.readPart(workstation, path, start))?.length ?? 0;
+      }
+    }
+    const after = page.at(-1);
+    page = await originals.list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+  }
+  return bytes;
 }
 
 async function lookAtSession(session: ReturnType<Engine["session"]>, seen: Seen): Promise<void> {

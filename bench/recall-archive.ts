@@ -91,6 +91,8 @@ async function ingestArchive(address: string, transcripts: string): Promise<numb
   await ingest(engine, {
     environment: { home: transcripts, variables: { WORKSTATION_ID: "bench" }, platform: "linux" },
     paths: [transcripts],
+    // The bars are of what is derived.
+    originals: false,
   });
   await engine.maintainIndex("flush");
   await engine.maintainIndex("upkeep");

@@ -127,6 +127,17 @@ describe("new and list", () => {
   });
 });
 
+test("list leaves out what only a program has asked", async () => {
+  const made = (
+    await ok("new", "--agent", "coder", "--by", "ana", "--metadata", '{"machineMade":true}')
+  ).trim();
+  const ids = async (...args: string[]) =>
+    (await json<{ sessions: { id: string }[] }>("list", ...args)).sessions.map(({ id }) => id);
+  expect(await ids()).not.toContain(made);
+  expect(await ids("--machine-made")).toContain(made);
+  await ok("delete", made, "--yes");
+});
+
 describe("append and show", () => {
   test("reads the text from standard input, less its last newline", async () => {
     const { code, stdout } = await runCli(

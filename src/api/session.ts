@@ -173,3 +173,8 @@ export function fromWireFigures(figures: WireFigures): { readonly figures?: Inge
     },
   };
 }
+
+/** Whether only a program has asked anything in it: lists leave such sessions out unless asked. */
+export function isMachineMade({ metadata }: Pick<Session, "metadata">): boolean {
+  return metadata["machineMade"] === true;
+}

@@ -56,12 +56,14 @@ export class RemoteOriginals implements OriginalsApi {
     return kept;
   }
 
-  async list(input: ListOriginalsInput = {}): Promise<readonly Original[]> {
+  async list({ after, ...input }: ListOriginalsInput = {}): Promise<readonly Original[]> {
+    // An original may stand for its key.
+    const key = after && { workstation: after.workstation, path: after.path };
     const { originals } = await this.#connection.call<{
       readonly originals: readonly WireOriginal[];
     }>({
       ...{ method: "POST", path: "/v1/ingest/originals/find", repeatable: true },
-      body: toBody(input),
+      body: toBody({ ...input, after: key }),
     });
     return originals.map(fromWireOriginal);
   }

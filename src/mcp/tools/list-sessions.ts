@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
+import { isMachineMade } from "../../api/session.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { DEFAULT_MCP_PAGE, MAX_MCP_PAGE } from "../../model/limits.ts";
 import { SESSION_VIEW, showSession, toSessionView } from "../views/session-view.ts";
@@ -48,7 +49,7 @@ export const listSessions: Tool = defineTool({
     });
     return {
       about: ABOUT_RECALLED,
-      sessions: page.sessions.map(toSessionView),
+      sessions: page.sessions.filter((each) => !isMachineMade(each)).map(toSessionView),
       next_cursor: page.nextCursor ?? null,
       truncated: null,
     };

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { toWireSession } from "../../../api/session.ts";
+import { isMachineMade, toWireSession } from "../../../api/session.ts";
 import { totalTokens } from "../../../model/entry.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
@@ -98,6 +98,10 @@ export const list: Command = defineCommand({
       value: "TEXT",
       help: "Only titles that contain this, whatever the case.",
     },
+    "machine-made": {
+      type: "boolean",
+      help: "Also sessions in which only a program has asked anything.",
+    },
     limit: { type: "string", value: "N", help: "Sessions on a page: at most 500, 50 if left out." },
     cursor: { type: "string", value: "CURSOR", help: "Go on where the page before ended." },
   },
@@ -105,7 +109,7 @@ export const list: Command = defineCommand({
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const { agent, owner, participant, workstation, source, title, cursor } = options;
-      const page = await tenant.listSessions(
+      const found = await tenant.listSessions(
         given({
           ...{ agent, owner, participant, workstation, source, title, cursor },
           project: options.project,
@@ -115,6 +119,8 @@ export const list: Command = defineCommand({
           limit: toCount(options.limit, "--limit"),
         }),
       );
+      const isListed = (session: Session) => options["machine-made"] || !isMachineMade(session);
+      const page = { ...found, sessions: found.sessions.filter(isListed) };
       const { terminal } = context;
       if (context.json) {
         await terminal.printJson({
