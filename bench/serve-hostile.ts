@@ -11,6 +11,8 @@ import type { Figures } from "./measure.ts";
 export interface AttackTask {
   readonly url: string;
   readonly tokens: HostileTokens;
+  /** Whether the bodies are those of one who may read, or also imports of one who may write. */
+  readonly by: "reader" | "importer";
   readonly connections: number;
   readonly seconds: number;
 }
@@ -62,8 +64,8 @@ export async function makeTenantTokens(address: string, count: number): Promise<
 
 /** Sends the next as soon as one is answered, on each connection. */
 export async function attack(task: AttackTask): Promise<Figures> {
-  const { url, tokens, connections, seconds } = task;
-  const shots = worstBodies();
+  const { url, tokens, by, connections, seconds } = task;
+  const shots = by === "reader" ? worstBodies() : [...worstBodies(), ...imports()];
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const until = performance.now() + seconds * 1_000;
   const answers: Record<string, number> = {};
@@ -96,7 +98,6 @@ function worstBodies(): readonly Shot[] {
     { path: "/v1/search", body: many('{"query":"x","agent":[', '"name",', 19_900, '"a"]}') },
     { path: "/v1/search", body: many('{"query":"x","agent":["', "\\n", 500_000, '"]}') },
     { path: "/v1/sessions/session-1/messages", body: many(message, "{},", 20e6, "{}]}}]}") },
-    ...imports(),
     { path: "/v1/import", body: many('{"type":"user","a":[', "{},", 20e6, "{}]}\n") },
     { path: "/mcp", body: many('{"jsonrpc":"2.0","id":1,"params":[', "{},", 20e6, "{}]}") },
   ];

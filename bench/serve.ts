@@ -83,31 +83,35 @@ async function measureHostile(report: Report, address: string, sessions: number)
     for (let run = 0; run <= QUIET_RUNS; run++) quiet.push(await load(server, task));
     const median = medians(quiet.slice(1));
     report.measurement("sqlite", "hostile neighbour, quiet", QUIET_RUNS, median);
-    const rssQuietMb = server.rssMb();
-    let rssPeakMb = rssQuietMb;
-    const timer = setInterval(() => {
-      rssPeakMb = Math.max(rssPeakMb, server.rssMb());
-    }, 100);
-    const [beside, answers] = await Promise.all([
-      load(server, task),
-      inFreshProcess(HOSTILE, "attack", {
-        url: server.url,
-        tokens: hostile,
-        connections: HOSTILE_CONNECTIONS,
-        // Also while the load warms up.
-        seconds: HOSTILE_SECONDS + 5,
-      }),
-    ]);
-    clearInterval(timer);
-    const figures: Figures = { ...beside, ...answers, rssQuietMb, rssPeakMb };
-    report.measurement("sqlite", "hostile neighbour, under attack", 1, figures);
+    const attacked = async (by: "reader" | "importer"): Promise<Figures> => {
+      const rssQuietMb = server.rssMb();
+      let rssPeakMb = rssQuietMb;
+      const timer = setInterval(() => {
+        rssPeakMb = Math.max(rssPeakMb, server.rssMb());
+      }, 100);
+      const [beside, answers] = await Promise.all([
+        load(server, task),
+        inFreshProcess(HOSTILE, "attack", {
+          ...{ url: server.url, tokens: hostile, by, connections: HOSTILE_CONNECTIONS },
+          // Also while the load warms up.
+          seconds: HOSTILE_SECONDS + 5,
+        }),
+      ]);
+      clearInterval(timer);
+      const figures: Figures = { ...beside, ...answers, rssQuietMb, rssPeakMb };
+      report.measurement("sqlite", `hostile neighbour, a ${by}`, 1, figures);
+      return figures;
+    };
+    const figures = await attacked("reader");
     for (const kind of ["append", "search"]) {
       const name = `${kind}P99Ms`;
       const limit = 3 * (median[name] ?? Number.NaN);
       report.bar(`${kind} p99 ms beside a hostile neighbour`, figures[name], limit);
     }
     report.bar("requests that failed beside a hostile neighbour", figures["failed"], 0);
-    report.bar("peak RSS under attack, MB", rssPeakMb, 600);
+    report.bar("peak RSS under attack, MB", figures["rssPeakMb"], 600);
+    // Whoever may write may cost more: this is measured without a bar.
+    await attacked("importer");
     return figures;
   });
 }
