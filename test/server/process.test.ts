@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { open } from "../../src/index.ts";
-import { runCli } from "../support/cli.ts";
+import { callCli, ROOT, run, runCli } from "../support/cli.ts";
 import { createFolder } from "../support/folder.ts";
 import { call, connectHttp } from "../support/mcp-client.ts";
 import { startNode } from "./node.ts";
@@ -108,4 +108,15 @@ test("says in one line what is wrong with its options", async () => {
       { error: { code: "invalid_input", details: { field } } },
     ]);
   }
+});
+
+test("a server suggests a search only if there is something to find", async () => {
+  const folder = createFolder();
+  const serve = `"${process.execPath}" "${join(ROOT, "bin/backscroll.js")}" serve --port 0 > out &
+    until grep -q Ctrl-C out; do sleep 0.1; done; kill $!; wait $!; cat out`;
+  const env = { HOME: folder, BACKSCROLL_DB: join(folder, "store.db") };
+  const shown = async () => (await run("bash", ["-c", serve], { cwd: folder, env })).stdout;
+  expect(await shown()).toMatch(/^Try .* demo$/m);
+  await callCli(["new", "--agent", "a", "--by", "b"], { env });
+  expect(await shown()).toMatch(/^Try .* search /m);
 });

@@ -100,7 +100,7 @@ async function serveUntilStopped(
   };
   process.on("SIGINT", stopOnSignal).on("SIGTERM", stopOnSignal);
   try {
-    await tellWhere(context, server, watch);
+    await tellWhere(context, engine, server, watch);
     const { signal } = stop;
     const work = [keepUp(engine, { signal, onError })];
     if (watch) work.push(follow(context, engine, signal).catch(onError));
@@ -117,7 +117,12 @@ async function serveUntilStopped(
   return EXIT.ok;
 }
 
-async function tellWhere(context: Context, server: RunningServer, watch: boolean): Promise<void> {
+async function tellWhere(
+  context: Context,
+  engine: Engine,
+  server: RunningServer,
+  watch: boolean,
+): Promise<void> {
   const { terminal } = context;
   const db = hidePasswords(context.address);
   if (context.json) {
@@ -128,9 +133,10 @@ async function tellWhere(context: Context, server: RunningServer, watch: boolean
   await terminal.print(`${terminal.dim("Store")}  ${db}`);
   await terminal.print(`${terminal.dim("REST ")}  ${server.url}/docs`);
   await terminal.print(`${terminal.dim("MCP  ")}  ${server.url}/mcp`);
-  await terminal.print(
-    `${terminal.dim("Try  ")}  ${commandLine(context, "search 'how did we fix the build'")}`,
-  );
+  const held = (await engine.forTenant(context.tenant).tenantStatus())?.sessions ?? 0;
+  // A search of an empty store finds nothing; the demonstration brings sessions of its own.
+  const example = held > 0 ? "search 'how did we fix the build'" : "demo";
+  await terminal.print(`${terminal.dim("Try  ")}  ${commandLine(context, example)}`);
   await terminal.print("Ctrl-C stops it.");
 }
 
