@@ -62,6 +62,7 @@ test("the schema has nothing in it that SQLite 3.31 does not know", async () => 
   expect(orderedAggregates("SELECT group_concat(a, ',' ORDER BY b) FROM t")).toHaveLength(1);
 });
 
+/** An additional check where the machine has the command: the test above inspects the schema anywhere. */
 const hasCommand = spawnSync("sqlite3", ["--version"]).status === 0;
 
 test.skipIf(!hasCommand)("the system's own sqlite3 reads the documented views", async () => {

@@ -150,7 +150,7 @@ export interface ImportedSession {
   /** The name of the source that read it. */
   readonly source: string;
   readonly agent: string;
-  /** Who began it, where the format says so; the agent if left out. */
+  /** The creator of the session if the format names one; otherwise the agent. */
   readonly createdBy?: string;
   /** The repository that the format names, as `normalizeRemote` gives it. */
   readonly repo?: string;

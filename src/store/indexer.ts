@@ -27,7 +27,7 @@ const MOMENT_MS = 200;
 const WAIT_FACTOR = 10;
 const LOOK_MS = 10;
 
-/** Who was refused the lease tries again after this long: its holder may have died. */
+/** A process that did not get the lease retries after this long: the holder may have died. */
 const BUSY_PAUSE_MS = 1_000;
 /** Who failed leaves it alone for this long; each time twice as long. */
 const FIRST_PAUSE_MS = 1_000;

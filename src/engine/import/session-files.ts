@@ -21,7 +21,7 @@ export interface SessionFile {
 /** The key of the session's metadata that has the files, if there are several. */
 export const FILES_KEY = "files";
 
-/** Nobody has met a session of more; the first and the last of them decide. */
+/** A bound on the metadata; beyond it, further files of a session are not listed. */
 const MAX_FILES = 200;
 
 /** In their order. */

@@ -283,7 +283,7 @@ function* findOutputTerms(
 ): Asking<readonly WeightedTerm[]> {
   const { views, outputs } = snapshot;
   if (outputs.documents === 0) return [];
-  // Who wrote a message is a mark of the message.
+  // The author is a term of the message field only.
   const words = wanted.filter(({ label }) => !label.startsWith("@"));
   const resolved = yield* blobs.complete(() =>
     words.map((term) => resolveMessageTerm(views, term, "output")),
