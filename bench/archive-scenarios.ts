@@ -26,9 +26,15 @@ export async function lookAtArchive({ address }: IngestTask): Promise<Figures> {
   await using engine = await open(address, { durability: "process" });
   const titles = new Map<string, number>();
   const seen: Seen = {
-    ...{ sessions: 0, emptySessions: 0, machineMadeSessions: 0, sessionsWithMessagesOffPath: 0 },
-    ...{ messagesOnPath: 0, messagesOffPath: 0, sidechainMessages: 0 },
-    ...{ userTextsOffPath: 0, assistantTextsOffPath: 0 },
+    sessions: 0,
+    emptySessions: 0,
+    machineMadeSessions: 0,
+    sessionsWithMessagesOffPath: 0,
+    messagesOnPath: 0,
+    messagesOffPath: 0,
+    sidechainMessages: 0,
+    userTextsOffPath: 0,
+    assistantTextsOffPath: 0,
   };
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; ) {
     isFirst = false;
@@ -96,7 +102,9 @@ async function* entriesOf(
   let after: string | undefined;
   do {
     const page = await session.listEntries({
-      ...{ tree, limit: PAGE, preview: true },
+      tree,
+      limit: PAGE,
+      preview: true,
       ...(after === undefined ? {} : { after }),
     });
     yield* page.entries;

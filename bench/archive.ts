@@ -28,8 +28,14 @@ export async function benchArchive(options: BenchOptions): Promise<boolean> {
     const { files = 0, megabytes = 0, seconds = 0, megabytesPerSecond = 0, peakRssMb = 0 } = read;
     const { megabytesPerCpuSecond = 0 } = read;
     report.measurement("sqlite", "archive", 1, {
-      ...{ files, problems: read["problems"] ?? 0, ...seen },
-      ...{ megabytes, seconds, megabytesPerSecond, megabytesPerCpuSecond, peakRssMb },
+      files,
+      problems: read["problems"] ?? 0,
+      ...seen,
+      megabytes,
+      seconds,
+      megabytesPerSecond,
+      megabytesPerCpuSecond,
+      peakRssMb,
       storedBytesPerByteRead: sizePercent / 100 - originalBytes / (megabytes * 1e6),
       originalBytesPerByteRead: originalBytes / (megabytes * 1e6),
     });

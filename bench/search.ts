@@ -56,7 +56,11 @@ async function benchSqlite(options: BenchOptions, folder: string, report: Report
   const run = async (name: string, task: Partial<QueryTask>) => {
     if (!name.includes(options.only)) return undefined;
     const whole: QueryTask = {
-      ...{ address, kind: "question", ranking: "plain", filtered: false, cacheMb: CACHE_MB },
+      address,
+      kind: "question",
+      ranking: "plain",
+      filtered: false,
+      cacheMb: CACHE_MB,
       warmUp: 300,
       count: options.runs === 1 ? 1_000 : 2_000,
       ...task,

@@ -92,7 +92,10 @@ async function measureHostile(report: Report, address: string, sessions: number)
       const [beside, answers] = await Promise.all([
         load(server, task),
         inFreshProcess(HOSTILE, "attack", {
-          ...{ url: server.url, tokens: hostile, by, connections: HOSTILE_CONNECTIONS },
+          url: server.url,
+          tokens: hostile,
+          by,
+          connections: HOSTILE_CONNECTIONS,
           // Also while the load warms up.
           seconds: HOSTILE_SECONDS + 5,
         }),
@@ -142,7 +145,10 @@ async function measureSubscribers(report: Report, address: string): Promise<void
   const figures = await withSubject(startServer(address), async (server) => {
     const before = server.rssMb();
     const held = await inFreshProcess(SCENARIOS, "holdSubscribers", {
-      ...{ url: server.url, count: SUBSCRIBERS, tokens, pid: server.pid },
+      url: server.url,
+      count: SUBSCRIBERS,
+      tokens,
+      pid: server.pid,
     });
     const figures: Figures = { ...held, rssBeforeMb: before };
     return figures;

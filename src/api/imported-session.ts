@@ -170,7 +170,13 @@ export function fromWireImportResult(result: WireImportResult): Omit<ImportResul
   // A server of before tells of none.
   const late = result.late ?? undefined;
   return {
-    ...{ sessionId: session_id, created, entries, skipped, last, forgotten, key },
+    sessionId: session_id,
+    created,
+    entries,
+    skipped,
+    last,
+    forgotten,
+    key,
     ...(late === undefined ? {} : { late }),
   };
 }

@@ -25,7 +25,13 @@ export interface WireOriginalUpdate extends Omit<WireOriginal, "parts"> {
 export function toWireOriginal(original: Original): WireOriginal {
   const { workstation, path, source, reader, size, mtimeUs, parts, sessionIds } = original;
   return {
-    ...{ workstation, path, source, reader, size, mtime_us: mtimeUs, parts },
+    workstation,
+    path,
+    source,
+    reader,
+    size,
+    mtime_us: mtimeUs,
+    parts,
     session_ids: sessionIds,
   };
 }
@@ -40,7 +46,10 @@ export function toWireOriginalUpdate(
   { mtimeUs, sessionIds, parts, ...same }: OriginalUpdate,
 ): WireOriginalUpdate {
   return {
-    ...{ workstation, ...same, mtime_us: mtimeUs, session_ids: sessionIds },
+    workstation,
+    ...same,
+    mtime_us: mtimeUs,
+    session_ids: sessionIds,
     parts: parts.map(({ start, size, bytes }) => ({ start, size, bytes: toBase64(bytes) })),
   };
 }
@@ -48,7 +57,9 @@ export function toWireOriginalUpdate(
 export function fromWireOriginalUpdate(update: WireOriginalUpdate): OriginalUpdate {
   const { workstation: _, mtime_us: mtimeUs, session_ids: sessionIds, parts, ...same } = update;
   return {
-    ...{ ...same, mtimeUs, sessionIds },
+    ...same,
+    mtimeUs,
+    sessionIds,
     parts: parts.map(({ start, size, bytes }) => ({ start, size, bytes: fromBase64(bytes) })),
   };
 }

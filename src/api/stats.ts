@@ -48,7 +48,10 @@ export function fromWireStats(stats: WireStats): Stats {
 function toWireSum(sum: Sum): WireSum {
   const { sessions, subagents, messages, tokens, costMicroUsd } = sum;
   return {
-    ...{ sessions, subagents, messages, tokens: totalTokens(tokens) },
+    sessions,
+    subagents,
+    messages,
+    tokens: totalTokens(tokens),
     ...toWireUsage(tokens),
     cost_microusd: costMicroUsd,
   };

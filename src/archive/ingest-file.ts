@@ -186,7 +186,9 @@ class Reading {
     if (sessionIds.length === 0) return;
     if (Buffer.byteLength(path) > MAX_REMEMBERED_PATH) return;
     await keepOriginal(tenant, this.#file, {
-      ...{ workstation, source: source.name, reader: source.version ?? 1 },
+      workstation,
+      source: source.name,
+      reader: source.version ?? 1,
       sessionIds,
       unchanged: isRest && this.#file.isPlain ? (this.#input.known?.offset ?? 0) : 0,
     });

@@ -111,7 +111,8 @@ async function knownNotes(
   let after: Memory | undefined;
   for (;;) {
     const page = await tenant.listMemories({
-      ...{ agent, limit: MAX_PAGE },
+      agent,
+      limit: MAX_PAGE,
       ...(after === undefined ? {} : { after: { agent: after.agent, name: after.name } }),
     });
     for (const memory of page) {

@@ -59,7 +59,8 @@ export async function storeSession(
       earlier: earlierKeys(setting, imported, own, file),
       ...(git?.remote == null ? {} : { repo: git.remote }),
       ...(file.path === "" ? {} : { file: file.path }),
-      ...{ skipForgotten: !file.revive, skipEmpty: true },
+      skipForgotten: !file.revive,
+      skipEmpty: true,
       ...(file.last === null ? {} : { after: file.last }),
       describe: (session, title, skipped) =>
         figures.describe(session, title ?? imported.title, {

@@ -22,7 +22,9 @@ export async function findIngestedFiles(
   paths: readonly string[],
 ): Promise<readonly IngestedFile[]> {
   const { files } = await connection.call<{ readonly files: readonly WireIngestedFile[] }>({
-    ...{ method: "POST", path: "/v1/ingest/files/find", repeatable: true },
+    method: "POST",
+    path: "/v1/ingest/files/find",
+    repeatable: true,
     body: toBody({ workstation, paths }),
   });
   return files.map(fromWireIngestedFile);
@@ -35,7 +37,9 @@ export async function putIngestedFiles(
 ): Promise<void> {
   await connection.call({
     // The same rows twice are the same rows.
-    ...{ method: "PUT", path: "/v1/ingest/files", repeatable: true },
+    method: "PUT",
+    path: "/v1/ingest/files",
+    repeatable: true,
     body: toBody({ workstation, files: files.map(toWireIngestedFile) }),
   });
 }
@@ -50,7 +54,9 @@ export class RemoteOriginals implements OriginalsApi {
   async put(workstation: string, update: OriginalUpdate): Promise<boolean> {
     const { kept } = await this.#connection.call<{ readonly kept: boolean }>({
       // The same parts twice are the same parts.
-      ...{ method: "PUT", path: "/v1/ingest/originals", repeatable: true },
+      method: "PUT",
+      path: "/v1/ingest/originals",
+      repeatable: true,
       body: JSON.stringify(toWireOriginalUpdate(workstation, update)),
     });
     return kept;
@@ -62,7 +68,9 @@ export class RemoteOriginals implements OriginalsApi {
     const { originals } = await this.#connection.call<{
       readonly originals: readonly WireOriginal[];
     }>({
-      ...{ method: "POST", path: "/v1/ingest/originals/find", repeatable: true },
+      method: "POST",
+      path: "/v1/ingest/originals/find",
+      repeatable: true,
       body: toBody({ ...input, after: key }),
     });
     return originals.map(fromWireOriginal);
@@ -74,7 +82,9 @@ export class RemoteOriginals implements OriginalsApi {
     start: number,
   ): Promise<Uint8Array | undefined> {
     const { bytes } = await this.#connection.call<{ readonly bytes: string | null }>({
-      ...{ method: "POST", path: "/v1/ingest/originals/read", repeatable: true },
+      method: "POST",
+      path: "/v1/ingest/originals/read",
+      repeatable: true,
       body: toBody({ workstation, path, start }),
     });
     return bytes === null ? undefined : fromBase64(bytes);

@@ -139,7 +139,8 @@ async function deriveFile(
       { ...setting, workstation, only: source },
       {
         ...{ candidate: { file, hint: source, named: true }, known: undefined, plan: "whole" },
-        ...{ again, onSession: () => undefined },
+        again,
+        onSession: () => undefined,
         original: await TranscriptFile.open(copy, { as: { path, mtimeUs } }),
       },
     );

@@ -18,7 +18,8 @@ export function ingestAgain(context: Context, force: boolean): Promise<number> {
       const failures: FileOutcome[] = [];
       let files = 0;
       const report = await deriveAgain(tenant, {
-        ...{ environment: thisMachine(), force },
+        environment: thisMachine(),
+        force,
         onOutcome: (outcome) => {
           files++;
           progress.show(() => `Read ${counted(files, "file")}`);

@@ -89,7 +89,10 @@ async function unknownWords(
   { deadlineMs }: SearchInput,
 ): Promise<string[]> {
   const { explanation } = await tenant.searchSessions(query, {
-    ...{ explain: true, limit: 1, match: "words", branches: "all" },
+    explain: true,
+    limit: 1,
+    match: "words",
+    branches: "all",
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   });
   // Terms of other fields, such as @path, stand for the same words.

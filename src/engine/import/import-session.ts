@@ -140,8 +140,14 @@ export async function importSession(
   const file = fileOf(imported, options);
   const files = found === undefined ? [] : filesOf(found);
   const late = () => ({
-    ...{ sessionId: found?.id ?? null, created: false, entries: 0, skipped: 0, last: null },
-    ...{ problems: imported.problems.total, key: found?.origin.key ?? key, forgotten: false },
+    sessionId: found?.id ?? null,
+    created: false,
+    entries: 0,
+    skipped: 0,
+    last: null,
+    problems: imported.problems.total,
+    key: found?.origin.key ?? key,
+    forgotten: false,
     late: lateFiles(files, file),
   });
   const isAnew = found !== undefined && options.whenLate === "anew" && !options.dryRun;
@@ -154,7 +160,9 @@ export async function importSession(
   const writer = new ImportWriter(scope, subject, {
     ...{ startedAt: imported.startedAt, title: titleOf(imported) },
     ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
-    ...{ after: options.after ?? null, describe: options.describe, onKnown: options.onKnown },
+    after: options.after ?? null,
+    describe: options.describe,
+    onKnown: options.onKnown,
     idempotencyKey: options.idempotencyKey,
     whenLate: file !== undefined && isLateFile(files, file) ? toLateRule(options) : undefined,
     files: file === undefined ? undefined : withFile(files, file),
@@ -236,7 +244,11 @@ async function clear(scope: Scope, session: Session, draft: NewSession): Promise
   await scope.store.deleteSession(scope.tenant, id, REIMPORT, scope.now(), scope.by);
   return {
     ...draft,
-    ...{ id, owner, title, ttlSeconds, retention },
+    id,
+    owner,
+    title,
+    ttlSeconds,
+    retention,
     metadata: { ...draft.metadata, ...metadata },
   };
 }

@@ -121,8 +121,11 @@ class Tally {
 
   stats(): Stats {
     return {
-      ...{ total: this.#total, agents: this.#agents, projects: this.#projects },
-      ...{ models: this.#models, days: this.#days },
+      total: this.#total,
+      agents: this.#agents,
+      projects: this.#projects,
+      models: this.#models,
+      days: this.#days,
       prices: { asOf: this.#prices.asOf, unknown: [...this.#unknown].sort() },
     };
   }

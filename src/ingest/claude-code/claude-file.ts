@@ -105,7 +105,8 @@ export class ClaudeFile {
       ...{ tree: this.#tree.state(), usage: this.#usage.state(), title: this.#title.state() },
       calls: [...this.#toolNames].slice(-OPEN_CALLS),
       boundaries: [...this.#boundaries].slice(-BOUNDARIES) as unknown as JsonObject[],
-      ...{ endsAside: this.#endsAside, queue: this.#queue.state() },
+      endsAside: this.#endsAside,
+      queue: this.#queue.state(),
     };
   }
 

@@ -47,7 +47,9 @@ export class ClaudeQueue {
     const isEmpty = length === 0 && this.#taken.length === 0 && !this.#isAfterResults;
     if (isEmpty) return {};
     return {
-      ...{ waiting: this.#waiting, taken: this.#taken, isAfterResults: this.#isAfterResults },
+      waiting: this.#waiting,
+      taken: this.#taken,
+      isAfterResults: this.#isAfterResults,
     } as unknown as JsonValue;
   }
 

@@ -119,7 +119,10 @@ function toDraft(row: Fields, parts: readonly Fields[], problems: ProblemLog): E
       return { ...base, kind: "message", role };
     case "assistant":
       return {
-        ...{ ...base, kind: "message", role, actor: FORMAT },
+        ...base,
+        kind: "message",
+        role,
+        actor: FORMAT,
         model: textField(row, "model") || null,
       };
     case "tool": {
@@ -150,15 +153,19 @@ function toBlock(part: Fields): Block {
     }
     case "tool_call":
       return {
-        ...{ type: "tool_use", id: text("id") ?? "", name: text("name") ?? "" },
+        type: "tool_use",
+        id: text("id") ?? "",
+        name: text("name") ?? "",
         input: text("input") || "{}",
       };
     case "tool_result": {
       const toolName = text("name");
       return {
-        ...{ type: "tool_result", toolUseId: text("tool_call_id") ?? "" },
+        type: "tool_result",
+        toolUseId: text("tool_call_id") ?? "",
         ...(toolName ? { toolName } : {}),
-        ...{ output: text("content") ?? "", isError: data["is_error"] === true },
+        output: text("content") ?? "",
+        isError: data["is_error"] === true,
       };
     }
     default:
@@ -181,6 +188,7 @@ function toSession(session: Fields, cwd: string | null): ReturnType<typeof toImp
     title: textField(session, "title") || null,
     parentSession: textField(session, "parent_session_id") || null,
     startedAt: toTime(session["created_at"]),
-    ...{ cwd, fields: fields as JsonObject },
+    cwd,
+    fields: fields as JsonObject,
   });
 }

@@ -64,7 +64,8 @@ export const GEMINI_CLI: TranscriptSource = {
     };
     const canGoOn = /\.jsonl$/.test(input.path);
     return {
-      ...{ sessions: readEither(input, problems, noteLog), problems },
+      sessions: readEither(input, problems, noteLog),
+      problems,
       state: () => (canGoOn ? log?.state?.() : undefined),
     };
   },

@@ -19,8 +19,11 @@ export function toDrafts(
   if ((role !== "user" && role !== "assistant") || !Array.isArray(content)) return undefined;
   const shown: Fields = isPlainObject(metadata) ? metadata : {};
   const draft = {
-    ...{ sourceId, kind: "message" as const, role: role as "user" | "assistant" },
-    ...{ actor: role === "assistant" ? FORMAT : null, blocks: content.map(toBlock) },
+    sourceId,
+    kind: "message" as const,
+    role: role as "user" | "assistant",
+    actor: role === "assistant" ? FORMAT : null,
+    blocks: content.map(toBlock),
     createdAt: toTime(message["created"]),
     fields: otherFields(message, ["role", "content", "created", "id", "metadata"]),
     // What the program put in for the model, and shows to nobody.

@@ -175,11 +175,13 @@ function toSession(
   const fields = Object.entries(otherFields(session, known)).filter(([, value]) => value !== null);
   return {
     ...toImportedSession(FORMAT, {
-      ...{ id: textField(session, "id") ?? null, title },
+      id: textField(session, "id") ?? null,
+      title,
       cwd: textField(session, "working_dir") || null,
       startedAt: Number.isNaN(time) ? null : time,
       fields: Object.fromEntries(fields) as JsonObject,
     }),
-    ...{ entries, problems },
+    entries,
+    problems,
   };
 }

@@ -52,7 +52,8 @@ export const KIMI: TranscriptSource = {
         ...toImportedSession(FORMAT, { id: name === "" ? null : name }),
         // When it was last written is all that is known of its time.
         ...(startedAt === null ? {} : { startedAt: Math.floor(startedAt) }),
-        ...{ entries: entries(), problems },
+        entries: entries(),
+        problems,
       };
     }
     return { sessions: sessions(), problems };

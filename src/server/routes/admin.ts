@@ -25,9 +25,12 @@ const limit = count.nullable().optional();
 export const ADMIN_ROUTES: readonly Route[] = [
   defineRoute({
     ...{ method: "get", path: "/v1/stats", operation: "stats", tag: "store" },
-    ...{ summary: "Sessions, messages, tokens and cost added up.", scope: "read" },
+    summary: "Sessions, messages, tokens and cost added up.",
+    scope: "read",
     query: z.strictObject({
-      ...{ agent: key.optional(), project: path.optional(), project_id: key.optional() },
+      agent: key.optional(),
+      project: path.optional(),
+      project_id: key.optional(),
       workstation: key.optional(),
       ...{ repo: key.optional(), since: timeInput.optional(), until: timeInput.optional() },
     }),

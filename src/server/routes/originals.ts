@@ -15,12 +15,17 @@ import { originalPart, originals, originalUpdate } from "../schemas/import.ts";
 
 export const ORIGINAL_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "put", path: "/v1/ingest/originals", operation: "putOriginal" },
-    ...{ tag: "transfer", summary: "Keep the bytes of an ingested file.", scope: "write" },
+    method: "put",
+    path: "/v1/ingest/originals",
+    operation: "putOriginal",
+    tag: "transfer",
+    summary: "Keep the bytes of an ingested file.",
+    scope: "write",
     limits: APPEND_LIMITS,
     body: originalUpdate,
     answer: {
-      ...{ status: 200, description: "Whether they are kept: not if content is erased." },
+      status: 200,
+      description: "Whether they are kept: not if content is erased.",
       schema: z.object({ kept: z.boolean() }).meta({ id: "OriginalKept" }),
     },
     handle: async ({ tenant }, { body }) => {
@@ -31,10 +36,16 @@ export const ORIGINAL_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/ingest/originals/find", operation: "listOriginals" },
-    ...{ tag: "transfer", summary: "Ingested files whose bytes are kept.", scope: "read" },
+    method: "post",
+    path: "/v1/ingest/originals/find",
+    operation: "listOriginals",
+    tag: "transfer",
+    summary: "Ingested files whose bytes are kept.",
+    scope: "read",
     body: z.strictObject({
-      ...{ workstation: key.optional(), path: path.optional(), session_id: key.optional() },
+      workstation: key.optional(),
+      path: path.optional(),
+      session_id: key.optional(),
       after: z.strictObject({ workstation: key, path }).optional(),
       limit: count.optional(),
     }),
@@ -46,8 +57,12 @@ export const ORIGINAL_ROUTES: readonly Route[] = [
     }),
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/ingest/originals/read", operation: "readOriginalPart" },
-    ...{ tag: "transfer", summary: "A part of the bytes of an ingested file.", scope: "read" },
+    method: "post",
+    path: "/v1/ingest/originals/read",
+    operation: "readOriginalPart",
+    tag: "transfer",
+    summary: "A part of the bytes of an ingested file.",
+    scope: "read",
     body: z.strictObject({ workstation: key, path, start: count }),
     answer: { status: 200, description: "Null if there is no such part.", schema: originalPart },
     handle: async ({ tenant }, { body: { workstation, path: file, start } }) => {

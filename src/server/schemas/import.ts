@@ -24,7 +24,9 @@ const untouched = z.custom<Record<string, unknown>>(isPlainObject, "must be an o
 const sessionHead = z.strictObject({
   ...{ source: key, agent: key, id: textOrNull, title: textOrNull, cwd: textOrNull },
   ...{ git_branch: textOrNull, started_at: time.nullable(), parent_session: textOrNull },
-  ...{ metadata: jsonObject, created_by: key.optional(), repo: path.optional() },
+  metadata: jsonObject,
+  created_by: key.optional(),
+  repo: path.optional(),
 }) as unknown as z.ZodType<WireSessionHead>;
 
 /** The first line. */
@@ -38,7 +40,8 @@ export const importHead: z.ZodType<{
     repo: path.optional(),
     ...{ project_id: key.optional(), owner: key.optional(), metadata: jsonObject.optional() },
     ...{ skip_forgotten: z.boolean().optional(), after: key.optional() },
-    ...{ dry_run: z.boolean().optional(), skip_empty: z.boolean().optional() },
+    dry_run: z.boolean().optional(),
+    skip_empty: z.boolean().optional(),
     when_late: z.enum(["refuse", "anew", "aside"]).optional(),
     earlier: z
       .strictObject({
@@ -110,7 +113,12 @@ export const ingestedFiles: z.ZodType = z
   .meta({ id: "IngestedFileList" });
 
 const originalFacts = {
-  ...{ workstation: key, path, source: key, reader: count, size: count, mtime_us: count },
+  workstation: key,
+  path,
+  source: key,
+  reader: count,
+  size: count,
+  mtime_us: count,
   session_ids: z.array(key),
 };
 
@@ -119,7 +127,8 @@ export const originalUpdate: z.ZodType<WireOriginalUpdate> = z.strictObject({
   from: count.meta({ description: "Stored parts that start here or later are replaced." }),
   parts: z.array(
     z.strictObject({
-      ...{ start: count, size: count },
+      start: count,
+      size: count,
       bytes: z.base64().meta({ description: "A zstd frame with a checksum." }),
     }),
   ),

@@ -25,7 +25,9 @@ const weights = z
       .optional(),
     ...{ title: weight.optional(), summary: weight.optional(), about: weight.optional() },
     ...{ actor: weight.optional(), misspelt: weight.optional(), neighbours: weight.optional() },
-    ...{ session: weight.optional(), recurrence: weight.optional(), coverage: weight.optional() },
+    session: weight.optional(),
+    recurrence: weight.optional(),
+    coverage: weight.optional(),
     output: weight.optional(),
     candidates: count.max(MAX_CANDIDATES).optional(),
   })

@@ -90,9 +90,14 @@ export const verification: z.ZodType = z
   .meta({ id: "Verification" });
 
 const sum = {
-  ...{ sessions: count, subagents: count, messages: count, tokens: count },
-  ...{ input_tokens: count, output_tokens: count },
-  ...{ cache_creation_tokens: count, cache_read_tokens: count },
+  sessions: count,
+  subagents: count,
+  messages: count,
+  tokens: count,
+  input_tokens: count,
+  output_tokens: count,
+  cache_creation_tokens: count,
+  cache_read_tokens: count,
   cost_microusd: count.meta({ description: "By list prices, in millionths of a dollar." }),
 };
 

@@ -46,7 +46,10 @@ export const stats: Command = defineCommand({
       const { agent, workstation, project } = options;
       const sums = await tenant.stats(
         given({
-          ...{ agent, workstation, project, repo: toRepo(options.repo) },
+          agent,
+          workstation,
+          project,
+          repo: toRepo(options.repo),
           since: toTime(options.since, "--since"),
           until: toTime(options.until, "--until"),
           prices: options.prices === undefined ? undefined : readPricesFile(options.prices),
