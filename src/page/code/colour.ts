@@ -1,0 +1,62 @@
+/** Asks the worker for colours, and puts them in as elements: code never becomes HTML. */
+
+import type { CodeAnswer, CodeQuestion, Token } from "./tokens.ts";
+
+/** The name that the build gave to the worker's file. */
+declare const __WORKER__: string;
+
+/** Longer code stays plain: nobody reads it by its colours. */
+const MAX_CODE = 50_000;
+const KNOWN_LANGUAGE = /^[\w+#-]{1,20}$/;
+
+const waiting = new Map<number, (tokens: readonly Token[]) => void>();
+let worker: Worker | undefined;
+let asked = 0;
+
+/** Colours the content of `place`, if it still holds the same code when the colours come. */
+export function colour(place: HTMLElement, language: string): void {
+  const code = place.textContent ?? "";
+  if (code.length > MAX_CODE || !KNOWN_LANGUAGE.test(language)) return;
+  const id = ++asked;
+  waiting.set(id, (tokens) => {
+    if (tokens.length === 0 || place.textContent !== code) return;
+    place.replaceChildren(...tokens.map(element));
+  });
+  const question: CodeQuestion = { id, code, language: language.toLowerCase() };
+  worker ??= start();
+  worker.postMessage(question);
+}
+
+function start(): Worker {
+  const started = new Worker(scriptAddress() as unknown as URL, { type: "module" });
+  started.addEventListener("message", ({ data }: MessageEvent<CodeAnswer>) => {
+    waiting.get(data.id)?.(data.tokens);
+    waiting.delete(data.id);
+  });
+  return started;
+}
+
+interface Policies {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(address: string): string },
+  ): { createScriptURL(address: string): unknown };
+}
+
+/** Where Trusted Types are enforced, a policy must vouch for the address: it vouches for this one. */
+function scriptAddress(): unknown {
+  const address = new URL(__WORKER__, import.meta.url).href;
+  const policies = (globalThis as { readonly trustedTypes?: Policies }).trustedTypes;
+  if (policies === undefined) return address;
+  return policies
+    .createPolicy("backscroll-worker", { createScriptURL: () => address })
+    .createScriptURL(address);
+}
+
+function element([scope, text]: Token): Node {
+  if (scope === "") return document.createTextNode(text);
+  const span = document.createElement("span");
+  span.className = `c-${scope.split(/[.:]/)[0]}`;
+  span.textContent = text;
+  return span;
+}

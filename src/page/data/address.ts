@@ -1,0 +1,82 @@
+/**
+ * The state of the page in its address, behind the `#`: it is never sent, so that no log and no proxy
+ * holds what somebody looked for.
+ *
+ *     #/?q=cron&agent=codex         a search
+ *     #/session/ID?m=ENTRY&leaf=…   a session, at a message, on a path
+ *     #/usage  #/memory  #/store    the other views
+ */
+
+import { signal } from "@preact/signals";
+
+export interface Address {
+  readonly view: "find" | "session" | "usage" | "memory" | "store";
+  /** Of a session. */
+  readonly id: string;
+  readonly params: ReadonlyMap<string, readonly string[]>;
+}
+
+const VIEWS = ["session", "usage", "memory", "store"] as const;
+
+export const address = signal<Address>(parse(location.hash));
+
+export function parse(hash: string): Address {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const [name = "", id = ""] = path.split("/").map(decode);
+  const params = new Map<string, string[]>();
+  for (const [key, value] of new URLSearchParams(query)) {
+    params.set(key, [...(params.get(key) ?? []), value]);
+  }
+  const view = VIEWS.find((one) => one === name) ?? "find";
+  return { view, id: view === "session" ? id : "", params };
+}
+
+export type Params = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export function format(view: Address["view"], id: string, params: Params): string {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params)) {
+    for (const one of typeof value === "string" ? [value] : (value ?? [])) {
+      if (one !== "") query.append(key, one);
+    }
+  }
+  const path =
+    view === "find" ? "" : view === "session" ? `session/${encodeURIComponent(id)}` : view;
+  return `#/${path}${query.size === 0 ? "" : `?${query}`}`;
+}
+
+export function sessionAddress(id: string, params: Params = {}): string {
+  return format("session", id, params);
+}
+
+export function param(name: string): string {
+  return address.value.params.get(name)?.[0] ?? "";
+}
+
+/** A step that Back undoes. */
+export function go(hash: string): void {
+  if (hash === location.hash) return;
+  history.pushState(null, "", hash);
+  address.value = parse(hash);
+}
+
+/** The same step, seen from elsewhere: no entry of its own in the history. */
+export function restate(hash: string): void {
+  history.replaceState(null, "", hash);
+  address.value = parse(hash);
+}
+
+addEventListener("popstate", () => {
+  address.value = parse(location.hash);
+});
+addEventListener("hashchange", () => {
+  address.value = parse(location.hash);
+});
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

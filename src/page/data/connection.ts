@@ -1,0 +1,78 @@
+/**
+ * The server that the page came from, and who we are to it.
+ *
+ * Where a token is needed, a person types it: it is kept in memory, and in the tab's session storage only
+ * if they say so. It never stands in an address.
+ */
+
+import { computed, signal } from "@preact/signals";
+import { BackscrollError, connect, type RemoteEngine } from "../../client/index.ts";
+
+export type ConnectionState =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "token"; readonly message: string }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "open"; readonly engine: RemoteEngine };
+
+const KEPT = "backscroll-token";
+
+export const connection = signal<ConnectionState>({ kind: "connecting" });
+
+/** Throws where there is none: views are shown once there is. */
+export const engine = computed<RemoteEngine>(() => {
+  const state = connection.value;
+  if (state.kind !== "open") throw new Error("there is no connection yet");
+  return state.engine;
+});
+
+/** Whether writes are allowed by what the server said of us. */
+export const mayWrite = computed(() => {
+  const state = connection.value;
+  return state.kind === "open" && state.engine.access.scope !== "read";
+});
+
+export async function start(): Promise<void> {
+  const kept = sessionStorage.getItem(KEPT);
+  await open(kept ?? undefined, kept === null ? "" : "The token that this tab kept is refused.");
+}
+
+export async function enterToken(token: string, keep: boolean): Promise<void> {
+  await open(token.trim(), "The server does not know this token, or it is expired or revoked.");
+  if (connection.value.kind !== "open") return;
+  if (keep) sessionStorage.setItem(KEPT, token.trim());
+}
+
+export function forgetToken(message: string): void {
+  sessionStorage.removeItem(KEPT);
+  connection.value = { kind: "token", message };
+}
+
+/** A failure as a sentence. A token that is refused in the middle of something asks for another. */
+export function tell(error: unknown): string {
+  if (BackscrollError.is(error, "unauthorized")) {
+    forgetToken("The server no longer takes the token: it expired or was revoked.");
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function isAborted(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+async function open(token: string | undefined, refused: string): Promise<void> {
+  try {
+    const address = location.origin + location.pathname.replace(/[^/]*$/, "");
+    const opened = await connect(address, {
+      ...(token === undefined ? {} : { token }),
+      retries: 1,
+    });
+    connection.value = { kind: "open", engine: opened };
+  } catch (error) {
+    if (BackscrollError.is(error, "unauthorized") || BackscrollError.is(error, "invalid_input")) {
+      sessionStorage.removeItem(KEPT);
+      connection.value = { kind: "token", message: refused };
+    } else {
+      connection.value = { kind: "failed", message: tell(error) };
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { excerpt } from "./excerpt.ts";
+
+const shown = (snippet: string, matches: { start: number; end: number }[]) =>
+  excerpt(snippet, matches)
+    .map(({ text, marked }) => (marked ? `[${text}]` : text))
+    .join("");
+
+test("matches are marked, and white space is one space", () => {
+  expect(shown("a  cron\n\njob", [{ start: 3, end: 7 }])).toBe("a [cron] job");
+});
+
+test("a match that stands late is shown with a little of what is before it", () => {
+  const snippet = `${"word ".repeat(80)}needle and more`;
+  const text = shown(snippet, [{ start: 400, end: 406 }]);
+  expect(text).toMatch(/^… (word ){15,18}\[needle\] and more$/);
+});
+
+test("what is cut off at its end says so, and matches beyond it are left out", () => {
+  const text = shown("x".repeat(1_000), [
+    { start: 0, end: 1 },
+    { start: 900, end: 901 },
+  ]);
+  expect(text).toMatch(/^\[x\]x{359} …$/);
+});

@@ -1,0 +1,44 @@
+/** The part of a snippet that is worth a few lines, with its matches. */
+
+export interface Piece {
+  readonly text: string;
+  readonly marked: boolean;
+}
+
+interface Match {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Characters before the first match, and in all: about three lines. */
+const BEFORE = 90;
+const LENGTH = 360;
+
+export function excerpt(
+  snippet: string,
+  matches: readonly Match[],
+  length: number = LENGTH,
+): readonly Piece[] {
+  const first = matches[0]?.start ?? 0;
+  const from = first <= BEFORE ? 0 : wordStart(snippet, first - BEFORE);
+  const to = Math.min(snippet.length, from + length);
+  const pieces: Piece[] = [];
+  let at = from;
+  for (const { start, end } of matches) {
+    if (start < at || start >= to) continue;
+    pieces.push({ text: snippet.slice(at, start), marked: false });
+    pieces.push({ text: snippet.slice(start, Math.min(end, to)), marked: true });
+    at = Math.min(end, to);
+  }
+  pieces.push({ text: snippet.slice(at, to), marked: false });
+  if (from > 0) pieces.unshift({ text: "… ", marked: false });
+  if (to < snippet.length) pieces.push({ text: " …", marked: false });
+  return pieces
+    .map(({ text, marked }) => ({ text: text.replace(/\s+/g, " "), marked }))
+    .filter(({ text }) => text !== "");
+}
+
+function wordStart(text: string, at: number): number {
+  const space = text.slice(at, at + 30).search(/\s/);
+  return space === -1 ? at : at + space + 1;
+}

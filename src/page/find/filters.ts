@@ -1,0 +1,60 @@
+/** Filters of a search and of the list: what they are called, and what of them stands in the address. */
+
+import { address, format, go, param, restate } from "../data/address.ts";
+
+export const FILTERS = [
+  "agent",
+  "project",
+  "repo",
+  "workstation",
+  "model",
+  "role",
+  "since",
+] as const;
+export type Filter = (typeof FILTERS)[number];
+
+export const FILTER_NAMES: Readonly<Record<Filter, string>> = {
+  agent: "Agent",
+  project: "Project",
+  repo: "Repository",
+  workstation: "Workstation",
+  model: "Model",
+  role: "Role",
+  since: "Time",
+};
+
+export type Chosen = Readonly<Partial<Record<Filter, string>>>;
+
+/** Days back, under the words that a person chooses by. */
+export const PERIODS: readonly (readonly [key: string, words: string, days: number])[] = [
+  ["1d", "last day", 1],
+  ["7d", "last week", 7],
+  ["30d", "last month", 30],
+  ["365d", "last year", 365],
+];
+
+export function chosenFilters(): Chosen {
+  const chosen: Partial<Record<Filter, string>> = {};
+  for (const filter of FILTERS) {
+    const value = address.value.params.get(filter)?.[0];
+    if (value !== undefined) chosen[filter] = value;
+  }
+  return chosen;
+}
+
+export function choose(filter: Filter, value: string | undefined): void {
+  go(format("find", "", { q: param("q"), ...chosenFilters(), [filter]: value }));
+}
+
+/** Typing does not fill the history: one search is one step. */
+export function typeQuery(q: string): void {
+  const next = format("find", "", { q, ...chosenFilters() });
+  if (address.value.view === "find" && (param("q") !== "" || q === "")) restate(next);
+  else go(next);
+}
+
+/** The moment a period begins; undefined for what is none. */
+export function sinceOf(period: string | undefined, now: number = Date.now()): Date | undefined {
+  const days = PERIODS.find(([key]) => key === period)?.[2];
+  return days === undefined ? undefined : new Date(now - days * 86_400_000);
+}

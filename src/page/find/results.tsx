@@ -1,0 +1,107 @@
+/** Hits, the best first: the session, the message with its marks, and a line of what stands round it. */
+
+import { sessionAddress } from "../data/address.ts";
+import type { Hit, WindowItem } from "../data/types.ts";
+import { age, moment } from "../parts/words.ts";
+import { excerpt } from "./excerpt.ts";
+import { found, known } from "./search.ts";
+import { Origins } from "./session-rows.tsx";
+
+export function Results({ query }: { readonly query: string }) {
+  const { result, failure, query: answered } = found.value;
+  if (failure !== "") return <p class="failure">{failure}</p>;
+  if (result === undefined) {
+    return (
+      <p class="empty searching" aria-busy="true">
+        Searching …
+      </p>
+    );
+  }
+  const { hits, notes, indexing, degraded, partial } = result;
+  const remarks = [
+    ...notes,
+    ...(indexing ? ["The index is being built: older messages may be missing."] : []),
+    ...(degraded ? ["Part of the index cannot be read; it will be built again."] : []),
+    ...(partial ? ["The time for a search ran out: there may be better hits."] : []),
+  ];
+  return (
+    <section aria-label="Results" data-answers={answered} aria-busy={answered !== query}>
+      {remarks.map((remark) => (
+        <p key={remark} class="remark">
+          {remark}
+        </p>
+      ))}
+      <p class="sr-only" aria-live="polite">
+        {hits.length} results for {answered}
+      </p>
+      {hits.length === 0 ? (
+        <p class="empty">
+          Nothing is found for “{answered}”. Fewer words, or no filter, find more.
+        </p>
+      ) : (
+        <ol class="hits">
+          {hits.map((hit) => (
+            <HitRow key={hit.entryId ?? hit.sessionId} hit={hit} />
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function HitRow({ hit }: { readonly hit: Hit }) {
+  const { meta, window, entryId, leaf } = hit;
+  const session = known.value.get(hit.sessionId);
+  const at = window.findIndex((item) => item.found);
+  const item = window[at];
+  const before = window[at - 1];
+  const after = before === undefined ? window[at + 1] : undefined;
+  const isOnActivePath = session === undefined || leaf === null || leaf === session.leaf;
+  const link = sessionAddress(hit.sessionId, {
+    m: entryId ?? "",
+    ...(isOnActivePath ? {} : { leaf: leaf ?? "" }),
+  });
+  return (
+    <li>
+      <a class="hit" href={link} data-item>
+        <span class="hit-head">
+          <b dir="auto">{meta.title === "" ? "Untitled" : meta.title}</b>
+          <time dateTime={new Date(meta.updatedAt).toISOString()} title={moment(meta.updatedAt)}>
+            {age(item?.createdAt ?? meta.updatedAt)}
+          </time>
+        </span>
+        {before !== undefined && <Line item={before} />}
+        {item !== undefined && (
+          <span class="snippet">
+            <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}
+            <span dir="auto">
+              {excerpt(item.snippet, item.matches).map(({ text, marked }, index) =>
+                marked ? <mark key={index}>{text}</mark> : text,
+              )}
+            </span>
+          </span>
+        )}
+        {after !== undefined && <Line item={after} />}
+        <span class="about">
+          {meta.agent}
+          {session !== undefined && <Origins session={session} />}
+          {item !== undefined && <> · #{item.index}</>}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+/** One line of context. */
+function Line({ item }: { readonly item: WindowItem }) {
+  return (
+    <span class="context-line">
+      <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}
+      <span dir="auto">{item.snippet.slice(0, 200).replace(/\s+/g, " ")}</span>
+    </span>
+  );
+}
+
+function labelOf(item: WindowItem): string {
+  return item.toolName ?? item.role ?? "";
+}

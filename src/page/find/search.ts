@@ -1,0 +1,86 @@
+/** Results as a person types: each keystroke asks, earlier questions are aborted, the last one is shown. */
+
+import { effect, signal } from "@preact/signals";
+import { address, param } from "../data/address.ts";
+import { connection, engine, tell } from "../data/connection.ts";
+import { Latest } from "../data/latest.ts";
+import type { SearchResult, Session } from "../data/types.ts";
+import { type Chosen, chosenFilters, sinceOf } from "./filters.ts";
+
+export interface Found {
+  /** The question that this answers: the box may already hold another. */
+  readonly query: string;
+  readonly result: SearchResult | undefined;
+  readonly failure: string;
+}
+
+const NOTHING: Found = { query: "", result: undefined, failure: "" };
+
+export const found = signal<Found>(NOTHING);
+/** What is known of sessions that were found, by id; it comes after the hits. */
+export const known = signal<ReadonlyMap<string, Session>>(new Map());
+
+const latest = new Latest();
+const HITS = 20;
+/** Projects and branches of hits are asked for once the typing pauses, in milliseconds. */
+const PAUSE_MS = 120;
+const MAX_KNOWN = 2_000;
+
+export function searchInput(chosen: Chosen) {
+  const { since, model: _, ...same } = chosen;
+  const from = sinceOf(since);
+  return { ...same, ...(from === undefined ? {} : { since: from }) };
+}
+
+/** Looks for what the address says, for as long as the page is there. */
+export function searchByAddress(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return effect(() => {
+    if (connection.value.kind !== "open" || address.value.view !== "find") return;
+    const query = param("q");
+    const chosen = chosenFilters();
+    clearTimeout(timer);
+    if (query.trim() === "") {
+      latest.stop();
+      found.value = NOTHING;
+      return;
+    }
+    void ask(query, chosen).then((result) => {
+      if (result !== undefined) timer = setTimeout(() => void learn(result), PAUSE_MS);
+    });
+  });
+}
+
+async function ask(query: string, chosen: Chosen): Promise<SearchResult | undefined> {
+  try {
+    const result = await latest.run((signal) =>
+      engine.peek().searchSessions(query, {
+        ...searchInput(chosen),
+        asYouType: true,
+        limit: HITS,
+        contextBefore: 1,
+        contextAfter: 1,
+        signal,
+      }),
+    );
+    if (result !== undefined) found.value = { query, result, failure: "" };
+    return result;
+  } catch (error) {
+    found.value = { query, result: undefined, failure: tell(error) };
+    return undefined;
+  }
+}
+
+async function learn({ hits }: SearchResult): Promise<void> {
+  const missing = hits.map(({ sessionId }) => sessionId).filter((id) => !known.peek().has(id));
+  const sessions = await Promise.allSettled(
+    [...new Set(missing)].map((id) => engine.peek().getSessionMeta(id)),
+  );
+  remember(sessions.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])));
+}
+
+export function remember(sessions: readonly Session[]): void {
+  if (sessions.length === 0) return;
+  const all = [...known.peek(), ...sessions.map((session) => [session.id, session] as const)];
+  known.value = new Map(all.slice(-MAX_KNOWN));
+}

@@ -1,0 +1,103 @@
+/** The newest sessions, a page at a time, and again when something happens to one. */
+
+import { effect, signal } from "@preact/signals";
+import { address, param } from "../data/address.ts";
+import { connection, engine, tell } from "../data/connection.ts";
+import { Latest } from "../data/latest.ts";
+import type { Session } from "../data/types.ts";
+import { type Chosen, chosenFilters, sinceOf } from "./filters.ts";
+import { remember } from "./search.ts";
+
+export interface Listed {
+  readonly sessions: readonly Session[];
+  readonly nextCursor: string | undefined;
+  readonly failure: string;
+  /** Whether an answer has come: before it, an empty list says nothing. */
+  readonly ready: boolean;
+}
+
+export const listed = signal<Listed>({
+  sessions: [],
+  nextCursor: undefined,
+  failure: "",
+  ready: false,
+});
+
+const PAGE = 50;
+/** At most so often the list is read again while agents write. */
+const REFRESH_MS = 1_000;
+
+const latest = new Latest();
+
+function listInput(chosen: Chosen) {
+  const { since, role: _, model: __, ...same } = chosen;
+  const from = sinceOf(since);
+  return { ...same, ...(from === undefined ? {} : { since: from }) };
+}
+
+async function load(count: number): Promise<void> {
+  try {
+    const page = await latest.run(() =>
+      engine.peek().listSessions({ ...listInput(chosenFilters()), limit: count }),
+    );
+    if (page === undefined) return;
+    remember(page.sessions);
+    listed.value = {
+      sessions: page.sessions,
+      nextCursor: page.nextCursor,
+      failure: "",
+      ready: true,
+    };
+  } catch (error) {
+    listed.value = { sessions: [], nextCursor: undefined, failure: tell(error), ready: true };
+  }
+}
+
+export async function loadMore(): Promise<void> {
+  const { sessions, nextCursor } = listed.peek();
+  if (nextCursor === undefined) return;
+  const page = await engine
+    .peek()
+    .listSessions({ ...listInput(chosenFilters()), limit: PAGE, cursor: nextCursor });
+  // Meanwhile the list may have been read anew.
+  if (listed.peek().nextCursor !== nextCursor) return;
+  remember(page.sessions);
+  listed.value = {
+    sessions: [...sessions, ...page.sessions],
+    nextCursor: page.nextCursor,
+    failure: "",
+    ready: true,
+  };
+}
+
+export function listByAddress(): () => void {
+  return effect(() => {
+    if (connection.value.kind !== "open" || address.value.view !== "find") return;
+    if (param("q").trim() !== "") return;
+    void load(PAGE);
+  });
+}
+
+/** Follows the feed of the tenant, and reads the list again when sessions change while it is seen. */
+export function refreshByFeed(): () => void {
+  const ended = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const refresh = () => {
+    timer = undefined;
+    const isSeen = address.peek().view === "find" && param("q").trim() === "";
+    // Reload as many sessions as are shown, at most one page of the server.
+    if (isSeen) void load(Math.min(500, Math.max(PAGE, listed.peek().sessions.length)));
+  };
+  const follow = async () => {
+    const changes = engine.peek().subscribe({ signal: ended.signal });
+    for await (const { sessionId } of changes) {
+      if (sessionId !== null) timer ??= setTimeout(refresh, REFRESH_MS);
+    }
+  };
+  // A feed that ended for good leaves the list as it is; a reload of the page begins another.
+  follow().catch(tell);
+  return () => {
+    ended.abort();
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,84 @@
+/** The newest sessions: what they were about, with whom, where, and how long ago. */
+
+import { sessionAddress } from "../data/address.ts";
+import type { Session } from "../data/types.ts";
+import { age, counted, moment, projectName, short } from "../parts/words.ts";
+import { listed, loadMore } from "./session-list.ts";
+
+export function SessionList({ filtered }: { readonly filtered: boolean }) {
+  const { sessions, nextCursor, failure, ready } = listed.value;
+  if (failure !== "") return <p class="failure">{failure}</p>;
+  if (!ready) return <p class="empty" aria-busy="true" />;
+  if (sessions.length === 0) return filtered ? <NoneLeft /> : <EmptyStore />;
+  return (
+    <section aria-label="Newest sessions">
+      <ol class="sessions">
+        {sessions.map((session) => (
+          <SessionRow key={session.id} session={session} />
+        ))}
+      </ol>
+      {nextCursor !== undefined && (
+        <button type="button" class="more" onClick={() => void loadMore()}>
+          Show more
+        </button>
+      )}
+    </section>
+  );
+}
+
+export function SessionRow({ session }: { readonly session: Session }) {
+  const { id, title, agent, lastInteractionAt, messageCount, tokens } = session;
+  // As the head of the session counts them: what was read from the cache comes again with each call.
+  const total = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
+  return (
+    <li>
+      <a class="session" href={sessionAddress(id)} data-item>
+        <b dir="auto">{title === "" ? "Untitled" : title}</b>
+        <span class="about">
+          {agent}
+          <Origins session={session} />
+        </span>
+        <span class="figures">
+          {counted(messageCount, "message")}
+          {total > 0 && <> · {short(total)} tokens</>}
+        </span>
+        <time
+          dateTime={new Date(lastInteractionAt).toISOString()}
+          title={moment(lastInteractionAt)}
+        >
+          {age(lastInteractionAt)}
+        </time>
+      </a>
+    </li>
+  );
+}
+
+/** The project and its branch, as far as they are known. */
+export function Origins({ session }: { readonly session: Session }) {
+  const { projectPath, gitBranch } = session.origin;
+  return (
+    <>
+      {projectPath !== undefined && <span title={projectPath}> · {projectName(projectPath)}</span>}
+      {gitBranch !== undefined && gitBranch !== "HEAD" && <span> · {gitBranch}</span>}
+    </>
+  );
+}
+
+function NoneLeft() {
+  return <p class="empty">No session has all of these. Remove a filter to see more.</p>;
+}
+
+function EmptyStore() {
+  return (
+    <div class="empty">
+      <h2>There is nothing here yet</h2>
+      <p>Store the transcripts that agents keep on this machine:</p>
+      <pre>backscroll ingest</pre>
+      <p>Or go on with it while they write, and give them this memory:</p>
+      <pre>backscroll serve --watch{"\n"}backscroll setup</pre>
+      <p>
+        Sessions appear here as they are stored. Programs write over <a href="docs">REST</a>.
+      </p>
+    </div>
+  );
+}

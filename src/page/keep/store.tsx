@@ -1,0 +1,171 @@
+/** The store: how it stands, whether its log is whole, and what may be deleted from it. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { connection, engine, mayWrite, tell } from "../data/connection.ts";
+import { Copy } from "../parts/copy.tsx";
+import { ask } from "../parts/question.tsx";
+import { counted, size, whole } from "../parts/words.ts";
+
+type TenantState = Awaited<ReturnType<ReturnType<typeof engine.peek>["tenantStatus"]>>;
+type StoreState = Awaited<ReturnType<ReturnType<typeof engine.peek>["status"]>>;
+
+export function StoreView() {
+  const state = connection.value;
+  const isOperator = state.kind === "open" && state.engine.access.operator;
+  const tenant = useSignal<TenantState>(undefined);
+  const store = useSignal<StoreState | undefined>(undefined);
+  const failure = useSignal("");
+  const load = async () => {
+    try {
+      const [one, whole] = await Promise.all([
+        engine.peek().tenantStatus(),
+        isOperator ? engine.peek().status() : undefined,
+      ]);
+      tenant.value = one;
+      store.value = whole;
+    } catch (error) {
+      failure.value = tell(error);
+    }
+  };
+  useEffect(() => void load(), []);
+  return (
+    <main class="view">
+      <h1>Store</h1>
+      {failure.value !== "" && (
+        <p class="failure" role="alert">
+          {failure.value}
+        </p>
+      )}
+      {tenant.value !== undefined && <TenantFigures state={tenant.value} />}
+      {store.value !== undefined && <StoreFigures state={store.value} />}
+      {isOperator && <Verification />}
+      {mayWrite.value && <Forgetting onDone={() => void load()} />}
+      <p class="about">
+        Programs come in by <a href="docs">REST</a>. Tokens are made by{" "}
+        <code>backscroll token create</code>.
+      </p>
+    </main>
+  );
+}
+
+function TenantFigures({ state }: { readonly state: NonNullable<TenantState> }) {
+  const { index, feedHead } = state;
+  return (
+    <section>
+      <h2>What it holds</h2>
+      <dl class="tiles">
+        <Figure name="Sessions" value={whole(state.sessions)} />
+        <Figure name="Messages" value={whole(state.messages)} />
+        <Figure name="Content" value={size(state.contentBytes)} />
+        <Figure name="Memories" value={whole(state.memories)} />
+        <Figure name="Facts" value={whole(state.facts)} />
+        <Figure name="Being written" value={whole(state.pending)} />
+      </dl>
+      <h2>The index</h2>
+      <dl class="tiles">
+        <Figure name="Documents" value={whole(index.documents)} />
+        <Figure name="Segments" value={whole(index.segments)} />
+        <Figure name="Size" value={size(index.bytes)} />
+        <Figure name="Changes not in a segment yet" value={whole(index.lag)} />
+      </dl>
+      <h2>The change feed</h2>
+      <p>
+        {counted(state.feedPosition, "change")}; its head <code class="hash">{feedHead}</code>{" "}
+        <Copy label="Copy" text={() => feedHead} />
+      </p>
+    </section>
+  );
+}
+
+function StoreFigures({ state }: { readonly state: StoreState }) {
+  return (
+    <section>
+      <h2>The database</h2>
+      <dl class="tiles">
+        <Figure name="Kind" value={state.backend === "sqlite" ? "SQLite" : "PostgreSQL"} />
+        <Figure name="On disk" value={size(state.databaseBytes)} />
+        <Figure name="Write-ahead log" value={size(state.walBytes)} />
+        <Figure name="Schema" value={String(state.schemaVersion)} />
+        <Figure name="Tenants" value={whole(state.tenants.length)} />
+      </dl>
+      <p class="about hash">{state.address}</p>
+      {state.losses.length > 0 && (
+        <p class="failure">
+          {counted(state.losses.length, "loss", "losses")} of writes are known: run{" "}
+          <code>backscroll doctor</code>.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Figure({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Verification() {
+  const said = useSignal("");
+  const isBad = useSignal(false);
+  const isRunning = useSignal(false);
+  const verify = async () => {
+    isRunning.value = true;
+    try {
+      const { ok, entries, changes, problemCount, problems } = await engine.peek().verify();
+      isBad.value = !ok;
+      said.value = ok
+        ? `Whole: ${counted(entries, "entry", "entries")} and ${counted(changes, "change")} have the hashes that they should have.`
+        : `${counted(problemCount, "problem")}: ${JSON.stringify(problems[0])}`;
+    } catch (error) {
+      isBad.value = true;
+      said.value = tell(error);
+    }
+    isRunning.value = false;
+  };
+  return (
+    <section>
+      <h2>Verification</h2>
+      <p class="about">Every entry and every change is hashed again and compared.</p>
+      <button type="button" disabled={isRunning.value} onClick={() => void verify()}>
+        {isRunning.value ? "Verifying …" : "Verify the store"}
+      </button>
+      <p class={isBad.value ? "failure" : "good"} aria-live="polite">
+        {said.value}
+      </p>
+    </section>
+  );
+}
+
+function Forgetting({ onDone }: { readonly onDone: () => void }) {
+  const said = useSignal("");
+  const sweep = async () => {
+    const text =
+      "Sessions whose time to live has passed are deleted for good, and content that compactions cover is erased where the retention of its session says so.";
+    if (!(await ask("Sweep now?", text, "Sweep"))) return;
+    try {
+      const report = await engine.peek().sweep();
+      said.value = `${counted(report.deletedSessions.length, "session")} deleted.`;
+      onDone();
+    } catch (error) {
+      said.value = tell(error);
+    }
+  };
+  return (
+    <section>
+      <h2>Retention</h2>
+      <p class="about">
+        A server sweeps by itself. What a session keeps is set with the session; each can be deleted
+        where it is read.
+      </p>
+      <button type="button" onClick={() => void sweep()}>
+        Sweep now
+      </button>
+      <p aria-live="polite">{said.value}</p>
+    </section>
+  );
+}

@@ -1,0 +1,9 @@
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { start } from "./data/connection.ts";
+import { applyTheme } from "./parts/theme.ts";
+
+applyTheme();
+const place = document.getElementById("page");
+if (place !== null) render(<App />, place);
+void start();

@@ -1,0 +1,132 @@
+/**
+ * The arithmetic of a list of which a few rows exist at a time.
+ *
+ * The scroll bar shows the place by index: its travel is bounded, because browsers cut an element at
+ * 33,554,428 px and round positions long before. What is seen hangs on an anchor, a row and its
+ * distance from the upper edge of the view; rows above it may load, fold and grow without moving it.
+ */
+
+/** About what a message takes, in pixels, before it was seen. */
+export const ROW_PX = 90;
+
+/** Beyond it half pixels are lost to 32-bit floats. */
+const MAX_TRAVEL_PX = 2_000_000;
+
+export interface Range {
+  readonly first: number;
+  /** Not included. */
+  readonly last: number;
+}
+
+export interface Anchor {
+  readonly index: number;
+  /** From the upper edge of the view to that of the row. */
+  readonly offset: number;
+}
+
+/** How tall the list pretends to be. */
+export function travel(total: number, view: number): number {
+  return Math.max(view, Math.min(total * ROW_PX, MAX_TRAVEL_PX));
+}
+
+/** Where the scroll bar stands for a row at the upper edge. */
+export function scrollOf(index: number, total: number, view: number): number {
+  if (total <= 1) return 0;
+  return ((travel(total, view) - view) * index) / (total - 1);
+}
+
+/** The row that the scroll bar stands for. */
+export function indexOf(scrollTop: number, total: number, view: number): number {
+  const room = travel(total, view) - view;
+  if (room <= 0 || total === 0) return 0;
+  return Math.max(0, Math.min(total - 1, Math.round((scrollTop / room) * (total - 1))));
+}
+
+export interface Measured {
+  readonly range: Range;
+  /** Of each row of the range, in order. */
+  readonly heights: readonly number[];
+  readonly total: number;
+  readonly view: number;
+}
+
+export interface Placed {
+  /** Of the first row, from the top of the list. */
+  readonly top: number;
+  readonly scrollTop: number;
+  /** Of the whole list. */
+  readonly height: number;
+}
+
+/** Puts the rows where the anchor wants them, and the scroll bar where there is room for that. */
+export function place(anchor: Anchor, scrollTop: number, measured: Measured): Placed {
+  const { range, heights, total, view } = measured;
+  const above = sum(heights.slice(0, Math.max(0, anchor.index - range.first)));
+  const rows = sum(heights);
+  let top = scrollTop + anchor.offset - above;
+  let scroll = scrollTop;
+  // Rows that do not exist yet need room above those that do.
+  const wanted = range.first === 0 ? 0 : Math.max(view, range.first);
+  if ((range.first === 0 && top !== 0) || top < wanted) {
+    const target =
+      range.first === 0
+        ? 0
+        : Math.max(wanted, scrollOf(anchor.index, total, view) + anchor.offset - above);
+    scroll += target - top;
+    top = target;
+  }
+  const end = top + rows;
+  const height =
+    range.last >= total
+      ? end
+      : Math.max(travel(total, view), end + (total - range.last) * 2 + view);
+  return { top, scrollTop: Math.max(0, scroll), height: Math.max(view, height) };
+}
+
+/** The rows to have: those in view and about a view more on each side. */
+export function wantedRange(placed: Placed, measured: Measured): Range {
+  const { range, heights, total, view } = measured;
+  const from = placed.scrollTop - view;
+  const to = placed.scrollTop + 2 * view;
+  let { first, last } = range;
+  let top = placed.top;
+  let bottom = placed.top + sum(heights);
+  while (first > 0 && top > from) {
+    first--;
+    top -= ROW_PX;
+  }
+  while (last < total && bottom < to) {
+    last++;
+    bottom += ROW_PX;
+  }
+  // What is far away goes, with some slack, or the same rows would come and go.
+  let edge = placed.top;
+  for (const [at, height] of heights.entries()) {
+    if (edge + height < from - view && range.first + at === first && first < last - 1) first++;
+    edge += height;
+  }
+  for (let at = heights.length - 1; at > 0; at--) {
+    const height = heights[at] ?? 0;
+    edge -= height;
+    if (edge > to + view && range.first + at + 1 === last && last > first + 1) last--;
+  }
+  return { first, last };
+}
+
+/** The row at the upper edge of the view; undefined if none of the range is in view. */
+export function anchorAt(scrollTop: number, top: number, measured: Measured): Anchor | undefined {
+  const { range, heights, view } = measured;
+  let edge = top;
+  if (edge > scrollTop + view) return undefined;
+  for (const [at, height] of heights.entries()) {
+    if (edge + height > scrollTop) return { index: range.first + at, offset: edge - scrollTop };
+    edge += height;
+  }
+  return undefined;
+}
+
+export function sum(heights: readonly number[]): number {
+  let total = 0;
+  for (const height of heights) total += height;
+  return total;
+}

@@ -1,0 +1,139 @@
+/** The messages of a path, read a page at a time as they come into view, the least used forgotten. */
+
+import { signal } from "@preact/signals";
+import type { RemoteEngine } from "../../client/index.ts";
+import type { Entry } from "../data/types.ts";
+
+const PAGE = 50;
+/** About 3,000 previews: more than anybody scrolls through at once, and a bound for the memory. */
+const MAX_PAGES = 60;
+
+export class MessagePages {
+  /** Messages on the path. */
+  readonly total = signal(0);
+  /** Grows when a page comes: whoever shows messages reads it. */
+  readonly version = signal(0);
+  readonly #engine: RemoteEngine;
+  readonly #sessionId: string;
+  readonly #leaf: string | undefined;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #pages = new Map<number, readonly Entry[]>();
+  readonly #coming = new Map<number, Promise<void>>();
+  /** Of what was asked before the path changed, nothing is kept. */
+  #epoch = 0;
+
+  constructor(
+    engine: RemoteEngine,
+    sessionId: string,
+    leaf: string | undefined,
+    onFailure: (error: unknown) => void,
+  ) {
+    this.#engine = engine;
+    this.#sessionId = sessionId;
+    this.#leaf = leaf;
+    this.#onFailure = onFailure;
+  }
+
+  /** Undefined until its page has come. */
+  get(index: number): Entry | undefined {
+    const page = Math.floor(index / PAGE);
+    const messages = this.#pages.get(page);
+    if (messages === undefined) return undefined;
+    // The most recently used page is the last of the map.
+    this.#pages.delete(page);
+    this.#pages.set(page, messages);
+    return messages[index - page * PAGE];
+  }
+
+  /** Has the messages of a range there, or coming. */
+  want(first: number, last: number): void {
+    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
+      if (!this.#pages.has(page)) this.load(page).catch(this.#onFailure);
+    }
+  }
+
+  /**
+   * The index of a message on this path, or of the message that another entry follows. `elsewhere`: it is on
+   * another branch.
+   */
+  async find(entryId: string): Promise<number | "elsewhere"> {
+    for (const [page, messages] of this.#pages) {
+      const at = messages.findIndex(({ id }) => id === entryId);
+      if (at !== -1) return page * PAGE + at;
+    }
+    const { messages, offset, total } = await this.#engine.listMessages(this.#sessionId, {
+      around: entryId,
+      limit: 1,
+      preview: true,
+      ...this.#path(),
+    });
+    const isMessage = messages[0]?.id === entryId;
+    const index = isMessage ? offset : Math.max(0, Math.min(offset, total - 1));
+    // With its page there, the message is in the first thing that is painted.
+    await this.load(Math.floor(index / PAGE));
+    return isMessage && this.get(index)?.id !== entryId ? "elsewhere" : index;
+  }
+
+  /** Reads one message at a place, whether or not its page is kept. */
+  async peek(index: number): Promise<Entry | undefined> {
+    const known = this.get(index);
+    if (known !== undefined) return known;
+    const { messages } = await this.#engine.listMessages(this.#sessionId, {
+      offset: index,
+      limit: 1,
+      preview: true,
+      ...this.#path(),
+    });
+    return messages[0];
+  }
+
+  async load(page: number): Promise<void> {
+    const coming = this.#coming.get(page);
+    if (coming !== undefined) return coming;
+    const loading = this.#read(page).finally(() => this.#coming.delete(page));
+    this.#coming.set(page, loading);
+    return loading;
+  }
+
+  /** Reads on from what is known of the end. */
+  async grow(): Promise<void> {
+    const page = Math.max(0, Math.floor((this.total.peek() - 1) / PAGE));
+    // One that is on its way may have left before what is new was stored.
+    await this.#coming.get(page)?.catch(() => undefined);
+    await this.load(page);
+    const last = Math.floor((this.total.peek() - 1) / PAGE);
+    if (last > page) await this.load(last);
+  }
+
+  /** The path is another one, or its content changed: everything is read again. */
+  async reset(): Promise<void> {
+    this.#epoch++;
+    this.#coming.clear();
+    const kept = [...this.#pages.keys()].slice(-3);
+    await Promise.all((kept.length === 0 ? [0] : kept).map((page) => this.load(page)));
+    for (const page of [...this.#pages.keys()]) {
+      if (!kept.includes(page)) this.#pages.delete(page);
+    }
+    this.version.value++;
+  }
+
+  async #read(page: number): Promise<void> {
+    const epoch = this.#epoch;
+    const { messages, total } = await this.#engine.listMessages(this.#sessionId, {
+      offset: page * PAGE,
+      limit: PAGE,
+      preview: true,
+      ...this.#path(),
+    });
+    if (epoch !== this.#epoch) return;
+    this.#pages.delete(page);
+    this.#pages.set(page, messages);
+    for (const old of [...this.#pages.keys()].slice(0, -MAX_PAGES)) this.#pages.delete(old);
+    this.total.value = total;
+    this.version.value++;
+  }
+
+  #path(): { readonly leaf?: string } {
+    return this.#leaf === undefined ? {} : { leaf: this.#leaf };
+  }
+}

@@ -1,0 +1,191 @@
+/** One message of a session, with the compaction before it if one ends there. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { sessionAddress } from "../data/address.ts";
+import { tell } from "../data/connection.ts";
+import type { BlockOf, Entry, Summary } from "../data/types.ts";
+import { Copy } from "../parts/copy.tsx";
+import { clock, counted, day, moment } from "../parts/words.ts";
+import { Blocks } from "./blocks.tsx";
+import { Fold } from "./fold.tsx";
+import type { SessionModel } from "./session-model.ts";
+import { Markdown } from "./text.tsx";
+
+type ToolResult = BlockOf<"tool_result">;
+
+/** A call and its result are at most so many messages apart. */
+const NEAR = 16;
+
+/** A message of nothing but these is shown without a head: its lines say what they are. */
+const FOLDED: ReadonlySet<string> = new Set(["tool_use", "thinking"]);
+
+export function MessageRow(props: {
+  readonly model: SessionModel;
+  readonly index: number;
+  readonly isTarget: boolean;
+}) {
+  const { model, index, isTarget } = props;
+  void model.pages.version.value;
+  const total = model.pages.total.value;
+  const entry = index < total ? model.pages.get(index) : model.pending.value[index - total];
+  const summaries = model.compactions.value.get(index) ?? [];
+  if (entry === undefined) return <div class="message coming" aria-busy="true" />;
+  const before = model.pages.get(index - 1);
+  const isNewDay = before === undefined || day(before.createdAt) !== day(entry.createdAt);
+  return (
+    <>
+      {summaries.map((summary) => (
+        <Compaction key={summary.id} summary={summary} model={model} />
+      ))}
+      {isAbsorbed(model, index, entry) ? null : (
+        <>
+          {(isNewDay || index === 0) && <p class="new-day">{moment(entry.createdAt)}</p>}
+          <Message key={entry.id} entry={entry} model={model} index={index} isTarget={isTarget} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Message(props: {
+  readonly entry: Entry;
+  readonly model: SessionModel;
+  readonly index: number;
+  readonly isTarget: boolean;
+}) {
+  const { model, index, isTarget } = props;
+  const whole = useSignal<Entry | undefined>(undefined);
+  const failure = useSignal("");
+  const entry = whole.value ?? props.entry;
+  const load = async () => {
+    try {
+      whole.value = await model.engine.getEntry(entry.id);
+    } catch (error) {
+      failure.value = tell(error);
+    }
+  };
+  useEffect(() => {
+    // Half an image cannot be shown, and a preview of very many blocks has none.
+    const { truncated, blocks } = props.entry;
+    const tellsNothing = blocks.length === 0 || blocks.some(({ type }) => type === "image");
+    if (truncated && tellsNothing) void load();
+  }, [props.entry.id]);
+  const isPending = entry.status === "pending";
+  const isTool = entry.role === "tool" || entry.blocks.every(({ type }) => FOLDED.has(type));
+  const link = `${location.origin}${location.pathname}${sessionAddress(model.id, { m: entry.id })}`;
+  const author = authorOf(entry);
+  return (
+    <article
+      class={`message ${entry.role ?? ""} ${isTool ? "bare" : ""} ${isTarget ? "target" : ""}`}
+      tabIndex={-1}
+      data-item
+      data-entry={entry.id}
+      aria-posinset={index + 1}
+      aria-setsize={model.pages.total.value}
+      aria-label={`${author}, ${moment(entry.createdAt)}`}
+      aria-busy={isPending}
+    >
+      <header>
+        <b dir="auto">{author}</b>
+        <a href={sessionAddress(model.id, { m: entry.id })} title={moment(entry.createdAt)}>
+          {clock(entry.createdAt)}
+        </a>
+        <span class="index">#{index}</span>
+        {entry.supersededBy !== null && <span class="tag">edited since</span>}
+        {entry.pinned && <span class="tag">pinned</span>}
+        {isPending && <span class="tag live">is being written</span>}
+        <Copy label="Link" title="Copy a link to this message (c)" text={() => link} />
+      </header>
+      <div class="content">
+        {entry.erased ? (
+          <p class="about">The content was erased, as the retention of this session says.</p>
+        ) : (
+          <Blocks
+            blocks={entry.blocks}
+            entry={entry}
+            model={model}
+            results={resultsOf(model, index, entry)}
+          />
+        )}
+        {entry.truncated && failure.value === "" && (
+          <button type="button" onClick={() => void load()}>
+            Load all of it
+          </button>
+        )}
+        {failure.value !== "" && <p class="failure">{failure.value}</p>}
+      </div>
+    </article>
+  );
+}
+
+function authorOf(entry: Entry): string {
+  const { role, actor, model } = entry;
+  if (role === "assistant") return model ?? actor ?? "assistant";
+  return actor ?? role ?? "";
+}
+
+/** A line that opens to the summary, and leads to what it covers. */
+function Compaction(props: { readonly summary: Summary; readonly model: SessionModel }) {
+  const { summary, model } = props;
+  return (
+    <Fold
+      name={summary.id}
+      class="compaction"
+      line={
+        <>
+          <b>Compacted here</b>
+          <span>
+            {moment(summary.createdAt)} · {counted(summary.tokens, "token")} stand for what is above
+            {summary.stale && " · something of it was edited since"}
+          </span>
+        </>
+      }
+    >
+      {() => (
+        <>
+          <p class="about">
+            It covers the path from{" "}
+            <a href={sessionAddress(model.id, { m: summary.from })}>its first message</a> to{" "}
+            <a href={sessionAddress(model.id, { m: summary.through })}>its last one</a>
+            {summary.model !== null && <>; written by {summary.model}</>}.
+          </p>
+          <Markdown text={summary.text} />
+        </>
+      )}
+    </Fold>
+  );
+}
+
+/** Results of the calls of a message, from the messages after it. */
+function resultsOf(
+  model: SessionModel,
+  index: number,
+  { blocks }: Entry,
+): ReadonlyMap<string, ToolResult> {
+  const results = new Map<string, ToolResult>();
+  const calls = blocks.filter((block) => block.type === "tool_use");
+  if (calls.length === 0) return results;
+  for (let at = index; at <= index + NEAR && results.size < calls.length; at++) {
+    for (const block of model.pages.get(at)?.blocks ?? []) {
+      if (block.type === "tool_result" && calls.some(({ id }) => id === block.toolUseId)) {
+        results.set(block.toolUseId, block);
+      }
+    }
+  }
+  return results;
+}
+
+/** Whether a message has nothing but results that are shown with their calls. */
+function isAbsorbed(model: SessionModel, index: number, { blocks }: Entry): boolean {
+  if (blocks.length === 0 || !blocks.every(({ type }) => type === "tool_result")) return false;
+  return blocks.every((block) => {
+    if (block.type !== "tool_result") return false;
+    for (let at = index - 1; at >= Math.max(0, index - NEAR); at--) {
+      const calls = model.pages.get(at)?.blocks ?? [];
+      if (calls.some((call) => call.type === "tool_use" && call.id === block.toolUseId))
+        return true;
+    }
+    return false;
+  });
+}

@@ -1,0 +1,153 @@
+/** A session: its head, its messages, and the way through them. */
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { address, param, restate, sessionAddress } from "../data/address.ts";
+import { engine } from "../data/connection.ts";
+import { isTyping } from "../parts/shortcuts.tsx";
+import { counted } from "../parts/words.ts";
+import { MessageRow } from "./message-row.tsx";
+import { SessionHead } from "./session-head.tsx";
+import { SessionModel } from "./session-model.ts";
+import { VirtualList } from "./virtual-list.tsx";
+
+export function Read() {
+  const { id } = address.value;
+  const leaf = param("leaf");
+  return <OpenSession key={`${id} ${leaf}`} id={id} leaf={leaf === "" ? undefined : leaf} />;
+}
+
+function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string | undefined }) {
+  const model = useMemo(() => new SessionModel(engine.peek(), id, leaf), []);
+  const list = useRef<VirtualList>(null);
+  const start = useSignal<{ readonly index: number | undefined } | undefined>(undefined);
+  const target = useSignal(param("m"));
+  const atEnd = useSignal(false);
+  /** Messages there were when the reader was last at the end. */
+  const seen = useSignal(0);
+
+  useEffect(() => {
+    void model.open(target.peek()).then(({ index }) => {
+      if (index === "elsewhere") toOtherPath(target.peek());
+      else start.value = { index };
+    });
+    return () => model.close();
+  }, []);
+
+  // A link to another message of the session that is open.
+  useSignalEffect(() => {
+    const entryId = param("m");
+    if (entryId === target.peek() || address.value.id !== id) return;
+    target.value = entryId;
+    if (entryId !== "") void jumpTo(entryId);
+  });
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey) return;
+      if (event.key === "f") {
+        event.preventDefault();
+        document.querySelector<HTMLElement>("#find-in")?.focus();
+      }
+      if (event.key === "o") unfold();
+      if (event.key === "c") copyLink();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+
+  /** A message that was edited, or left behind on a branch, is shown on its own path. */
+  const toOtherPath = (entryId: string) =>
+    restate(sessionAddress(id, { m: entryId, leaf: entryId }));
+
+  const jumpTo = async (entryId: string) => {
+    const index = await model.pages.find(entryId).catch(() => undefined);
+    if (index === "elsewhere") toOtherPath(entryId);
+    else if (index !== undefined) list.current?.jumpTo(index);
+  };
+
+  const session = model.session.value;
+  const failure = model.failure.value;
+  const total = model.pages.total.value + model.pending.value.length;
+  if (session === undefined) {
+    return failure === "" ? (
+      <p class="empty" aria-busy="true" />
+    ) : (
+      <main class="empty">
+        <p class="failure" role="alert">
+          {failure}
+        </p>
+        <p>
+          <a href="#/">Back to the search</a>
+        </p>
+      </main>
+    );
+  }
+  const unseen = total - seen.value;
+  return (
+    <main class="read">
+      <SessionHead
+        model={model}
+        session={session}
+        onJump={(entryId, index) => {
+          target.value = entryId;
+          restate(sessionAddress(id, { m: entryId, leaf }));
+          list.current?.jumpTo(index);
+        }}
+        onIndex={(index) => list.current?.jumpTo(index)}
+      />
+      {failure !== "" && (
+        <p class="failure" role="alert">
+          {failure}
+        </p>
+      )}
+      {total === 0 ? (
+        <p class="empty">This session has no message yet. What is written to it appears here.</p>
+      ) : start.value === undefined ? (
+        <p class="empty" aria-busy="true" />
+      ) : (
+        <VirtualList
+          control={list}
+          total={total}
+          label={`Messages of ${session.title}`}
+          start={
+            start.value.index === undefined
+              ? { index: 0, offset: 0 }
+              : { index: start.value.index, offset: 16 }
+          }
+          row={(index) => (
+            <MessageRow
+              model={model}
+              index={index}
+              isTarget={target.value !== "" && model.pages.get(index)?.id === target.value}
+            />
+          )}
+          onRange={({ first, last }) =>
+            model.pages.want(Math.max(0, first - 20), Math.min(model.pages.total.peek(), last + 20))
+          }
+          onEnd={(isEnd) => {
+            atEnd.value = isEnd;
+            if (isEnd) seen.value = total;
+          }}
+        />
+      )}
+      {!atEnd.value && seen.value > 0 && unseen > 0 && (
+        <button type="button" class="to-end" onClick={() => list.current?.jumpToEnd()}>
+          ↓ {counted(unseen, "new message")}
+        </button>
+      )}
+    </main>
+  );
+}
+
+function focused(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>("[data-entry]") ?? null;
+}
+
+function unfold(): void {
+  focused()?.querySelector<HTMLElement>(".fold-line")?.click();
+}
+
+function copyLink(): void {
+  focused()?.querySelector<HTMLElement>("header button")?.click();
+}

@@ -1,0 +1,122 @@
+/** What a session is, and what can be done with it. */
+
+import { useSignal } from "@preact/signals";
+import { sessionAddress } from "../data/address.ts";
+import type { Session } from "../data/types.ts";
+import { Origins } from "../find/session-rows.tsx";
+import { age, counted, day, moment, short } from "../parts/words.ts";
+import { Branches } from "./branches.tsx";
+import { firstSince } from "./find-date.ts";
+import { FindInSession } from "./find-in-session.tsx";
+import { SessionActions } from "./session-actions.tsx";
+import type { SessionModel } from "./session-model.ts";
+
+/** A session that was written to so recently counts as going on. */
+const LIVE_MS = 300_000;
+
+export function SessionHead(props: {
+  readonly model: SessionModel;
+  readonly session: Session;
+  readonly onJump: (entryId: string, index: number) => void;
+  readonly onIndex: (index: number) => void;
+}) {
+  const { model, session, onJump, onIndex } = props;
+  const { title, agent, startedAt, updatedAt, messageCount, tokens } = session;
+  const shows = useSignal<"" | "branches" | "agents">("");
+  const branches = model.branches.value;
+  const agents = model.subagents.value;
+  const flip = (what: "branches" | "agents") => {
+    shows.value = shows.value === what ? "" : what;
+  };
+  const used = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
+  const toDate = async (text: string) => {
+    const [year = 0, month = 1, date = 1] = text.split("-").map(Number);
+    const time = new Date(year, month - 1, date).getTime();
+    if (Number.isNaN(time)) return;
+    const timeOf = async (index: number) => (await model.pages.peek(index))?.createdAt;
+    onIndex(await firstSince(time, model.pages.total.peek(), timeOf));
+  };
+  return (
+    <header class="session-head">
+      <div class="session-title">
+        <h1 dir="auto">{title === "" ? "Untitled" : title}</h1>
+        <SessionActions model={model} session={session} />
+      </div>
+      <p class="about">
+        <span>
+          {agent}
+          <Origins session={session} />
+        </span>
+        <span title={`${moment(startedAt)} to ${moment(updatedAt)}`}>
+          {day(startedAt)}, last written{" "}
+          {age(updatedAt) === "now" ? "now" : `${age(updatedAt)} ago`}
+        </span>
+        <span>{counted(messageCount, "message")}</span>
+        {used > 0 && (
+          <span title={`${short(tokens.cacheReadTokens)} more were read from the cache`}>
+            {short(used)} tokens
+          </span>
+        )}
+        {session.parentSessionId !== null && (
+          <a href={sessionAddress(session.parentSessionId, { m: session.forkPoint ?? "" })}>
+            {session.forkPoint === null ? "Its parent" : "Forked from"}
+          </a>
+        )}
+        {agents.length > 0 && (
+          <button
+            type="button"
+            class="link"
+            aria-expanded={shows.value === "agents"}
+            onClick={() => flip("agents")}
+          >
+            {counted(agents.length, "session")} from here
+          </button>
+        )}
+        {branches.length > 1 && (
+          <button
+            type="button"
+            class="link"
+            aria-expanded={shows.value === "branches"}
+            onClick={() => flip("branches")}
+          >
+            {counted(branches.length, "branch", "branches")}
+          </button>
+        )}
+        {model.leaf !== undefined && (
+          <a href={sessionAddress(session.id)}>Back to the active path</a>
+        )}
+        {!model.isLive.value && <span class="tag">not connected</span>}
+        {model.isLive.value && Date.now() - session.lastWriteAt < LIVE_MS && (
+          <span class="tag live">live</span>
+        )}
+      </p>
+      {shows.value === "branches" && <Branches model={model} session={session} />}
+      {shows.value === "agents" && (
+        <ul class="sub-list">
+          {agents.map((one) => (
+            <li key={one.id}>
+              <a href={sessionAddress(one.id)} dir="auto">
+                {one.title === "" ? one.shortId : one.title}
+              </a>{" "}
+              <span class="about">
+                {one.forkPoint === null ? "sub-agent" : "fork"} ·{" "}
+                {counted(one.messageCount, "message")}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="session-tools">
+        <FindInSession model={model} onJump={onJump} />
+        <input
+          type="date"
+          aria-label="Jump to a date"
+          title="Jump to a date"
+          min={day(startedAt)}
+          max={day(updatedAt)}
+          onChange={(event) => void toDate(event.currentTarget.value)}
+        />
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,218 @@
+/** One session as it is read: its messages, what compactions cover, and what is written meanwhile. */
+
+import { signal } from "@preact/signals";
+import { BackscrollError, type RemoteEngine } from "../../client/index.ts";
+import { tell } from "../data/connection.ts";
+import type { Branch, Change, Entry, Session, Summary } from "../data/types.ts";
+import { MessagePages } from "./message-pages.ts";
+
+/** How often a message that is being written is read again, in milliseconds. */
+const PENDING_MS = 120;
+/** Changes that come together are read together, in milliseconds. */
+const GROW_MS = 30;
+/** A feed that was lost for good is tried again, in milliseconds. */
+const AGAIN_MS = 3_000;
+/** So many compactions get their place in the session. */
+const MAX_COMPACTIONS = 100;
+
+export class SessionModel {
+  readonly session = signal<Session | undefined>(undefined);
+  readonly failure = signal("");
+  readonly isLive = signal(false);
+  /** By the index of the message that they stand before. */
+  readonly compactions = signal<ReadonlyMap<number, readonly Summary[]>>(new Map());
+  readonly subagents = signal<readonly Session[]>([]);
+  readonly branches = signal<readonly Branch[]>([]);
+  /** Messages that are still being written, in the order of their beginning. */
+  readonly pending = signal<readonly Entry[]>([]);
+  readonly pages: MessagePages;
+  readonly id: string;
+  readonly leaf: string | undefined;
+  readonly engine: RemoteEngine;
+  readonly #ended = new AbortController();
+  readonly #watched = new Set<string>();
+  #growing: ReturnType<typeof setTimeout> | undefined;
+  #isPathNew = false;
+
+  constructor(engine: RemoteEngine, id: string, leaf: string | undefined) {
+    this.engine = engine;
+    this.id = id;
+    this.leaf = leaf;
+    this.pages = new MessagePages(engine, id, leaf, (error) => this.#fail(error));
+  }
+
+  /** Resolves when the session and the number of its messages are known. */
+  async open(at: string): Promise<{ readonly index: number | "elsewhere" | undefined }> {
+    try {
+      // Begun first: what is stored from here on is heard of.
+      void this.#follow();
+      const [session, index] = await Promise.all([
+        this.engine.getSessionMeta(this.id),
+        at === "" ? this.#start() : this.pages.find(at).catch(() => this.#start()),
+      ]);
+      this.session.value = session;
+      void this.#learn(session);
+      return { index };
+    } catch (error) {
+      this.#fail(error);
+      return { index: undefined };
+    }
+  }
+
+  close(): void {
+    this.#ended.abort();
+    clearTimeout(this.#growing);
+  }
+
+  async #start(): Promise<undefined> {
+    await this.pages.load(0);
+    return undefined;
+  }
+
+  /** What is not needed to read: it may come later, or not at all. */
+  async #learn({ id }: Session): Promise<void> {
+    const handle = this.engine.session(id);
+    const [summaries, subagents, branches] = await Promise.allSettled([
+      handle.summaries(),
+      this.engine.listSessions({ parentSessionId: id, limit: 100 }),
+      handle.branches(),
+    ]);
+    if (branches.status === "fulfilled") this.branches.value = branches.value;
+    if (subagents.status === "fulfilled") this.subagents.value = subagents.value.sessions;
+    if (summaries.status === "fulfilled") await this.#placeCompactions(summaries.value);
+  }
+
+  async #placeCompactions(summaries: readonly Summary[]): Promise<void> {
+    const shown = summaries.filter(({ kind }) => kind === "compaction").slice(0, MAX_COMPACTIONS);
+    const placed = new Map<number, Summary[]>();
+    await Promise.all(
+      shown.map(async (summary) => {
+        const index = await this.#indexAfter(summary).catch(() => undefined);
+        if (index === undefined) return;
+        placed.set(index, [...(placed.get(index) ?? []), summary]);
+      }),
+    );
+    this.compactions.value = placed;
+  }
+
+  /** Of the first message that a summary does not cover. */
+  async #indexAfter({ through }: Summary): Promise<number | undefined> {
+    let entry = await this.engine.getEntry(through);
+    // Annotations have no index; the message that they follow has.
+    for (let steps = 0; entry.index === null && entry.parentId !== null && steps < 20; steps++) {
+      entry = await this.engine.getEntry(entry.parentId);
+    }
+    return entry.index === null ? undefined : entry.index + 1;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal: ended } = this.#ended;
+    while (!ended.aborted) {
+      try {
+        const changes = this.engine.subscribe({ session: this.id, signal: ended });
+        this.isLive.value = true;
+        for await (const change of changes) this.#take(change);
+        return;
+      } catch (error) {
+        this.isLive.value = false;
+        if (ended.aborted) return;
+        const message = tell(error);
+        if (BackscrollError.is(error, "unauthorized")) return;
+        this.failure.value = message;
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        // What happened meanwhile is read, not heard of.
+        this.#isPathNew = true;
+        this.#growSoon();
+      }
+    }
+  }
+
+  #take({ kind, entryId }: Change): void {
+    switch (kind) {
+      case "entry_appended":
+        if (entryId !== null) this.#unwatch(entryId);
+        this.#growSoon();
+        return;
+      case "message_opened":
+      case "message_chunk":
+        if (entryId !== null) this.#watch(entryId);
+        return;
+      case "message_aborted":
+        if (entryId !== null) this.#unwatch(entryId);
+        return;
+      case "leaf_moved":
+      case "entry_superseded":
+      case "content_erased":
+        this.#isPathNew = true;
+        this.#growSoon();
+        return;
+      case "session_updated":
+        this.#growSoon();
+        return;
+      case "session_deleted":
+        this.failure.value = "This session was deleted while you read it.";
+        this.session.value = undefined;
+        return;
+    }
+  }
+
+  #growSoon(): void {
+    this.#growing ??= setTimeout(() => {
+      this.#growing = undefined;
+      void this.#grow();
+    }, GROW_MS);
+  }
+
+  async #grow(): Promise<void> {
+    const isPathNew = this.#isPathNew;
+    this.#isPathNew = false;
+    try {
+      const meta = this.engine.getSessionMeta(this.id);
+      await (isPathNew ? this.pages.reset() : this.pages.grow());
+      this.session.value = await meta;
+      if (isPathNew) await this.#learn(this.session.value);
+      this.failure.value = "";
+    } catch (error) {
+      if (!this.#ended.signal.aborted) this.#fail(error);
+    }
+  }
+
+  #watch(entryId: string): void {
+    if (this.leaf !== undefined || this.#watched.has(entryId)) return;
+    this.#watched.add(entryId);
+    setTimeout(() => void this.#readPending(entryId), this.#isShown(entryId) ? PENDING_MS : 0);
+  }
+
+  async #readPending(entryId: string): Promise<void> {
+    try {
+      const entry = await this.engine.getEntry(entryId);
+      if (!this.#watched.delete(entryId) || entry.status !== "pending") return;
+      const others = this.pending.peek().filter(({ id }) => id !== entryId);
+      const at = this.pending.peek().findIndex(({ id }) => id === entryId);
+      this.pending.value = others.toSpliced(at === -1 ? others.length : at, 0, entry);
+    } catch {
+      // It was stored or given up meanwhile: then the feed says so.
+      this.#watched.delete(entryId);
+    }
+  }
+
+  #isShown(entryId: string): boolean {
+    return this.pending.peek().some(({ id }) => id === entryId);
+  }
+
+  #unwatch(entryId: string): void {
+    this.#watched.delete(entryId);
+    if (!this.#isShown(entryId)) return;
+    const drop = () => {
+      this.pending.value = this.pending.peek().filter(({ id }) => id !== entryId);
+    };
+    // It stays until the stored message is there, or the view would blink.
+    void this.pages.grow().then(drop, drop);
+  }
+
+  #fail(error: unknown): void {
+    this.failure.value = BackscrollError.is(error, "session_not_found")
+      ? "There is no such session here. It may have been deleted, or belong to another tenant."
+      : tell(error);
+  }
+}

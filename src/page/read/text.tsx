@@ -1,0 +1,46 @@
+/** Text of a message: Markdown, or as it is. */
+
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { colour } from "../code/colour.ts";
+import { MAX_MARKDOWN, showMarkdown } from "../markdown/markdown.ts";
+import { size } from "../parts/words.ts";
+
+export function Markdown({ text }: { readonly text: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null || text.length > MAX_MARKDOWN) return;
+    showMarkdown(element, text);
+    for (const code of element.querySelectorAll<HTMLElement>("pre > code")) {
+      const language = /\blanguage-(\S+)/.exec(code.className)?.[1];
+      if (language !== undefined) colour(code, language);
+    }
+  }, [text]);
+  if (text.length > MAX_MARKDOWN) return <Plain text={text} />;
+  return <div class="markdown" dir="auto" ref={place} />;
+}
+
+/** What is shown of a long text at once, in characters. */
+const PART = 100_000;
+
+export function Plain({ text, class: name }: { readonly text: string; readonly class?: string }) {
+  const shown = useSignal(PART);
+  return (
+    <>
+      <pre class={`plain ${name ?? ""}`} dir="auto">
+        {text.length > shown.value ? text.slice(0, shown.value) : text}
+      </pre>
+      {text.length > shown.value && (
+        <button
+          type="button"
+          onClick={() => {
+            shown.value += PART;
+          }}
+        >
+          Show more: {size(text.length - shown.value)} are left
+        </button>
+      )}
+    </>
+  );
+}

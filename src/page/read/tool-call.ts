@@ -1,0 +1,93 @@
+/** A tool call as one line, and what an edit changed. Pure: tool names of several agents are known here. */
+
+import { type DiffLine, diffOf } from "../difference/lines.ts";
+
+/** Fields that say most about a call, the best first. */
+const TELLING = [
+  ...[
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "pattern",
+    "query",
+    "url",
+  ],
+  ...["description", "prompt", "skill", "subject", "name"],
+];
+const LINE = 160;
+
+export function parseInput(json: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    // A preview of a large input is cut in the middle.
+    return {};
+  }
+}
+
+export function callLine(input: Readonly<Record<string, unknown>>, json: string): string {
+  for (const field of TELLING) {
+    const value = input[field];
+    const text = Array.isArray(value) ? value.join(" ") : value;
+    if (typeof text === "string" && text.trim() !== "") return oneLine(text);
+  }
+  const first = Object.values(input).find((value) => typeof value === "string" && value !== "");
+  if (typeof first === "string") return oneLine(first);
+  return json === "{}" ? "" : oneLine(json);
+}
+
+export function oneLine(text: string): string {
+  const line = text
+    .slice(0, LINE * 4)
+    .trim()
+    .replace(/\s+/g, " ");
+  return line.length > LINE ? `${line.slice(0, LINE)}…` : line;
+}
+
+/** The lines of an edit; undefined if the call is none. */
+export function editOf(input: Readonly<Record<string, unknown>>): readonly DiffLine[] | undefined {
+  const { edits, patch, input: text, content } = input;
+  if (Array.isArray(edits)) {
+    const parts = edits.flatMap((edit) => replaced(edit as Record<string, unknown>) ?? []);
+    if (parts.length > 0) return parts;
+  }
+  const single = replaced(input);
+  if (single !== undefined) return single;
+  const patched = [patch, text].find(
+    (value): value is string =>
+      typeof value === "string" && /^\*\*\* Begin Patch|^@@|^--- /m.test(value),
+  );
+  if (patched !== undefined) return patchLines(patched);
+  const isFile = typeof input["file_path"] === "string" || typeof input["filePath"] === "string";
+  return isFile && typeof content === "string" ? diffOf("", content) : undefined;
+}
+
+function replaced(edit: Readonly<Record<string, unknown>>): readonly DiffLine[] | undefined {
+  const before = edit["old_string"] ?? edit["oldString"] ?? edit["old_str"];
+  const after = edit["new_string"] ?? edit["newString"] ?? edit["new_str"];
+  if (typeof before !== "string" || typeof after !== "string") return undefined;
+  return diffOf(before, after);
+}
+
+function patchLines(patch: string): readonly DiffLine[] {
+  return patch.split("\n").map((line) => {
+    const sign = line[0] === "+" || line[0] === "-" ? line[0] : " ";
+    return { sign, text: sign === " " ? line : line.slice(1) };
+  });
+}
+
+/** The JSON of an input as people read it: strings with line breaks keep them. */
+export function readable(input: Readonly<Record<string, unknown>>, json: string): string {
+  const entries = Object.entries(input);
+  if (entries.length === 0) return json;
+  return entries
+    .map(([key, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+      return text?.includes("\n") ? `${key}:\n${text}` : `${key}: ${text}`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,295 @@
+/** A list of any length that scrolls as if all of it were there: see `anchored-list.ts`. */
+
+import { type Signal, signal } from "@preact/signals";
+import { Component, type ComponentChildren, createRef } from "preact";
+import {
+  type Anchor,
+  anchorAt,
+  indexOf,
+  type Measured,
+  type Placed,
+  place,
+  type Range,
+  scrollOf,
+  sum,
+  wantedRange,
+} from "./anchored-list.ts";
+
+export interface VirtualListProps {
+  readonly total: number;
+  readonly label: string;
+  readonly row: (index: number) => ComponentChildren;
+  /** Told which rows there are, so that they can be loaded. */
+  readonly onRange: (range: Range) => void;
+  /** Whether the last row is in view: then growth is followed. */
+  readonly onEnd: (atEnd: boolean) => void;
+  readonly start: Anchor;
+  /** Is given the list, for jumps: Preact hands a `ref` of a component on as a property. */
+  readonly control: { current: VirtualList | null };
+}
+
+/** The scroll bar is put right once the scrolling pauses, in milliseconds. */
+const IDLE_MS = 200;
+/** Rows are measured and added until they fill the view; more rounds than this mean a mistake. */
+const ROUNDS = 12;
+/** From the lower edge, in pixels: within it the end counts as reached. */
+const END_PX = 24;
+/** A message that is jumped to has a little of the one before above it. */
+const JUMP_OFFSET_PX = 16;
+
+export class VirtualList extends Component<VirtualListProps> {
+  readonly #scroller = createRef<HTMLDivElement>();
+  readonly #spacer = createRef<HTMLDivElement>();
+  readonly #rows = createRef<HTMLDivElement>();
+  readonly #range: Signal<Range>;
+  #anchor: Anchor;
+  #atEnd = false;
+  #top = 0;
+  #height = 0;
+  /** Where we put the scroll bar ourselves: an event that says the same is no news. */
+  #expected = 0;
+  #heights: number[] = [];
+  #observer: ResizeObserver | undefined;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #frame = 0;
+  #rounds = 0;
+
+  constructor(props: VirtualListProps) {
+    super(props);
+    this.#anchor = props.start;
+    this.#range = signal(this.#rangeAround(this.#anchor.index));
+  }
+
+  override componentDidMount(): void {
+    this.props.control.current = this;
+    const scroller = this.#scroller.current;
+    const rows = this.#rows.current;
+    if (scroller === null || rows === null) return;
+    this.#observer = new ResizeObserver(() => this.#settleSoon());
+    this.#observer.observe(scroller);
+    this.#observer.observe(rows);
+    this.#settle();
+    // Its own movement is ours to correct, not to hear of.
+    scroller.addEventListener("scroll", this.#onScroll, { passive: true });
+  }
+
+  override componentDidUpdate(): void {
+    this.#settle();
+  }
+
+  override componentWillUnmount(): void {
+    this.props.control.current = null;
+    this.#observer?.disconnect();
+    clearTimeout(this.#idle);
+    cancelAnimationFrame(this.#frame);
+    this.#scroller.current?.removeEventListener("scroll", this.#onScroll);
+  }
+
+  /** Brings a row to the upper part of the view. */
+  jumpTo(index: number, offset: number = JUMP_OFFSET_PX): void {
+    const { total } = this.props;
+    const target = Math.max(0, Math.min(total - 1, index));
+    this.#atEnd = false;
+    this.#anchor = { index: target, offset };
+    const { first, last } = this.#range.peek();
+    if (target < first || target >= last) {
+      this.#moveTo(target);
+      return;
+    }
+    this.#settle();
+  }
+
+  jumpToEnd(): void {
+    const { total } = this.props;
+    this.#atEnd = true;
+    this.#anchor = { index: Math.max(0, total - 1), offset: 0 };
+    if (this.#range.peek().last < total) this.#moveTo(total - 1);
+    else this.#settle();
+  }
+
+  focus(): void {
+    this.#scroller.current?.focus({ preventScroll: true });
+  }
+
+  /** The row at the upper edge. */
+  get anchor(): Anchor {
+    return this.#anchor;
+  }
+
+  #moveTo(index: number): void {
+    const scroller = this.#scroller.current;
+    if (scroller === null) return;
+    this.#heights = [];
+    this.#setScroll(scrollOf(index, this.props.total, scroller.clientHeight));
+    this.#range.value = this.#rangeAround(index);
+  }
+
+  #rangeAround(index: number): Range {
+    const { total } = this.props;
+    return { first: Math.max(0, index - 6), last: Math.min(total, index + 8) };
+  }
+
+  readonly #onScroll = (): void => {
+    const scroller = this.#scroller.current;
+    if (scroller === null) return;
+    const { scrollTop, clientHeight: view } = scroller;
+    if (Math.abs(scrollTop - this.#expected) < 1.5) return;
+    this.#expected = scrollTop;
+    const measured = this.#measured(view);
+    const anchor = anchorAt(scrollTop, this.#top, measured);
+    if (anchor === undefined) {
+      // Dragged, or thrown far: the bar says where to.
+      const index = indexOf(scrollTop, this.props.total, view);
+      this.#atEnd = index === this.props.total - 1;
+      this.#anchor = { index, offset: 0 };
+      this.#heights = [];
+      this.#range.value = this.#rangeAround(index);
+    } else {
+      this.#anchor = anchor;
+      const end = this.#top + sum(this.#heights);
+      const isLast = measured.range.last >= this.props.total;
+      this.#setAtEnd(isLast && scrollTop + view >= end - END_PX);
+      this.#settle();
+    }
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#putBarRight(), IDLE_MS);
+  };
+
+  /** What is clicked on stays where it is, whatever it unfolds. */
+  readonly #onClick = (event: Event): void => {
+    const scroller = this.#scroller.current;
+    const row = (event.target as Element).closest<HTMLElement>(".row");
+    if (scroller === null || row === null) return;
+    const offset = row.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    this.#anchor = { index: Number(row.dataset["index"]), offset };
+    this.#atEnd = false;
+  };
+
+  #measured(view: number): Measured {
+    return { range: this.#range.peek(), heights: this.#heights, total: this.props.total, view };
+  }
+
+  /** Measures what is there, places it, and asks for rows that are missing or too many. */
+  #settle(): void {
+    const scroller = this.#scroller.current;
+    const rows = this.#rows.current;
+    if (scroller === null || rows === null) return;
+    const view = scroller.clientHeight;
+    if (view === 0) return;
+    const { total } = this.props;
+    const range = this.#range.peek();
+    if (range.last > total || (range.last < total && range.last - range.first < 1)) {
+      this.#range.value = this.#rangeAround(Math.min(this.#anchor.index, total - 1));
+      return;
+    }
+    this.#heights = [...rows.children].map((row) => row.getBoundingClientRect().height);
+    if (this.#heights.length !== range.last - range.first) return;
+    const measured = this.#measured(view);
+    const followsEnd = this.#atEnd && range.last >= total;
+    if (followsEnd) this.#anchor = this.#endAnchor(view, total);
+    const { scrollTop } = scroller;
+    const placed = place(this.#anchor, scrollTop, measured);
+    this.#apply(placed, scrollTop);
+    const wanted = wantedRange(placed, measured);
+    const isMissing = wanted.first < range.first || wanted.last > range.last;
+    const isMany = wanted.first > range.first || wanted.last < range.last;
+    if ((isMissing && this.#rounds++ < ROUNDS) || (isMany && this.#rounds === 0)) {
+      this.#range.value = wanted;
+      return;
+    }
+    this.#rounds = 0;
+    this.props.onRange(range);
+    const end = placed.top + sum(this.#heights);
+    this.#setAtEnd(range.last >= total && placed.scrollTop + view >= end - END_PX);
+  }
+
+  /** The last row with its lower edge at that of the view, or all rows from the top if they are few. */
+  #endAnchor(view: number, total: number): Anchor {
+    const range = this.#range.peek();
+    const rows = sum(this.#heights);
+    if (range.first === 0 && rows <= view) return { index: 0, offset: 0 };
+    return { index: total - 1, offset: view - (this.#heights.at(-1) ?? 0) };
+  }
+
+  #apply(placed: Placed, scrollTop: number): void {
+    const rows = this.#rows.current;
+    const spacer = this.#spacer.current;
+    if (rows === null || spacer === null) return;
+    if (placed.height !== this.#height) {
+      spacer.style.height = `${placed.height}px`;
+      this.#height = placed.height;
+    }
+    if (placed.top !== this.#top) {
+      rows.style.transform = `translateY(${placed.top}px)`;
+      this.#top = placed.top;
+    }
+    if (Math.abs(placed.scrollTop - scrollTop) > 0.5) this.#setScroll(placed.scrollTop);
+    else this.#expected = scrollTop;
+  }
+
+  #setScroll(top: number): void {
+    const scroller = this.#scroller.current;
+    if (scroller === null) return;
+    scroller.scrollTop = top;
+    this.#expected = scroller.scrollTop;
+  }
+
+  #setAtEnd(atEnd: boolean): void {
+    this.#atEnd = atEnd;
+    this.props.onEnd(atEnd);
+  }
+
+  /** The bar stands where it stood plus what was scrolled; by index it should stand elsewhere. */
+  #putBarRight(): void {
+    const scroller = this.#scroller.current;
+    if (scroller === null) return;
+    const { scrollTop, clientHeight: view } = scroller;
+    const { total } = this.props;
+    const range = this.#range.peek();
+    const target = scrollOf(this.#anchor.index, total, view);
+    if (range.first === 0 || range.last >= total || Math.abs(target - scrollTop) < view) return;
+    const shift = target - scrollTop;
+    const placed = place(this.#anchor, scrollTop + shift, this.#measured(view));
+    this.#apply(placed, scrollTop);
+  }
+
+  #settleSoon(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#settle());
+  }
+
+  override render() {
+    const { first, last } = this.#range.value;
+    const { row, label } = this.props;
+    const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
+    return (
+      <div
+        class="scroller"
+        ref={this.#scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys that scroll need a place
+        tabIndex={0}
+        role="feed"
+        aria-label={label}
+        onKeyDown={(event) => {
+          if (event.target !== event.currentTarget && event.key !== "Home" && event.key !== "End") {
+            return;
+          }
+          if (event.key === "Home") this.jumpTo(0, 0);
+          else if (event.key === "End") this.jumpToEnd();
+          else return;
+          event.preventDefault();
+        }}
+      >
+        <div class="spacer" ref={this.#spacer}>
+          <div class="rows" ref={this.#rows} onClickCapture={this.#onClick}>
+            {indexes.map((index) => (
+              <div key={index} class="row" data-index={index}>
+                {row(index)}
+              </div>
+            ))}
+          </div>
+        </div>
+      </div>
+    );
+  }
+}

@@ -1,0 +1,92 @@
+/** Read-only links to a session: made with an end, listed, revoked. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { RemoteEngine } from "../../client/index.ts";
+import { tell } from "../data/connection.ts";
+import type { Session } from "../data/types.ts";
+import { Copy } from "../parts/copy.tsx";
+import { moment } from "../parts/words.ts";
+
+type Share = Awaited<ReturnType<RemoteEngine["shares"]["list"]>>[number];
+
+const ENDS = [
+  { days: 1, words: "a day" },
+  { days: 7, words: "a week" },
+  { days: 30, words: "a month" },
+];
+const DAY_MS = 86_400_000;
+
+export function SharePanel(props: { readonly engine: RemoteEngine; readonly session: Session }) {
+  const { engine, session } = props;
+  const shares = useSignal<readonly Share[]>([]);
+  const link = useSignal("");
+  const days = useSignal(7);
+  const failure = useSignal("");
+  const act = async (work: () => Promise<unknown>) => {
+    try {
+      failure.value = "";
+      await work();
+      shares.value = await engine.shares.list(session.id);
+    } catch (error) {
+      failure.value = tell(error);
+    }
+  };
+  useEffect(() => void act(async () => undefined), []);
+  const make = () =>
+    act(async () => {
+      const expires = new Date(Date.now() + days.value * DAY_MS);
+      const { token } = await engine.shares.create(session.id, { expires });
+      link.value = engine.shares.linkOf(token);
+    });
+  return (
+    <fieldset class="panel-pop" aria-label="Share">
+      <h2>A read-only link</h2>
+      <p class="about">
+        Whoever has it and reaches this server reads this session, with secrets masked, until the
+        end that you choose.
+      </p>
+      <div class="form-row">
+        <select
+          aria-label="Until"
+          value={days.value}
+          onChange={(event) => {
+            days.value = Number(event.currentTarget.value);
+          }}
+        >
+          {ENDS.map((end) => (
+            <option key={end.days} value={end.days}>
+              for {end.words}
+            </option>
+          ))}
+        </select>
+        <button type="button" class="main" onClick={() => void make()}>
+          Make a link
+        </button>
+      </div>
+      {link.value !== "" && (
+        <p class="hash">
+          {link.value} <Copy label="Copy" text={() => link.value} />
+          <br />
+          <span class="about">It is shown once: only its hash is stored.</span>
+        </p>
+      )}
+      {shares.value.length > 0 && <h2>Links to this session</h2>}
+      <ul class="notes">
+        {shares.value.map((share) => (
+          <li key={share.id} class="note-head">
+            <span class="about">until {moment(share.expiresAt)}</span>
+            <button
+              type="button"
+              class="quiet note-actions"
+              onClick={() => void act(() => engine.shares.revoke(share.id))}
+            >
+              Revoke
+            </button>
+          </li>
+        ))}
+      </ul>
+      {failure.value !== "" && <p class="failure">{failure.value}</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,59 @@
+/** Where the server wants to know who comes: a form for the token. */
+
+import { useSignal } from "@preact/signals";
+import { enterToken } from "./data/connection.ts";
+
+export function TokenForm({ message }: { readonly message: string }) {
+  const token = useSignal("");
+  const keep = useSignal(false);
+  const isSending = useSignal(false);
+  const send = async () => {
+    isSending.value = true;
+    await enterToken(token.value, keep.value);
+    isSending.value = false;
+  };
+  return (
+    <main class="token">
+      <h1>Backscroll</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <label for="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="off"
+          required
+          value={token.value}
+          onInput={(event) => {
+            token.value = event.currentTarget.value;
+          }}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={keep.value}
+            onChange={(event) => {
+              keep.value = event.currentTarget.checked;
+            }}
+          />
+          Keep it until this tab is closed
+        </label>
+        <button type="submit" class="main" disabled={isSending.value}>
+          Open
+        </button>
+        {message !== "" && (
+          <p class="failure" role="alert">
+            {message}
+          </p>
+        )}
+      </form>
+      <p class="about">
+        Whoever runs the server makes one: <code>backscroll token create --scope read</code>
+      </p>
+    </main>
+  );
+}

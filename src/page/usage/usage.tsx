@@ -1,0 +1,227 @@
+/** What sessions took: tokens by kind and cost, by day, model, agent and project. */
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
+import { format, go, param } from "../data/address.ts";
+import { engine, tell } from "../data/connection.ts";
+import { Latest } from "../data/latest.ts";
+import type { Stats, Sum } from "../data/types.ts";
+import { PERIODS, sinceOf } from "../find/filters.ts";
+import { counted, dollars, short, whole } from "../parts/words.ts";
+import { DayChart } from "./day-chart.tsx";
+import { Troubles } from "./troubles.tsx";
+
+export function Usage() {
+  const latest = useRef(new Latest());
+  const stats = useSignal<Stats | undefined>(undefined);
+  const failure = useSignal("");
+  useSignalEffect(() => {
+    const since = sinceOf(param("since"));
+    latest.current
+      .run(() => engine.peek().stats(since === undefined ? {} : { since }))
+      .then(
+        (result) => {
+          if (result !== undefined) stats.value = result;
+        },
+        (error: unknown) => {
+          failure.value = tell(error);
+        },
+      );
+  });
+  return (
+    <main class="view">
+      <div class="view-head">
+        <h1>Usage</h1>
+        <Periods />
+      </div>
+      {failure.value !== "" && <p class="failure">{failure.value}</p>}
+      {stats.value !== undefined && <Figures stats={stats.value} />}
+      <Troubles />
+    </main>
+  );
+}
+
+function Periods() {
+  const chosen = param("since");
+  return (
+    <fieldset class="chips" aria-label="Time">
+      {[["", "all time"] as const, ...PERIODS].map(([key, words]) => (
+        <button
+          key={key}
+          type="button"
+          class={key === chosen ? "chip chosen-one" : "chip"}
+          aria-pressed={key === chosen}
+          onClick={() => go(format("usage", "", { since: key }))}
+        >
+          {words}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+type Measure = "cost" | "tokens" | "sessions";
+
+const MEASURES: Readonly<
+  Record<Measure, { readonly words: string; of(sum: Sum): number; show(value: number): string }>
+> = {
+  cost: { words: "Cost", of: (sum) => sum.costMicroUsd, show: dollars },
+  tokens: { words: "Tokens", of: (sum) => allTokens(sum), show: short },
+  sessions: { words: "Sessions", of: (sum) => sum.sessions, show: short },
+};
+
+function Figures({ stats }: { readonly stats: Stats }) {
+  const measure = useSignal<Measure>("cost");
+  const { total } = stats;
+  const { of, show, words } = MEASURES[measure.value];
+  const days = useMemo(
+    () => [...stats.days].map(([day, sum]) => ({ day, value: of(sum) })),
+    [stats, measure.value],
+  );
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = total.tokens;
+  return (
+    <>
+      <dl class="tiles">
+        <Tile name="Cost" value={dollars(total.costMicroUsd)} note="by list prices" />
+        <Tile
+          name="Sessions"
+          value={whole(total.sessions)}
+          note={total.subagents === 0 ? "" : `and ${counted(total.subagents, "sub-agent")}`}
+        />
+        <Tile name="Messages" value={short(total.messages)} />
+        <Tile name="Input" value={short(inputTokens)} note="tokens" />
+        <Tile name="Output" value={short(outputTokens)} note="tokens" />
+        <Tile name="Cache written" value={short(cacheCreationTokens)} note="tokens" />
+        <Tile name="Cache read" value={short(cacheReadTokens)} note="tokens" />
+      </dl>
+      {stats.prices.unknown.length > 0 && (
+        <p class="remark">
+          Without a known price, and so not in the cost: {stats.prices.unknown.join(", ")}.
+        </p>
+      )}
+      <section>
+        <div class="section-head">
+          <h2>By day</h2>
+          <fieldset class="chips" aria-label="Measure">
+            {(Object.keys(MEASURES) as Measure[]).map((name) => (
+              <button
+                key={name}
+                type="button"
+                class={name === measure.value ? "chip chosen-one" : "chip"}
+                aria-pressed={name === measure.value}
+                onClick={() => {
+                  measure.value = name;
+                }}
+              >
+                {MEASURES[name].words}
+              </button>
+            ))}
+          </fieldset>
+        </div>
+        <DayChart label={`${words} by day`} days={days} format={show} />
+        <details>
+          <summary>As a table</summary>
+          <Sums sums={[...stats.days].sort().reverse()} name="Day" />
+        </details>
+      </section>
+      <div class="columns">
+        <section>
+          <h2>By model</h2>
+          <Sums sums={bySize(stats.models)} name="Model" />
+        </section>
+        <section>
+          <h2>By agent</h2>
+          <Sums
+            sums={bySize(stats.agents)}
+            name="Agent"
+            link={(agent) => format("find", "", { agent })}
+          />
+        </section>
+        <section>
+          <h2>By project</h2>
+          <Sums
+            sums={bySize(stats.projects)}
+            name="Project"
+            link={(project) => format("find", "", { project })}
+          />
+        </section>
+      </div>
+    </>
+  );
+}
+
+function Tile(props: { readonly name: string; readonly value: string; readonly note?: string }) {
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd>
+        {props.value} <small>{props.note}</small>
+      </dd>
+    </div>
+  );
+}
+
+const ROWS = 12;
+
+function Sums(props: {
+  readonly sums: readonly (readonly [string, Sum])[];
+  readonly name: string;
+  readonly link?: (value: string) => string;
+}) {
+  const { sums, name, link } = props;
+  const showsAll = useSignal(false);
+  const shown = showsAll.value ? sums : sums.slice(0, ROWS);
+  return (
+    <div class="table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{name}</th>
+            <th scope="col">Sessions</th>
+            <th scope="col">Tokens</th>
+            <th scope="col">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(([value, sum]) => (
+            <tr key={value}>
+              <th scope="row" dir="auto" title={value}>
+                {link === undefined || value === "" ? (
+                  value || "none"
+                ) : (
+                  <a href={link(value)}>{value}</a>
+                )}
+              </th>
+              <td>{whole(sum.sessions)}</td>
+              <td>{short(allTokens(sum))}</td>
+              <td>{dollars(sum.costMicroUsd)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {sums.length > ROWS && !showsAll.value && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            showsAll.value = true;
+          }}
+        >
+          Show all {sums.length}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function bySize(sums: ReadonlyMap<string, Sum>): readonly (readonly [string, Sum])[] {
+  return [...sums].sort(
+    ([, one], [, other]) =>
+      other.costMicroUsd - one.costMicroUsd || allTokens(other) - allTokens(one),
+  );
+}
+
+function allTokens({ tokens }: Sum): number {
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = tokens;
+  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
+}

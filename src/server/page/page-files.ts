@@ -1,0 +1,65 @@
+/** The files of the page as they were built, read once and kept: they are few and small. */
+
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface PageFile {
+  readonly type: string;
+  readonly plain: Uint8Array<ArrayBuffer>;
+  readonly packed: Readonly<Record<"br" | "gzip", Uint8Array<ArrayBuffer>>>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+};
+
+/** Names that the build makes: nothing with a way out of the folder is among them. */
+const NAME = /^(index\.html|assets\/[\w-]+\.(js|css))$/;
+
+export class PageFiles {
+  readonly #folder: string | undefined;
+  readonly #files = new Map<string, Promise<PageFile | undefined>>();
+
+  constructor(folder: string | undefined = builtFolder()) {
+    this.#folder = folder;
+  }
+
+  /** Undefined if there is none, as in a checkout that was not built. */
+  async find(name: string): Promise<PageFile | undefined> {
+    const folder = this.#folder;
+    if (folder === undefined || !NAME.test(name)) return undefined;
+    const known = this.#files.get(name);
+    if (known !== undefined) return known;
+    const reading = read(join(folder, name));
+    const file = await reading;
+    // What is not there is not remembered: anybody may ask for any name.
+    if (file !== undefined) this.#files.set(name, reading);
+    return file;
+  }
+}
+
+async function read(path: string): Promise<PageFile | undefined> {
+  if (!existsSync(path)) return undefined;
+  const [plain, gzip, br] = await Promise.all([
+    readFile(path),
+    readFile(`${path}.gz`),
+    readFile(`${path}.br`),
+  ]);
+  const type = TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+  return { type, plain, packed: { br, gzip } };
+}
+
+/** In the package it lies beside this code, wherever that was bundled to; in a checkout, in `dist`. */
+function builtFolder(): string | undefined {
+  const isSource = import.meta.url.endsWith(".ts");
+  const places = isSource ? ["../../../dist/page"] : ["./page", "../page"];
+  return places
+    .map((place) => new URL(place, import.meta.url))
+    .filter(({ protocol }) => protocol === "file:")
+    .map((url) => fileURLToPath(url))
+    .find((folder) => existsSync(join(folder, "index.html")));
+}

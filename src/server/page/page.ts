@@ -1,0 +1,82 @@
+/** The page for people: its document at `/`, its scripts and styles below `/assets/`. */
+
+import { routeNotFound } from "../problem.ts";
+import { type PageFile, PageFiles } from "./page-files.ts";
+
+/**
+ * Nothing but the files of the page runs or is loaded, and no text becomes HTML unless DOMPurify has
+ * made it. `backscroll-worker` names one script, the one that colours code.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types dompurify backscroll-worker",
+].join("; ");
+
+/** A name holds the hash of its content: what it names never changes. */
+const FOR_GOOD = "public, max-age=31536000, immutable";
+
+export class Page {
+  readonly #files: PageFiles;
+
+  constructor(files: PageFiles = new PageFiles()) {
+    this.#files = files;
+  }
+
+  /** Programs that do not ask for HTML get what they always got: a problem in JSON. */
+  async document(request: Request): Promise<Response> {
+    if (!/\btext\/html\b/.test(request.headers.get("accept") ?? "")) throw routeNotFound();
+    const file = await this.#files.find("index.html");
+    if (file === undefined) {
+      return new Response("The page is not built. In a checkout, run: npm run build\n", {
+        status: 503,
+        headers: { "content-type": "text/plain; charset=utf-8" },
+      });
+    }
+    return answer(request, file, {
+      "cache-control": "no-cache",
+      "content-security-policy": POLICY,
+      "referrer-policy": "no-referrer",
+      "cross-origin-opener-policy": "same-origin",
+      vary: "accept, accept-encoding",
+    });
+  }
+
+  async asset(request: Request): Promise<Response> {
+    const file = await this.#files.find(new URL(request.url).pathname.slice(1));
+    if (file === undefined) throw routeNotFound();
+    return answer(request, file, { "cache-control": FOR_GOOD, vary: "accept-encoding" });
+  }
+}
+
+function answer(
+  request: Request,
+  { type, plain, packed }: PageFile,
+  headers: Record<string, string>,
+): Response {
+  const encoding = encodingFor(request.headers.get("accept-encoding") ?? "");
+  const body = encoding === undefined ? plain : packed[encoding];
+  return new Response(body, {
+    headers: {
+      ...headers,
+      "content-type": type,
+      // Named also where it is not packed: nobody is to pack it again.
+      "content-encoding": encoding ?? "identity",
+    },
+  });
+}
+
+function encodingFor(accepts: string): "br" | "gzip" | undefined {
+  const isTaken = (name: string) =>
+    new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepts);
+  if (isTaken("br")) return "br";
+  return isTaken("gzip") ? "gzip" : undefined;
+}

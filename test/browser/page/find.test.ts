@@ -1,0 +1,125 @@
+/** Finding: results while typing, filters, links and the address. */
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { closeBrowserAfterAll, describeInBrowser } from "../../support/browser.ts";
+import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
+
+closeBrowserAfterAll();
+
+describeInBrowser("the first view", () => {
+  let world: PageWorld;
+  beforeAll(async () => {
+    world = await createPageWorld();
+    for (const [agent, title, text] of [
+      ["codex", "Cron runs twice", "Why does the cron job run twice on Mondays?"],
+      ["claude-code", "Checkout tax", "The tax of the checkout is rounded twice."],
+      ["claude-code", "Slow index", "Indexing takes minutes."],
+    ] as const) {
+      const session = await world.engine.createSession({
+        agent,
+        title,
+        createdBy: "ana",
+        origin: { projectPath: `/src/${agent}-shop`, source: agent },
+      });
+      await session.append({ role: "user", actor: "ana", content: text });
+    }
+  });
+  afterAll(() => world.close());
+
+  test("the box has the focus, and the newest sessions stand below it", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished });
+    await page.waitForSelector(".session");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("query");
+    expect(await page.locator(".session b").allTextContents()).toEqual([
+      "Slow index",
+      "Checkout tax",
+      "Cron runs twice",
+    ]);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("each keystroke finds, the last word counts as the beginning of one, and matches are marked", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished });
+    await page.locator("#query").pressSequentially("twice mond");
+    await page.waitForSelector('[data-answers="twice mond"]');
+    expect(await page.locator(".hit b").first().textContent()).toBe("Cron runs twice");
+    expect(await page.locator(".hit").first().locator("mark").allTextContents()).toEqual([
+      "twice",
+      "Mondays",
+    ]);
+    expect(new URL(page.url()).hash).toBe("#/?q=twice+mond");
+    expect(wrongs).toEqual([]);
+  });
+
+  test("a late answer to an earlier question is never shown", async ({ onTestFinished }) => {
+    const { page } = await openWatched(world, "", { onTestFinished });
+    await page.waitForSelector(".session");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/v1/search", async (route) => {
+      if (route.request().postDataJSON().query === "tax") await held;
+      // The page has aborted it by then.
+      await route.continue().catch(() => undefined);
+    });
+    await page.fill("#query", "tax");
+    await page.fill("#query", "cron");
+    await page.waitForSelector('[data-answers="cron"]');
+    release();
+    await page.fill("#query", "cron ");
+    await page.waitForSelector('[data-answers="cron "]');
+    expect(await page.locator(".hit b").allTextContents()).toEqual(["Cron runs twice"]);
+  });
+
+  test("a chip shows its values with their counts and narrows the list; Back undoes it", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished });
+    await page.getByRole("button", { name: "Agent" }).click();
+    expect(await page.getByRole("option").allTextContents()).toEqual(["claude-code2", "codex1"]);
+    await page.getByRole("option", { name: "codex" }).click();
+    await expect.poll(() => page.locator(".session").count()).toBe(1);
+    expect(new URL(page.url()).hash).toBe("#/?agent=codex");
+    await page.goBack();
+    await expect.poll(() => page.locator(".session").count()).toBe(3);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("a session that is stored while the page is open appears", async ({ onTestFinished }) => {
+    const { page } = await openWatched(world, "#/?agent=newcomer", { onTestFinished });
+    await page.getByText("No session has all of these").waitFor();
+    await world.engine.createSession({ agent: "newcomer", title: "Hello", createdBy: "bo" });
+    await page.getByText("Hello").waitFor();
+  });
+
+  test("an empty store says what to run", async ({ onTestFinished }) => {
+    const empty = await createPageWorld();
+    onTestFinished(() => empty.close());
+    const { page, wrongs } = await openWatched(empty, "", { onTestFinished });
+    await page.getByText("backscroll ingest").waitFor();
+    expect(wrongs).toEqual([]);
+  });
+
+  test("everything can be reached by keys alone, and the list of them opens with ?", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished });
+    await page.waitForSelector("#query:focus");
+    await page.keyboard.type("cron");
+    await page.waitForSelector('[data-answers="cron"]');
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("o");
+    await page.waitForSelector(".message");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("query");
+    expect(wrongs).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+/** A server with the page, and browsers that tell everything that a safe page must not do. */
+
+import type { Page } from "playwright-core";
+import { type Engine, open } from "../../../src/index.ts";
+import { openServer, type RunningServer, type ServerOptions } from "../../../src/server/serve.ts";
+import { openPage, type PageOptions } from "../../support/browser.ts";
+
+export interface PageWorld {
+  readonly engine: Engine;
+  /** Changes when the server starts again, unless the port is kept. */
+  url(): string;
+  /** Stops the server, and serves the same store at the same port. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createPageWorld(options: Partial<ServerOptions> = {}): Promise<PageWorld> {
+  const engine = await open(":memory:");
+  const serve = (port: number) => openServer(engine, { version: "0.0.0", ...options, port });
+  let server: RunningServer = await serve(0);
+  return {
+    engine,
+    url: () => server.url,
+    restart: async () => {
+      const { port } = server;
+      await server.stop(0);
+      server = await serve(port);
+    },
+    close: async () => {
+      await server.stop(0);
+      await engine.close();
+    },
+  };
+}
+
+export interface Watched {
+  readonly page: Page;
+  /** Violations of the policy, errors of scripts, and requests to elsewhere. */
+  readonly wrongs: string[];
+}
+
+export async function openWatched(
+  world: PageWorld,
+  hash: string,
+  options: PageOptions,
+): Promise<Watched> {
+  const page = await openPage(options);
+  const wrongs: string[] = [];
+  page.on("pageerror", (error) => wrongs.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (/Content Security Policy|TrustedHTML|Trusted Type/i.test(message.text())) {
+      wrongs.push(`policy: ${message.text()}`);
+    }
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(world.url()) && !/^(data|blob):/.test(url)) wrongs.push(`asked: ${url}`);
+  });
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      const { violatedDirective, blockedURI } = event;
+      // Reaches the test as an error of the page, wherever in it that happened.
+      setTimeout(() => {
+        throw new Error(`policy: ${violatedDirective} ${blockedURI}`);
+      });
+    });
+  });
+  await page.goto(`${world.url()}/${hash}`);
+  return { page, wrongs };
+}

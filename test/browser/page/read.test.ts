@@ -1,0 +1,233 @@
+/** Reading: long sessions, links, folds, live growth, a server that starts again. */
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SessionHandle } from "../../../src/index.ts";
+import { closeBrowserAfterAll, describeInBrowser } from "../../support/browser.ts";
+import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
+
+/** More than the scroll bar has pixels for at 90 px each. */
+const MANY = 30_000;
+
+closeBrowserAfterAll();
+
+/** What stands in the view, from top to bottom. */
+function inView(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const view = document.querySelector(".scroller")?.getBoundingClientRect();
+    if (view === undefined) return [];
+    return [...document.querySelectorAll(".message .content")]
+      .filter((message) => {
+        const { top, bottom } = message.getBoundingClientRect();
+        return bottom > view.top && top < view.bottom;
+      })
+      .map((message) => message.textContent?.trim() ?? "");
+  });
+}
+
+function topOf(page: Page, text: string): Promise<number> {
+  return page
+    .getByText(text, { exact: true })
+    .evaluate((element) => Math.round(element.getBoundingClientRect().top));
+}
+
+describeInBrowser("a session", () => {
+  let world: PageWorld;
+  let long: SessionHandle;
+  let middle = "";
+  beforeAll(async () => {
+    world = await createPageWorld();
+    long = await world.engine.createSession({ agent: "coder", createdBy: "ana", title: "Long" });
+    for (let from = 0; from < MANY; from += 500) {
+      const entries = await long.append(
+        Array.from({ length: 500 }, (_, at) => ({
+          role: at % 2 === 0 ? ("user" as const) : ("assistant" as const),
+          actor: "ana",
+          content: `Message ${from + at}`,
+        })),
+      );
+      if (from === MANY / 2) middle = entries[7]?.id ?? "";
+    }
+  });
+  afterAll(() => world.close());
+
+  test("a link opens it at its message, among thirty thousand", async ({ onTestFinished }) => {
+    const hash = `#/session/${long.id}?m=${middle}`;
+    const { page, wrongs } = await openWatched(world, hash, { onTestFinished });
+    await page.locator(".message.target").waitFor();
+    expect((await inView(page)).join()).toContain(`Message ${MANY / 2 + 7}`);
+    expect(await page.locator(".row").count()).toBeLessThan(80);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("Home and End reach the first and the last message, and wheels move by what they turn", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
+    await page.getByText("Message 0", { exact: true }).waitFor();
+    await page.focus(".scroller");
+    await page.keyboard.press("End");
+    await page.getByText(`Message ${MANY - 1}`, { exact: true }).waitFor();
+    await page.keyboard.press("Home");
+    await page.getByText("Message 3", { exact: true }).waitFor();
+    const before = await topOf(page, "Message 3");
+    await page.mouse.move(600, 500);
+    await page.mouse.wheel(0, 100);
+    await expect.poll(() => topOf(page, "Message 3")).toBe(before - 100);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("the scroll bar reaches any part of it", async ({ onTestFinished }) => {
+    const { page } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
+    await page.getByText("Message 0", { exact: true }).waitFor();
+    await page.evaluate(() => {
+      const scroller = document.querySelector(".scroller");
+      if (scroller !== null) scroller.scrollTop = scroller.scrollHeight / 2;
+    });
+    await expect
+      .poll(async () => Number(/\d+/.exec((await inView(page))[0] ?? "")?.[0]))
+      .toSatisfy((index: number) => Math.abs(index - MANY / 2) < 50);
+  });
+
+  test("words are found in it, and a narrow window keeps the place", async ({ onTestFinished }) => {
+    const { page } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
+    await page.getByText("Message 0", { exact: true }).waitFor();
+    await page.fill("#find-in", "12345");
+    await page.locator(".message.target").getByText("Message 12345").waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(async () => (await inView(page)).join()).toContain("Message 12345");
+    const isWider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    expect(isWider).toBe(false);
+  });
+
+  test("at the end it follows what is written; above it the reader is not moved", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const say = (text: string) => session.append({ role: "user", actor: "ana", content: text });
+    for (let at = 0; at < 60; at++) await say(`Line ${at}`);
+    const { page, wrongs } = await openWatched(world, `#/session/${session.id}`, {
+      onTestFinished,
+    });
+    await page.getByText("Line 0", { exact: true }).waitFor();
+    await page.focus(".scroller");
+    await page.keyboard.press("End");
+    await page.getByText("Line 59", { exact: true }).waitFor();
+    await say("Line 60");
+    await expect.poll(async () => (await inView(page)).at(-1)).toBe("Line 60");
+    const reply = await session.openMessage({ role: "assistant", actor: "coder" });
+    await reply.write("Half of");
+    await expect.poll(async () => (await inView(page)).at(-1)).toBe("Half of");
+    await reply.write(" an answer");
+    await reply.commit();
+    await expect.poll(async () => (await inView(page)).at(-1)).toBe("Half of an answer");
+    await page.keyboard.press("Home");
+    await page.getByText("Line 2", { exact: true }).waitFor();
+    const before = await topOf(page, "Line 2");
+    await say("Line 62");
+    await page.getByRole("button", { name: "1 new message" }).waitFor();
+    expect(await topOf(page, "Line 2")).toBe(before);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("a server that starts again leaves no gap and repeats nothing", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const say = (text: string) => session.append({ role: "user", actor: "ana", content: text });
+    await say("before 1");
+    const { page } = await openWatched(world, `#/session/${session.id}`, { onTestFinished });
+    await page.getByText("before 1").waitFor();
+    const restarted = world.restart();
+    await say("meanwhile 2");
+    await restarted;
+    await say("after 3");
+    await page.getByText("after 3").waitFor();
+    expect(await inView(page)).toEqual(["before 1", "meanwhile 2", "after 3"]);
+  });
+
+  test("a tool call is one line that opens to its input, its output and its diff, in place", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const edit = { file_path: "/a.ts", old_string: "let a = 1;\n", new_string: "const a = 1;\n" };
+    await session.append([
+      { role: "user", actor: "ana", content: "Fix it" },
+      {
+        role: "assistant",
+        actor: "coder",
+        content: [
+          { type: "thinking", text: "A constant would do." },
+          { type: "tool_use", id: "t1", name: "Edit", input: edit },
+        ],
+      },
+      {
+        role: "tool",
+        actor: "Edit",
+        content: [{ type: "tool_result", toolUseId: "t1", output: "<b>done</b>", isError: false }],
+      },
+    ]);
+    const { page, wrongs } = await openWatched(world, `#/session/${session.id}`, {
+      onTestFinished,
+    });
+    const line = page.getByRole("button", { name: /Edit.*\/a\.ts/ });
+    await line.waitFor();
+    const top = (await line.boundingBox())?.y;
+    await line.click();
+    expect(await page.locator(".diff .removed").textContent()).toBe("-let a = 1;");
+    expect(await page.locator(".diff .added").textContent()).toBe("+const a = 1;");
+    expect(await page.locator("pre.output").textContent()).toBe("<b>done</b>");
+    expect((await line.boundingBox())?.y).toBe(top);
+    expect(await page.getByText("A constant would do.").count()).toBe(1);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("a link to a message on another branch shows that branch, and its branches can be switched", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const asked = await session.append({ role: "user", actor: "ana", content: "Old words" });
+    await session.append({ role: "assistant", actor: "coder", content: "Old answer" });
+    await session.edit(asked.id, "New words");
+    const hash = `#/session/${session.id}?m=${asked.id}`;
+    const { page, wrongs } = await openWatched(world, hash, { onTestFinished });
+    await page.locator(".message.target").getByText("Old words").waitFor();
+    expect(await page.getByText("New words").count()).toBe(0);
+    await page.getByRole("button", { name: "2 branches" }).click();
+    await page.getByRole("link", { name: "New words" }).click();
+    await page.locator(".message").getByText("New words").waitFor();
+    expect(await page.locator(".message").getByText("Old words").count()).toBe(0);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("a compaction is a line that opens to its summary and leads to what it covers", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    for (let at = 0; at < 12; at++) {
+      await session.append({
+        role: at % 2 === 0 ? "user" : "assistant",
+        actor: "a",
+        content: `Said ${at}`,
+      });
+    }
+    await session.compact({ keep: { messages: 4 }, before: () => ({ summary: "It was said." }) });
+    const { page, wrongs } = await openWatched(world, `#/session/${session.id}`, {
+      onTestFinished,
+    });
+    await page.getByRole("button", { name: "Compacted here" }).click();
+    await page.getByText("It was said.").waitFor();
+    await page.getByRole("link", { name: "its first message" }).click();
+    await page.locator(".message.target").getByText("Said 0").waitFor();
+    expect(wrongs).toEqual([]);
+  });
+
+  test("a session that is gone, or of another tenant, says so", async ({ onTestFinished }) => {
+    const other = await world.engine
+      .forTenant("other")
+      .createSession({ agent: "coder", createdBy: "eve", title: "Not yours" });
+    const { page } = await openWatched(world, `#/session/${other.id}`, { onTestFinished });
+    await page.getByText("There is no such session here").waitFor();
+    expect(await page.content()).not.toContain("Not yours");
+  });
+});

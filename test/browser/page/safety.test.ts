@@ -1,0 +1,162 @@
+/** Safety: hostile transcripts in every view, tokens, and what leaves the origin. */
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { closeBrowserAfterAll, describeInBrowser } from "../../support/browser.ts";
+import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
+
+const RUN = "globalThis.pwned = true";
+const HOSTILE = [
+  `<img src=x onerror="${RUN}"><script>${RUN}</script>`,
+  `<svg><style><img src=x onerror="${RUN}"></style></svg>`,
+  `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=${RUN}&gt;">`,
+  `[one](javascript:${RUN}) [two](data:text/html,<script>${RUN}</script>) <javascript:${RUN}>`,
+  `![remote](https://evil.example/pixel.png) <iframe src="https://evil.example"></iframe>`,
+  `<a href="https://evil.example" onclick="${RUN}">x</a> <form action="https://evil.example">`,
+  `\u202Egnp.exe\u202C and \u2066isolated\u2069 and \u0000\u0007 control`,
+  `<style>* { background: url(https://evil.example/x) }</style>`,
+  "```html\n<script>alert(1)</script>\n```\n\n| a | b |\n|---|---|\n| <b>x</b> | `y` |",
+];
+
+closeBrowserAfterAll();
+
+describeInBrowser("hostile transcripts", () => {
+  let world: PageWorld;
+  let id = "";
+  beforeAll(async () => {
+    world = await createPageWorld();
+    const session = await world.engine.createSession({
+      agent: HOSTILE[0] ?? "",
+      title: HOSTILE[0] ?? "",
+      createdBy: "eve",
+      origin: { projectPath: `/src/${HOSTILE[1]}`, workstation: HOSTILE[2] ?? "" },
+    });
+    id = session.id;
+    for (const text of HOSTILE) {
+      await session.append({ role: "user", actor: HOSTILE[5] ?? "", content: `needle ${text}` });
+    }
+    await session.append([
+      {
+        role: "assistant",
+        actor: "eve",
+        content: [
+          { type: "thinking", text: HOSTILE[0] ?? "" },
+          ...HOSTILE.map((text, at) => ({
+            type: "tool_use" as const,
+            id: `t${at}`,
+            name: HOSTILE[0] ?? "",
+            input: { command: text },
+          })),
+          { type: "image", url: "https://evil.example/a.png" },
+          {
+            type: "image",
+            mediaType: "image/svg+xml",
+            data: btoa(`<svg xmlns="http://www.w3.org/2000/svg" onload="${RUN}"/>`),
+          },
+        ],
+      },
+      {
+        role: "tool",
+        actor: "eve",
+        content: HOSTILE.map((text, at) => ({
+          type: "tool_result" as const,
+          toolUseId: `t${at}`,
+          output: text,
+          isError: true,
+        })),
+      },
+      { role: "user", actor: "eve", content: "long ".repeat(1_600_000) },
+      {
+        role: "user",
+        actor: "eve",
+        content: Array.from({ length: 2_000 }, (_, at) => ({
+          type: "text" as const,
+          text: `Block ${at}`,
+        })),
+      },
+    ]);
+    await world.engine.putMemory({
+      agent: "eve",
+      name: HOSTILE[0] ?? "",
+      content: HOSTILE[3] ?? "",
+    });
+    await session.addFacts([
+      { subject: HOSTILE[0] ?? "", predicate: "is", object: HOSTILE[2] ?? "" },
+    ]);
+  });
+  afterAll(() => world.close());
+
+  for (const view of ["#/", "#/?q=needle", "#/usage", "#/memory", "#/store"]) {
+    test(`${view} runs nothing of them, and asks nobody else`, async ({ onTestFinished }) => {
+      const { page, wrongs } = await openWatched(world, view, { onTestFinished });
+      await page.waitForFunction(() => document.querySelector("main :is(li, dd)") !== null);
+      expect(await page.evaluate(() => "pwned" in globalThis)).toBe(false);
+      expect(wrongs).toEqual([]);
+    });
+  }
+
+  test("a session shows their tags as text and their links as no links", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await openWatched(world, `#/session/${id}`, { onTestFinished });
+    await page.getByText("<script>", { exact: false }).first().waitFor();
+    const found = await page.evaluate(() => {
+      const content = [...document.querySelectorAll(".content")];
+      const all = (what: string) => content.flatMap((one) => [...one.querySelectorAll(what)]);
+      return {
+        scripts: all("script, iframe, form, style, svg, math").length,
+        hrefs: all("a[href]").map((link) => link.getAttribute("href")?.split(":")[0]),
+        images: all("img").map((image) => image.getAttribute("src")?.slice(0, 5)),
+      };
+    });
+    expect(found.scripts).toBe(0);
+    expect(new Set(found.hrefs)).toEqual(new Set(["https"]));
+    expect(found.images.every((source) => source === "data:")).toBe(true);
+    await page.focus(".scroller");
+    await page.keyboard.press("End");
+    await page.getByText("Block 1999", { exact: true }).waitFor();
+    for (const line of await page.locator(".fold-line").all()) await line.click();
+    expect(await page.evaluate(() => "pwned" in globalThis)).toBe(false);
+    expect(wrongs).toEqual([]);
+  });
+});
+
+describeInBrowser("a server that wants a token", () => {
+  let world: PageWorld;
+  beforeAll(async () => {
+    world = await createPageWorld({ requireToken: true });
+    const session = await world.engine.createSession({ agent: "a", createdBy: "b", title: "Kept" });
+    await session.append({ role: "user", actor: "b", content: "Inside" });
+  });
+  afterAll(() => world.close());
+
+  test("a form asks for it, keeps it in memory alone, and asks again once it is revoked", async ({
+    onTestFinished,
+  }) => {
+    const { token, record } = await world.engine.createToken({ scope: "read", actor: "ana" });
+    const { page } = await openWatched(world, "", { onTestFinished });
+    await page.fill("#token", "wrong");
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.fill("#token", token);
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByText("Kept").click();
+    await page.getByText("Inside").waitFor();
+    expect(page.url()).not.toContain(token);
+    expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
+    expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+    await world.engine.revokeToken(record.id);
+    await page.getByRole("link", { name: "Usage" }).click();
+    await page.locator("#token").waitFor();
+  });
+
+  test("it stays in the tab only if somebody says so", async ({ onTestFinished }) => {
+    const { token } = await world.engine.createToken({ scope: "read", actor: "ana" });
+    const { page } = await openWatched(world, "", { onTestFinished });
+    await page.fill("#token", token);
+    await page.getByLabel("Keep it until this tab is closed").check();
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByText("Kept").waitFor();
+    await page.reload();
+    await page.getByText("Kept").waitFor();
+  });
+});
