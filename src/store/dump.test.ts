@@ -4,7 +4,7 @@ import { fillAll } from "./cases/dump.cases.ts";
 import { verified } from "./cases/feed.cases.ts";
 import { append, changesOf, dumpOf, message } from "./cases/fixture.cases.ts";
 import { openPostgresStore } from "./postgres/postgres-store.ts";
-import { openSqliteStore } from "./sqlite/sqlite-store.ts";
+import { openSqliteStore } from "./sqlite/open-sqlite-store.ts";
 import type { Store } from "./store.ts";
 
 test("a store moves to the other backend and back without losing a byte", async () => {

@@ -6,9 +6,10 @@
  * happens in the background; only who writes faster than can be indexed has to wait.
  */
 
-import type { MaintenanceReport } from "../search/port.ts";
+import { idlePause, pause } from "../async/pause.ts";
+import type { UpkeepReport } from "../search/port.ts";
 import type { AppendRequest } from "./records.ts";
-import type { StoreOptions, StoreWrites } from "./store.ts";
+import type { StoreOptions } from "./store.ts";
 
 /** Changes in no segment after which upkeep begins: a search reads this many in a few milliseconds. */
 export const FLUSH_AT = 1_024;
@@ -44,9 +45,9 @@ const CLOSE_WAIT_MS = 1_000;
 
 export interface IndexerStore {
   /** One bounded piece of upkeep, which builds again what cannot be read. */
-  upkeep(tenant: string, unreadable: readonly number[]): Promise<MaintenanceReport>;
+  upkeep(tenant: string, unreadable: readonly number[]): Promise<UpkeepReport>;
   /** Moves all that is in no segment yet into one. */
-  flush(tenant: string): Promise<MaintenanceReport>;
+  flush(tenant: string): Promise<UpkeepReport>;
   /** How many changes are in no segment yet. */
   lag(tenant: string): Promise<number>;
   /** Ends the piece that is under way at its next breath. */
@@ -152,7 +153,7 @@ export class Indexer {
     for (const { soon } of tenants) clearTimeout(soon);
     this.#closing = true;
     if (this.#options.shortLived) return this.#last;
-    await Promise.race([this.#last, pause(CLOSE_WAIT_MS)]);
+    await Promise.race([this.#last, idlePause(CLOSE_WAIT_MS)]);
     await this.#store.stop();
     await this.#last;
   }
@@ -161,17 +162,17 @@ export class Indexer {
     let tenant = this.#tenants.get(name);
     if (tenant === undefined) {
       tenant = {
-        ...{
-          name,
-          behind: 0,
-          since: 0,
-          bytes: 0,
-          known: false,
-          looking: undefined,
-          soon: undefined,
-          upkeep: undefined,
-        },
-        ...{ pausedUntil: 0, pauseMs: FIRST_PAUSE_MS, failure: undefined },
+        name,
+        behind: 0,
+        since: 0,
+        bytes: 0,
+        known: false,
+        looking: undefined,
+        soon: undefined,
+        upkeep: undefined,
+        pausedUntil: 0,
+        pauseMs: FIRST_PAUSE_MS,
+        failure: undefined,
         unreadable: [],
       };
       this.#tenants.set(name, tenant);
@@ -182,7 +183,7 @@ export class Indexer {
   /** A merge may take minutes, but it moves the tail now and then. */
   async #waitForRoom(tenant: Tenant): Promise<void> {
     while (tenant.upkeep !== undefined && this.#isFar(tenant)) {
-      await Promise.race([tenant.upkeep, pause(LOOK_MS)]);
+      await Promise.race([tenant.upkeep, idlePause(LOOK_MS)]);
       try {
         tenant.behind = await this.#store.lag(tenant.name);
       } catch {
@@ -272,8 +273,8 @@ export class Indexer {
       before = tenant.behind;
       for (let ms = 0; ms < MOMENT_MS; ms += LOOK_MS) {
         if (this.#closing || tenant.behind >= HURRY_FACTOR * flushAt) return;
-        // Not `pause`: who closes the store waits for this.
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        // Not `idlePause`: closing the store waits for this.
+        await pause(LOOK_MS);
       }
     }
   }
@@ -301,25 +302,15 @@ export function flushAtOf({ readOnly, indexing }: StoreOptions): number {
   return readOnly === true ? 0 : (indexing?.flushAt ?? FLUSH_AT);
 }
 
-/** The bytes of content that a write has added. */
-export function bytesOf(name: keyof StoreWrites, args: readonly unknown[]): number {
-  if (name !== "append") return 0;
-  const { entries } = args[1] as AppendRequest;
+/** The bytes of content that an append adds. */
+export function bytesOfAppend({ entries }: AppendRequest): number {
   return entries.reduce((sum, { contentBytes }) => sum + contentBytes, 0);
 }
 
-/** About how many changes a write has added to the feed. */
-export function changesOf(name: keyof StoreWrites, args: readonly unknown[]): number | "many" {
-  if (name === "forkSession") return "many";
-  if (name === "putIngestedFiles" || name === "putOriginal") return 0;
-  if (name !== "append") return 1;
-  const { entries, isHistory } = args[1] as AppendRequest;
+/** About how many changes an append adds to the feed. */
+export function changesOfAppend({ entries, isHistory }: AppendRequest): number {
   if (isHistory) return entries.length;
   return entries.length + entries.filter(({ usage }) => usage !== null).length;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 function messageOf(error: unknown): string {

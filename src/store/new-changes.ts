@@ -3,7 +3,7 @@
 import type { AccessToken } from "../model/access-token.ts";
 import type { ChangeAuthor } from "../model/change.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { Route } from "../model/route.ts";
+import type { SessionRoute } from "../model/route.ts";
 import type { NewChange } from "./plan-append.ts";
 import type {
   EraseRequest,
@@ -105,7 +105,7 @@ export function tokenChanged(
  * Also a route that is deleted says where it led.
  */
 export function routeChanged(
-  { key, sessionId, version }: Route,
+  { key, sessionId, version }: SessionRoute,
   at: number,
   what: { readonly reason?: string; readonly fields?: readonly string[] } | "deleted",
   by: ChangeAuthor | undefined,

@@ -9,7 +9,7 @@ import { randomFillSync } from "node:crypto";
 import type { ChangeKind } from "../model/change.ts";
 import { kindRules, type Usage } from "../model/entry.ts";
 import { digest, entryHex, fromHex, NONCE_BYTES } from "../transcript/hash.ts";
-import { type Chain, type Place, Placer, type Point } from "../transcript/place.ts";
+import { type Chain, Placer, type Point, type TreePlace } from "../transcript/place.ts";
 import type { AppendRequest, NewEntry, PlacedEntry } from "./records.ts";
 import { checkExpectedLeaf, checkNode, entryNotFound } from "./store-errors.ts";
 
@@ -27,7 +27,7 @@ export interface SessionState {
 
 export interface EntryRow {
   readonly entry: NewEntry;
-  readonly place: Place;
+  readonly place: TreePlace;
   readonly status: "committed" | "aborted";
   readonly nonce: Uint8Array;
   /** The entry's content in UTF-8, as it is stored. */
@@ -167,7 +167,7 @@ function toPoint({ entry, place, hash }: EntryRow): Point {
 
 function hashRow(
   entry: NewEntry,
-  place: Place,
+  place: TreePlace,
   status: "committed" | "aborted",
   state: SessionState,
 ): EntryRow {

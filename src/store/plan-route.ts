@@ -1,24 +1,30 @@
 /** What becomes of a route: made once for both backends. */
 
 import type { JsonObject } from "../model/json.ts";
-import type { Route } from "../model/route.ts";
+import type { SessionRoute } from "../model/route.ts";
 import { mergeFields } from "./metadata.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "./route-records.ts";
 import { routeConflict, routeKeyNotFound } from "./store-errors.ts";
 
 export interface PlannedRoute {
-  readonly route: Route;
+  readonly route: SessionRoute;
   /** Whether it leads to another session than before. */
   readonly switched: boolean;
 }
 
 /** `route_conflict` if the route is not as the writer has seen it. */
-export function planPutRoute(current: Route | undefined, request: PutRouteRequest): PlannedRoute {
+export function planPutRoute(
+  current: SessionRoute | undefined,
+  request: PutRouteRequest,
+): PlannedRoute {
   const { key, sessionId, fields, now } = request;
   checkVersion(key, current, request.expectedVersion);
   return {
     route: {
-      ...{ key, sessionId, fields, version: (current?.version ?? 0) + 1 },
+      key,
+      sessionId,
+      fields,
+      version: (current?.version ?? 0) + 1,
       createdAt: current?.createdAt ?? now,
       updatedAt: Math.max(now, current?.updatedAt ?? 0),
     },
@@ -26,7 +32,10 @@ export function planPutRoute(current: Route | undefined, request: PutRouteReques
   };
 }
 
-export function planPatchRoute(current: Route | undefined, request: PatchRouteRequest): Route {
+export function planPatchRoute(
+  current: SessionRoute | undefined,
+  request: PatchRouteRequest,
+): SessionRoute {
   if (current === undefined) throw routeKeyNotFound(request.key);
   checkVersion(request.key, current, request.expectedVersion);
   return {
@@ -37,7 +46,11 @@ export function planPatchRoute(current: Route | undefined, request: PatchRouteRe
   };
 }
 
-function checkVersion(key: string, current: Route | undefined, expected: number | undefined): void {
+function checkVersion(
+  key: string,
+  current: SessionRoute | undefined,
+  expected: number | undefined,
+): void {
   const version = current?.version ?? 0;
   if (expected !== undefined && expected !== version) throw routeConflict(key, version, expected);
 }

@@ -1,8 +1,7 @@
 /**
  * What crosses the store port: plain data, so that it can also cross a thread.
  *
- * Content travels as JSON text and payload bytes; the engine makes blocks of it. Times are UTC
- * epoch milliseconds.
+ * Content is JSON text and payload bytes, of which the engine makes blocks. Times are UTC epoch ms.
  */
 
 import type { ChangeKind } from "../model/change.ts";
@@ -30,7 +29,7 @@ export interface NewSession {
   readonly title: string;
   readonly participants: readonly string[];
   readonly metadata: JsonObject;
-  readonly ttlSeconds: number | null;
+  readonly ttl: number | null;
   readonly retention: Retention;
   readonly origin: Origin;
   readonly startedAt: number;
@@ -40,6 +39,16 @@ export interface NewSession {
   readonly figures?: IngestFigures;
   readonly now: number;
   readonly idempotency?: Idempotency;
+  /** Of a session that is imported and begins with copies of another one's entries. */
+  readonly fork?: ForkOrigin;
+}
+
+/** How a session came to be a fork of another. */
+export interface ForkOrigin {
+  readonly parentSessionId: string;
+  readonly forkPoint: string;
+  /** The fork point's hash: the first entry's hash builds upon it. */
+  readonly rootHash: Uint8Array;
 }
 
 /**
@@ -52,7 +61,7 @@ export interface SessionPatch {
   readonly summary?: string | null;
   readonly metadata?: JsonObject;
   readonly participants?: readonly string[];
-  readonly ttlSeconds?: number | null;
+  readonly ttl?: number | null;
   readonly retention?: Retention;
   readonly figures?: IngestFigures;
   /** What is known of it only by now. `session_exists` if another session has the key. */
@@ -74,8 +83,10 @@ export interface SessionFilter {
   /** Last interaction at or after, and before. */
   readonly since?: number;
   readonly until?: number;
-  /** Part of the title, whatever its case. */
+  /** A part of it, whatever its case. */
   readonly title?: string;
+  /** False leaves out what has `machineMade: true` in its metadata. */
+  readonly machineMade?: boolean;
 }
 
 export interface SessionSize {

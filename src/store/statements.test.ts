@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import "./postgres/postgres-store.ts";
-import "./sqlite/sqlite-store.ts";
+import "./sqlite/open-sqlite-store.ts";
 import { registeredStatements, type Statement } from "./statements.ts";
 import { INDEX_TABLES, STORAGE_TABLES, TABLES } from "./tables.ts";
 

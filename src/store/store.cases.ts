@@ -19,6 +19,7 @@ import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
 import { historyCases } from "./cases/history.cases.ts";
 import { indexCases } from "./cases/index.cases.ts";
+import { indexAsksCases } from "./cases/index-asks.cases.ts";
 import { indexNeedsCases } from "./cases/index-needs.cases.ts";
 import { indexerCases } from "./cases/indexer.cases.ts";
 import { ingestCases } from "./cases/ingest.cases.ts";
@@ -56,6 +57,7 @@ export const ALL_CASES: readonly RegisterCases[] = [
   eraseCases,
   historyCases,
   indexNeedsCases,
+  indexAsksCases,
   indexCases,
   indexerCases,
   searchCases,
@@ -75,10 +77,20 @@ export const SORTING_CASES: readonly RegisterCases[] = [
   listSessionsCases,
   noteCases,
   indexNeedsCases,
+  indexAsksCases,
   ingestCases,
   tokenCases,
   routeCases,
   isolationCases,
+];
+
+/** Those in which several stores, or a store and its upkeep, take turns. */
+export const TURN_CASES: readonly RegisterCases[] = [
+  indexerCases,
+  searchCases,
+  dumpCases,
+  concurrencyCases,
+  changeSignalCases,
 ];
 
 /** Registers the cases for one backend. `open` gives a new, empty store each time. */

@@ -12,10 +12,10 @@
 import type { AccessToken } from "../model/access-token.ts";
 import type { ChangeAuthor } from "../model/change.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { Route, RouteSession } from "../model/route.ts";
+import type { RouteSession, SessionRoute } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
-import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
+import type { MaintenanceTask, UpkeepReport } from "../search/port.ts";
 import type {
   NoteSearchAnswer,
   NoteSearchRequest,
@@ -153,9 +153,9 @@ export interface StoreWrites extends OriginalWrites {
    * Leads a key to a session. `session_not_found` if it is neither there nor made with it;
    * `route_conflict`, and nothing made, if the route is not as the writer has seen it.
    */
-  putRoute(tenant: string, request: PutRouteRequest): Promise<Route>;
+  putRoute(tenant: string, request: PutRouteRequest): Promise<SessionRoute>;
   /** Changes fields of a route that is there, else `session_key_not_found`. */
-  patchRoute(tenant: string, request: PatchRouteRequest): Promise<Route>;
+  patchRoute(tenant: string, request: PatchRouteRequest): Promise<SessionRoute>;
   /** Takes a route away, with the list of its sessions. The sessions stay. */
   deleteRoute(tenant: string, key: string, now: number, by?: ChangeAuthor): Promise<void>;
 
@@ -265,9 +265,13 @@ export interface StoreReads extends OriginalReads {
     limit: number,
   ): Promise<readonly AccessToken[]>;
 
-  findRoute(tenant: string, key: string): Promise<Route | undefined>;
+  findRoute(tenant: string, key: string): Promise<SessionRoute | undefined>;
   /** By key, after the given one. */
-  listRoutes(tenant: string, after: string | undefined, limit: number): Promise<readonly Route[]>;
+  listRoutes(
+    tenant: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<readonly SessionRoute[]>;
   /** The sessions that a key leads and led to, the newest first, from before a version on. */
   listRouteSessions(
     tenant: string,
@@ -317,7 +321,7 @@ export interface StoreIndex {
    * One bounded piece of upkeep under the tenant's lease. `busy`, and nothing done, if another
    * process holds it. Runs beside reads and writes, which do not wait for it.
    */
-  maintain(tenant: string, task: MaintenanceTask): Promise<MaintenanceReport>;
+  maintain(tenant: string, task: MaintenanceTask): Promise<UpkeepReport>;
 }
 
 export interface Store extends StoreWrites, StoreReads, StoreIndex {

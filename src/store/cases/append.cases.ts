@@ -36,13 +36,7 @@ export function appendCases({ store, tenant }: Cases): void {
       const [record] = await treeOf(store(), acme, id);
       expect({ leaf, replayed }).toEqual({ leaf: entry.id, replayed: false });
       expect(entries).toEqual([
-        {
-          id: entry.id,
-          sequence: 1,
-          parentId: null,
-          ordinal: 1,
-          hash: record?.hash,
-        },
+        { id: entry.id, sequence: 1, parentId: null, ordinal: 1, hash: record?.hash },
       ]);
       expect(record).toMatchObject({
         id: entry.id,
@@ -322,7 +316,10 @@ export function appendCases({ store, tenant }: Cases): void {
       const { id } = await createSession(store(), acme);
       const entries = [message("1", { usage: USAGE }), message("2")];
       const result = await store().append(acme, {
-        ...{ sessionId: id, entries, now: T0, isHistory: true },
+        sessionId: id,
+        entries,
+        now: T0,
+        isHistory: true,
       });
       expect(result).toEqual({ entries: [], leaf: entries[1]?.id, replayed: false });
       const session = await store().findSession(acme, id);

@@ -31,7 +31,9 @@ export function compactionCases({ store, tenant }: Cases): void {
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
       const [one = "", two = ""] = ids;
       const first = await compact(acme, id, {
-        ...{ text: "first", through: one, expectedCompaction: null },
+        text: "first",
+        through: one,
+        expectedCompaction: null,
       });
       const before = first.entries[0]?.id ?? "";
       expect(await store().findSession(acme, id)).toMatchObject({
@@ -74,7 +76,8 @@ export function compactionCases({ store, tenant }: Cases): void {
       acme,
       id,
       message("a", {
-        ...{ role: "assistant", contextWindow: 100 },
+        role: "assistant",
+        contextWindow: 100,
         estimatedContext: { tokens: 70, after: null },
       }),
       message("b", { role: "assistant", estimatedContext: { tokens: 90, after: "elsewhere" } }),
@@ -134,7 +137,11 @@ export function compactionCases({ store, tenant }: Cases): void {
     await append(store(), acme, id, ...entries, message("gone", { status: "aborted" }));
     const kinds = async (include: "messages" | "summaries" | "context", before?: string) => {
       const { entries: found } = await store().readEntries(acme, {
-        ...{ select: "history", sessionId: id, include, limit: 10, payloads: false },
+        select: "history",
+        sessionId: id,
+        include,
+        limit: 10,
+        payloads: false,
         ...(before === undefined ? {} : { before }),
       });
       return found.map((entry) => entry.kind);
@@ -147,7 +154,10 @@ export function compactionCases({ store, tenant }: Cases): void {
 }
 
 const MARKED: Omit<Extract<EntryQuery, { select: "marked" }>, "sessionId"> = {
-  ...{ select: "marked", mark: "pinned", limit: 500, payloads: false },
+  select: "marked",
+  mark: "pinned",
+  limit: 500,
+  payloads: false,
 };
 
 function summary(text: string): NewEntry {

@@ -135,8 +135,8 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
     test("deletes what has outlived its time since the last append", async () => {
       const acme = tenant();
       const forever = await createSession(store(), acme);
-      const old = await createSession(store(), acme, { ttlSeconds: 60 });
-      const renewed = await createSession(store(), acme, { ttlSeconds: 60 });
+      const old = await createSession(store(), acme, { ttl: 60 });
+      const renewed = await createSession(store(), acme, { ttl: 60 });
       await append(store(), acme, renewed.id, message("x", { createdAt: T0 + 30_000 }));
       const sweep = (now: number) => store().sweep({ tenant: acme, now, limit: 10 });
       expect((await sweep(T0 + 59_999)).deletedSessions).toEqual([]);
@@ -152,7 +152,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
 
     test("stops at its limit and says that there is more", async () => {
       const { store: own } = await fresh();
-      for (const name of ["a", "a", "b"]) await createSession(own, name, { ttlSeconds: 1 });
+      for (const name of ["a", "a", "b"]) await createSession(own, name, { ttl: 1 });
       const first = await own.sweep({ now: T0 + DAY_MS, limit: 2 });
       expect(first.deletedSessions.map((each) => each.tenant)).toEqual(["a", "a"]);
       expect(first.more).toBe(true);

@@ -38,8 +38,14 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
   ) => own.eraseContent(name, { sessionId, entryIds, mode, now: T0 + 5 });
 
   const factOf = (sessionId: string, sourceEntry: string | null, subject: string) => ({
-    ...{ id: nextId(), sessionId, subject, predicate: "is", object: "x", sourceEntry },
-    ...{ confidence: 1, createdAt: T0 },
+    id: nextId(),
+    sessionId,
+    subject,
+    predicate: "is",
+    object: "x",
+    sourceEntry,
+    confidence: 1,
+    createdAt: T0,
   });
 
   describe("eraseContent", () => {

@@ -52,7 +52,7 @@ export function newSession(over: Partial<NewSession> = {}): NewSession {
     title: "",
     participants: [],
     metadata: {},
-    ttlSeconds: null,
+    ttl: null,
     retention: "full",
     origin: {},
     startedAt: T0,

@@ -51,6 +51,27 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["1", "2", "2b"]);
     });
 
+    test("a session that is created as a fork builds upon the hash that it is given", async () => {
+      const acme = tenant();
+      const { id } = await createSession(store(), acme);
+      const { ids } = await append(store(), acme, id, message("1"));
+      const [point] = await treeOf(store(), acme, id);
+      const rootHash = Uint8Array.from(Buffer.from(point?.hash ?? "", "hex"));
+      const fork = { parentSessionId: id, forkPoint: ids[0] ?? "", rootHash };
+      const made = await store().createSession(acme, newSession({ fork }));
+      expect(made).toMatchObject({ parentSessionId: id, forkPoint: ids[0], messageCount: 0 });
+      await append(store(), acme, made.id, message("1", { copiedFrom: ids[0] ?? "" }));
+      const { entries, rootHash: root } = await store().readEntries(acme, {
+        select: "tree",
+        sessionId: made.id,
+        afterSequence: 0,
+        limit: 10,
+        payloads: false,
+      });
+      expect(entries[0]?.copiedFrom).toBe(ids[0]);
+      expect(Buffer.from(root ?? []).toString("hex")).toBe(point?.hash);
+    });
+
     test("builds its roots on the hash of the fork point", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);

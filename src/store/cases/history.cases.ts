@@ -61,7 +61,10 @@ export function turn(number: number, word = `word${number}`): NewEntry[] {
       { type: "text", text: "\\" },
     ),
     message("", {
-      ...{ kind: "custom", role: null, actor: null, interaction: false },
+      kind: "custom",
+      role: null,
+      actor: null,
+      interaction: false,
       content: JSON.stringify({ blocks: [], data: { note: word } }),
       metadata: source("note"),
     }),
@@ -90,7 +93,11 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
         [wanted].map((entry) => partsOf(entry as NewEntry)),
       );
       const page = await store().readEntries(acme, {
-        ...{ select: "messages", sessionId: id, offset: 40, limit: 4, payloads: true },
+        select: "messages",
+        sessionId: id,
+        offset: 40,
+        limit: 4,
+        payloads: true,
       });
       const said = entries.filter(({ kind }) => kind === "message").slice(40, 44);
       expect(page.entries.map(partsOf)).toEqual(said.map(partsOf));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { repeats } from "../../../test/support/repeats.ts";
 import type { IndexingOptions } from "../index/indexing-options.ts";
 import type { Store } from "../store.ts";
 import { append, type Cases, createSession, message } from "./fixture.cases.ts";
@@ -51,7 +52,7 @@ export function indexerCases({ fresh }: Cases): void {
       const { store, reopen } = await fresh();
       if (reopen === undefined) return;
       const { id } = await createSession(store, "a");
-      for (let i = 0; i < 4; i++) {
+      for (let i = 0; i < repeats(2, 4); i++) {
         const indexing = { module: TRIVIAL_INDEX, flushAt: FLUSH_AT };
         const closed = await reopen({ indexing });
         const batch = Array.from({ length: 2 * FLUSH_AT }, (_, k) => message(`${i} ${k}`));

@@ -13,15 +13,29 @@ import {
 
 export function ingested(path: string, over: Partial<IngestedFile> = {}): IngestedFile {
   return {
-    ...{ path, source: "pi", size: 10, mtimeUs: 1_700_000_000_123_457, offset: 8, lines: 2 },
-    ...{ tailHash: Buffer.alloc(32, 7), state: '{"last":"\\ud800"}', seenAt: T0, ...over },
+    path,
+    source: "pi",
+    size: 10,
+    mtimeUs: 1_700_000_000_123_457,
+    offset: 8,
+    lines: 2,
+    tailHash: Buffer.alloc(32, 7),
+    state: '{"last":"\\ud800"}',
+    seenAt: T0,
+    ...over,
   };
 }
 
 export function original(path: string, over: Partial<OriginalUpdate> = {}): OriginalUpdate {
   return {
-    ...{ path, source: "pi", reader: 1, size: 10, mtimeUs: 1_700_000_000_123_457 },
-    ...{ sessionIds: [], from: 0, parts: [{ start: 0, size: 10, bytes: Buffer.from("frame") }] },
+    path,
+    source: "pi",
+    reader: 1,
+    size: 10,
+    mtimeUs: 1_700_000_000_123_457,
+    sessionIds: [],
+    from: 0,
+    parts: [{ start: 0, size: 10, bytes: Buffer.from("frame") }],
     ...over,
   };
 }
@@ -30,7 +44,9 @@ export function ingestCases({ store, tenant }: Cases): void {
   describe("the origin of a session", () => {
     const before = { key: "w:0:s", workstation: "w", projectId: "0", file: "/a" };
     const project = {
-      ...{ projectId: "1", projectPath: "/srv/shop", gitBranch: "main" },
+      projectId: "1",
+      projectPath: "/srv/shop",
+      gitBranch: "main",
       repo: "git.example/acme/shop",
     };
 
@@ -195,8 +211,11 @@ export function ingestCases({ store, tenant }: Cases): void {
 
   describe("figures of a session", () => {
     const figures = {
-      ...{ exchangeCount: 3, toolCounts: { bash: 2, "a b": 1 }, fileMtime: T0 },
-      ...{ firstMessageAt: T0 - 5, lastMessageAt: T0 + 5 },
+      exchangeCount: 3,
+      toolCounts: { bash: 2, "a b": 1 },
+      fileMtime: T0,
+      firstMessageAt: T0 - 5,
+      lastMessageAt: T0 + 5,
     };
 
     test("are absent until they are given, and then stay", async () => {

@@ -286,7 +286,9 @@ export function isolationCases({ store, tenant }: Cases): void {
 /** A tenant with something of everything. */
 async function fill(store: Store, tenant: string): Promise<Foreign> {
   const { id } = await createSession(store, tenant, {
-    ...{ origin: { key: "origin" }, ttlSeconds: 1, retention: "audit-only" },
+    origin: { key: "origin" },
+    ttl: 1,
+    retention: "audit-only",
   });
   const { ids } = await append(store, tenant, id, message("hello"), message(LARGE));
   const entry = ids[0] ?? "";

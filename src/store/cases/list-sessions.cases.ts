@@ -49,6 +49,27 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(sizes).toEqual([4, 4, 3]);
     });
 
+    test("leaves out what a program made before it counts a page", async () => {
+      const acme = tenant();
+      const metadata = [
+        { machineMade: true },
+        { machineMade: false },
+        { source: { machineMade: true } },
+        { machineMade: true },
+        { machineMade: "true" },
+        {},
+      ];
+      for (const [i, each] of metadata.entries()) {
+        await createSession(store(), acme, { id: `m${i}`, startedAt: T0 + i, metadata: each });
+      }
+      expect(await idsOf(acme, {})).toHaveLength(6);
+      expect(await idsOf(acme, { machineMade: false })).toEqual(["m5", "m4", "m2", "m1"]);
+      expect(await idsOf(acme, { machineMade: false, agent: "coder" })).toHaveLength(4);
+      const page = await store().listSessions(acme, { machineMade: false }, { limit: 4 });
+      expect(page.sessions).toHaveLength(4);
+      expect(page.next).toBeUndefined();
+    });
+
     test("has no next page after one that is exactly full", async () => {
       const acme = tenant();
       await createSession(store(), acme);

@@ -147,11 +147,7 @@ export function pathCases({ store, tenant }: Cases): void {
   test("findUsage says which entries there are, and what they took", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
-    const usage = {
-      ...{ inputTokens: 3, outputTokens: 5 },
-      cacheCreationTokens: 0,
-      cacheReadTokens: 7,
-    };
+    const usage = { inputTokens: 3, outputTokens: 5, cacheCreationTokens: 0, cacheReadTokens: 7 };
     const { ids } = await append(store(), acme, id, message("one", { usage }), message("two"));
     const [one = "", two = ""] = ids;
     const found = await store().findUsage(acme, [two, nextId(), one]);

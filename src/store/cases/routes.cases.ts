@@ -33,8 +33,12 @@ export function routeCases({ store, tenant, another }: Cases): void {
       const request = newRoute({ fields });
       const route = await store().putRoute(acme, request);
       expect(route).toEqual({
-        ...{ key: request.key, sessionId: request.sessionId, version: 1, fields },
-        ...{ createdAt: T0, updatedAt: T0 },
+        key: request.key,
+        sessionId: request.sessionId,
+        version: 1,
+        fields,
+        createdAt: T0,
+        updatedAt: T0,
       });
       const elsewhere = await another();
       expect(await elsewhere.findRoute(acme, request.key)).toEqual(route);

@@ -61,8 +61,17 @@ export function searchCases({ fresh }: Cases): void {
 
 export function search(store: Store, query: string, tenant = "a"): Promise<SearchAnswer> {
   const request: SearchRequest = {
-    ...{ query, match: "any", now: T0, limit: 20, perSession: 20, before: 1, after: 1 },
-    ...{ scope: {}, branches: "active", profile: DEFAULT_PROFILE, deadlineMs: 10_000 },
+    query,
+    match: "any",
+    now: T0,
+    limit: 20,
+    perSession: 20,
+    before: 1,
+    after: 1,
+    scope: {},
+    branches: "active",
+    profile: DEFAULT_PROFILE,
+    deadlineMs: 10_000,
     explain: true,
   };
   return store.search(tenant, request);

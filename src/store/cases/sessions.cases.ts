@@ -22,7 +22,7 @@ export function sessionCases({ store, tenant }: Cases): void {
         title: "Ein Titel – ünïcode 😀",
         participants: ["ana", "ben", "ana"],
         metadata: { a: [1, 2, { b: null }] },
-        ttlSeconds: 3_600,
+        ttl: 3_600,
         retention: "audit-only",
         origin: {
           source: "claude-code",
@@ -49,7 +49,7 @@ export function sessionCases({ store, tenant }: Cases): void {
         summary: null,
         participants: ["ana", "ben"],
         metadata: { a: [1, 2, { b: null }] },
-        ttlSeconds: 3_600,
+        ttl: 3_600,
         retention: "audit-only",
         parentSessionId: null,
         forkPoint: null,
@@ -138,7 +138,7 @@ export function sessionCases({ store, tenant }: Cases): void {
         title: "old",
         participants: ["ana"],
         metadata: { kept: 1, removed: 2, changed: 3 },
-        ttlSeconds: 10,
+        ttl: 10,
       });
       const patch = {
         title: "new",
@@ -146,7 +146,7 @@ export function sessionCases({ store, tenant }: Cases): void {
         summary: "so far",
         metadata: { removed: null, changed: { deep: true }, added: [] },
         participants: ["zoe", "ana", "zoe"],
-        ttlSeconds: null,
+        ttl: null,
         retention: "ephemeral",
       } as const;
       const after = await store().updateSession(acme, before.id, patch, T0 + 7);
@@ -157,7 +157,7 @@ export function sessionCases({ store, tenant }: Cases): void {
         summary: "so far",
         metadata: { kept: 1, changed: { deep: true }, added: [] },
         participants: ["zoe", "ana"],
-        ttlSeconds: null,
+        ttl: null,
         retention: "ephemeral",
         lastWriteAt: T0 + 7,
       });

@@ -88,8 +88,11 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       await store().createToken(acme, token);
       await Promise.all([1, 2].map(() => store().revokeToken(acme, token.id, T0)));
       const details = {
-        ...{ token: token.id, scope: "write", actor: "ci" },
-        ...{ actAs: ["ana"], operator: false },
+        token: token.id,
+        scope: "write",
+        actor: "ci",
+        actAs: ["ana"],
+        operator: false,
       };
       expect(await feedOf(store(), acme)).toEqual([
         ["token_created", details],

@@ -18,11 +18,11 @@ import {
   type DeadSession,
   type ErasedMessages,
   type FeedSlice,
-  type MaintenanceReport,
   type MaintenanceTask,
   type Manifest,
   type Need,
   type SegmentInfo,
+  type UpkeepReport,
 } from "../../search/port.ts";
 import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
 import type { IndexCode } from "../index/index-code.ts";
@@ -93,7 +93,7 @@ function* readAll(): Asking<TrivialAnswer> {
   return { documents, degraded, answers: [], unreadable: [] };
 }
 
-function* maintain(task: MaintenanceTask): Asking<MaintenanceReport> {
+function* maintain(task: MaintenanceTask): Asking<UpkeepReport> {
   let documents = 0;
   let swapped = true;
   if (task === "upkeep" || task === "purge" || typeof task === "object") {

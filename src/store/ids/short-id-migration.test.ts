@@ -1,11 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { connect, createDatabase } from "../../../test/support/postgres.ts";
+import { connect, createEmptyDatabase } from "../../../test/support/postgres.ts";
 import { newSession } from "../cases/fixture.cases.ts";
 import { originOf } from "../cases/short-ids.cases.ts";
 import { openPostgresStore } from "../postgres/postgres-store.ts";
-import { openSqliteStore } from "../sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../sqlite/open-sqlite-store.ts";
 import type { Store } from "../store.ts";
 
 /** What a store was before the migration. */
@@ -59,7 +59,7 @@ test("stored sessions get short ids: SQLite", async () => {
 });
 
 test("stored sessions get short ids: PostgreSQL", async () => {
-  const address = await createDatabase();
+  const address = await createEmptyDatabase();
   const before = await openPostgresStore(address);
   await fill(before);
   await before.close();

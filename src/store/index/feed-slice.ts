@@ -213,8 +213,15 @@ export const FEED_TOMBSTONE_COLUMNS = `b.session, b.session_id, b.digest, b.dele
 export function emptyFeedSlice(through: number, head: number): FeedSlice {
   const none: readonly never[] = [];
   return {
-    ...{ through, head, entries: none, sessions: none, memories: none, facts: none },
-    ...{ deleted: none, erased: none, touched: none },
+    through,
+    head,
+    entries: none,
+    sessions: none,
+    memories: none,
+    facts: none,
+    deleted: none,
+    erased: none,
+    touched: none,
   };
 }
 

@@ -9,10 +9,10 @@ import { randomInt } from "node:crypto";
 import { DEFAULT_TOOL_INDEXING } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions as Analysis } from "../../search/index/add-feed.ts";
 import { maintainIndex } from "../../search/maintain/maintain.ts";
-import { SearchMemory } from "../../search/memory.ts";
-import type { Asking, MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
+import type { Asking, MaintenanceTask, UpkeepReport } from "../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { searchSessions } from "../../search/search.ts";
+import { SearchCache } from "../../search/search-cache.ts";
 import { searchNotes } from "../../search/search-notes.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
@@ -20,7 +20,7 @@ export interface IndexCode<Memory = unknown> {
   /** What searches may keep between them, as long as the store is open. */
   createMemory(options: IndexingOptions): Memory;
   search(request: IndexRequest, memory: Memory, tenant: string): Asking<IndexAnswer>;
-  maintain(task: MaintenanceTask, options: UpkeepOptions): Asking<MaintenanceReport>;
+  maintain(task: MaintenanceTask, options: UpkeepOptions): Asking<UpkeepReport>;
 }
 
 export interface UpkeepOptions {
@@ -38,9 +38,9 @@ export async function loadIndexCode(module: string | undefined): Promise<IndexCo
   return indexCode;
 }
 
-const INDEX_CODE: IndexCode<SearchMemory> = {
+const INDEX_CODE: IndexCode<SearchCache> = {
   createMemory: (options) =>
-    new SearchMemory({
+    new SearchCache({
       indexing: analysisOf(options),
       clock: () => performance.now(),
       ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),

@@ -4,14 +4,9 @@
  * The same for both backends; `IndexUpkeep` is what each of them does differently.
  */
 
+import { pause } from "../../async/pause.ts";
 import { runLater } from "../../search/drive.ts";
-import type {
-  Answers,
-  Asking,
-  MaintenanceReport,
-  MaintenanceTask,
-  Need,
-} from "../../search/port.ts";
+import type { Answers, Asking, MaintenanceTask, Need, UpkeepReport } from "../../search/port.ts";
 import { DROPPED_KEPT_MS, type Lease, RENEW_AFTER } from "./lease.ts";
 
 /** What one backend does for one piece of upkeep. */
@@ -41,10 +36,10 @@ export interface StopSignal {
 export async function runMaintenance(
   upkeep: IndexUpkeep,
   task: MaintenanceTask,
-  computation: Asking<MaintenanceReport>,
+  computation: Asking<UpkeepReport>,
   signal: StopSignal,
   mergeShare = 1,
-): Promise<MaintenanceReport> {
+): Promise<UpkeepReport> {
   const pace = new Pace(mergeShare);
   let lease = await upkeep.takeLease();
   if (lease === undefined) return unfinished(upkeep, true);
@@ -98,7 +93,7 @@ class Pace {
     const rest = worked * (1 / this.#share - 1);
     // Timers are no finer.
     if (rest < 2) return;
-    await new Promise((resolve) => setTimeout(resolve, rest));
+    await pause(rest);
     this.#restedAt = performance.now();
   }
 }
@@ -106,7 +101,7 @@ class Pace {
 /** The lease is gone, or the store is to be closed. What was not swapped was never there. */
 class Interrupted extends Error {}
 
-async function unfinished(upkeep: IndexUpkeep, busy: boolean): Promise<MaintenanceReport> {
+async function unfinished(upkeep: IndexUpkeep, busy: boolean): Promise<UpkeepReport> {
   return { busy, more: true, documents: 0, ...(await upkeep.position()) };
 }
 

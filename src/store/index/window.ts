@@ -6,23 +6,28 @@
  */
 
 import type { Role } from "../../model/entry.ts";
+import { LATE_FILES_KEY, lateLeavesOf } from "../../model/session.ts";
 import type { WindowEntry, WindowHead, WindowRequest } from "../../search/port.ts";
 import { isOnPath, type PathEnd, type PathRange, pathRanges } from "../../transcript/path.ts";
 import type { Chain } from "../../transcript/place.ts";
 import type { Row } from "../records.ts";
 import { textOrNull } from "../rows/text.ts";
-import { decodeSound } from "./sound-content.ts";
+import { decodeSound, parseSound } from "./sound-content.ts";
 
-/** A session (s) and its state (t). */
-export const WINDOW_SESSION_COLUMNS = `s.id, s.short_id, s.title, s.agent, s.created_at, t.updated_at,
-  t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal`;
-/** The names of `WINDOW_SESSION_COLUMNS` in order, and of the session's number behind them. */
+/**
+ * A session (s) and its state (t). `positionOf` says how the backend finds text in a column of bytes:
+ * metadata is given only where it lists late files.
+ */
+export function windowSessionColumns(positionOf: (text: string, column: string) => string): string {
+  return `s.id, s.short_id, s.title, s.agent, s.created_at, t.updated_at,
+  t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal,
+  CASE WHEN ${positionOf(`'"${LATE_FILES_KEY}"'`, "s.metadata")} > 0 THEN s.metadata END AS late_metadata`;
+}
+/** The names of `windowSessionColumns` in order, and of the session's number behind them. */
 export const WINDOW_SESSION_NAMES = [
   ...["id", "short_id", "title", "agent", "created_at", "updated_at", "message_count"],
-  ...["leaf_id", "leaf_chain", "leaf_depth", "leaf_ordinal", "session"],
+  ...["leaf_id", "leaf_chain", "leaf_depth", "leaf_ordinal", "late_metadata", "session"],
 ] as readonly string[];
-/** The same, and the entry that must be in the window (e), if it is there. */
-export const WINDOW_COLUMNS: string = `${WINDOW_SESSION_COLUMNS}, e.chain, e.depth, e.ordinal`;
 
 /** Of a message that is shown (m). `asText` says how the backend gives bytes as text. */
 export function windowEntryColumns(asText: (column: string) => string): string {
@@ -57,7 +62,7 @@ export function entryEnd(row: Row, { sequence }: WindowRequest): PathEnd | undef
   };
 }
 
-/** From a row with `WINDOW_SESSION_COLUMNS`. */
+/** From a row with `windowSessionColumns`. */
 export function toWindowHead(row: Row): WindowHead {
   return {
     sessionId: String(row["id"]),
@@ -76,6 +81,7 @@ export function toWindowHead(row: Row): WindowHead {
             depth: Number(row["leaf_depth"]),
             ordinal: Number(row["leaf_ordinal"]),
           },
+    lateLeaves: lateLeavesOf(parseSound(textOrNull(row["late_metadata"]) ?? "{}")),
   };
 }
 

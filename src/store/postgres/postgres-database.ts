@@ -5,6 +5,7 @@
  * up once holds for the life of the store.
  */
 
+import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { StoreOptions } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
@@ -227,7 +228,7 @@ async function retried<Result>(transaction: () => Promise<Result>): Promise<Resu
       const again = error instanceof Unfinished || isRetryable(error);
       if (attempt === MAX_ATTEMPTS || !again) throw error;
       // Not at once and not together: those who met would meet again.
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt));
+      await pause(Math.random() * 2 ** attempt);
     }
   }
 }

@@ -1,6 +1,12 @@
 import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { connect, createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
+import {
+  connect,
+  createDatabase,
+  createEmptyDatabase,
+  query,
+  withAddress,
+} from "../../../test/support/postgres.ts";
 import { append, createSession, expectCode, message, T0 } from "../cases/fixture.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { BinaryCopy } from "./binary-copy.ts";
@@ -146,7 +152,7 @@ describe("a server that cannot be used", () => {
   const open = (address: string) => openPostgresStore(address);
 
   test("is named with what to check, never with the password", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     const secret = "s3cr3t";
     const change = (over: (url: URL) => void) =>
       withAddress(address, (url) => {
@@ -167,7 +173,7 @@ describe("a server that cannot be used", () => {
   });
 
   test("that only reads is read-only", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     const first = await open(address);
     const { id } = await createSession(first, "a");
     await first.close();

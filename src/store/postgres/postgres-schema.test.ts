@@ -1,5 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { connect, createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
+import {
+  connect,
+  createEmptyDatabase,
+  query,
+  withAddress,
+} from "../../../test/support/postgres.ts";
 import { append, createSession, expectCode, message } from "../cases/fixture.cases.ts";
 import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
@@ -14,7 +19,7 @@ async function open(address: string, options: StoreOptions = {}): Promise<Store>
 
 describe("opening", () => {
   test("creates the schema once, however many open at once", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     const stores = await Promise.all(Array.from({ length: 10 }, () => open(address)));
     const heads = await Promise.all(stores.map((store) => store.feedHead("a")));
     expect(new Set(heads.map((head) => head.epoch)).size).toBe(1);
@@ -39,7 +44,7 @@ describe("opening", () => {
   });
 
   test("creates nothing when it must not", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     await expectCode(open(address, { create: false }), "store_not_found");
     await expectCode(open(address, { readOnly: true }), "store_not_found");
     const tables = await query(address, "SELECT 1 FROM pg_tables WHERE schemaname = 'public'");
@@ -49,7 +54,7 @@ describe("opening", () => {
   });
 
   test("for reading reads what is there and refuses to write", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     const writer = await open(address);
     const { id } = await createSession(writer, "a");
     const reader = await open(address, { readOnly: true });
@@ -61,7 +66,7 @@ describe("opening", () => {
   });
 
   test("leaves the database of another program alone", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     await query(address, "CREATE TABLE sessions (theirs text)");
     await expectCode(open(address), "foreign_database", { tables: "sessions" });
     await expectCode(open(address, { readOnly: true }), "foreign_database");
@@ -73,7 +78,7 @@ describe("opening", () => {
   });
 
   test("takes a schema of its own beside another program", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     const { username } = new URL(address);
     await query(address, "CREATE TABLE sessions (theirs text)");
     await query(address, `CREATE SCHEMA mine AUTHORIZATION ${username}`);
@@ -91,7 +96,7 @@ describe("opening", () => {
 
 describe("the schema's version", () => {
   test("is brought up to date, with all that is stored", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     const { id } = await createSession(await open(address), "a");
     await query(
       address,
@@ -111,14 +116,14 @@ describe("the schema's version", () => {
   });
 
   test("keeps a reader from an older store", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     await open(address);
     await query(address, "DELETE FROM schema WHERE version > 1");
     await expectCode(open(address, { readOnly: true }), "needs_migration", { version: 1 });
   });
 
   test("keeps us from a store that is too new, also while we have it open", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     const store = await open(address);
     const { id } = await createSession(store, "a");
     const claim = "INSERT INTO schema (version, name, min_reader, min_writer, applied_at) VALUES";
@@ -132,7 +137,7 @@ describe("the schema's version", () => {
   });
 
   test("does not change under a write", async () => {
-    const address = await createDatabase();
+    const address = await createEmptyDatabase();
     const store = await open(address);
     const { id } = await createSession(store, "a");
     const taken = async () => {

@@ -8,7 +8,7 @@ import type {
 } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
 import { describeConflict, type IndexSetting, warnOfConflict } from "../index/stored-indexing.ts";
-import { bytesOf, changesOf, flushAtOf, Indexer } from "../indexer.ts";
+import { bytesOfAppend, changesOfAppend, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { ChangeSignal } from "./change-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
@@ -146,8 +146,8 @@ class PostgresStore implements Store {
     this.#write(
       tenant,
       (tx) => append(tx, request),
-      changesOf("append", [tenant, request]),
-      bytesOf("append", [tenant, request]),
+      changesOfAppend(request),
+      bytesOfAppend(request),
     );
 
   moveLeaf: Store["moveLeaf"] = (tenant, request) =>

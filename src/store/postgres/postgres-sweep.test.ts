@@ -43,7 +43,7 @@ test("a sweep spares a message whose writer came back after it was seen", async 
 
 test("a sweep spares a session that was appended to after it was seen", async () => {
   const store = await open();
-  const { id } = await createSession(store, "ttl", { ttlSeconds: 60 });
+  const { id } = await createSession(store, "ttl", { ttl: 60 });
   const swept = await sweepDuring(store, "ttl", "session_state", "updated_at = updated_at + 1");
   expect(swept.deletedSessions).toEqual([]);
   expect(await store.findSession("ttl", id)).toBeDefined();

@@ -1,6 +1,6 @@
 /** From rows of `routes` and `route_sessions` to what the port gives out. */
 
-import type { Route, RouteSession } from "../../model/route.ts";
+import type { RouteSession, SessionRoute } from "../../model/route.ts";
 import { rowDamaged } from "../damage/damage-errors.ts";
 import { storedObject } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
@@ -11,7 +11,7 @@ export const ROUTE_COLUMNS = "r.key, r.session_id, r.version, r.created_at, r.up
 /** From `route_sessions` (h). */
 export const ROUTE_SESSION_COLUMNS = "h.key, h.session_id, h.version, h.since, h.reason";
 
-export function toRoute(row: Row): Route {
+export function toRoute(row: Row): SessionRoute {
   const key = String(row["key"]);
   return {
     key,

@@ -56,7 +56,7 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
     summary: row["summary"] as string | null,
     participants,
     metadata: storedObject(row["metadata"], damaged),
-    ttlSeconds: row["ttl_seconds"] as number | null,
+    ttl: row["ttl_seconds"] as number | null,
     retention: (row["retention"] ?? "full") as Retention,
     parentSessionId: row["parent_session_id"] as string | null,
     forkPoint: row["fork_entry_id"] as string | null,

@@ -93,7 +93,7 @@ function fill(db: SqliteConnection, each: (insert: (batch: RowBatch) => void) =>
     db.run(AFTER_ALL_ENTRIES);
     renewEpoch(db);
     db.commit();
-    db.memory.forget();
+    db.cache.forget();
   } catch (error) {
     db.rollback();
     throw error;

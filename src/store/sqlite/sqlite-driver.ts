@@ -10,7 +10,7 @@ import type { Durability } from "../store.ts";
 import { locationForReading } from "./opening/read-only-folder.ts";
 import { PackCache } from "./packs/pack-cache.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
-import { WriteMemory } from "./write-memory.ts";
+import { WriteCache } from "./write-cache.ts";
 
 export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
@@ -42,7 +42,7 @@ export class SqliteConnection {
   /** Emptied by a rollback, too. */
   readonly packs: PackCache = new PackCache();
   /** Of use only inside a write transaction. */
-  readonly memory: WriteMemory = new WriteMemory();
+  readonly cache: WriteCache = new WriteCache();
 
   /** The data version at which this connection was last known to understand the store. */
   seenVersion: number | undefined;
@@ -193,7 +193,7 @@ export class SqliteConnection {
   rollback(): void {
     this.tenants.clear();
     this.packs.clear();
-    this.memory.forget();
+    this.cache.forget();
     if (this.#database.isTransaction) this.exec("ROLLBACK");
   }
 

@@ -11,13 +11,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
+import { SEED, seeded } from "../../../test/support/random.ts";
+import { repeats } from "../../../test/support/repeats.ts";
 import { append, createSession, message, T0 } from "../cases/fixture.cases.ts";
 import { answerTo, expectAgreement, holdAt } from "../cases/index-fixture.cases.ts";
 import { search } from "../cases/search.cases.ts";
 import { runTrivial, TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import type { IndexingOptions } from "../index/indexing-options.ts";
 import type { Store, StoreOptions } from "../store.ts";
-import { openSqliteStore } from "./sqlite-store.ts";
+import { openSqliteStore } from "./open-sqlite-store.ts";
 
 let path: string;
 let index: string;
@@ -157,13 +159,15 @@ describe("the file of segments", () => {
     }
     const log = logs.at(-1) ?? Buffer.alloc(0);
     const files = [path, `${path}-wal`, index].map((file) => readFileSync(file));
-    for (let n = 0; n < 60; n++) {
+    const random = seeded(SEED);
+    const cuts = repeats(15, 200);
+    for (let n = 0; n < cuts; n++) {
       path = join(folder, `${n}.db`);
       const [main, mainLog, segments] = files;
       writeFileSync(path, main ?? "");
       writeFileSync(`${path}-wal`, mainLog ?? "");
       writeFileSync(`${path}-index`, segments ?? "");
-      const length = Math.floor((Math.random() * n * log.length) / 59);
+      const length = Math.floor((random() * n * log.length) / (cuts - 1));
       writeFileSync(`${path}-index-wal`, log.subarray(0, length));
       const cut = await open();
       await cut.maintain("a", "upkeep");

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { isStress } from "../../../test/support/repeats.ts";
 import { createSession, expectCode, type OpenedStore } from "../cases/fixture.cases.ts";
 import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
-import { ALL_CASES, SORTING_CASES, storeCases } from "../store.cases.ts";
+import { ALL_CASES, SORTING_CASES, storeCases, TURN_CASES } from "../store.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
-import { openSqliteStore } from "./sqlite-store.ts";
+import { openSqliteStore } from "./open-sqlite-store.ts";
 
 /** The cases do the upkeep themselves. */
 const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
@@ -22,7 +22,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 storeCases("SQLite on threads of its own", () => open({}));
-storeCases("SQLite on the caller's thread", () => open({ inThread: true }));
+// The same statements run as on threads: what differs is who waits for whom.
+storeCases(
+  "SQLite on the caller's thread",
+  () => open({ inThread: true }),
+  isStress ? ALL_CASES : TURN_CASES,
+);
 // In memory the same code runs as on the caller's thread.
 storeCases(
   "SQLite in memory",

@@ -2,119 +2,40 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { StoreLoss } from "../../model/store-loss.ts";
-import type { MaintenanceReport } from "../../search/port.ts";
+import type { UpkeepReport } from "../../search/port.ts";
 import type {
   IndexAnswer,
   IndexRequest,
   NoteSearchAnswer,
   SearchAnswer,
 } from "../../search/request.ts";
-import {
-  describeConflict,
-  firstSetting,
-  type IndexSetting,
-  warnOfConflict,
-} from "../index/stored-indexing.ts";
-import { bytesOf, changesOf, flushAtOf, Indexer } from "../indexer.ts";
+import type { IndexSetting } from "../index/stored-indexing.ts";
+import { bytesOfAppend, changesOfAppend, Indexer } from "../indexer.ts";
 import type { RowBatch, StoreStatus } from "../records.ts";
-import type { Store, StoreOptions, StoreReads, StoreWrites } from "../store.ts";
+import type { Store } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
 import { closeAll } from "./close-all.ts";
 import { dumpRows, loadRows } from "./dump.ts";
-import type { Executor, ExecutorOptions } from "./executor.ts";
-import { InThread } from "./in-thread.ts";
-import { readSetting, settleSetting, writeSetting } from "./index/setting.ts";
+import type {
+  Executor,
+  ExecutorOptions,
+  ReadArguments,
+  WriteArguments,
+} from "./executor/executor.ts";
+import { readSetting, writeSetting } from "./index/setting.ts";
 import { listKeptLosses } from "./opening/kept-logs.ts";
-import { acceptLosses, type OpenedFile, openFile, withoutBusy } from "./opening/open-file.ts";
-import { warnOfLoss } from "./opening/warn-of-loss.ts";
-import { READS, WRITES, type WriteName } from "./operations/index.ts";
+import { acceptLosses, type OpenedFile, withoutBusy } from "./opening/open-file.ts";
+import type { READS, ReadName, WRITES, WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
-import { MEMORY, prepareFile } from "./sqlite-file.ts";
-import { migrate } from "./sqlite-schema.ts";
-import { Threads } from "./threads.ts";
+import { MEMORY } from "./sqlite-file.ts";
 
 /** How often to look for commits of other processes while somebody subscribes. */
 const POLL_MS = 50;
 
-export async function openSqliteStore(path: string, options: StoreOptions = {}): Promise<Store> {
-  const readOnly = options.readOnly ?? false;
-  const file = prepareFile(path, { create: (options.create ?? true) && !readOnly, readOnly });
-  const executorOptions: ExecutorOptions = {
-    path: file,
-    durability: options.durability ?? "power-loss",
-    readOnly,
-    busyTimeoutMs: options.busyTimeoutMs ?? 30_000,
-    maxQueue: options.maxQueue ?? 10_000,
-    indexing: options.indexing ?? {},
-    searchThread: options.searchThread ?? false,
-  };
-  const flushAt = flushAtOf(options);
-  if (file === MEMORY) {
-    const executor = new InThread(executorOptions);
-    migrate(executor.connection);
-    settleSetting(executor.connection, executorOptions.indexing);
-    return new SqliteStore(executor, executorOptions, flushAt);
-  }
-  const opened = await openFile(executorOptions);
-  try {
-    const conflict = describeConflict(
-      executorOptions.indexing,
-      firstSetting(opened.options.indexing),
-    );
-    if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
-    for (const loss of opened.losses) (options.onLoss ?? warnOfLoss)(loss);
-    const executor = startExecutor(opened.options, options.inThread ?? false);
-    return new SqliteStore(executor, opened.options, flushAt, opened);
-  } catch (error) {
-    opened.release();
-    throw error;
-  }
-}
+/** The writes whose first argument is the tenant that the index is kept for. */
+type TenantWrite = Exclude<WriteName, "sweep" | "takeLease" | "dropLease">;
 
-function startExecutor(options: ExecutorOptions, inThread: boolean): Executor {
-  if (inThread) return new InThread(options);
-  try {
-    return new Threads(options);
-  } catch {
-    // Some hosts allow no worker threads. The store works without, at the host's own cost.
-    return new InThread(options);
-  }
-}
-
-type Operation = (...args: never[]) => Promise<unknown>;
-
-/** No tenant comes first here. A sweep may be of all, and mostly takes away. */
-const STORE_WIDE: readonly WriteName[] = ["sweep", "takeLease", "dropLease"];
-
-/** Called after each write; what it gives is waited for before the write is acknowledged. */
-type Written = (name: WriteName, args: readonly unknown[]) => Promise<void> | undefined;
-
-/** Each method of the port sends its name and its arguments to the executor. */
-function operations(executor: () => Executor, written: Written): StoreWrites & StoreReads {
-  const methods: Record<string, Operation> = {};
-  for (const name of Object.keys(WRITES) as (keyof typeof WRITES)[]) {
-    methods[name] = async (...args) => {
-      const value = await executor().write(name, args);
-      await written(name, args);
-      return value;
-    };
-  }
-  for (const name of Object.keys(READS) as (keyof typeof READS)[]) {
-    methods[name] = async (...args) => executor().read(name, args);
-  }
-  return methods as unknown as StoreWrites & StoreReads;
-}
-
-const SqliteOperations = class {
-  constructor(executor: () => Executor, written: Written) {
-    Object.assign(this, operations(executor, written));
-  }
-} as unknown as new (
-  executor: () => Executor,
-  written: Written,
-) => StoreWrites & StoreReads;
-
-export class SqliteStore extends SqliteOperations implements Store {
+export class SqliteStore implements Store {
   readonly #path: string;
   readonly #readOnly: boolean;
   readonly #busyTimeoutMs: number;
@@ -129,30 +50,191 @@ export class SqliteStore extends SqliteOperations implements Store {
 
   /** `flushAt` 0: the index is kept only when somebody asks for it. */
   constructor(executor: Executor, options: ExecutorOptions, flushAt: number, opened?: OpenedFile) {
-    super(
-      () => this.#open(),
-      (name, args) => this.#written(name, args),
-    );
     this.#executor = executor;
     const store = {
       upkeep: (tenant: string, unreadable: readonly number[]) =>
         executor.maintain(tenant, "upkeep", unreadable),
       flush: (tenant: string) => executor.maintain(tenant, "flush", []),
-      lag: (tenant: string) => executor.read("indexLag", [tenant]) as Promise<number>,
+      lag: (tenant: string) => executor.read("indexLag", [tenant]),
       stop: () => executor.stopMaintenance(),
     };
-    this.#indexer = new Indexer(store, { flushAt, shortLived: executor instanceof InThread });
+    this.#indexer = new Indexer(store, { flushAt, shortLived: executor.inThread });
     this.#opened = opened;
-    const { indexStatus, status } = this;
-    this.status = async () => this.#withLosses(await status());
-    this.indexStatus = async (tenant) => {
-      const failure = this.#indexer.failure(tenant);
-      return { ...(await indexStatus(tenant)), ...(failure === undefined ? {} : { failure }) };
-    };
     this.#path = options.path;
     this.#readOnly = options.readOnly;
     this.#busyTimeoutMs = options.busyTimeoutMs;
   }
+
+  createSession: Store["createSession"] = (tenant, session) =>
+    this.#write("createSession", [tenant, session]);
+
+  updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
+    this.#write("updateSession", [tenant, id, patch, now]);
+
+  deleteSession: Store["deleteSession"] = (tenant, id, reason, now, by) =>
+    this.#write("deleteSession", [tenant, id, reason, now, by]);
+
+  append: Store["append"] = (tenant, request) =>
+    this.#write("append", [tenant, request], changesOfAppend(request), bytesOfAppend(request));
+
+  moveLeaf: Store["moveLeaf"] = (tenant, request) => this.#write("moveLeaf", [tenant, request]);
+
+  setPinned: Store["setPinned"] = (tenant, sessionId, entryId, pinned, now) =>
+    this.#write("setPinned", [tenant, sessionId, entryId, pinned, now]);
+
+  forkSession: Store["forkSession"] = (tenant, request) =>
+    this.#write("forkSession", [tenant, request], "many");
+
+  eraseContent: Store["eraseContent"] = (tenant, request) =>
+    this.#write("eraseContent", [tenant, request]);
+
+  openStream: Store["openStream"] = (tenant, request) =>
+    this.#write("openStream", [tenant, request]);
+
+  writeStream: Store["writeStream"] = (tenant, request) =>
+    this.#write("writeStream", [tenant, request]);
+
+  commitStream: Store["commitStream"] = (tenant, request) =>
+    this.#write("commitStream", [tenant, request]);
+
+  abortStream: Store["abortStream"] = (tenant, request) =>
+    this.#write("abortStream", [tenant, request]);
+
+  putMemory: Store["putMemory"] = (tenant, memory) => this.#write("putMemory", [tenant, memory]);
+
+  deleteMemory: Store["deleteMemory"] = (tenant, agent, name, now) =>
+    this.#write("deleteMemory", [tenant, agent, name, now]);
+
+  addFacts: Store["addFacts"] = (tenant, sessionId, facts, now) =>
+    this.#write("addFacts", [tenant, sessionId, facts, now]);
+
+  retireFact: Store["retireFact"] = (tenant, id, by, now) =>
+    this.#write("retireFact", [tenant, id, by, now]);
+
+  putIngestedFiles: Store["putIngestedFiles"] = (tenant, workstation, files, now) =>
+    this.#write("putIngestedFiles", [tenant, workstation, files, now], 0);
+
+  putOriginal: Store["putOriginal"] = (tenant, workstation, update, now) =>
+    this.#write("putOriginal", [tenant, workstation, update, now], 0);
+
+  setQuota: Store["setQuota"] = (tenant, quota, now, by) =>
+    this.#write("setQuota", [tenant, quota, now, by]);
+
+  noteAct: Store["noteAct"] = (tenant, act, now, by) =>
+    this.#write("noteAct", [tenant, act, now, by]);
+
+  createToken: Store["createToken"] = (tenant, token, by) =>
+    this.#write("createToken", [tenant, token, by]);
+
+  revokeToken: Store["revokeToken"] = (tenant, id, now, by) =>
+    this.#write("revokeToken", [tenant, id, now, by]);
+
+  putRoute: Store["putRoute"] = (tenant, request) => this.#write("putRoute", [tenant, request]);
+
+  patchRoute: Store["patchRoute"] = (tenant, request) =>
+    this.#write("patchRoute", [tenant, request]);
+
+  deleteRoute: Store["deleteRoute"] = (tenant, key, now, by) =>
+    this.#write("deleteRoute", [tenant, key, now, by]);
+
+  takeLease: Store["takeLease"] = (name, owner, durationMs) =>
+    this.#told(this.#open().write("takeLease", [name, owner, durationMs]));
+
+  dropLease: Store["dropLease"] = (name, owner) =>
+    this.#told(this.#open().write("dropLease", [name, owner]));
+
+  /** Of one tenant or of all, and it mostly takes away: the index has nothing to do for it. */
+  sweep: Store["sweep"] = (request) => this.#told(this.#open().write("sweep", [request]));
+
+  findSession: Store["findSession"] = (tenant, id) => this.#read("findSession", [tenant, id]);
+
+  findSessionByOrigin: Store["findSessionByOrigin"] = (tenant, key) =>
+    this.#read("findSessionByOrigin", [tenant, key]);
+
+  findSessionRefs: Store["findSessionRefs"] = (tenant, ref) =>
+    this.#read("findSessionRefs", [tenant, ref]);
+
+  listSessions: Store["listSessions"] = (tenant, filter, page) =>
+    this.#read("listSessions", [tenant, filter, page]);
+
+  readUsage: Store["readUsage"] = (tenant, ids) => this.#read("readUsage", [tenant, ids]);
+
+  readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
+    this.#read("readSessionSizes", [tenant, ids]);
+
+  findTombstone: Store["findTombstone"] = (tenant, sessionId) =>
+    this.#read("findTombstone", [tenant, sessionId]);
+
+  findTombstoneByOrigin: Store["findTombstoneByOrigin"] = (tenant, key) =>
+    this.#read("findTombstoneByOrigin", [tenant, key]);
+
+  findIngestedFiles: Store["findIngestedFiles"] = (tenant, workstation, paths, withState) =>
+    this.#read("findIngestedFiles", [tenant, workstation, paths, withState]);
+
+  listOriginals: Store["listOriginals"] = (tenant, query) =>
+    this.#read("listOriginals", [tenant, query]);
+
+  readOriginalPart: Store["readOriginalPart"] = (tenant, workstation, path, start) =>
+    this.#read("readOriginalPart", [tenant, workstation, path, start]);
+
+  readEntries: Store["readEntries"] = (tenant, query) => this.#read("readEntries", [tenant, query]);
+
+  findEntries: Store["findEntries"] = (tenant, ids, payloads, isRaw) =>
+    this.#read("findEntries", [tenant, ids, payloads, isRaw]);
+
+  findUsage: Store["findUsage"] = (tenant, ids) => this.#read("findUsage", [tenant, ids]);
+
+  findPending: Store["findPending"] = (tenant, id) => this.#read("findPending", [tenant, id]);
+
+  listLeaves: Store["listLeaves"] = (tenant, sessionId, limit) =>
+    this.#read("listLeaves", [tenant, sessionId, limit]);
+
+  listRetentionDue: Store["listRetentionDue"] = (tenant, which) =>
+    this.#read("listRetentionDue", [tenant, which]);
+
+  findMemory: Store["findMemory"] = (tenant, agent, name) =>
+    this.#read("findMemory", [tenant, agent, name]);
+
+  listMemories: Store["listMemories"] = (tenant, agent, after, limit) =>
+    this.#read("listMemories", [tenant, agent, after, limit]);
+
+  findFact: Store["findFact"] = (tenant, id) => this.#read("findFact", [tenant, id]);
+
+  listFacts: Store["listFacts"] = (tenant, sessionId, after, limit, superseded) =>
+    this.#read("listFacts", [tenant, sessionId, after, limit, superseded]);
+
+  findToken: Store["findToken"] = (id) => this.#read("findToken", [id]);
+
+  listTokens: Store["listTokens"] = (tenant, after, limit) =>
+    this.#read("listTokens", [tenant, after, limit]);
+
+  findRoute: Store["findRoute"] = (tenant, key) => this.#read("findRoute", [tenant, key]);
+
+  listRoutes: Store["listRoutes"] = (tenant, after, limit) =>
+    this.#read("listRoutes", [tenant, after, limit]);
+
+  listRouteSessions: Store["listRouteSessions"] = (tenant, key, before, limit) =>
+    this.#read("listRouteSessions", [tenant, key, before, limit]);
+
+  listSessionRoutes: Store["listSessionRoutes"] = (tenant, sessionId, limit) =>
+    this.#read("listSessionRoutes", [tenant, sessionId, limit]);
+
+  feedHead: Store["feedHead"] = (tenant, position) => this.#read("feedHead", [tenant, position]);
+
+  listChanges: Store["listChanges"] = (tenant, after, limit, sessionId) =>
+    this.#read("listChanges", [tenant, after, limit, sessionId]);
+
+  listTenants: Store["listTenants"] = () => this.#read("listTenants", []);
+
+  checkIntegrity: Store["checkIntegrity"] = () => this.#read("checkIntegrity", []);
+
+  status: Store["status"] = async () => this.#withLosses(await this.#read("status", []));
+
+  indexStatus: Store["indexStatus"] = async (tenant) => {
+    const failure = this.#indexer.failure(tenant);
+    const status = await this.#read("indexStatus", [tenant]);
+    return { ...status, ...(failure === undefined ? {} : { failure }) };
+  };
 
   async search(...[tenant, request, signal]: Parameters<Store["search"]>): Promise<SearchAnswer> {
     return (await this.#search(tenant, request, signal)) as SearchAnswer;
@@ -170,7 +252,7 @@ export class SqliteStore extends SqliteOperations implements Store {
     return answer;
   }
 
-  async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<MaintenanceReport> {
+  async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<UpkeepReport> {
     return this.#open().maintain(tenant, task, this.#indexer.unreadable(tenant));
   }
 
@@ -192,9 +274,8 @@ export class SqliteStore extends SqliteOperations implements Store {
 
   /** A connection of its own, but to a store in memory, which has only one. */
   #onConnection<Result>(use: (db: SqliteConnection) => Result): Result {
-    if (this.#executor instanceof InThread && this.#path === MEMORY) {
-      return use(this.#executor.connection);
-    }
+    const { only } = this.#executor;
+    if (only !== undefined) return use(only);
     const db = new SqliteConnection(this.#opened?.options.path ?? this.#path, {
       readOnly: this.#readOnly,
     });
@@ -253,8 +334,7 @@ export class SqliteStore extends SqliteOperations implements Store {
 
   /** What lives in memory has but one connection; a file is read on another one, bit by bit. */
   #dumpSource(): string | SqliteConnection {
-    const inMemory = this.#path === MEMORY && this.#executor instanceof InThread;
-    return inMemory ? this.#executor.connection : this.#path;
+    return this.#executor.only ?? this.#path;
   }
 
   #open(): Executor {
@@ -280,11 +360,29 @@ export class SqliteStore extends SqliteOperations implements Store {
     this.#tell();
   }
 
-  #written(name: WriteName, args: readonly unknown[]): Promise<void> | undefined {
+  /** Writes, tells who listens, and waits while far too much is in no segment of the index. */
+  async #write<Name extends TenantWrite>(
+    name: Name,
+    args: WriteArguments<Name>,
+    changes: number | "many" = 1,
+    bytes = 0,
+  ): Promise<ReturnType<(typeof WRITES)[Name]>> {
+    const result = await this.#told(this.#open().write(name, args));
+    await this.#indexer.wrote(args[0], changes, bytes);
+    return result;
+  }
+
+  async #read<Name extends ReadName>(
+    name: Name,
+    args: ReadArguments<Name>,
+  ): Promise<ReturnType<(typeof READS)[Name]>> {
+    return this.#open().read(name, args);
+  }
+
+  async #told<Result>(write: Promise<Result>): Promise<Result> {
+    const result = await write;
     this.#tell();
-    return STORE_WIDE.includes(name)
-      ? undefined
-      : this.#indexer.wrote(args[0] as string, changesOf(name, args), bytesOf(name, args));
+    return result;
   }
 
   #tell(): void {

@@ -1,6 +1,6 @@
 /** Upkeep of the index, on the host's event loop: each need is a wait of its own. */
 
-import type { Answers, MaintenanceReport, MaintenanceTask, Need } from "../../../search/port.ts";
+import type { Answers, MaintenanceTask, Need, UpkeepReport } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
@@ -39,7 +39,7 @@ export class Maintainer {
     tenant: string,
     task: MaintenanceTask,
     reported: readonly number[],
-  ): Promise<MaintenanceReport> {
+  ): Promise<UpkeepReport> {
     const result = this.#running.then(() =>
       this.#db.snapshots(tenant, { again: false }, async (snapshots) => {
         if (snapshots.tenant === NO_TENANT) {

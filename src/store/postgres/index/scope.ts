@@ -1,6 +1,6 @@
 /** The sessions that a search looks at. */
 
-import type { SessionScope } from "../../../search/port.ts";
+import type { SessionCondition } from "../../../search/port.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
@@ -28,7 +28,7 @@ const SQL = statements("scope", {
 });
 
 /** Ascending. */
-export async function readScope(tx: Transaction, scope: SessionScope): Promise<Uint32Array> {
+export async function readScope(tx: Transaction, scope: SessionCondition): Promise<Uint32Array> {
   const values = [
     tx.tenant,
     scope.agents ?? null,

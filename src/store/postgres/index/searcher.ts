@@ -3,6 +3,7 @@
  * tenant come one after the other, because they share what they remember of its tail.
  */
 
+import { KeyedQueue } from "../../../async/keyed-queue.ts";
 import { runLater } from "../../../search/drive.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import type { IndexCode } from "../../index/index-code.ts";
@@ -15,8 +16,8 @@ export class Searcher {
   readonly #db: PostgresDatabase;
   #indexing: IndexingOptions;
   #memory: unknown;
-  /** The last search of each tenant that is under way. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  /** By tenant. */
+  readonly #queue = new KeyedQueue();
 
   constructor(db: PostgresDatabase, indexing: IndexingOptions) {
     this.#db = db;
@@ -29,25 +30,16 @@ export class Searcher {
     this.#memory = undefined;
   }
 
-  async search(
+  search(
     code: IndexCode,
     tenant: string,
     request: IndexRequest,
     signal?: AbortSignal,
   ): Promise<IndexAnswer> {
-    const before = this.#last.get(tenant);
-    const answer = (async () => {
-      await before;
+    return this.#queue.run(tenant, async () => {
       signal?.throwIfAborted();
       return this.#search(code, tenant, request, signal);
-    })();
-    const over = answer.catch(() => undefined);
-    this.#last.set(tenant, over);
-    try {
-      return await answer;
-    } finally {
-      if (this.#last.get(tenant) === over) this.#last.delete(tenant);
-    }
+    });
   }
 
   #search(

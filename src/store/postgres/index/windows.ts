@@ -13,12 +13,12 @@ import {
   pathThrough,
   toWindowEntry,
   toWindowHead,
-  WINDOW_COLUMNS,
   WINDOW_ENTRY_NAMES,
   type WindowEntryValues,
   type WindowRange,
   windowEntryColumns,
   windowRanges,
+  windowSessionColumns,
 } from "../../index/window.ts";
 import type { Row } from "../../records.ts";
 import { toChain } from "../../rows/state-row.ts";
@@ -31,8 +31,12 @@ import type { Transaction } from "../transaction.ts";
 const WANTED = `unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY
   AS wanted (session, sequence, rank)`;
 
+/** Of the session, and the place of the entry that must be in the window, if it is there. */
+const COLUMNS = `${windowSessionColumns((text, column) => `position(${text}::bytea IN ${column})`)},
+  e.chain, e.depth, e.ordinal`;
+
 const SQL = statements("windows", {
-  heads: `SELECT wanted.rank, ${WINDOW_COLUMNS} FROM ${WANTED}
+  heads: `SELECT wanted.rank, ${COLUMNS} FROM ${WANTED}
     JOIN sessions s ON s.tenant = $1 AND s.session = wanted.session
     JOIN session_state t ON t.tenant = $1 AND t.session = wanted.session
     LEFT JOIN entries e ON e.tenant = $1 AND e.session = wanted.session

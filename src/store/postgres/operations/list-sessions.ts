@@ -32,6 +32,9 @@ const SQL = statements("list_sessions", {
       AND ($15::text IS NULL OR s.repo = $15 OR right(s.repo, length($15) + 1) = '/' || $15)
       AND ($16::text IS NULL OR s.project_id = $16 OR s.project_path = $16
         OR right(s.project_path, length($16) + 1) IN ('/' || $16, '\\' || $16))
+      AND CASE WHEN $17::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0
+        THEN (convert_from(s.metadata, 'UTF8')::json -> 'machineMade')::text IS DISTINCT FROM 'true'
+        ELSE true END
       AND ($11::bigint IS NULL OR t.last_interaction_at >= $11)
       AND ($12::bigint IS NULL OR t.last_interaction_at < $12)
       AND (t.last_interaction_at, t.session) < ($13::bigint, $14::bigint)
@@ -60,6 +63,7 @@ export async function listSessions(
     page.after?.number ?? 0,
     filter.repo ?? null,
     filter.project ?? null,
+    filter.machineMade === false ? 1 : null,
   ];
   const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
   const shown = rows.slice(0, page.limit);

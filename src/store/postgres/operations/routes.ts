@@ -1,7 +1,7 @@
 /** Routes: which session a key leads to. */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
-import type { Route, RouteSession } from "../../../model/route.ts";
+import type { RouteSession, SessionRoute } from "../../../model/route.ts";
 import { routeChanged, sessionCreated } from "../../new-changes.ts";
 import type { NewChange } from "../../plan-append.ts";
 import { planPatchRoute, planPutRoute } from "../../plan-route.ts";
@@ -40,7 +40,7 @@ const SQL = statements("routes", {
     WHERE h.tenant = $1 AND h.session_id = $2 ORDER BY h.since DESC, h.key LIMIT $3`,
 });
 
-export async function putRoute(tx: Transaction, request: PutRouteRequest): Promise<Route> {
+export async function putRoute(tx: Transaction, request: PutRouteRequest): Promise<SessionRoute> {
   const { key, sessionId, session, reason, now } = request;
   await ensureTenant(tx, now);
   const current = await lockRoute(tx, key);
@@ -67,7 +67,10 @@ export async function putRoute(tx: Transaction, request: PutRouteRequest): Promi
   return route;
 }
 
-export async function patchRoute(tx: Transaction, request: PatchRouteRequest): Promise<Route> {
+export async function patchRoute(
+  tx: Transaction,
+  request: PatchRouteRequest,
+): Promise<SessionRoute> {
   const route = planPatchRoute(await lockRoute(tx, request.key), request);
   writeRoute(tx, route);
   const fields = Object.keys(request.fields).sort();
@@ -88,7 +91,7 @@ export async function deleteRoute(
   writeFeed(tx, [routeChanged(route, now, "deleted", by)]);
 }
 
-export async function findRoute(tx: Transaction, key: string): Promise<Route | undefined> {
+export async function findRoute(tx: Transaction, key: string): Promise<SessionRoute | undefined> {
   const row = await tx.get(SQL.find, tx.tenant, key);
   return row === undefined ? undefined : toRoute(row);
 }
@@ -97,7 +100,7 @@ export async function listRoutes(
   tx: Transaction,
   after: string | undefined,
   limit: number,
-): Promise<Route[]> {
+): Promise<SessionRoute[]> {
   return (await tx.all(SQL.list, tx.tenant, after ?? "", limit)).map(toRoute);
 }
 
@@ -120,7 +123,7 @@ export async function listSessionRoutes(
 }
 
 /** The route under its lock. It is taken before the tenant's, as everywhere. */
-async function lockRoute(tx: Transaction, key: string): Promise<Route | undefined> {
+async function lockRoute(tx: Transaction, key: string): Promise<SessionRoute | undefined> {
   const [, rows] = await tx.together([
     query(SQL.lock, tx.tenant, key),
     query(SQL.find, tx.tenant, key),
@@ -128,7 +131,7 @@ async function lockRoute(tx: Transaction, key: string): Promise<Route | undefine
   return rows?.[0] === undefined ? undefined : toRoute(rows[0]);
 }
 
-function writeRoute(tx: Transaction, route: Route): void {
+function writeRoute(tx: Transaction, route: SessionRoute): void {
   const { key, sessionId, version, createdAt, updatedAt, fields } = route;
   const bytes = Buffer.from(JSON.stringify(fields));
   tx.defer(SQL.put, tx.tenant, key, sessionId, version, createdAt, updatedAt, bytes);

@@ -11,7 +11,14 @@ import {
 import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, Row, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
+import type {
+  ForkOrigin,
+  NewSession,
+  Row,
+  SessionPatch,
+  SessionSize,
+  UsageSum,
+} from "../../records.ts";
 import {
   figureValues,
   originValues,
@@ -88,13 +95,6 @@ const SQL = statements("sessions", {
     WHERE tenant = $1 AND session = $2`,
 });
 
-/** How a session came to be a fork of another. */
-export interface ForkOrigin {
-  readonly parentSessionId: string;
-  readonly forkPoint: string;
-  readonly rootHash: Uint8Array;
-}
-
 /** What is settled of a new session while nobody else makes one in this tenant. */
 export interface ClaimedSession {
   readonly number: number;
@@ -146,7 +146,7 @@ export function insertSession(
   tx: Transaction,
   claim: ClaimedSession,
   session: NewSession,
-  fork?: ForkOrigin,
+  fork: ForkOrigin | undefined = session.fork,
 ): void {
   const { origin } = session;
   const { number } = claim;
@@ -163,7 +163,7 @@ export function insertSession(
     session.title,
     foldTitle(session.title),
     Buffer.from(JSON.stringify(session.metadata)),
-    session.ttlSeconds,
+    session.ttl,
     session.retention,
     fork?.parentSessionId ?? null,
     fork?.forkPoint ?? null,
@@ -211,7 +211,7 @@ export async function updateSession(
     patch.owner ?? session.owner,
     patch.summary === undefined ? session.summary : patch.summary,
     Buffer.from(JSON.stringify(patchedMetadata(session.metadata, patch))),
-    patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
+    patch.ttl === undefined ? session.ttl : patch.ttl,
     patch.retention ?? session.retention,
     ...figureValues(patch.figures),
     ...originValues(patch.origin),

@@ -1,8 +1,8 @@
 /** What upkeep does to the file of segments. What is wrong with the file condemns it, and no more. */
 
 import { closeSync, fdatasync, openSync } from "node:fs";
+import { pause } from "../../../async/pause.ts";
 import { BackscrollError } from "../../../model/errors.ts";
-import { handBack } from "../../../search/index/blob-packer.ts";
 import { noteThrough } from "../opening/index-ahead.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import type { SegmentFile } from "./segment-file.ts";
@@ -21,7 +21,6 @@ export async function writeSegment(
   timeoutMs: number,
 ): Promise<void> {
   await write(file, timeoutMs, (db) => writeBlobs(db, tenant, segment, blobs));
-  handBack(blobs);
 }
 
 /** Notes how far the segments of a tenant reach in its feed: see `index-ahead.ts`. */
@@ -149,7 +148,7 @@ const SEARCHES_MS = 2_000;
 export async function emptyLog(file: SegmentFile): Promise<void> {
   const deadline = performance.now() + SEARCHES_MS;
   while (!moveLog(file, "TRUNCATE") && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(5);
   }
 }
 

@@ -8,16 +8,16 @@
 
 import type {
   Answers,
-  MaintenanceReport,
   MaintenanceTask,
   Manifest,
   Need,
+  UpkeepReport,
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
-import type { ExecutorOptions } from "../executor.ts";
+import type { ExecutorOptions } from "../executor/executor.ts";
 import { findTenant } from "../operations/feed.ts";
 import { endRead } from "../operations/index.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
@@ -75,7 +75,7 @@ export class Maintainer {
     name: string,
     task: MaintenanceTask,
     unreadable: readonly number[],
-  ): Promise<MaintenanceReport> {
+  ): Promise<UpkeepReport> {
     const result = this.#running.then(() => this.#maintain(code, name, task, unreadable));
     this.#running = result.then(
       ({ documents }) => {
@@ -105,13 +105,16 @@ export class Maintainer {
     name: string,
     task: MaintenanceTask,
     reported: readonly number[],
-  ): Promise<MaintenanceReport> {
+  ): Promise<UpkeepReport> {
     const tenant = findTenant(this.#writer, name);
     if (tenant === undefined) {
       return { busy: false, more: false, through: 0, head: 0, documents: 0 };
     }
     const upkeep = new FileUpkeep(this.#writer, this.#reader, this.#file, {
-      ...{ name, tenant, holder: this.#holder, busyTimeoutMs: this.#options.busyTimeoutMs },
+      name,
+      tenant,
+      holder: this.#holder,
+      busyTimeoutMs: this.#options.busyTimeoutMs,
       leaseMs: this.#options.indexing.leaseMs ?? LEASE_MS,
     });
     // Another process may have changed it: both would rebuild each other's segments.

@@ -6,7 +6,7 @@
  */
 
 import { runNow } from "../../../search/drive.ts";
-import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
+import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { DROPPED_KEPT_MS } from "../../index/lease.ts";
@@ -20,7 +20,7 @@ import { deletePart, dropOthers, listOld, listStored, writeBlobs } from "./segme
 import { readSetting } from "./setting.ts";
 import { runWrite } from "./when-free.ts";
 
-export class MemoryMaintainer {
+export class InMemoryMaintainer {
   readonly #db: SqliteConnection;
   readonly #file: SegmentFile;
 
@@ -37,7 +37,7 @@ export class MemoryMaintainer {
     name: string,
     task: MaintenanceTask,
     reported: readonly number[],
-  ): Promise<MaintenanceReport> {
+  ): Promise<UpkeepReport> {
     const db = this.#db;
     const tenant = findTenant(db, name);
     const lease =

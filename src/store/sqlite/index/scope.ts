@@ -5,7 +5,7 @@
  * intersected here: a filter that keeps few sessions then costs little among many.
  */
 
-import type { SessionScope } from "../../../search/port.ts";
+import type { SessionCondition } from "../../../search/port.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -49,10 +49,14 @@ const LISTS = {
   projects: SQL.projects,
   repos: SQL.repos,
   gitBranches: SQL.gitBranches,
-} as const satisfies Record<Exclude<keyof SessionScope, "excludedSessionIds">, string>;
+} as const satisfies Record<Exclude<keyof SessionCondition, "excludedSessionIds">, string>;
 
 /** Ascending. */
-export function readScope(db: SqliteConnection, tenant: number, scope: SessionScope): Uint32Array {
+export function readScope(
+  db: SqliteConnection,
+  tenant: number,
+  scope: SessionCondition,
+): Uint32Array {
   let kept: Set<number> | undefined;
   for (const [field, sql] of Object.entries(LISTS)) {
     const values = scope[field as keyof typeof LISTS];

@@ -110,7 +110,8 @@ export class SegmentFile {
 
   #connect(): SqliteConnection {
     return new SqliteConnection(this.path, {
-      ...{ readOnly: this.#readOnly, cacheKib: CACHE_KIB },
+      readOnly: this.#readOnly,
+      cacheKib: CACHE_KIB,
       // What has to survive more is synced: see `syncSegments`.
       durability: "process",
     });

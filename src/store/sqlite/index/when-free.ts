@@ -1,5 +1,6 @@
 /** Background writes: short, and as often as somebody else does not write. */
 
+import { pause } from "../../../async/pause.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 
@@ -15,7 +16,7 @@ export async function whenFree<Result>(
       return runWrite(db, action);
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random()));
+      await pause(1 + Math.random());
     }
   }
 }

@@ -14,10 +14,10 @@ import {
   pathThrough,
   toWindowEntry,
   toWindowHead,
-  WINDOW_SESSION_COLUMNS,
   WINDOW_SESSION_NAMES,
   windowEntryColumns,
   windowRanges,
+  windowSessionColumns,
 } from "../../index/window.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
@@ -31,8 +31,10 @@ import { statements } from "../sqlite-statements.ts";
 const COLUMNS = `${windowEntryColumns(asText)}, m.pack`;
 const IS_SHOWN = "m.kind = 'message' AND m.status = 'committed'";
 
+const SESSION_COLUMNS = windowSessionColumns((text, column) => `instr(${column}, ${text})`);
+
 const SQL = statements("windows", {
-  sessions: `SELECT ${WINDOW_SESSION_COLUMNS}, s.session FROM json_each(?) wanted
+  sessions: `SELECT ${SESSION_COLUMNS}, s.session FROM json_each(?) wanted
     CROSS JOIN sessions s ON s.tenant = ? AND s.session = wanted.value
     CROSS JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session`,
   place: `SELECT m.chain, m.depth, m.ordinal FROM entries m

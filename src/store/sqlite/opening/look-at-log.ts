@@ -6,6 +6,7 @@
  * While this process has the store open, another opening does not look again.
  */
 
+import { pause } from "../../../async/pause.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { StoreLoss } from "../../../model/store-loss.ts";
 import { isKept, keepLog } from "./kept-logs.ts";
@@ -92,7 +93,7 @@ const MAX_LOOKS = 8;
 export async function findLoss(log: string): Promise<LogLoss | undefined> {
   let seen = await scan(log);
   for (let look = 1; seen !== undefined && look < MAX_LOOKS; look++) {
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await pause(PAUSE_MS);
     const again = await scan(log);
     if (again?.salts === seen.salts && again.frame === seen.frame) return again;
     seen = again;

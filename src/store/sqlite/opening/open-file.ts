@@ -1,8 +1,9 @@
 /** From a path to a database that is ready to be used, with what was found to be lost on the way. */
 
+import { pause } from "../../../async/pause.ts";
 import type { StoreLoss } from "../../../model/store-loss.ts";
 import type { IndexSetting } from "../../index/stored-indexing.ts";
-import type { ExecutorOptions } from "../executor.ts";
+import type { ExecutorOptions } from "../executor/executor.ts";
 import { readSetting, settleSetting } from "../index/setting.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
@@ -74,7 +75,7 @@ export async function withoutBusy<Result>(
       return action();
     } catch (error) {
       if (!isBusy(error) || Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 5));
+      await pause(1 + Math.random() * 5);
     }
   }
 }

@@ -78,7 +78,7 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   const tenant = findTenant(db, name);
   if (tenant === undefined) throw sessionNotFound(request.sessionId);
   const session =
-    db.memory.session(tenant, request.sessionId) ?? readState(db, tenant, request.sessionId);
+    db.cache.session(tenant, request.sessionId) ?? readState(db, tenant, request.sessionId);
   const earlier = replayed(db, tenant, session.number, request.idempotency);
   if (earlier !== undefined) return replayedResult(db, tenant, earlier.ids, session.state);
 
@@ -97,7 +97,7 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   // Last: the tenant's row is the one that all of its writers meet at.
   writePlannedFeed(db, tenant, feed, planDelta(plan));
   const { leaf, lastSequence, lastChain, updatedAt, lastInteractionAt } = plan;
-  db.memory.keepSession(tenant, {
+  db.cache.keepSession(tenant, {
     number: session.number,
     state: { ...session.state, leaf, lastSequence, lastChain, updatedAt, lastInteractionAt },
   });

@@ -13,7 +13,7 @@ import { insertRows, runInTens } from "../insert-rows.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
-import type { TenantState } from "../write-memory.ts";
+import type { TenantState } from "../write-cache.ts";
 import { isToldByEntry, type PlacedChange, tooManyTenants } from "./feed-rows.ts";
 
 /** How many rows one page of the feed looks at, however few of them a filter keeps. */
@@ -110,7 +110,7 @@ export function planFeed(
   number: number,
   changes: readonly NewChange[],
 ): FeedPlan {
-  const tenant = db.memory.tenant(number) ?? readTenant(db, number);
+  const tenant = db.cache.tenant(number) ?? readTenant(db, number);
   let { position, hash } = tenant;
   let previous: PlacedChange | undefined;
   const placed = changes.map((change) => {
@@ -168,7 +168,7 @@ export function writePlannedFeed(
     messages: before.messages + messages,
     contentBytes: before.contentBytes + contentBytes,
   };
-  db.memory.keepTenant(tenant, after);
+  db.cache.keepTenant(tenant, after);
   if (!isTold) {
     const { lastSession } = after;
     const counts = [after.sessions, after.entries, after.messages, after.contentBytes];
@@ -204,7 +204,7 @@ export function setQuota(
   const tenant = ensureTenant(db, name, now);
   db.run(SQL.setQuota, quota.maxSessions, quota.maxEntries, quota.maxContentBytes, tenant);
   // The row that the writer remembers has the old limits.
-  db.memory.forget();
+  db.cache.forget();
   writeFeed(db, tenant, [quotaChanged(quota, now, by)]);
 }
 

@@ -134,8 +134,17 @@ export type WriteName = keyof typeof WRITES;
 export type ReadName = keyof typeof READS;
 
 /** Calls a read by name. Its statements see one moment, whatever is committed between them. */
-export function callRead(db: SqliteConnection, name: string, args: readonly unknown[]): unknown {
-  return inSnapshot(db, () => callOperation(READS, db, name, args));
+export function callRead(db: SqliteConnection, name: ReadName, args: readonly unknown[]): unknown {
+  return inSnapshot(db, () => callOperation(READS[name], db, args));
+}
+
+/** Calls a write by name, within the transaction of the caller. */
+export function callWrite(
+  db: SqliteConnection,
+  name: WriteName,
+  args: readonly unknown[],
+): unknown {
+  return callOperation(WRITES[name], db, args);
 }
 
 export function inSnapshot<Result>(db: SqliteConnection, read: () => Result): Result {
@@ -165,13 +174,11 @@ export function endRead(db: SqliteConnection): void {
   }
 }
 
-/** Calls an operation by name. The caller vouches for the arguments: they come through the port. */
-export function callOperation(
-  table: Readonly<Record<string, unknown>>,
+/** The arguments have crossed a thread as a list: `Executor` has checked their types. */
+function callOperation(
+  operation: unknown,
   db: SqliteConnection,
-  name: string,
   args: readonly unknown[],
 ): unknown {
-  const operation = table[name] as (db: SqliteConnection, ...args: readonly unknown[]) => unknown;
-  return operation(db, ...args);
+  return (operation as (db: SqliteConnection, ...args: readonly unknown[]) => unknown)(db, ...args);
 }

@@ -25,6 +25,11 @@ function inProject(name: string): string {
     OR substr(s.project_path, -length(${name}) - 1) IN ('/' || ${name}, '\\' || ${name})`;
 }
 
+/** What is no JSON is told when the session is read. The text is looked into first: it is cheaper. */
+const METADATA = "CAST(s.metadata AS TEXT)";
+const IS_MACHINE_MADE = `CASE WHEN instr(${METADATA}, '"machineMade"') > 0 AND json_valid(${METADATA})
+      THEN json_type(${METADATA}, '$.machineMade') IS 'true' ELSE 0 END`;
+
 /** Each filter is off while its parameter is null. */
 const FILTERS = `(?3 IS NULL OR s.agent = ?3)
     AND (?4 IS NULL OR s.owner = ?4)
@@ -36,13 +41,14 @@ const FILTERS = `(?3 IS NULL OR s.agent = ?3)
       WHERE p.tenant = ?1 AND p.session = s.session AND p.actor = ?9))
     AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)
     AND (?11 IS NULL OR s.repo = ?11 OR substr(s.repo, -length(?11) - 1) = '/' || ?11)
-    AND (?12 IS NULL OR ${inProject("?12")})`;
+    AND (?12 IS NULL OR ${inProject("?12")})
+    AND (?13 IS NULL OR NOT ${IS_MACHINE_MADE})`;
 
 const SQL = statements("list_sessions", {
   walk: `SELECT ${SESSION_COLUMNS} FROM session_state t INDEXED BY session_state_by_interaction
     CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = ?1 AND ${FILTERS}
-      AND t.last_interaction_at >= ?13 AND (t.last_interaction_at, t.session) < (?14, ?15)
+      AND t.last_interaction_at >= ?14 AND (t.last_interaction_at, t.session) < (?15, ?16)
     ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
   /** The order of a few sessions, without reading what they are. */
   sortFew: `SELECT t.session FROM json_each(?2) few
@@ -67,7 +73,7 @@ const SQL = statements("list_sessions", {
 });
 
 /** The statement that finds the few sessions of each filter that has an index. */
-const INDEXED: readonly [keyof SessionFilter, string][] = [
+const INDEXED: readonly [Exclude<keyof SessionFilter, "machineMade">, string][] = [
   ["parentSessionId", SQL.byParent],
   ["participant", SQL.byParticipant],
   ["projectId", SQL.byProject],
@@ -168,5 +174,6 @@ function filterValues(filter: SessionFilter): SqlValue[] {
     filter.title === undefined ? null : foldTitle(filter.title),
     filter.repo ?? null,
     filter.project ?? null,
+    filter.machineMade === false ? 1 : null,
   ];
 }

@@ -1,7 +1,7 @@
 /** Routes: which session a key leads to. */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
-import type { Route, RouteSession } from "../../../model/route.ts";
+import type { RouteSession, SessionRoute } from "../../../model/route.ts";
 import { routeChanged } from "../../new-changes.ts";
 import { planPatchRoute, planPutRoute } from "../../plan-route.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "../../route-records.ts";
@@ -35,7 +35,11 @@ const SQL = statements("routes", {
     WHERE h.tenant = ? AND h.session_id = ? ORDER BY h.since DESC, h.key LIMIT ?`,
 });
 
-export function putRoute(db: SqliteConnection, name: string, request: PutRouteRequest): Route {
+export function putRoute(
+  db: SqliteConnection,
+  name: string,
+  request: PutRouteRequest,
+): SessionRoute {
   const { key, sessionId, session, reason, now } = request;
   const tenant = ensureTenant(db, name, now);
   const { route, switched } = planPutRoute(findRoute(db, name, key), request);
@@ -47,7 +51,11 @@ export function putRoute(db: SqliteConnection, name: string, request: PutRouteRe
   return route;
 }
 
-export function patchRoute(db: SqliteConnection, name: string, request: PatchRouteRequest): Route {
+export function patchRoute(
+  db: SqliteConnection,
+  name: string,
+  request: PatchRouteRequest,
+): SessionRoute {
   const route = planPatchRoute(findRoute(db, name, request.key), request);
   const tenant = ensureTenant(db, name, request.now);
   writeRoute(db, tenant, route);
@@ -71,7 +79,11 @@ export function deleteRoute(
   writeFeed(db, tenant, [routeChanged(route, now, "deleted", by)]);
 }
 
-export function findRoute(db: SqliteConnection, name: string, key: string): Route | undefined {
+export function findRoute(
+  db: SqliteConnection,
+  name: string,
+  key: string,
+): SessionRoute | undefined {
   const tenant = findTenant(db, name);
   const row = tenant === undefined ? undefined : db.get(SQL.find, tenant, key);
   return row === undefined ? undefined : toRoute(row);
@@ -82,7 +94,7 @@ export function listRoutes(
   name: string,
   after: string | undefined,
   limit: number,
-): Route[] {
+): SessionRoute[] {
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];
   return db.all(SQL.list, tenant, after ?? "", limit).map(toRoute);
@@ -112,7 +124,7 @@ export function listSessionRoutes(
   return db.all(SQL.ofSession, tenant, sessionId, limit).map(toRouteSession);
 }
 
-function writeRoute(db: SqliteConnection, tenant: number, route: Route): void {
+function writeRoute(db: SqliteConnection, tenant: number, route: SessionRoute): void {
   const { key, sessionId, version, createdAt, updatedAt, fields } = route;
   const bytes = Buffer.from(JSON.stringify(fields));
   db.run(SQL.put, tenant, key, sessionId, version, createdAt, updatedAt, bytes);

@@ -11,7 +11,7 @@ import {
 import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
+import type { ForkOrigin, NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
 import {
   figureValues,
   originValues,
@@ -89,13 +89,6 @@ const SQL = statements("sessions", {
   clearParticipants: `DELETE FROM participants WHERE tenant = ? AND session = ?`,
 });
 
-/** How a session came to be a fork of another. */
-export interface ForkOrigin {
-  readonly parentSessionId: string;
-  readonly forkPoint: string;
-  readonly rootHash: Uint8Array;
-}
-
 export function createSession(db: SqliteConnection, name: string, session: NewSession): Session {
   const tenant = ensureTenant(db, name, session.now);
   const earlier = replayed(db, tenant, 0, session.idempotency);
@@ -111,7 +104,7 @@ export function insertSession(
   db: SqliteConnection,
   tenant: number,
   session: NewSession,
-  fork?: ForkOrigin,
+  fork: ForkOrigin | undefined = session.fork,
 ): number {
   const { origin } = session;
   if (db.get(SQL.numberById, tenant, session.id) !== undefined) {
@@ -138,7 +131,7 @@ export function insertSession(
     session.title,
     foldTitle(session.title),
     Buffer.from(JSON.stringify(session.metadata)),
-    session.ttlSeconds,
+    session.ttl,
     session.retention,
     fork?.parentSessionId ?? null,
     fork?.forkPoint ?? null,
@@ -183,7 +176,7 @@ export function updateSession(
     patch.owner ?? session.owner,
     patch.summary === undefined ? session.summary : patch.summary,
     Buffer.from(JSON.stringify(patchedMetadata(session.metadata, patch))),
-    patch.ttlSeconds === undefined ? session.ttlSeconds : patch.ttlSeconds,
+    patch.ttl === undefined ? session.ttl : patch.ttl,
     patch.retention ?? session.retention,
     tenant,
     number,
@@ -207,11 +200,11 @@ export function addParticipants(
   actors: readonly string[],
 ): void {
   for (const actor of actors) {
-    if (db.memory.isParticipant(tenant, session, actor)) continue;
+    if (db.cache.isParticipant(tenant, session, actor)) continue;
     if (db.get(SQL.hasParticipant, tenant, session, actor) === undefined) {
       db.run(SQL.addParticipant, tenant, session, actor, tenant, session);
     }
-    db.memory.keepParticipant(tenant, session, actor);
+    db.cache.keepParticipant(tenant, session, actor);
   }
 }
 

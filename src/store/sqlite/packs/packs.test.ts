@@ -178,7 +178,10 @@ test("a dump fills another store with packs, whoever wrote its entries", async (
   const live = Array.from({ length: 60 }, (_, i) => turn(i)).flat();
   append(db, "a", { sessionId: id, entries: live, now: T0 });
   eraseContent(db, "a", {
-    ...{ sessionId: id, entryIds: [live[9]?.id ?? ""], mode: "audit-only", now: T0 },
+    sessionId: id,
+    entryIds: [live[9]?.id ?? ""],
+    mode: "audit-only",
+    now: T0,
   });
   const to = new SqliteConnection(":memory:");
   onTestFinished(() => to.close());
@@ -222,7 +225,7 @@ test("what another connection erased does not come back with what this one erase
   const results = treeOf(first, id).filter(({ role }) => role === "tool");
   const erase = (db: SqliteConnection, entry: EntryRecord | undefined) => {
     const entryIds = [entry?.id ?? ""];
-    db.memory.forget();
+    db.cache.forget();
     eraseContent(db, "a", { sessionId: id, entryIds, mode: "audit-only", now: T0 });
   };
   erase(second, results[0]);

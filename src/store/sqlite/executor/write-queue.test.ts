@@ -2,16 +2,26 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { BackscrollError } from "../../model/errors.ts";
-import type { NewEntry } from "../records.ts";
-import type { WriteName } from "./operations/index.ts";
-import { SqliteConnection } from "./sqlite-driver.ts";
-import { migrate } from "./sqlite-schema.ts";
+import type { BackscrollError } from "../../../model/errors.ts";
+import type { NewEntry } from "../../records.ts";
+import type { WriteName } from "../operations/index.ts";
+import { SqliteConnection } from "../sqlite-driver.ts";
+import { migrate } from "../sqlite-schema.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
 const ENTRY: NewEntry = {
-  ...{ id: "e", kind: "message", role: "user", actor: null, content: "[]", payloads: [] },
-  ...{ contentBytes: 2, usage: null, model: null, adapter: null, metadata: null, createdAt: 1 },
+  id: "e",
+  kind: "message",
+  role: "user",
+  actor: null,
+  content: "[]",
+  payloads: [],
+  contentBytes: 2,
+  usage: null,
+  model: null,
+  adapter: null,
+  metadata: null,
+  createdAt: 1,
   interaction: true,
 };
 
@@ -48,7 +58,8 @@ test("a write that fails takes nothing of those beside it with it, the first tim
   const add = (name: WriteName, ...args: readonly unknown[]) => {
     const given: { outcome?: Outcome } = {};
     queue.add({
-      ...{ name, args },
+      name,
+      args,
       settle: (outcome) => {
         given.outcome = outcome;
       },

@@ -1,13 +1,7 @@
 import { expect, test } from "vitest";
-import { NONCE_BYTES } from "../../transcript/hash.ts";
-import type { AppendRequest, AppendResult, NewEntry } from "../records.ts";
-import {
-  type AppendParcel,
-  packAppend,
-  packResult,
-  unpackAppend,
-  unpackResult,
-} from "./append-parcel.ts";
+import { NONCE_BYTES } from "../../../transcript/hash.ts";
+import type { AppendRequest, NewEntry } from "../../records.ts";
+import { type AppendParcel, packAppend, unpackAppend } from "./append-parcel.ts";
 
 const plain: NewEntry = {
   id: "a",
@@ -85,16 +79,4 @@ test("payloads take nothing along of the memory that they lie in", () => {
     const [, request] = arrived(sent);
     expect(request.entries.map((entry) => entry.payloads)).toEqual([payloads, [], payloads]);
   }
-});
-
-test("a result arrives as it was sent", () => {
-  const result: AppendResult = {
-    entries: [
-      { id: "a", sequence: 1, parentId: null, ordinal: 1, hash: "00" },
-      { id: "b", sequence: 2, parentId: "a", ordinal: 1, hash: "01" },
-    ],
-    leaf: "b",
-    replayed: false,
-  };
-  expect(unpackResult(structuredClone(packResult(result)))).toStrictEqual(result);
 });

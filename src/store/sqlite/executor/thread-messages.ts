@@ -1,15 +1,21 @@
 /** What the host and its storage threads say to each other. */
 
-import { BackscrollError, type ErrorCode, type ErrorDetails } from "../../model/errors.ts";
+import { BackscrollError, type ErrorCode, type ErrorDetails } from "../../../model/errors.ts";
+import type { ReadName, WriteName } from "../operations/index.ts";
 import type { ExecutorOptions } from "./executor.ts";
 
 export interface ThreadData extends ExecutorOptions {
   readonly role: "writer" | "reader" | "indexer";
 }
 
+export type RequestName =
+  | WriteName
+  | ReadName
+  | (typeof CHECKPOINT | typeof CLOSE | typeof SEARCH | typeof MAINTAIN | typeof STOP);
+
 export interface Request {
   readonly id: number;
-  readonly name: string;
+  readonly name: RequestName;
   readonly args: readonly unknown[];
 }
 

@@ -1,25 +1,39 @@
 /** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
 
-import { BackscrollError } from "../../model/errors.ts";
-import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
-import { loadIndexCode } from "../index/index-code.ts";
-import { openForReading, queueFull } from "../store-errors.ts";
+import { pause } from "../../../async/pause.ts";
+import { BackscrollError } from "../../../model/errors.ts";
+import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
+import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
+import { loadIndexCode } from "../../index/index-code.ts";
+import { openForReading, queueFull } from "../../store-errors.ts";
+import { closeAll } from "../close-all.ts";
+import { Maintainer } from "../index/maintainer.ts";
+import { InMemoryMaintainer } from "../index/memory-maintainer.ts";
+import { Searcher } from "../index/searcher.ts";
+import { SegmentFile } from "../index/segment-file.ts";
+import {
+  callRead,
+  type READS,
+  type ReadName,
+  type WRITES,
+  type WriteName,
+} from "../operations/index.ts";
+import { SqliteConnection } from "../sqlite-driver.ts";
+import { isBusy } from "../sqlite-errors.ts";
+import { MEMORY } from "../sqlite-file.ts";
+import { readEpoch } from "../sqlite-schema.ts";
 import { Breath } from "./breath.ts";
-import { closeAll } from "./close-all.ts";
-import { CHECKPOINT_PAGES, type Executor, type ExecutorOptions } from "./executor.ts";
-import { Maintainer } from "./index/maintainer.ts";
-import { MemoryMaintainer } from "./index/memory-maintainer.ts";
-import { Searcher } from "./index/searcher.ts";
-import { SegmentFile } from "./index/segment-file.ts";
-import { callRead, type ReadName, type WriteName } from "./operations/index.ts";
-import { SqliteConnection } from "./sqlite-driver.ts";
-import { isBusy } from "./sqlite-errors.ts";
-import { MEMORY } from "./sqlite-file.ts";
-import { readEpoch } from "./sqlite-schema.ts";
+import {
+  CHECKPOINT_PAGES,
+  type Executor,
+  type ExecutorOptions,
+  type ReadArguments,
+  type WriteArguments,
+} from "./executor.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
 export class InThread implements Executor {
+  readonly inThread = true;
   readonly #options: ExecutorOptions;
   readonly #writer: SqliteConnection;
   /** A second connection, so that a read sees only what is committed. `:memory:` has but one. */
@@ -28,7 +42,7 @@ export class InThread implements Executor {
   readonly #breath = new Breath();
   readonly #segments: SegmentFile;
   readonly #searcher: Searcher;
-  #maintainer: Maintainer | MemoryMaintainer | undefined;
+  #maintainer: Maintainer | InMemoryMaintainer | undefined;
   #draining = false;
   #waiting = 0;
   #closed = false;
@@ -47,11 +61,18 @@ export class InThread implements Executor {
     return this.#writer;
   }
 
-  async write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
+  get only(): SqliteConnection | undefined {
+    return this.#options.path === MEMORY ? this.#writer : undefined;
+  }
+
+  async write<Name extends WriteName>(
+    name: Name,
+    args: WriteArguments<Name>,
+  ): Promise<ReturnType<(typeof WRITES)[Name]>> {
     if (this.#waiting >= this.#options.maxQueue) throw queueFull(this.#waiting);
     const value = await this.#enqueue(name, args);
     await this.#breath.take();
-    return value;
+    return value as ReturnType<(typeof WRITES)[Name]>;
   }
 
   #enqueue(name: WriteName, args: readonly unknown[]): Promise<unknown> {
@@ -67,8 +88,13 @@ export class InThread implements Executor {
     });
   }
 
-  read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
-    return this.#whenFree(() => callRead(this.#reader, name, args));
+  read<Name extends ReadName>(
+    name: Name,
+    args: ReadArguments<Name>,
+  ): Promise<ReturnType<(typeof READS)[Name]>> {
+    return this.#whenFree(
+      () => callRead(this.#reader, name, args) as ReturnType<(typeof READS)[Name]>,
+    );
   }
 
   async search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
@@ -83,12 +109,12 @@ export class InThread implements Executor {
     tenant: string,
     task: MaintenanceTask,
     unreadable: readonly number[],
-  ): Promise<MaintenanceReport> {
+  ): Promise<UpkeepReport> {
     if (this.#options.readOnly) throw openForReading();
     const code = await loadIndexCode(this.#options.indexing.module);
     this.#maintainer ??=
       this.#options.path === MEMORY
-        ? new MemoryMaintainer(this.#writer, this.#segments, this.#options.indexing)
+        ? new InMemoryMaintainer(this.#writer, this.#segments, this.#options.indexing)
         : new Maintainer(this.#options);
     return this.#maintainer.maintain(code, tenant, task, unreadable);
   }
@@ -107,7 +133,7 @@ export class InThread implements Executor {
         return read();
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await pause(2);
       }
     }
   }
@@ -115,7 +141,7 @@ export class InThread implements Executor {
   /** Waits for the writes that wait: each is carried out, or fails by itself after a while. */
   async close(): Promise<void> {
     this.#queue.drain();
-    while (!this.#queue.idle) await new Promise((resolve) => setTimeout(resolve, 2));
+    while (!this.#queue.idle) await pause(2);
     const maintainer = this.#maintainer;
     await closeAll(
       () => maintainer?.close(),

@@ -4,7 +4,7 @@ import type {
   SearchAnswer,
   SearchHit,
   WindowItem,
-} from "../../search/request.ts";
+} from "../../../search/request.ts";
 import { packAnswer, unpackAnswer } from "./answer-parcel.ts";
 
 const item: WindowItem = {
@@ -23,10 +23,18 @@ const item: WindowItem = {
 const hit: SearchHit = {
   sessionId: "s1",
   shortId: "short",
-  meta: { title: "a title", agent: "ana", createdAt: 1, updatedAt: 2, messageCount: 9 },
+  meta: {
+    title: "a title",
+    agent: "ana",
+    createdAt: 1,
+    updatedAt: 2,
+    messageCount: 9,
+    lateBranches: 2,
+  },
   entryId: "e2",
   index: 4,
   leaf: "e9",
+  branch: "late",
   score: 1.25,
   window: [
     item,
@@ -48,7 +56,7 @@ const hit: SearchHit = {
 /** Every field that a hit can have, and one by its title only. */
 const others: readonly SearchHit[] = [
   { ...hit, parts: { message: 1, neighbours: 0.5, session: 0.25, boost: 2, coverage: 0 } },
-  { ...hit, entryId: null, index: null, leaf: null, window: [] },
+  { ...hit, entryId: null, index: null, leaf: null, branch: null, window: [] },
 ];
 
 const answer: Required<SearchAnswer> = {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { textOf } from "../../model/block.ts";
-import { open } from "../../open.ts";
+import { textOf } from "../../../model/block.ts";
+import { open } from "../../../open.ts";
 
 test("answers that come together leave the event loop turns between them", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { textOf } from "../../model/block.ts";
-import { type OpenOptions, open } from "../../open.ts";
+import { textOf } from "../../../model/block.ts";
+import { type OpenOptions, open } from "../../../open.ts";
 
 let folder: string;
 let file: string;

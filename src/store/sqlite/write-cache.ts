@@ -30,7 +30,7 @@ export interface TenantState {
 /** Enough for the sessions that are being written at one time. */
 const MAX_SESSIONS = 1_000;
 
-export class WriteMemory {
+export class WriteCache {
   /** By session id, in each tenant. Nested maps: making one key of two costs more than both. */
   readonly #sessions = new Map<number, Map<string, NumberedSession>>();
   #sessionCount = 0;

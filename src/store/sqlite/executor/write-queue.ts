@@ -7,14 +7,14 @@
  * two milliseconds: SQLite's own waiting would block the thread, and is unfair.
  */
 
-import { BackscrollError } from "../../model/errors.ts";
-import type { AppendRequest } from "../records.ts";
-import { compressAhead } from "./operations/blobs.ts";
-import { callOperation, WRITES, type WriteName } from "./operations/index.ts";
-import { packAhead } from "./operations/insert-entries.ts";
-import type { SqliteConnection } from "./sqlite-driver.ts";
-import { isBusy, isForeignKeyFailure } from "./sqlite-errors.ts";
-import { checkVersion } from "./sqlite-schema.ts";
+import { BackscrollError } from "../../../model/errors.ts";
+import type { AppendRequest } from "../../records.ts";
+import { compressAhead } from "../operations/blobs.ts";
+import { callWrite, type WriteName } from "../operations/index.ts";
+import { packAhead } from "../operations/insert-entries.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
+import { isBusy, isForeignKeyFailure } from "../sqlite-errors.ts";
+import { checkVersion } from "../sqlite-schema.ts";
 
 /** Operations in one transaction: more would make the first wait for the last. */
 const MAX_GROUP = 256;
@@ -198,7 +198,7 @@ export class WriteQueue {
   #checkForeignWrites(): void {
     const version = this.#db.dataVersion();
     if (version === this.#seenVersion) return;
-    this.#db.memory.forget();
+    this.#db.cache.forget();
     this.#db.packs.clear();
     checkVersion(this.#db, "write");
     this.#seenVersion = version;
@@ -246,7 +246,7 @@ export class WriteQueue {
       if (!this.#db.handle.isTransaction) throw error;
       this.#db.tenants.clear();
       this.#db.packs.clear();
-      this.#db.memory.forget();
+      this.#db.cache.forget();
       this.#db.run("ROLLBACK TO one");
       this.#db.run("RELEASE one");
       if (isForeignKeyFailure(error) && !again) return this.#runBeside(write, true);
@@ -255,10 +255,10 @@ export class WriteQueue {
   }
 
   #call(write: QueuedWrite): unknown {
-    const { memory } = this.#db;
+    const { cache: memory } = this.#db;
     // Appends keep the memory up to date; the others change rows behind its back.
     if (write.name !== "append") memory.forget();
-    const value = callOperation(WRITES, this.#db, write.name, write.args);
+    const value = callWrite(this.#db, write.name, write.args);
     if (write.name !== "append") memory.forget();
     return value;
   }

@@ -12,7 +12,7 @@ import type {
   SearchAnswer,
   SearchHit,
   WindowItem,
-} from "../../search/request.ts";
+} from "../../../search/request.ts";
 
 export type AnswerParcel =
   | { readonly notes: NoteSearchAnswer }
@@ -32,7 +32,7 @@ interface PackedHits {
   readonly parts: readonly Parts[];
 }
 
-const HIT_NUMBERS = 9;
+const HIT_NUMBERS = 11;
 const HIT_TEXTS = 4;
 const ITEM_NUMBERS = 8;
 const ITEM_TEXTS = 2;
@@ -74,6 +74,8 @@ function packHits(hits: readonly SearchHit[]): PackedHits {
     numbers[at + 6] = hit.score;
     numbers[at + 7] = hit.parts === undefined ? 0 : 1;
     numbers[at + 8] = window.length;
+    numbers[at + 9] = meta.lateBranches;
+    numbers[at + 10] = nameOf(hit.branch);
     at += HIT_NUMBERS;
     for (const item of window) {
       const { matches } = item;
@@ -117,10 +119,12 @@ function unpackHits({ texts, numbers, names, parts }: PackedHits): SearchHit[] {
         createdAt: numbers[at + 2],
         updatedAt: numbers[at + 3],
         messageCount: numbers[at + 4],
+        lateBranches: numbers[at + 9],
       },
       entryId: texts[text + 1],
       index: numbers[at + 5] === NONE ? null : numbers[at + 5],
       leaf: texts[text + 2],
+      branch: names[numbers[at + 10] as number],
       score: numbers[at + 6],
       window,
     } as SearchHit;

@@ -6,21 +6,21 @@ import {
   receiveMessageOnPort,
   workerData,
 } from "node:worker_threads";
-import type { MaintenanceTask } from "../../search/port.ts";
-import type { IndexRequest } from "../../search/request.ts";
-import { loadIndexCode } from "../index/index-code.ts";
-import type { AppendResult } from "../records.ts";
+import { pause } from "../../../async/pause.ts";
+import type { MaintenanceTask } from "../../../search/port.ts";
+import type { IndexRequest } from "../../../search/request.ts";
+import { loadIndexCode } from "../../index/index-code.ts";
+import { Maintainer } from "../index/maintainer.ts";
+import { Searcher } from "../index/searcher.ts";
+import { SegmentFile } from "../index/segment-file.ts";
+import { callRead, type ReadName, type WriteName } from "../operations/index.ts";
+import { SqliteConnection } from "../sqlite-driver.ts";
+import { isBusy } from "../sqlite-errors.ts";
+import { readEpoch } from "../sqlite-schema.ts";
 import { packAnswer } from "./answer-parcel.ts";
-import { type AppendParcel, packResult, unpackAppend } from "./append-parcel.ts";
+import { type AppendParcel, unpackAppend } from "./append-parcel.ts";
 import { CHECKPOINT_PAGES } from "./executor.ts";
 import { closeWriter } from "./in-thread.ts";
-import { Maintainer } from "./index/maintainer.ts";
-import { Searcher } from "./index/searcher.ts";
-import { SegmentFile } from "./index/segment-file.ts";
-import { callRead, type WriteName } from "./operations/index.ts";
-import { SqliteConnection } from "./sqlite-driver.ts";
-import { isBusy } from "./sqlite-errors.ts";
-import { readEpoch } from "./sqlite-schema.ts";
 import {
   CHECKPOINT,
   CLOSE,
@@ -98,10 +98,7 @@ function serveWrites(): void {
         replies.push(
           "error" in outcome
             ? { id: request.id, failure: toFailure(outcome.error) }
-            : {
-                id: request.id,
-                value: isAppend ? packResult(outcome.value as AppendResult) : outcome.value,
-              },
+            : { id: request.id, value: outcome.value },
         );
         // A retry after a busy lock settles outside of a message: then nobody else flushes.
         if (!taking) queueMicrotask(flush);
@@ -112,13 +109,11 @@ function serveWrites(): void {
   let taking = false;
   port.on("message", (first: Requests) => {
     taking = true;
-    for (let next: Requests | undefined = first; next !== undefined; next = nextSoon()) {
-      next.requests.forEach(take);
-      // All that has arrived meanwhile shares the commit.
-      for (let more = nextNow(); more !== undefined; more = nextNow()) more.requests.forEach(take);
-      queue.drain();
-      flush();
-    }
+    first.requests.forEach(take);
+    // All that has arrived meanwhile shares the commit.
+    for (let more = nextNow(); more !== undefined; more = nextNow()) more.requests.forEach(take);
+    queue.drain();
+    flush();
     taking = false;
   });
 }
@@ -126,19 +121,6 @@ function serveWrites(): void {
 function nextNow(): Requests | undefined {
   return receiveMessageOnPort(port)?.message as Requests | undefined;
 }
-
-/**
- * Who has just got an answer often asks again at once. Waiting for it here, for a moment, spares
- * both sides the way through the event loop: 10 of 55 microseconds.
- */
-function nextSoon(): Requests | undefined {
-  const until = performance.now() + LINGER_MS;
-  let next = nextNow();
-  while (next === undefined && performance.now() < until) next = nextNow();
-  return next;
-}
-
-const LINGER_MS = 0.05;
 
 function serveReads(): void {
   const { path, readOnly } = data;
@@ -154,13 +136,13 @@ function serveReads(): void {
       try {
         if (request.name === CHECKPOINT) return db.checkpoint("PASSIVE");
         if (request.name === CLOSE) return close();
-        if (code === undefined) return callRead(db, request.name, request.args);
+        if (code === undefined) return callRead(db, request.name as ReadName, request.args);
         const [tenant, wanted, abandoned] = request.args as SearchArguments;
         const isAbandoned = abandoned && (() => Atomics.load(abandoned, 0) !== 0);
         return packAnswer(searcher.search(code, tenant, wanted, isAbandoned));
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await pause(2);
       }
     }
   }

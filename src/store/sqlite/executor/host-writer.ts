@@ -4,21 +4,21 @@
  * Handing a write to another thread and its answer back costs more than the write itself. So one that
  * finds the store idle is done at once; whatever comes while it is not yet durable goes to the
  * writer's thread, and shares a commit there. The host's event loop pays for the statements, about a
- * tenth of a millisecond for one message and two for a hundred, and for nothing that usually takes
- * long: the sync that makes the write survive power loss runs in the background unless the device is
- * quick (`log-sync.ts`), a lock that somebody else holds sends the write to the thread, and so does
- * its size.
+ * tenth of a millisecond for one message and two for a hundred, and for nothing that takes long: the
+ * sync that makes the write survive power loss runs in the thread pool, a lock that somebody else holds
+ * sends the write to the writer's thread, and so does its size.
+ *
+ * Without it an append takes 40 to 60 % longer (docs/decisions/2026-11-17-what-pays.md).
  */
 
-import { closeSync, openSync } from "node:fs";
-import { BackscrollError } from "../../model/errors.ts";
-import type { AppendRequest } from "../records.ts";
-import type { WriteStreamRequest } from "../stream-records.ts";
+import { closeSync, fdatasync, openSync } from "node:fs";
+import { BackscrollError } from "../../../model/errors.ts";
+import type { AppendRequest } from "../../records.ts";
+import type { WriteStreamRequest } from "../../stream-records.ts";
+import type { WriteName } from "../operations/index.ts";
+import { SqliteConnection } from "../sqlite-driver.ts";
 import { Breath } from "./breath.ts";
 import { CHECKPOINT_PAGES, type ExecutorOptions } from "./executor.ts";
-import { LogSync } from "./log-sync.ts";
-import type { WriteName } from "./operations/index.ts";
-import { SqliteConnection } from "./sqlite-driver.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
 /** More than this is not worth a stall of the host. */
@@ -33,7 +33,6 @@ export class HostWriter {
   readonly #queue: WriteQueue;
   /** The write-ahead log, to sync it. SQLite holds no lock on this file that closing it could drop. */
   #log: number | undefined;
-  readonly #sync = new LogSync();
   readonly #breath = new Breath();
 
   constructor(options: ExecutorOptions) {
@@ -57,16 +56,13 @@ export class HostWriter {
    * already does, and the event loop has had a turn lately.
    */
   sync(): Promise<void> | undefined {
-    if (this.#log === undefined) return this.#breath.take();
-    let synced: Promise<void> | undefined;
-    try {
-      synced = this.#sync.sync(this.#log);
-    } catch (cause) {
-      return Promise.reject(notDurable(cause));
-    }
-    if (synced === undefined) return this.#breath.take();
-    return synced.catch((cause: unknown) => {
-      throw notDurable(cause);
+    const log = this.#log;
+    if (log === undefined) return this.#breath.take();
+    return new Promise((resolve, reject) => {
+      fdatasync(log, (cause) => {
+        if (cause === null) resolve();
+        else reject(notDurable(cause));
+      });
     });
   }
 

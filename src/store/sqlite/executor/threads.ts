@@ -9,18 +9,18 @@
 
 import { getHeapStatistics } from "node:v8";
 import { type ResourceLimits, Worker } from "node:worker_threads";
-import { BackscrollError } from "../../model/errors.ts";
-import type { MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
-import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
-import { SearchTurns } from "../index/search-turns.ts";
-import type { AppendRequest } from "../records.ts";
-import { openForReading, queueFull } from "../store-errors.ts";
+import { BackscrollError } from "../../../model/errors.ts";
+import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
+import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
+import { SearchTurns } from "../../index/search-turns.ts";
+import type { AppendRequest } from "../../records.ts";
+import { openForReading, queueFull } from "../../store-errors.ts";
+import { closeAll } from "../close-all.ts";
+import type { READS, ReadName, WRITES, WriteName } from "../operations/index.ts";
 import { type AnswerParcel, unpackAnswer } from "./answer-parcel.ts";
-import { packAppend, type ResultParcel, unpackResult } from "./append-parcel.ts";
-import { closeAll } from "./close-all.ts";
-import type { Executor, ExecutorOptions } from "./executor.ts";
+import { packAppend } from "./append-parcel.ts";
+import type { Executor, ExecutorOptions, ReadArguments, WriteArguments } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
-import type { ReadName, WriteName } from "./operations/index.ts";
 import { threadFile } from "./thread-file.ts";
 import {
   CHECKPOINT,
@@ -30,6 +30,7 @@ import {
   type Replies,
   type Reply,
   type Request,
+  type RequestName,
   type Requests,
   SEARCH,
   STOP,
@@ -37,6 +38,8 @@ import {
 } from "./thread-messages.ts";
 
 export class Threads implements Executor {
+  readonly only = undefined;
+  readonly inThread = false;
   readonly #options: ExecutorOptions;
   readonly #writer: Thread;
   readonly #reader: Thread;
@@ -57,7 +60,14 @@ export class Threads implements Executor {
     this.#reader = new Thread({ ...options, role: "reader" }, () => undefined);
   }
 
-  write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
+  write<Name extends WriteName>(
+    name: Name,
+    args: WriteArguments<Name>,
+  ): Promise<ReturnType<(typeof WRITES)[Name]>> {
+    return this.#write(name, args) as Promise<ReturnType<(typeof WRITES)[Name]>>;
+  }
+
+  #write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
     const { maxQueue, searchThread } = this.#options;
     const waiting = this.#writer.waiting;
     if (waiting >= maxQueue) return Promise.reject(queueFull(waiting));
@@ -69,13 +79,14 @@ export class Threads implements Executor {
     if (name !== "append") return this.#writer.ask(name, args);
     const [tenant, request] = args as [string, AppendRequest];
     const parcel = packAppend(tenant, request);
-    return this.#writer
-      .ask(name, [parcel], parcel.contents)
-      .then((reply) => unpackResult(reply as ResultParcel));
+    return this.#writer.ask(name, [parcel], parcel.contents);
   }
 
-  read(name: ReadName, args: readonly unknown[]): Promise<unknown> {
-    return this.#reader.ask(name, args);
+  read<Name extends ReadName>(
+    name: Name,
+    args: ReadArguments<Name>,
+  ): Promise<ReturnType<(typeof READS)[Name]>> {
+    return this.#reader.ask(name, args) as Promise<ReturnType<(typeof READS)[Name]>>;
   }
 
   search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
@@ -99,11 +110,11 @@ export class Threads implements Executor {
     tenant: string,
     task: MaintenanceTask,
     unreadable: readonly number[],
-  ): Promise<MaintenanceReport> {
+  ): Promise<UpkeepReport> {
     if (this.#options.readOnly) return Promise.reject(openForReading());
     this.#indexer = alive(this.#indexer) ?? this.#start("indexer");
     const report = this.#indexer.ask(MAINTAIN, [tenant, task, unreadable]);
-    return report.then((told) => this.#moveRest().then(() => told as MaintenanceReport));
+    return report.then((told) => this.#moveRest().then(() => told as UpkeepReport));
   }
 
   async stopMaintenance(): Promise<void> {
@@ -249,7 +260,11 @@ class Thread {
   }
 
   /** `handed` is a part of `args` that nobody here needs any more. */
-  ask(name: string, args: readonly unknown[], handed: ArrayBuffer | null = null): Promise<unknown> {
+  ask(
+    name: RequestName,
+    args: readonly unknown[],
+    handed: ArrayBuffer | null = null,
+  ): Promise<unknown> {
     if (this.#died !== undefined) return Promise.reject(this.#died);
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;

@@ -1,0 +1,25 @@
+/**
+ * A queue per key: work under one key runs one after another (a mutex with a name), work under
+ * different keys at the same time. Work that finds its queue empty starts within the call itself.
+ */
+export class KeyedQueue {
+  /** The newest work of each key that has not ended. */
+  readonly #newest = new Map<string, Promise<unknown>>();
+
+  /** Runs `work` when all work that was queued under `key` before has settled, well or not. */
+  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#newest.get(key);
+    const result = before === undefined ? work() : before.then(work, work);
+    this.#newest.set(key, result);
+    try {
+      return await result;
+    } finally {
+      if (this.#newest.get(key) === result) this.#newest.delete(key);
+    }
+  }
+
+  /** Whether work under `key` runs or waits. */
+  isBusy(key: string): boolean {
+    return this.#newest.has(key);
+  }
+}

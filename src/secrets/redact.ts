@@ -1,0 +1,142 @@
+/**
+ * Secrets in text, replaced. The index never sees them, and reads for people and tools mask them;
+ * the log itself keeps what was said.
+ *
+ * Every pattern begins with a literal and takes what follows without looking back, so the time is
+ * linear whatever the text. What a pattern took is then judged in code, where a regular expression
+ * would have to backtrack.
+ */
+
+import { CARD_NUMBER, isCardNumber } from "./card-number.ts";
+
+export const REDACTED = "[redacted]";
+
+export interface Redaction {
+  readonly text: string;
+  /** How many secrets were replaced. */
+  readonly count: number;
+}
+
+/** Replaces the secrets in `text`. Doing it twice changes nothing more. */
+export function redact(text: string): Redaction {
+  let count = 0;
+  const mask = (kept = "") => {
+    count++;
+    return kept + REDACTED;
+  };
+
+  // Each kind is looked for only where a cheaper look says that there may be one.
+  let masked = text;
+  if (text.includes("PRIVATE KEY")) masked = withoutPrivateKeys(masked, mask);
+  const hasDigit = HAS_DIGIT.test(text);
+  if (hasDigit || WITHOUT_DIGITS.test(text)) {
+    masked = masked.replace(KNOWN_KEY, (key) => (looksLikeKey(key) ? mask() : key));
+  }
+  if (hasDigit) {
+    masked = masked.replace(CARD_NUMBER, (found) => (isCardNumber(found) ? mask() : found));
+  }
+  if (text.includes("://") && text.includes("@")) {
+    masked = masked.replace(URL_PASSWORD, (found, before: string, password: string) =>
+      password === REDACTED ? found : `${mask(before)}@`,
+    );
+  }
+  if (mayNameCredential(text, hasDigit)) {
+    masked = masked
+      .replace(CREDENTIALS, (found, before: string, header: string | undefined, value: string) =>
+        header !== undefined || isLongWithDigit(value, 16) ? mask(before) : found,
+      )
+      .replace(ASSIGNMENT, (found, before: string, name: string, quote: string, value: string) =>
+        isSecretValue(name, quote, value) ? mask(before) : found,
+      );
+  }
+  return { text: masked, count };
+}
+
+/** `value` redacted, or replaced as a whole if `name` says that it is a secret: `password`. */
+export function redactNamed(name: string, value: string): string {
+  const masked = redact(value).text;
+  if (masked !== value || name === "" || value === "") return masked;
+  return redact(`${name}: "${value}"`).count > 0 ? REDACTED : value;
+}
+
+const HAS_DIGIT = /\d/;
+
+function isLongWithDigit(value: string, length: number): boolean {
+  return value.length >= length && HAS_DIGIT.test(value);
+}
+
+function mayNameCredential(text: string, hasDigit: boolean): boolean {
+  // Most text assigns nothing, which is seen at once. A token that stands alone has a digit.
+  if (text.includes(":") || text.includes("=")) return NAMED_CREDENTIAL.test(text);
+  return hasDigit && SCHEME.test(text);
+}
+
+const SCHEME = /b(?:earer|asic)\s/i;
+
+/** The ends of the names below, with what makes them an assignment; or a scheme. */
+const NAMED_CREDENTIAL = /(?:key|ret|ord|swd|ase|pwd|ken)["']?\s{0,3}[:=]|(?:bearer|basic)\s/i;
+
+/** Keys that may be of letters only. */
+const WITHOUT_DIGITS = /AKIA|hf_|SG\./;
+
+/** Keys that say what they are by how they begin. */
+const KNOWN_KEY =
+  /\b(?:sk-[\w-]+|bs[ks]_[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|do[opr]_v1_\w+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
+
+/** Long enough, and not a word that begins alike (`sk-learn`, `npm_config_registry`). */
+function looksLikeKey(key: string): boolean {
+  if (key.startsWith("eyJ")) return key.length >= 30 && key.includes(".");
+  if (/^A[KS]IA/.test(key)) return key.length === 20;
+  // Letters at random, mostly without a digit, and never in words.
+  if (key.startsWith("hf_")) return /^hf_(?=\w*[A-Z\d])[a-zA-Z\d]{30,}$/.test(key);
+  if (SENDGRID_KEY.test(key)) return true;
+  if (/^do[opr]_v1_/.test(key)) return /_[a-f\d]{32,}$/.test(key);
+  return isLongWithDigit(key, 20);
+}
+
+/** An id and a secret. */
+const SENDGRID_KEY = /^SG\.[\w-]{16,}\.[\w-]{32,}$/;
+
+/** `postgres://user:password@host`: all but the password is worth finding. */
+const URL_PASSWORD = /(:\/\/[^\s:/@?#"'<>]{0,256}:)([^\s@/"'<>]{1,512})@/g;
+
+/** `Authorization: Bearer …`, and a bearer token alone where it looks like one. */
+const CREDENTIALS =
+  /((authorization["']?\s{0,3}[:=]\s{0,3}["']?)?\b(?:bearer|basic)\s{1,3})([\w.~+/=-]{8,})/gi;
+
+/** `DB_PASSWORD=…`, `"apiKey": "…"`, `API key: …`, `token: …`. */
+const ASSIGNMENT =
+  /((api[\s_-]?key|access[\s_-]?key|private[\s_-]?key|secret[\s_-]?key|secret|passwd|password|passphrase|pwd|token)["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(["'`]?))([^\s"'`,;<>(){}[\]$][^\s"'`,;<>(){}[\]]*)/gi;
+
+/** Not a type, a placeholder or an expression, of which source code is full. */
+function isSecretValue(name: string, quote: string, value: string): boolean {
+  if (NO_SECRET.test(value)) return false;
+  if (/^p/i.test(name) && !/^private/i.test(name)) return value.length >= 4;
+  return value.length >= 8 && (quote !== "" || HAS_DIGIT.test(value));
+}
+
+const NO_SECRET =
+  /^(?:string|number|boolean|bool|str|int|any|null|none|nil|undefined|unknown|true|false|optional|required|field|text|hidden|process\..*|os\..*|env\..*|this\..*|self\..*|\*+|x+|\.+)[.?!]?$/i;
+
+const BEGIN_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
+const END_KEY = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
+/** What may stand in a key whose end is missing: also `\n` as JSON writes it. */
+const KEY_BODY = /^[\w+/=\s\\:,-]*/;
+
+function withoutPrivateKeys(text: string, mask: () => string): string {
+  let masked = "";
+  let rest = text;
+  // Once there is no further end, no later beginning looks for one.
+  let ended = true;
+  for (;;) {
+    const begin = BEGIN_KEY.exec(rest);
+    if (begin === null) return masked + rest;
+    const body = rest.slice(begin.index + begin[0].length);
+    const end: RegExpExecArray | null = ended ? END_KEY.exec(body) : null;
+    ended = end !== null;
+    masked += rest.slice(0, begin.index) + mask();
+    rest = body.slice(
+      end === null ? (KEY_BODY.exec(body)?.[0].length ?? 0) : end.index + end[0].length,
+    );
+  }
+}

@@ -1,0 +1,49 @@
+/** From a path to a store: the file, its executor and what is said while it is opened. */
+
+import { describeConflict, firstSetting, warnOfConflict } from "../index/stored-indexing.ts";
+import { flushAtOf } from "../indexer.ts";
+import type { Store, StoreOptions } from "../store.ts";
+import type { ExecutorOptions } from "./executor/executor.ts";
+import { InThread } from "./executor/in-thread.ts";
+import { startExecutor } from "./executor/start-executor.ts";
+import { settleSetting } from "./index/setting.ts";
+import { openFile } from "./opening/open-file.ts";
+import { warnOfLoss } from "./opening/warn-of-loss.ts";
+import { MEMORY, prepareFile } from "./sqlite-file.ts";
+import { migrate } from "./sqlite-schema.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+
+export async function openSqliteStore(path: string, options: StoreOptions = {}): Promise<Store> {
+  const readOnly = options.readOnly ?? false;
+  const file = prepareFile(path, { create: (options.create ?? true) && !readOnly, readOnly });
+  const executorOptions: ExecutorOptions = {
+    path: file,
+    durability: options.durability ?? "power-loss",
+    readOnly,
+    busyTimeoutMs: options.busyTimeoutMs ?? 30_000,
+    maxQueue: options.maxQueue ?? 10_000,
+    indexing: options.indexing ?? {},
+    searchThread: options.searchThread ?? false,
+  };
+  const flushAt = flushAtOf(options);
+  if (file === MEMORY) {
+    const executor = new InThread(executorOptions);
+    migrate(executor.connection);
+    settleSetting(executor.connection, executorOptions.indexing);
+    return new SqliteStore(executor, executorOptions, flushAt);
+  }
+  const opened = await openFile(executorOptions);
+  try {
+    const conflict = describeConflict(
+      executorOptions.indexing,
+      firstSetting(opened.options.indexing),
+    );
+    if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
+    for (const loss of opened.losses) (options.onLoss ?? warnOfLoss)(loss);
+    const executor = startExecutor(opened.options, options.inThread ?? false);
+    return new SqliteStore(executor, opened.options, flushAt, opened);
+  } catch (error) {
+    opened.release();
+    throw error;
+  }
+}
