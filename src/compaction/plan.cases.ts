@@ -1,7 +1,7 @@
 /** Random transcripts for the property tests of the planner. */
 
 import fc from "fast-check";
-import type { KeepStrategy, PlanItem } from "./plan.ts";
+import type { KeepStrategy, PlanItem } from "./plan-input.ts";
 
 /** One thing that happens; ids come from a small pool, so that they are used again. */
 type Event =

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { repeats } from "../../test/support/repeats.ts";
 import { pairsOf, strategies, transcripts } from "./plan.cases.ts";
-import { type CompactionPlan, type PlanItem, type PlanOptions, planCompaction } from "./plan.ts";
+import { type CompactionPlan, planCompaction } from "./plan.ts";
+import type { PlanItem, PlanOptions } from "./plan-input.ts";
 
 const limits = fc.option(fc.integer({ min: 200, max: 40_000 }), { nil: undefined });
 

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { type KeepStrategy, type PlanItem, type PlanOptions, planCompaction } from "./plan.ts";
-import { HALF_KEEP, NONE_KEEP, SEED_KEEP, TOKENS_KEEP } from "./presets.ts";
+import { planCompaction } from "./plan.ts";
+import type { KeepStrategy, PlanItem, PlanOptions } from "./plan-input.ts";
+import {
+  CLAW_MESSAGES,
+  CLAW_TOKENS,
+  clawKeep,
+  HALF_KEEP,
+  NONE_KEEP,
+  TOKENS_KEEP,
+} from "./presets.ts";
 
 /**
  * A transcript in one line. `u`, `a` and `s` are messages of user, assistant and system, `n` is an
@@ -230,7 +238,7 @@ describe("thresholds", () => {
   const seed = { minMessages: 4, minTokens: 10_000 };
 
   test("need more messages, and at least as many tokens", () => {
-    expect(SEED_KEEP).toEqual({ strategy: messages(4), ...seed });
+    expect(clawKeep(CLAW_MESSAGES, CLAW_TOKENS)).toEqual({ strategy: messages(4), ...seed });
     expect(TOKENS_KEEP).toEqual({ strategy: tokens(20_000) });
     check("u a u a:10000", messages(4), "below_threshold", seed);
     check("u a u a u:9599", messages(4), "below_threshold", seed);

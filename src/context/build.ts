@@ -3,12 +3,12 @@
  *
  * Order: pinned entries, the summary, facts, older turns, what was recalled, the newest turn. All that
  * comes before the recalled part changes rarely and at its end, so that a provider's prompt cache
- * hits. Over budget, recalled messages yield first, then facts, then older turns, then the summary;
- * pinned entries and the newest turn never do.
+ * hits. Over budget, recalled messages yield first, then facts and older turns, then the summary, then
+ * parts of the newest turn; pinned entries never do.
  */
 
 import type { Fact } from "../model/note.ts";
-import type { ContextWindow } from "./choose-window.ts";
+import type { ChosenTurns } from "./choose-window.ts";
 import type { ContextMessage, ContextPart } from "./message.ts";
 import { type Excerpt, quoteExcerpt, quoteFact, quoteFacts, quoteRecalled } from "./quote.ts";
 import { fromText, type Sized, sumTokens } from "./sized.ts";
@@ -37,24 +37,27 @@ export interface AssembledContext {
   readonly messages: readonly ContextMessage[];
   readonly omitted: readonly Omission[];
   readonly tokens: number;
-  /** Tool results that were shortened to make the newest turn fit. */
+  /** Blocks of the messages that were cut or left out to make a turn fit. */
   readonly shortened: number;
 }
 
-export function assembleContext(window: ContextWindow, extras: ContextExtras): AssembledContext {
-  const { pinned, summary, hasSummary, older, newest, counter, wanted, from } = window;
+export function assembleContext(window: ChosenTurns, extras: ContextExtras): AssembledContext {
+  const { pinned, summary, hasSummary, older, newest, previous, counter, from } = window;
+  const wanted = Math.min(window.wanted, previous?.at ?? window.wanted);
+  const shownFrom = previous?.at ?? from;
   // What is left belongs to the parts that have yielded: turns go whole, and leave room behind.
-  const facts = takeFacts(extras.facts, window.room, counter);
+  const facts = takeFacts(extras.facts, window.factRoom, counter);
   const recalled = takeRecalled(extras.recalled, window.room - facts.tokens, counter);
 
   const parts: Sized[] = [
-    ...pinned,
+    ...pinned.messages,
     ...(summary !== null && hasSummary ? [summary] : []),
     ...facts.messages,
-    ...older.slice(from),
+    ...(previous?.messages ?? older.slice(from)),
     ...recalled.messages,
     ...newest.messages,
   ];
+  const left = [...older.slice(wanted, shownFrom), ...(previous?.left ?? []), ...newest.left];
   return {
     messages: parts.map(({ message }) => message),
     omitted: [
@@ -62,19 +65,25 @@ export function assembleContext(window: ContextWindow, extras: ContextExtras): A
       ...omitIds("facts", extras.facts.slice(0, extras.facts.length - facts.count)),
       ...(window.unread === 0 ? [] : [unread(window.unread, window.hasTurns)]),
       ...(wanted === 0 ? [] : [omission("recent", "recent_turns", older.slice(0, wanted))]),
-      ...(from === wanted ? [] : [omission("recent", "budget", older.slice(wanted, from))]),
+      ...(left.length === 0 ? [] : [omission("recent", "budget", left)]),
       ...omitIds(
         "recalled",
         extras.recalled.slice(recalled.count).map(({ entryId }) => ({ id: entryId })),
       ),
     ],
     tokens: sumTokens(parts),
-    shortened: newest.shortened,
+    shortened: pinned.shortened + (previous?.shortened ?? 0) + newest.shortened,
   };
+}
+
+/** What all facts take, before there is a window to put them into. */
+export function countFacts(facts: readonly Fact[], counter: TokenCounter): number {
+  return takeFacts(facts, Number.POSITIVE_INFINITY, counter).tokens;
 }
 
 interface Taken {
   readonly count: number;
+  /** With what a renderer puts to it. */
   readonly tokens: number;
   /** One message, or none. */
   readonly messages: readonly Sized[];
@@ -100,6 +109,9 @@ function takeRecalled(excerpts: readonly Excerpt[], room: number, counter: Token
   });
 }
 
+/** What a renderer may put to a text of the host's: see sent-tokens.ts. */
+const HOST_TEXT_TOKENS = 4;
+
 /** The greatest number of things whose message fits. More things never take less. */
 function most(total: number, room: number, message: (count: number) => Sized): Taken {
   let taken = NOTHING;
@@ -107,8 +119,9 @@ function most(total: number, room: number, message: (count: number) => Sized): T
   while (low <= high) {
     const count = Math.ceil((low + high) / 2);
     const tried = message(count);
-    if (tried.tokens <= room) {
-      taken = { count, tokens: tried.tokens, messages: [tried] };
+    const tokens = tried.tokens + HOST_TEXT_TOKENS;
+    if (tokens <= room) {
+      taken = { count, tokens, messages: [tried] };
       low = count + 1;
     } else {
       high = count - 1;

@@ -2,15 +2,21 @@
  * Which turns are shown, under a budget.
  *
  * It is decided before anything is searched for: what is not shown is what may be recalled. What yields
- * last is given room first: pinned entries and the newest turn, then the summary, then older turns.
+ * last is given room first: pinned entries, the newest turn, the summary, then older turns. Each has all
+ * of its room before the next has any, so that a larger budget never shows less of anything.
  */
 
 import type { Entry } from "../model/entry.ts";
-import { type FittedTurn, fitNewest } from "./fit-newest.ts";
+import { noteOf } from "./cut-block.ts";
+import { cutText } from "./cut-text.ts";
+import { type FittedTurn, fitPinned, fitTurn } from "./fit-turn.ts";
+import type { ContextPart } from "./message.ts";
+import { tellOrphans } from "./orphan-results.ts";
 import { quoteSummary } from "./quote.ts";
-import { fromEntry, fromText, type Sized, sumTokens } from "./sized.ts";
+import { leadingTokens, type SentSizer, sentSizer } from "./sent-tokens.ts";
+import { fromEntry, fromText, type SentSized, sumSent, withSent } from "./sized.ts";
 import type { TokenCounter } from "./tokens.ts";
-import { hopStarts, turnStarts } from "./turns.ts";
+import { hopStarts, startsTurn, turnStarts } from "./turns.ts";
 
 export interface WindowSources {
   /** Entries that stay whatever is summarised, in order, none of them among `entries`. */
@@ -34,58 +40,110 @@ export interface ContextLimits {
   readonly recentTurns: number;
   /** What older turns leave for what is recalled of those that are left out; 0 if left out. */
   readonly recallTokens?: number;
+  /** What all facts take: older turns leave a quarter of their room for them; 0 if left out. */
+  readonly factTokens?: number;
   readonly counter: TokenCounter;
 }
 
-export interface ContextWindow {
-  readonly pinned: readonly Sized[];
-  readonly summary: Sized | null;
-  /** Whether there was room for it. */
+export interface ChosenTurns {
+  readonly pinned: FittedTurn;
+  readonly summary: SentSized | null;
+  /** Whether there was room for it, cut or whole. */
   readonly hasSummary: boolean;
   /** Where the newest turn begins. */
   readonly newestAt: number;
   readonly newest: FittedTurn;
   /** What stands before the newest turn. */
-  readonly older: readonly Sized[];
+  readonly older: readonly SentSized[];
   /** The first of `older` that is shown if there is room, and the first that is. */
   readonly wanted: number;
   readonly from: number;
+  /** The turn before the newest as far as it fits, where no older turn is shown whole. */
+  readonly previous: PreviousTurn | null;
   readonly unread: number;
   /** There are as many turns as are wanted: what was not read is not missed for want of room. */
   readonly hasTurns: boolean;
-  /** What is left for facts and for what is recalled. */
+  /** What is left for facts and for what is recalled, and what of it is left for facts. */
   readonly room: number;
+  readonly factRoom: number;
   readonly counter: TokenCounter;
 }
 
-/** Gives the tokens that would be needed if even the newest turn does not fit. */
+export interface PreviousTurn extends FittedTurn {
+  /** Where it begins among the older messages. */
+  readonly at: number;
+}
+
+/** With less room than this, a turn that has to be cut is left out. */
+const LEAST_TURN_TOKENS = 200;
+/** With less room than this, a summary that has to be cut is left out. */
+const LEAST_SUMMARY_TOKENS = 100;
+
+/** Gives the tokens that would be needed if what is pinned does not fit. */
 export function chooseWindow(
   { pinned: standing, summary: told, entries, unread }: WindowSources,
-  { tokenBudget, recentTurns, recallTokens = 0, counter }: ContextLimits,
-): ContextWindow | { readonly needed: number } {
+  { tokenBudget, recentTurns, recallTokens = 0, factTokens = 0, counter }: ContextLimits,
+): ChosenTurns | { readonly needed: number } {
   const starts = turnStarts(entries);
   const newestAt = starts.at(-1) ?? 0;
-  const pinned = standing.map((entry) => fromEntry(entry, "pinned", counter));
-  const fixed = sumTokens(pinned);
-  const newest = fitNewest(entries.slice(newestAt), tokenBudget - fixed, counter);
-  if ("needed" in newest) return { needed: newest.needed + fixed };
-  let room = tokenBudget - fixed - newest.tokens;
+  const shown = tellOrphans(entries);
+  const stays = tellOrphans(standing);
+  const sizer = sentSizer([...stays, ...shown], counter);
+  const sized = (list: readonly Entry[], part: ContextPart) =>
+    list.map((entry) => withSent(fromEntry(entry, part, counter), sizer));
 
-  const summary = summaryMessage(told, counter);
-  const hasSummary = summary !== null && summary.tokens <= room;
-  if (hasSummary) room -= summary.tokens;
+  let room = tokenBudget - leadingTokens(counter);
+  const pinned = fitPinned(sized(stays, "pinned"), room, sizer);
+  if (pinned.sent > room) return { needed: pinned.sent + leadingTokens(counter) };
+  room -= pinned.sent;
 
-  const older = entries.slice(0, newestAt).map((entry) => fromEntry(entry, "recent", counter));
+  const turn = sized(shown.slice(newestAt), "recent");
+  const newest = fitTurn(turn, room, sizer, hasQuestion(entries, newestAt));
+  const older = sized(shown.slice(0, newestAt), "recent");
   const wanted = windowStart(entries, starts, recentTurns, unread);
-  const isWhole = wanted === 0 && unread === 0 && summary === null && sumTokens(older) <= room;
-  const reserved = isWhole ? 0 : Math.min(recallTokens, Math.floor(room / 2));
-  const from = startWithin(entries, starts, wanted, older, room - reserved);
-  room -= sumTokens(older.slice(from));
   const hasTurns = starts.length >= recentTurns;
-  return {
-    ...{ pinned, summary, hasSummary, newestAt, newest, older, wanted, from },
-    ...{ unread, hasTurns, room, counter },
-  };
+  const whole = summaryMessage(told, sizer);
+  const common = { pinned, newestAt, newest, older, wanted, unread, hasTurns, counter };
+  const nothingMore = { ...common, from: older.length, previous: null, room: 0, factRoom: 0 };
+  if (newest.sent < sumSent(turn)) return { ...nothingMore, summary: whole, hasSummary: false };
+  room -= newest.sent;
+
+  const summary = whole === null || whole.sent <= room ? whole : cutSummary(told, room, sizer);
+  if (whole !== null && whole.sent > room) {
+    return { ...nothingMore, summary: summary ?? whole, hasSummary: summary !== null };
+  }
+  room -= whole?.sent ?? 0;
+
+  const facts = Math.min(factTokens, Math.floor(room / 4));
+  const isWhole = wanted === 0 && unread === 0 && whole === null && sumSent(older) <= room - facts;
+  const reserved = isWhole ? 0 : Math.min(recallTokens, Math.floor(room / 2));
+  const free = room - Math.max(reserved, facts);
+  const from = startWithin(entries, starts, wanted, older, free, unread);
+  const previous =
+    from < older.length || older.length === 0 || recentTurns < 2 || free < LEAST_TURN_TOKENS
+      ? null
+      : previousTurn(entries, older, starts.at(-2) ?? 0, free, sizer);
+  room -= sumSent(older.slice(from)) + (previous?.sent ?? 0);
+  const isPreviousWhole = previous !== null && previous.shortened + previous.left.length === 0;
+  const isAll = previous === null ? from === wanted : isPreviousWhole && previous.at <= wanted;
+  const factRoom = isAll ? room : facts;
+  return { ...common, summary, hasSummary: summary !== null, from, previous, room, factRoom };
+}
+
+/** The turn that ends where the newest begins, cut to `room`. */
+function previousTurn(
+  entries: readonly Entry[],
+  older: readonly SentSized[],
+  at: number,
+  room: number,
+  sizer: SentSizer,
+): PreviousTurn {
+  return { ...fitTurn(older.slice(at), room, sizer, hasQuestion(entries, at)), at };
+}
+
+function hasQuestion(entries: readonly Entry[], at: number): boolean {
+  const first = entries[at];
+  return first !== undefined && startsTurn(first);
 }
 
 /** Where the window over the past begins if there is room for all of it. */
@@ -97,7 +155,7 @@ function windowStart(
 ): number {
   if (starts.length <= recentTurns && unreadMessages === 0) return 0;
   const earliest = starts.at(-Math.max(1, recentTurns)) ?? starts[0] ?? 0;
-  return nextHop(entries, starts, earliest);
+  return nextHop(entries, starts, earliest, unreadMessages);
 }
 
 /** The first place to begin at, from `wanted` on, at which what follows fits. */
@@ -105,31 +163,57 @@ function startWithin(
   entries: readonly Entry[],
   starts: readonly number[],
   wanted: number,
-  older: readonly Sized[],
+  older: readonly SentSized[],
   room: number,
+  unreadMessages: number,
 ): number {
-  let tokens = sumTokens(older.slice(wanted));
+  let tokens = sumSent(older.slice(wanted));
   if (tokens <= room) return wanted;
   let at = wanted;
   for (const start of [...starts, older.length]) {
     if (start <= at) continue;
-    tokens -= sumTokens(older.slice(at, start));
+    tokens -= sumSent(older.slice(at, start));
     at = start;
     if (tokens <= room) break;
   }
-  return nextHop(entries, starts, at);
+  return nextHop(entries, starts, at, unreadMessages);
 }
 
 /** The next place where a window may begin and stay for a while; `at` itself if none is left. */
-function nextHop(entries: readonly Entry[], starts: readonly number[], at: number): number {
-  return hopStarts(entries, starts).find((hop) => hop >= at) ?? at;
+function nextHop(
+  entries: readonly Entry[],
+  starts: readonly number[],
+  at: number,
+  unreadMessages: number,
+): number {
+  return hopStarts(entries, starts, unreadMessages > 0).find((hop) => hop >= at) ?? at;
 }
 
-function summaryMessage(summary: ContextSummary | null, counter: TokenCounter): Sized | null {
-  if (summary === null) return null;
-  const ids = [summary.entryId];
-  if (summary.system !== undefined) {
-    return fromText(summary.system, "summary", ids, counter, "system");
-  }
-  return fromText(quoteSummary(summary.text), "summary", ids, counter);
+function summaryMessage(summary: ContextSummary | null, sizer: SentSizer): SentSized | null {
+  return summary === null ? null : sayingSummary(summary, wordsOf(summary), sizer);
+}
+
+/** Null if there is too little room for any of it. */
+function cutSummary(
+  summary: ContextSummary | null,
+  room: number,
+  sizer: SentSizer,
+): SentSized | null {
+  if (summary === null || room < LEAST_SUMMARY_TOKENS) return null;
+  const say = (words: string) => sayingSummary(summary, words, sizer);
+  const note = noteOf(summary.entryId);
+  const cut = say(cutText(wordsOf(summary), room, (words) => say(words).sent, note));
+  return cut.sent <= room ? cut : null;
+}
+
+function wordsOf({ text, system }: ContextSummary): string {
+  return system ?? text;
+}
+
+function sayingSummary(summary: ContextSummary, words: string, sizer: SentSizer): SentSized {
+  const { entryId, system } = summary;
+  const isSystem = system !== undefined;
+  const text = isSystem ? words : quoteSummary(words);
+  const role = isSystem ? "system" : "user";
+  return withSent(fromText(text, "summary", [entryId], sizer.counter, role), sizer);
 }

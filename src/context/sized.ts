@@ -3,11 +3,17 @@
 import type { Entry } from "../model/entry.ts";
 import type { ContextMessage, ContextPart } from "./message.ts";
 import { quoteBranchSummary } from "./quote.ts";
+import { type SentSizer, sentTokens } from "./sent-tokens.ts";
 import { countBlocks, type TokenCounter } from "./tokens.ts";
 
 export interface Sized {
   readonly message: ContextMessage;
   readonly tokens: number;
+}
+
+/** With what it takes at most once a renderer has put its own words to it. */
+export interface SentSized extends Sized {
+  readonly sent: number;
 }
 
 /** An entry as the model sees it. What is not said by anybody is given in the user's role. */
@@ -36,6 +42,14 @@ export function fromText(
   return { message, tokens: countBlocks(blocks, counter) };
 }
 
+export function withSent({ message, tokens }: Sized, sizer: SentSizer): SentSized {
+  return { message, tokens, sent: sentTokens(message, sizer) };
+}
+
 export function sumTokens(items: readonly Sized[]): number {
   return items.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+export function sumSent(items: readonly SentSized[]): number {
+  return items.reduce((sum, { sent }) => sum + sent, 0);
 }

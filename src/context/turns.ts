@@ -33,14 +33,20 @@ const HOP_MESSAGES = 16;
  * The places where the window may begin so that it moves in hops: the first turn in each run of 16
  * messages of the path. A window that moved with each turn would change the beginning of every
  * prompt, and no provider's prompt cache would ever hit. It depends on the path alone, so that no
- * state is needed to find the same place again.
+ * state is needed to find the same place again: what was read may begin in the middle of a run
+ * (`isPartial`), and whether its first turn is the first of the run is then not known.
  */
-export function hopStarts(entries: readonly Entry[], starts: readonly number[]): number[] {
+export function hopStarts(
+  entries: readonly Entry[],
+  starts: readonly number[],
+  isPartial = false,
+): number[] {
   let last = -1;
-  return starts.filter((start) => {
-    const run = Math.floor((entries[start]?.index ?? 0) / HOP_MESSAGES);
+  return starts.filter((start, i) => {
+    const index = entries[start]?.index ?? 0;
+    const run = Math.floor(index / HOP_MESSAGES);
     const first = run !== last;
     last = run;
-    return first;
+    return first && !(isPartial && i === 0 && index % HOP_MESSAGES !== 0);
   });
 }

@@ -151,7 +151,7 @@ export interface SessionPath {
 }
 
 /** Which sessions a search looks at. All that is given must hold; within a list, one must. */
-export interface SessionScope {
+export interface SessionCondition {
   readonly agents?: readonly string[];
   readonly owners?: readonly string[];
   readonly participants?: readonly string[];
@@ -193,6 +193,8 @@ export interface WindowHead {
     readonly depth: number;
     readonly ordinal: number;
   } | null;
+  /** Where the branches end that files which came late became; mostly none. */
+  readonly lateLeaves: readonly string[];
 }
 
 export interface WindowEntry {
@@ -234,7 +236,7 @@ export interface RebuildTask {
   readonly rebuildThrough: number;
 }
 
-export interface MaintenanceReport {
+export interface UpkeepReport {
   /** Another process held the lease, or was quicker: nothing was done. */
   readonly busy: boolean;
   /** There is more to do for this task. */
@@ -260,7 +262,7 @@ export type Need =
     }
   | { readonly need: "blobs"; readonly keys: readonly BlobKey[] }
   | { readonly need: "paths"; readonly sessions: readonly number[] }
-  | { readonly need: "scope"; readonly scope: SessionScope }
+  | { readonly need: "scope"; readonly scope: SessionCondition }
   /** How many sessions the tenant has. */
   | { readonly need: "sessionCount" }
   | { readonly need: "windows"; readonly windows: readonly WindowRequest[] }

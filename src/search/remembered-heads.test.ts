@@ -14,6 +14,7 @@ const heads: fc.Arbitrary<WindowHead> = fc.record({
   active: fc.option(
     fc.record({ id: fc.string(), chain: fc.nat(), depth: fc.nat(), ordinal: fc.nat() }),
   ),
+  lateLeaves: fc.array(fc.constantFrom("e1", "e2", "e3"), { maxLength: 2 }),
 });
 
 test("what is remembered of a session is what was added, until it is forgotten", () => {
@@ -49,6 +50,7 @@ test("more sessions than it has room for take the place of all others", () => {
     agent: "a",
     createdAt: 1,
     updatedAt: 2,
+    lateLeaves: [],
   };
   for (let session = 0; session <= 65_536; session++) {
     remembered.add(session, { ...head, messageCount: session, active: null });
@@ -66,6 +68,7 @@ test("long titles are remembered of fewer sessions", () => {
     createdAt: 1,
     updatedAt: 2,
     messageCount: 3,
+    lateLeaves: [],
   };
   const count = (title: string) => {
     remembered.clear();

@@ -15,8 +15,10 @@ const ROW_BYTES = 128;
 /** Usually they are a handful. */
 const MAX_AGENTS = 1_024;
 
-/** The session's id, its title, its agent, the id of its leaf, its short id. */
-const TEXTS = 5;
+/** The session's id, its title, its agent, the id of its leaf, its short id, the ends of branches. */
+const TEXTS = 6;
+/** No id has it. */
+const SEPARATOR = "\0";
 /** When it was created and updated, its messages; chain, depth and ordinal of its leaf. */
 const NUMBERS = 6;
 
@@ -54,6 +56,7 @@ export class RememberedHeads {
               depth: numbers[number + 4] as number,
               ordinal: numbers[number + 5] as number,
             },
+      lateLeaves: texts[text + 5]?.split(SEPARATOR) ?? [],
     };
   }
 
@@ -63,8 +66,9 @@ export class RememberedHeads {
     if (this.#bytes >= MAX_BYTES) this.clear();
     const row = this.#free.pop() ?? this.#rows.size;
     this.#rows.set(session, row);
-    const { sessionId, shortId, title, agent, active } = head;
-    this.#put(row, [sessionId, title, this.#agent(agent), active?.id ?? null, shortId]);
+    const { sessionId, shortId, title, agent, active, lateLeaves } = head;
+    const late = lateLeaves.length === 0 ? null : lateLeaves.join(SEPARATOR);
+    this.#put(row, [sessionId, title, this.#agent(agent), active?.id ?? null, shortId, late]);
     this.#bytes += this.#bytesOf(row);
     this.#room(row);
     const numbers = this.#numbers;
@@ -83,7 +87,7 @@ export class RememberedHeads {
     this.#rows.delete(session);
     this.#free.push(row);
     this.#bytes -= this.#bytesOf(row);
-    this.#put(row, [null, null, null, null, null]);
+    this.#put(row, [null, null, null, null, null, null]);
   }
 
   clear(): void {

@@ -2,7 +2,7 @@
 
 import type { Role } from "../model/entry.ts";
 import type { NoteField } from "./index/layout.ts";
-import type { SessionScope } from "./port.ts";
+import type { SessionCondition } from "./port.ts";
 import type { QueryMatch } from "./query/parse-query.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import type { ScoreParts } from "./score/rank.ts";
@@ -26,7 +26,7 @@ export interface SearchRequest {
   /** Messages to show before and after a hit. */
   readonly before: number;
   readonly after: number;
-  readonly scope: SessionScope;
+  readonly scope: SessionCondition;
   readonly roles?: readonly Role[];
   readonly tools?: readonly string[];
   /** The first and the last millisecond that count. */
@@ -65,6 +65,8 @@ export interface SearchAnswer {
   readonly explanation?: SearchExplanation;
 }
 
+export type HitBranch = "late" | "left";
+
 export interface SearchHit {
   readonly sessionId: string;
   readonly shortId: string;
@@ -75,12 +77,19 @@ export interface SearchHit {
     readonly createdAt: number;
     readonly updatedAt: number;
     readonly messageCount: number;
+    /** Files of the session that came late: what they say is on branches. */
+    readonly lateBranches: number;
   };
   /** The message that was found; null if only the session's title or summary was. */
   readonly entryId: string | null;
   /** Its index on the path to `leaf`: `listMessages` takes it as `offset`. */
   readonly index: number | null;
   readonly leaf: string | null;
+  /**
+   * Null on the active path. `late`: on the branch of a file that was read after later ones. `left`: on
+   * any other branch, such as what stood before an edit.
+   */
+  readonly branch: HitBranch | null;
   readonly score: number;
   /** At most 16 messages. The one that was found is always among them. */
   readonly window: readonly WindowItem[];
@@ -112,7 +121,7 @@ export interface NoteSearchRequest {
   /** Only keys that begin so: the memories of one agent. */
   readonly keyPrefix: string;
   /** Only facts of these sessions. */
-  readonly scope?: SessionScope;
+  readonly scope?: SessionCondition;
 }
 
 export interface NoteSearchAnswer {

@@ -1,7 +1,6 @@
 /** Search over memories and facts: small texts, found whole. */
 
 import { Blobs } from "./index/blobs.ts";
-import type { TenantMemory } from "./memory.ts";
 import { type Asking, ask } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
@@ -10,16 +9,17 @@ import { BM25 } from "./score/bm25.ts";
 import { MAX_EXPANSIONS } from "./score/conditions.ts";
 import { scoreKeyed } from "./score/keyed-scores.ts";
 import type { QueryTerm } from "./score/query-terms.ts";
+import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type View, withoutUnreadable } from "./snapshot.ts";
 
 export function* searchNotes(
   request: NoteSearchRequest,
-  memory: TenantMemory,
+  cache: TenantCache,
 ): Asking<NoteSearchAnswer> {
   return yield* withoutUnreadable(function* (unreadable) {
-    const blobs = new Blobs(memory.cache);
+    const blobs = new Blobs(cache.cache);
     try {
-      return yield* searchOnce(request, memory, blobs, unreadable);
+      return yield* searchOnce(request, cache, blobs, unreadable);
     } finally {
       blobs.close();
     }
@@ -28,12 +28,12 @@ export function* searchNotes(
 
 function* searchOnce(
   { field, query, now, limit, keyPrefix, scope }: NoteSearchRequest,
-  memory: TenantMemory,
+  cache: TenantCache,
   blobs: Blobs,
   unreadable: ReadonlySet<number>,
 ): Asking<NoteSearchAnswer> {
-  const { views, indexing } = yield* readSnapshot(memory, blobs, unreadable);
-  const parsed = analyzeQuery(parseQuery(query, { now }), memory.indexing.language);
+  const { views, indexing } = yield* readSnapshot(cache, blobs, unreadable);
+  const parsed = analyzeQuery(parseQuery(query, { now }), cache.indexing.language);
   const terms: QueryTerm[] = parsed.scored.map(({ term, weight }) => ({
     label: term,
     terms: [term],

@@ -3,10 +3,10 @@ import { IndexModel } from "../../test/support/index-model.ts";
 import { runNow } from "./drive.ts";
 import { BlobRoom } from "./index/blob-room.ts";
 import { IndexCache } from "./index/index-cache.ts";
-import { TenantMemory } from "./memory.ts";
 import type { SearchRequest } from "./request.ts";
 import { DEFAULT_PROFILE } from "./score/profile.ts";
 import { searchSessions } from "./search.ts";
+import { TenantCache } from "./search-cache.ts";
 
 test("a search stops reading a long tail at its deadline, and the next one goes on with it", () => {
   const model = new IndexModel();
@@ -14,21 +14,25 @@ test("a search stops reading a long tail at its deadline, and the next one goes 
   for (let i = 0; i < 1_200; i++) model.append(session, "user", "otter");
   model.append(session, "user", "stoat");
   let time = 0;
-  const memory = new TenantMemory(new IndexCache(300_000, new BlobRoom()), {
+  const memory = new TenantCache(new IndexCache(300_000, new BlobRoom()), {
     indexing: { language: "english", tools: "names", unicode: "test" },
     clock: () => time,
   });
   const search = () => {
     const started = time;
     const request: SearchRequest = {
-      ...{ query: "stoat", match: "words", now: 0, limit: 5, perSession: 1, before: 0, after: 0 },
-      ...{
-        scope: {},
-        branches: "active",
-        profile: DEFAULT_PROFILE,
-        deadlineMs: 100,
-        explain: false,
-      },
+      query: "stoat",
+      match: "words",
+      now: 0,
+      limit: 5,
+      perSession: 1,
+      before: 0,
+      after: 0,
+      scope: {},
+      branches: "active",
+      profile: DEFAULT_PROFILE,
+      deadlineMs: 100,
+      explain: false,
     };
     const { hits, partial } = runNow(searchSessions(request, memory), (need) => {
       if (need.need === "feed") time += 60;

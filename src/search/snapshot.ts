@@ -6,8 +6,8 @@ import { type Blobs, UnreadableSegment } from "./index/blobs.ts";
 import { findLive, type Liveness } from "./index/liveness.ts";
 import { SegmentReader } from "./index/segment-reader.ts";
 import type { FieldSize, Source } from "./index/source.ts";
-import type { TenantMemory } from "./memory.ts";
 import { type Asking, ask, type Manifest } from "./port.ts";
+import type { TenantCache } from "./search-cache.ts";
 import { Tail } from "./tail.ts";
 
 /** One source of documents, and what counts in it. */
@@ -41,21 +41,21 @@ const SLICE = 256;
 
 /** `unreadable` segments are left out. Of the tail at least one slice is read, however late it is. */
 export function* readSnapshot(
-  memory: TenantMemory,
+  cache: TenantCache,
   blobs: Blobs,
   unreadable: ReadonlySet<number>,
   isLate: () => boolean = () => false,
 ): Asking<Snapshot> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
-  const { tail, head } = yield* readTail(memory, manifest, isLate);
+  const { tail, head } = yield* readTail(cache, manifest, isLate);
   const segments = manifest.segments.filter(({ segment }) => !unreadable.has(segment));
   const readers = yield* blobs.complete(() =>
     segments.map(({ segment }) => SegmentReader.open(segment, blobs)),
   );
   const sources: Source[] = [...readers.filter((reader) => reader !== undefined), tail.index];
-  const live = yield* readLiveness(memory, blobs, manifest, tail, sources, unreadable);
+  const live = yield* readLiveness(cache, blobs, manifest, tail, sources, unreadable);
   const views = sources.map((source, i) => ({ source, live: live[i] as Liveness }));
-  const version = indexVersion(memory.indexing);
+  const version = indexVersion(cache.indexing);
   return {
     views,
     messages: sum(views.map((view) => view.live.messageSize)),
@@ -87,36 +87,36 @@ export function* withoutUnreadable<Answer>(
 }
 
 function* readTail(
-  memory: TenantMemory,
+  cache: TenantCache,
   manifest: Manifest,
   isLate: () => boolean,
 ): Asking<{ readonly tail: Tail; readonly head: number }> {
-  const isOurs = memory.tail !== undefined && memory.tail.from >= manifest.through;
-  let tail = isOurs ? (memory.tail as Tail) : new Tail(manifest.through, memory.indexing);
-  const whole = indexedTypes(memory.indexing.tools);
+  const isOurs = cache.tail !== undefined && cache.tail.from >= manifest.through;
+  let tail = isOurs ? (cache.tail as Tail) : new Tail(manifest.through, cache.indexing);
+  const whole = indexedTypes(cache.indexing.tools);
   for (;;) {
     const after = tail.through;
     const slice = yield* ask<"feed">({ need: "feed", after, limit: SLICE, whole });
     if (slice.head - tail.from > MAX_TAIL) {
-      tail = new Tail(slice.head - KEPT_TAIL, memory.indexing);
+      tail = new Tail(slice.head - KEPT_TAIL, cache.indexing);
       continue;
     }
-    memory.forgetNamed(after, slice);
+    cache.forgetNamed(after, slice);
     tail.add(slice);
     if (tail.index.words > MAX_TAIL_WORDS && slice.through < slice.head) {
-      tail = new Tail(slice.through, memory.indexing);
+      tail = new Tail(slice.through, cache.indexing);
     }
-    memory.tail = tail;
+    cache.tail = tail;
     const isRead = slice.through >= slice.head;
     // Paths and titles that are remembered may have changed in what is not read.
-    if (!isRead && isLate()) memory.forgetJoined();
+    if (!isRead && isLate()) cache.forgetJoined();
     else if (!isRead) continue;
     return { tail, head: slice.head };
   }
 }
 
 function* readLiveness(
-  memory: TenantMemory,
+  cache: TenantCache,
   blobs: Blobs,
   manifest: Manifest,
   tail: Tail,
@@ -128,7 +128,7 @@ function* readLiveness(
     outputSize: tail.index.messageSize("output"),
   };
   const key = [manifest.version, tail.from, tail.revision, ...unreadable].join("/");
-  const known = memory.liveness;
+  const known = cache.liveness;
   const last = known?.value.at(-1);
   if (known?.key === key && last?.messages === null) {
     // Messages came to the tail, and nothing else: only its size is another.
@@ -142,7 +142,7 @@ function* readLiveness(
   );
   const gone = { sessions: dead, erased: [...manifest.erased, ...tail.erased] };
   const value = yield* blobs.complete(() => findLive(sources, sizes, gone));
-  memory.liveness = { key, value: value as Liveness[] };
+  cache.liveness = { key, value: value as Liveness[] };
   return value as Liveness[];
 }
 

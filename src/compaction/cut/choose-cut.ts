@@ -1,6 +1,6 @@
 /** Where a strategy wants to cut, and the cut nearest to it that is allowed. */
 
-import type { KeepStrategy, PlanItem } from "../plan.ts";
+import type { KeepStrategy, PlanItem } from "../plan-input.ts";
 import { type Ground, isUsable } from "./ground.ts";
 import { startsTurn } from "./turns.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type CompactionPlan, type KeepStrategy, type PlanItem, planCompaction } from "../plan.ts";
+import { type CompactionPlan, planCompaction } from "../plan.ts";
+import type { KeepStrategy, PlanItem } from "../plan-input.ts";
 
 function item(id: string, role: "user" | "assistant" | "tool", tokens: number): PlanItem {
   const call = /^[cr](\w+)$/.exec(id)?.[1];

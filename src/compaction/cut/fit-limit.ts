@@ -1,7 +1,7 @@
 /** Making what stays fit a limit: shorter tool results first, then less that is kept. */
 
 import { LEAST_RESULT_TOKENS, type ResultCut } from "../../context/cut-results.ts";
-import type { PlanItem, PlanOptions } from "../plan.ts";
+import type { PlanItem, PlanOptions } from "../plan-input.ts";
 import { type Ground, isUsable } from "./ground.ts";
 
 export interface Fit {

@@ -4,7 +4,7 @@
  */
 
 import { legalCuts } from "../../transcript/tool-pairs.ts";
-import type { PlanItem } from "../plan.ts";
+import type { PlanItem } from "../plan-input.ts";
 import { toolGroups } from "./tool-groups.ts";
 import { overtaken, pendingFrom } from "./turns.ts";
 

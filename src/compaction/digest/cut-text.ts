@@ -21,10 +21,21 @@ const HEAD_LENGTH = 8_192;
  * space: lines have a meaning in a summary, and what somebody wrote must not add any.
  */
 export function oneLine(text: string, max: number): string {
+  const near = text.slice(0, 4 * max);
+  if (near.length < text.length && !/^\s/.test(near)) {
+    // Mostly the beginning decides. Text of more than twice as many units has more code points.
+    const joined = joinLines(near).trimEnd();
+    if (joined.length > 2 * max) return cutText(joined, max);
+  }
   const head = text.slice(0, HEAD_LENGTH);
-  const joined = head.replace(/\s+/g, (run) => (LINE_BREAK.test(run) ? " " : run));
+  const joined = joinLines(head);
   const line = cutText(joined === head ? head : joined.trim(), max);
   return head.length < text.length && !line.endsWith("…") ? `${line}…` : line;
+}
+
+function joinLines(text: string): string {
+  if (!LINE_BREAK.test(text)) return text;
+  return text.replace(/\s+/g, (run) => (LINE_BREAK.test(run) ? " " : run));
 }
 
 const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;

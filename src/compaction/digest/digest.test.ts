@@ -192,7 +192,7 @@ describe("over fifty rounds", () => {
     expect(last.scope.messages).toBe(3_000);
     for (const structure of structures) {
       expect(JSON.stringify(structure).length).toBeLessThan(500_000);
-      for (const profile of ["seed", "rich"] as const) {
+      for (const profile of ["claw", "rich"] as const) {
         const text = renderSummary(structure, profile);
         expect(Buffer.byteLength(text)).toBeLessThan(MAX_SUMMARY_BYTES);
       }
@@ -213,11 +213,11 @@ describe("over fifty rounds", () => {
   });
 
   test("no line holds a bullet inside a bullet", () => {
-    for (const profile of ["seed", "rich"] as const) {
+    for (const profile of ["claw", "rich"] as const) {
       const lines = renderSummary(last, profile).split("\n");
       expect(lines.filter((line) => /^\s*-\s+-/.test(line))).toEqual([]);
       expect(lines.filter((line) => line.startsWith("- Scope")).length).toBe(
-        profile === "seed" ? 1 : 0,
+        profile === "claw" ? 1 : 0,
       );
     }
   });

@@ -14,7 +14,7 @@ import type {
   SummaryStructure,
   TimelineFold,
 } from "../summary.ts";
-import { withoutBullet, withoutTags } from "./render-seed.ts";
+import { withoutBullet, withoutTags } from "./render-claw.ts";
 
 const SHOWN_COMMANDS = 30;
 const COMMAND_CHARACTERS = 200;

@@ -44,17 +44,17 @@ const SECOND = [
 const golden = (name: string) => `../golden/${name}`;
 
 test("a first summary is claw-code's, line by line", async () => {
-  const text = renderSummary(digest(FIRST), "seed");
-  await expect(text).toMatchFileSnapshot(golden("first.seed.txt"));
+  const text = renderSummary(digest(FIRST), "claw");
+  await expect(text).toMatchFileSnapshot(golden("first.claw.txt"));
 });
 
 test("a second summary has the lines of a first one, and all of both", async () => {
-  const text = renderSummary(digest(SECOND, digest(FIRST)), "seed");
-  await expect(text).toMatchFileSnapshot(golden("second.seed.txt"));
+  const text = renderSummary(digest(SECOND, digest(FIRST)), "claw");
+  await expect(text).toMatchFileSnapshot(golden("second.claw.txt"));
 });
 
 test("a summary of next to nothing has its scope and its timeline", () => {
-  expect(renderSummary(digest([]), "seed")).toBe(
+  expect(renderSummary(digest([]), "claw")).toBe(
     [
       "<summary>",
       "Conversation summary:",
@@ -63,7 +63,7 @@ test("a summary of next to nothing has its scope and its timeline", () => {
       "</summary>",
     ].join("\n"),
   );
-  expect(renderSummary(digest([entry("1", "assistant", " ")]), "seed")).toContain(
+  expect(renderSummary(digest([entry("1", "assistant", " ")]), "claw")).toContain(
     "- Key timeline:\n  - assistant: \n</summary>",
   );
   expect(renderSummary(digest([]), "rich")).toBe(
@@ -81,7 +81,7 @@ test("what is older than the lines shown is counted", () => {
   const many = Array.from({ length: 260 }, (_, i) =>
     entry(`e${i}`, i % 2 === 0 ? "user" : "assistant", `m${i}`),
   );
-  const seed = renderSummary(digest(many), "seed").split("\n");
+  const seed = renderSummary(digest(many), "claw").split("\n");
   expect(seed[seed.indexOf("- Key timeline:") + 1]).toBe(
     "  - earlier: 60 messages (user=30, assistant=30, tool=0) from e0 to e59",
   );
@@ -98,8 +98,8 @@ test("what is older than the lines shown is counted", () => {
 test("the mechanical summarizer writes the structure down", async () => {
   const structure = digest(FIRST);
   const request = { previous: null, entries: FIRST, structure, splitTurn: false };
-  expect(await mechanicalSummarizer("seed").summarize(request)).toEqual({
-    text: renderSummary(structure, "seed"),
+  expect(await mechanicalSummarizer("claw").summarize(request)).toEqual({
+    text: renderSummary(structure, "claw"),
     model: null,
     finishReason: "stop",
   });
@@ -108,7 +108,7 @@ test("the mechanical summarizer writes the structure down", async () => {
 });
 
 test("a conversation goes on from claw-code's message", async () => {
-  const summary = renderSummary(digest(SECOND, digest(FIRST)), "seed");
+  const summary = renderSummary(digest(SECOND, digest(FIRST)), "claw");
   const message = continuationMessage(summary, { tailKept: true });
   await expect(message).toMatchFileSnapshot(golden("second.continuation.txt"));
 });

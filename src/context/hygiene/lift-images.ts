@@ -22,12 +22,13 @@ export function liftImages(turns: readonly Turn[], inResults: ImageRules["inResu
 }
 
 export const LIFTED_TEXT = "[images of the tool results above, in order]";
+export const LIFTED_IMAGE_TEXT = "[image: see the next message]";
 
 function lift(result: SentResult, inResults: "data" | "none", lifted: SentImage[]): SentResult {
   const output = result.output.map((part) => {
     if (part.type === "text" || (inResults === "data" && "data" in part)) return part;
     lifted.push(part);
-    return { type: "text" as const, text: "[image: see the next message]" };
+    return { type: "text" as const, text: LIFTED_IMAGE_TEXT };
   });
   return { ...result, output };
 }

@@ -58,7 +58,10 @@ test("calls and their results get the same ids", () => {
     {
       role: "tool",
       results: ids.map((toolUseId) => ({
-        ...{ type: "tool_result", toolUseId, toolName: "read", isError: false },
+        type: "tool_result",
+        toolUseId,
+        toolName: "read",
+        isError: false,
         output: [{ type: "text", text: "done" }],
       })),
     },

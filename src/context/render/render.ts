@@ -6,6 +6,8 @@
  * depends on it.
  */
 
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { RenderOptions } from "../hygiene/prepare-turns.ts";
 import type { ContextMessage } from "../message.ts";
 import { type AiSdkContext, renderAiSdk } from "./ai-sdk.ts";
@@ -38,7 +40,7 @@ export interface RenderedContexts {
 export type RenderedContext<P extends Provider> = RenderedContexts[P];
 
 /**
- * Renders `messages` for `provider`. Never throws: what cannot be sent is repaired, replaced by a note
+ * Renders `messages` for `provider`. Of messages it takes any: what cannot be sent is repaired, replaced by a note
  * or left out. The list ends where the context ends; most providers want that to be a user or a tool.
  */
 export function renderContext<P extends Provider>(
@@ -46,7 +48,7 @@ export function renderContext<P extends Provider>(
   provider: P,
   options: RenderOptions = {},
 ): RenderedContext<P> {
-  return RENDERERS[provider](messages, options);
+  return RENDERERS[provider](messages, checkFields(options, "options", INPUTS.renderContext));
 }
 
 const RENDERERS: {

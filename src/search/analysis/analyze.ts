@@ -1,8 +1,7 @@
 /** Analysis: from text to the terms that are indexed and searched. */
 
 import { ENGLISH, type Morphology, SIMPLE } from "./morphology.ts";
-import { tokenize } from "./tokenize.ts";
-import { type PackedWordSink, tokenizePlain } from "./tokenize-plain.ts";
+import { type PlainWords, tokenize } from "./tokenize.ts";
 
 /** `simple` leaves words as they are written, whatever their language. */
 export type Language = "english" | "simple";
@@ -19,7 +18,7 @@ export function analyze(text: string, from: number, language: Language, sink: Te
 }
 
 /** Takes terms, and the words that most terms are made of as they stand in the text. */
-export interface WordSink extends PackedWordSink {
+export interface WordSink extends PlainWords {
   term(term: string, position: number): void;
 }
 
@@ -32,9 +31,7 @@ export function analyzeWords(
 ): number {
   const add: TermSink = (term, position) => sink.term(term, position);
   const morphology = MORPHOLOGIES[language];
-  return (
-    tokenizePlain(text, from, morphology, add, sink) ?? tokenize(text, from, morphology, add, sink)
-  );
+  return tokenize(text, from, morphology, add, sink);
 }
 
 export const MORPHOLOGIES: Readonly<Record<Language, Morphology>> = {
@@ -43,7 +40,7 @@ export const MORPHOLOGIES: Readonly<Record<Language, Morphology>> = {
 };
 
 /** Goes up with every change that gives some text other terms. */
-const ANALYZER_NUMBER = 1;
+const ANALYZER_NUMBER = 2;
 
 /**
  * Names the analysis that made an index: one of another version is rebuilt, not misread. `unicode`

@@ -180,7 +180,16 @@ const ACCENT = /[\u0300-\u036F]/g;
 
 /** Letters that Unicode does not take apart, as people type them without the key. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
-  ...{ ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i", ς: "σ" },
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i",
+  ς: "σ",
 };
 
 function foldCharacter(character: string): FoldedCharacter {

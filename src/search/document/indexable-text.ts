@@ -2,8 +2,8 @@
 
 import type { Block } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
+import { redact } from "../../secrets/redact.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
-import { redact } from "./redact.ts";
 import { inputText, outputParts } from "./tool-text.ts";
 
 /** Indexed of one block and of one message, in UTF-8 bytes. The rest can be read, not found. */

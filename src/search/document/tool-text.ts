@@ -1,9 +1,9 @@
 /** What of tool calls and their results is indexed. */
 
 import { type Block, type ToolResultBlock, type ToolUseBlock, textOf } from "../../model/block.ts";
+import { redact } from "../../secrets/redact.ts";
 import { withoutInjected } from "./injected.ts";
 import { isOwnTool } from "./own-tools.ts";
-import { redact } from "./redact.ts";
 
 /**
  * Indexed of a tool's output at each end, in UTF-16 units: what was asked for stands at the start,

@@ -1,14 +1,14 @@
 /** From ranked messages to hits with their windows. */
 
 import { textOf } from "../../model/block.ts";
+import { redact } from "../../secrets/redact.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { matchFinder } from "../analysis/find-matches.ts";
-import { redact } from "../document/redact.ts";
-import type { TenantMemory } from "../memory.ts";
 import { type Asking, ask, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
-import type { SearchHit, SearchRequest, WindowItem } from "../request.ts";
+import type { HitBranch, SearchHit, SearchRequest, WindowItem } from "../request.ts";
 import type { Ranked } from "../score/rank.ts";
+import type { TenantCache } from "../search-cache.ts";
 import { displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
@@ -22,9 +22,9 @@ export function* showHits(
   request: SearchRequest,
   query: TermQuery,
   alike: readonly string[],
-  memory: TenantMemory,
+  cache: TenantCache,
 ): Asking<SearchHit[]> {
-  const highlight = highlighter(query, alike, memory.indexing.language);
+  const highlight = highlighter(query, alike, cache.indexing.language);
   const hits: SearchHit[] = [];
   const shown = new Set<string>();
   let next = 0;
@@ -35,7 +35,7 @@ export function* showHits(
       need: "windows",
       windows: batch.map(({ session, message }) => {
         const { before, after } = request;
-        const head = memory.head(session);
+        const head = cache.head(session);
         const wanted = { session, sequence: message?.sequence ?? 0, before, after };
         return head === undefined ? wanted : { ...wanted, head };
       }),
@@ -43,7 +43,7 @@ export function* showHits(
     for (const [i, hit] of batch.entries()) {
       const window = windows[i];
       if (window === undefined) continue;
-      memory.rememberHead(hit.session, window.head);
+      cache.rememberHead(hit.session, window.head);
       const found = window.entries.find(({ sequence }) => sequence === hit.message?.sequence);
       const isGone = found === undefined || found.erased;
       if (isGone && hit.message !== null) continue;
@@ -78,14 +78,16 @@ function showHit(
   highlight: Highlight,
 ): SearchHit {
   const { sessionId, shortId, title, agent, createdAt, updatedAt, messageCount } = window.head;
+  const lateBranches = window.head.lateLeaves.length;
   const shownTitle = cutSnippet(redact(title ?? "").text, [], MAX_TITLE_BYTES).text;
   return {
     sessionId,
     shortId,
-    meta: { title: shownTitle, agent, createdAt, updatedAt, messageCount },
+    meta: { title: shownTitle, agent, createdAt, updatedAt, messageCount, lateBranches },
     entryId: found?.id ?? null,
     index: found?.index ?? null,
     leaf: window.leaf,
+    branch: found === undefined ? null : branchOf(window),
     score,
     window:
       request.reach === "messages"
@@ -93,6 +95,24 @@ function showHit(
         : window.entries.map((entry) => showEntry(entry, entry === found, highlight)),
     ...(request.explain ? { parts } : {}),
   };
+}
+
+function branchOf({ leaf, head }: Window): HitBranch | null {
+  if (leaf === null || leaf === head.active?.id) return null;
+  return head.lateLeaves.includes(leaf) ? "late" : "left";
+}
+
+/** What a search of active paths says of branches that it has not looked at. */
+export function lateNotes(
+  hits: readonly SearchHit[],
+  { branches }: Pick<SearchRequest, "branches">,
+): readonly string[] {
+  const late = new Set(hits.flatMap((hit) => (hit.meta.lateBranches > 0 ? [hit.shortId] : [])));
+  if (branches === "all" || late.size === 0) return [];
+  const ids = [...late].join(", ");
+  return [
+    `an older file of ${ids} came late and is a branch, which only a search of all branches finds`,
+  ];
 }
 
 /** Not in what was said: then it may be in what a tool is called, or was given. */

@@ -1,10 +1,19 @@
 /** From what the feed names to documents: which words a message, a session or a note is found by. */
 
 import type { JsonObject } from "../../model/json.ts";
-import { analyze, analyzerVersion, analyzeWords, type Language } from "../analysis/analyze.ts";
+import { memoryKey } from "../../model/note.ts";
+import { redact } from "../../secrets/redact.ts";
+import {
+  analyze,
+  analyzerVersion,
+  analyzeWords,
+  type Language,
+  MORPHOLOGIES,
+} from "../analysis/analyze.ts";
+import { isTrivialName } from "../analysis/name.ts";
+import { tokenize } from "../analysis/tokenize.ts";
 import { indexableText, type ToolIndexing } from "../document/indexable-text.ts";
 import { INJECTED_METADATA } from "../document/injected.ts";
-import { redact } from "../document/redact.ts";
 import type { FeedEntry, FeedFact, FeedMemory, FeedSession } from "../port.ts";
 import { ROLES } from "./layout.ts";
 import type { MemoryIndex, Words } from "./memory-index.ts";
@@ -87,8 +96,10 @@ export function addSession(
     summary: wordsOf(session.summary ?? "", options),
     about: (into) => {
       const length = wordsOf(aboutText(session), options)(into);
+      const names = projectTerms(session, options.language);
+      for (const [i, name] of names.entries()) into.term(name, length + i);
       if (session.machineMade) into.term(MACHINE_MADE, 0);
-      return length;
+      return length + names.length;
     },
   });
 }
@@ -104,15 +115,25 @@ export function addFact(index: MemoryIndex, fact: FeedFact, options: IndexingOpt
   index.addFact(fact.id, fact.session ?? 0, words);
 }
 
-export function memoryKey(agent: string, name: string): string {
-  return `${agent}\u0000${name}`;
-}
-
-/** What people remember of a session beside its words: when it was, with whom, on what. */
-function aboutText({ startedAt, agent, projectPath }: FeedSession): string {
+/** What people remember of a session beside its words: when it was, and with whom. */
+function aboutText({ startedAt, agent }: FeedSession): string {
   const date = new Date(startedAt);
   const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
-  return [day, agent, projectPath?.split(/[\\/]/).at(-1) ?? ""].join("\n");
+  return `${day}\n${agent}`;
+}
+
+/**
+ * The folder that a session worked on, by its whole name. The parts of `fix-session-date` are common
+ * words that few folders have: they would lift a session above those that speak of them. So would the
+ * number of a worktree.
+ */
+function projectTerms({ projectPath }: FeedSession, language: Language): readonly string[] {
+  const name = redact(projectPath?.split(/[\\/]/).at(-1) ?? "").text;
+  const terms: string[] = [];
+  tokenize(name, 0, MORPHOLOGIES[language], (term, _position, _start, _end, kind) => {
+    if (kind !== "part" && !isTrivialName(term)) terms.push(term);
+  });
+  return terms;
 }
 
 const MONTHS = [

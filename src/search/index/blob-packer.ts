@@ -1,10 +1,7 @@
 /** Packs records into blobs: a blob is what a reader fetches at once. */
 
-import { BlobRoom } from "./blob-room.ts";
 import { ByteWriter } from "./bytes.ts";
-
-/** Where a record of a segment lies: blob, offset, length. */
-export type Address = readonly [blob: number, offset: number, length: number];
+import type { Address } from "./layout.ts";
 
 export interface PackedBlob {
   readonly blob: number;
@@ -38,10 +35,7 @@ export class BlobPacker {
     this.#number = numbers.next();
   }
 
-  /**
-   * A long one is taken as it is, without a copy: nobody may change it. Others may go on reading it, as
-   * `handBack` lends only pieces, and it is longer than one.
-   */
+  /** A long one is taken as it is, without a copy: nobody may change it. */
   add(record: Uint8Array): Address {
     if (record.length <= this.#targetBytes) return this.#add(record, record.length);
     this.#closeIfBegun();
@@ -77,26 +71,8 @@ export class BlobPacker {
 
   #closeIfBegun(): void {
     if (this.#writer.length === 0 && this.#whole === undefined) return;
-    this.#ready.push({ blob: this.#number, bytes: this.#whole ?? this.#takeWritten() });
+    this.#ready.push({ blob: this.#number, bytes: this.#whole ?? this.#writer.take() });
     this.#whole = undefined;
     this.#number = this.#numbers.next();
   }
-
-  #takeWritten(): Uint8Array {
-    const { room, length } = this.#writer;
-    const bytes = pieces.copy(room.subarray(0, length));
-    if (bytes === undefined) return this.#writer.take();
-    this.#writer.clear();
-    return bytes;
-  }
-}
-
-/** Joining segments makes hundreds of megabytes of blobs and hardly an object: no collector comes. */
-const pieces = new BlobRoom();
-
-/** Blobs that were written, and that nobody looks at any more: their memory is used for others. */
-export function handBack(blobs: readonly PackedBlob[]): void {
-  pieces.enter();
-  for (const { bytes } of blobs) pieces.drop(bytes);
-  pieces.leave();
 }

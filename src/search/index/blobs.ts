@@ -7,9 +7,9 @@
  */
 
 import { type Asking, ask, type BlobKey } from "../port.ts";
-import type { Address } from "./blob-packer.ts";
 import { aligned } from "./bytes.ts";
 import { firstSlot, HeldBlob, type IndexCache, slotAt } from "./index-cache.ts";
+import type { Address } from "./layout.ts";
 import { BLOB_BYTES } from "./layout.ts";
 
 /** A segment that a manifest names and that cannot be read. */

@@ -1,8 +1,8 @@
 /** Finding a term of a field: which block it is in, and what that block says of it. */
 
-import type { Address } from "./blob-packer.ts";
 import { ByteReader } from "./bytes.ts";
 import { readAddress } from "./field-writer.ts";
+import type { Address } from "./layout.ts";
 
 /**
  * The blocks of a field's dictionary, in order. A large segment has thousands, which stay in memory

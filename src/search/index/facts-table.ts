@@ -4,9 +4,9 @@
  * A large segment has thousands, of which a search needs a few dozen: they stay as they are stored.
  */
 
-import type { Address } from "./blob-packer.ts";
 import { ByteReader } from "./bytes.ts";
 import { readAddress } from "./field-writer.ts";
+import type { Address } from "./layout.ts";
 
 /** A block's address, its earliest and its latest time. */
 const VARINTS = 5;
@@ -15,6 +15,8 @@ export class FactsTable {
   readonly #bytes: Uint8Array;
   /** Where each block begins in the bytes. */
   readonly #starts: Uint32Array;
+  /** By block, when somebody has asked for times: the earliest and the latest. */
+  #times: Float64Array | undefined;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -35,12 +37,22 @@ export class FactsTable {
   /** The earliest and the latest time of the blocks from `from` to `to` (not included). */
   times(from: number, to: number): readonly [number, number] {
     let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    this.#times ??= this.#readTimes();
     for (let number = from; number < Math.min(to, this.#starts.length); number++) {
-      const reader = new ByteReader(this.#bytes, this.#starts[number]);
-      readAddress(reader);
-      earliest = Math.min(earliest, reader.signed());
-      latest = Math.max(latest, reader.signed());
+      earliest = Math.min(earliest, this.#times[2 * number] as number);
+      latest = Math.max(latest, this.#times[2 * number + 1] as number);
     }
     return [earliest, latest];
+  }
+
+  #readTimes(): Float64Array {
+    const times = new Float64Array(2 * this.#starts.length);
+    for (const [number, start] of this.#starts.entries()) {
+      const reader = new ByteReader(this.#bytes, start);
+      readAddress(reader);
+      times[2 * number] = reader.signed();
+      times[2 * number + 1] = reader.signed();
+    }
+    return times;
   }
 }

@@ -1,7 +1,8 @@
 /** Writes the dictionary and the postings of one field, a term at a time in ascending order. */
 
-import type { Address, BlobPacker } from "./blob-packer.ts";
+import type { BlobPacker } from "./blob-packer.ts";
 import { ByteReader, ByteWriter, putVarint } from "./bytes.ts";
+import type { Address } from "./layout.ts";
 import {
   CHUNK_DOCUMENTS,
   CHUNK_WINDOWS,

@@ -8,9 +8,10 @@
  * neighbours here, and a session is one range. All that is stored of a document cannot change.
  */
 
-import type { Address } from "./blob-packer.ts";
-
 export const FORMAT = 5;
+
+/** Where a record of a segment lies: blob, offset, length. */
+export type Address = readonly [blob: number, offset: number, length: number];
 
 /** The fields whose documents are messages: what was said and done, and what tools gave back. */
 export const MESSAGE_FIELDS = ["message", "output"] as const;

@@ -2,7 +2,6 @@
 
 import type { WordSink } from "../analysis/analyze.ts";
 import type { Folded } from "../analysis/fold.ts";
-import type { PackedWord } from "../analysis/packed-word.ts";
 import { type Asking, ask } from "../port.ts";
 import { ByteWriter, putVarint } from "./bytes.ts";
 import { FieldRoom } from "./field-room.ts";
@@ -76,10 +75,6 @@ export class MemoryField implements WordSink {
     stem: (word: string) => string,
   ): void {
     this.#add(this.#vocabulary.idOfWord(folded, from, end, stem), position);
-  }
-
-  packed(word: PackedWord, position: number, stem: (word: string) => string): void {
-    this.#add(this.#vocabulary.idOfPacked(word, stem), position);
   }
 
   *termsWithPrefix(prefix: string): Iterable<string> {

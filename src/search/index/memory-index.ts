@@ -15,6 +15,7 @@ import {
 import { chunkOfShort } from "./lists/read-list.ts";
 import { lowerBound, type TermList } from "./lists/term-list.ts";
 import { MemoryField, type MemoryTerm } from "./memory-field.ts";
+import type { MessageFacts } from "./message-columns.ts";
 import {
   type ChunkColumns,
   emptyColumns,
@@ -23,7 +24,7 @@ import {
   type MessageColumns,
   toChunkColumns,
 } from "./message-columns.ts";
-import type { DocumentRange, FieldSize, FoundTerm, MessageFacts, Source } from "./source.ts";
+import type { DocumentRange, FieldSize, FoundTerm, Source } from "./source.ts";
 import type { Vocabulary } from "./terms/vocabulary.ts";
 
 export interface MessagePlace {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AnswerNow, runNow } from "../drive.ts";
-import { handBack, type PackedBlob } from "./blob-packer.ts";
+import type { PackedBlob } from "./blob-packer.ts";
 import { BlobRoom } from "./blob-room.ts";
 import { buildSegment } from "./build-segment.ts";
 import { IndexCache } from "./index-cache.ts";
@@ -53,8 +53,6 @@ function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<n
     }
     if (need.need === "write") {
       for (const { blob, bytes } of need.blobs) written.set(blob, bytes.slice());
-      // As a store does: nobody looks at them again, or they would have other bytes by then.
-      handBack(need.blobs);
     }
     return undefined;
   };
@@ -93,7 +91,8 @@ test("also where another source fills the place of what was dropped", () => {
 test("also where a word is in so many that its list is long", () => {
   const many = (session: number, source: number): Message[] =>
     Array.from({ length: 600 }, (_, i) => ({
-      ...{ session, source },
+      session,
+      source,
       words: ["often", `rare${source}x${i % 97}`, "often", "é"],
     }));
   check([...many(1, 0), ...many(2, 1), ...many(3, 3)], new Set());
@@ -103,7 +102,8 @@ test("also where a word is in so many that its list is long", () => {
 test("also where what is read of them has to make room for the rest", () => {
   const many = (source: number): Message[] =>
     Array.from({ length: 2_500 }, (_, i) => ({
-      ...{ session: 1 + (i % 50), source },
+      session: 1 + (i % 50),
+      source,
       words: Array.from({ length: 6 }, (_, j) => `w${(i * 7_919 + j * source * 31) % 4_001}`),
     }));
   check([0, 1, 2, 3].flatMap(many), new Set([7, 8]));

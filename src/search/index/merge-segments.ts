@@ -152,7 +152,8 @@ function* mergeMessages(
   const dropped = erased.map((documents) => new Set(documents));
   const { count, sessions, renumbering } = joinMessages(tables, gone.sessions, dropped);
   const columns = {
-    ...{ count, sessions },
+    count,
+    sessions,
     roles: new Uint8Array(count),
     lengths: new Uint16Array(count),
     outputs: new Uint16Array(count),

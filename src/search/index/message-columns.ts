@@ -2,7 +2,14 @@
 
 import { ByteReader, ByteWriter, u16View } from "./bytes.ts";
 import { FACTS_BLOCK } from "./layout.ts";
-import type { MessageFacts } from "./source.ts";
+
+/** Where a message stands in its session's tree, and when it was said. */
+export interface MessageFacts {
+  readonly sequence: number;
+  readonly chain: number;
+  readonly depth: number;
+  readonly time: number;
+}
 
 /** What is known of all messages of a segment at once, in the order of (session, sequence). */
 export interface MessageColumns {

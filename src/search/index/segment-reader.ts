@@ -1,6 +1,5 @@
 /** Reads a stored segment, as far as it is asked for. */
 
-import type { Address } from "./blob-packer.ts";
 import { type Blobs, UnreadableSegment } from "./blobs.ts";
 import { ByteReader, u16View, u32View } from "./bytes.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "./dictionary.ts";
 import { FactsTable } from "./facts-table.ts";
 import { firstSlot, slotAt } from "./index-cache.ts";
+import type { Address } from "./layout.ts";
 import {
   CHUNK_DOCUMENTS,
   FACTS_BLOCK,
@@ -25,6 +25,7 @@ import {
   WINDOW_DOCUMENTS,
 } from "./layout.ts";
 import { lowerBound } from "./lists/term-list.ts";
+import type { MessageFacts } from "./message-columns.ts";
 import {
   type ChunkColumns,
   type FactsColumns,
@@ -33,7 +34,7 @@ import {
   readFactsAt,
 } from "./message-columns.ts";
 import { SegmentTerm } from "./segment-term.ts";
-import type { DocumentRange, FieldSize, FoundTerm, MessageFacts, Source } from "./source.ts";
+import type { DocumentRange, FieldSize, FoundTerm, Source } from "./source.ts";
 
 interface SessionTable {
   readonly numbers: Uint32Array;

@@ -1,9 +1,10 @@
 /** Puts the blobs of a segment together: columns and keys first, then the fields, then the header. */
 
-import { type Address, BlobNumbers, BlobPacker, type PackedBlob } from "./blob-packer.ts";
+import { BlobNumbers, BlobPacker, type PackedBlob } from "./blob-packer.ts";
 import { ByteWriter, bytesOf } from "./bytes.ts";
 import { FieldWriter, type Norms, type SegmentPackers, writeAddress } from "./field-writer.ts";
 import {
+  type Address,
   BLOB_BYTES,
   CHUNK_DOCUMENTS,
   type Field,

@@ -7,7 +7,7 @@
 
 import type { Field, KeyedField } from "./layout.ts";
 import type { TermList } from "./lists/term-list.ts";
-import type { ChunkColumns } from "./message-columns.ts";
+import type { ChunkColumns, MessageFacts } from "./message-columns.ts";
 
 /** One term in one source. */
 export interface FoundTerm {
@@ -17,13 +17,6 @@ export interface FoundTerm {
   list(chunk: number): TermList | null | undefined;
   /** Its positions in a document that has it. */
   positions(document: number): readonly number[] | undefined;
-}
-
-export interface MessageFacts {
-  readonly sequence: number;
-  readonly chain: number;
-  readonly depth: number;
-  readonly time: number;
 }
 
 /** Documents `from` to `to` (not included). */

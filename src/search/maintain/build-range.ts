@@ -1,5 +1,6 @@
 /** Builds a segment from a range of the feed. */
 
+import { memoryKey } from "../../model/note.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { indexedTypes } from "../document/indexable-text.ts";
 import {
@@ -9,7 +10,6 @@ import {
   addSession,
   type IndexingOptions,
   indexVersion,
-  memoryKey,
 } from "../index/add-feed.ts";
 import { buildSegment } from "../index/build-segment.ts";
 import { FieldRoom } from "../index/field-room.ts";

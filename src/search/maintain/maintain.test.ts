@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { IndexModel } from "../../../test/support/index-model.ts";
 import { runNow } from "../drive.ts";
-import type { FeedSlice, MaintenanceReport, MaintenanceTask, Need } from "../port.ts";
+import type { FeedSlice, MaintenanceTask, Need, UpkeepReport } from "../port.ts";
 import { type MaintenanceOptions, maintainIndex } from "./maintain.ts";
 
 let lastSegment = 0;
@@ -16,7 +16,7 @@ function optionsOf(unicode: string): MaintenanceOptions {
   };
 }
 
-function maintain(model: IndexModel, task: MaintenanceTask, unicode = "1"): MaintenanceReport {
+function maintain(model: IndexModel, task: MaintenanceTask, unicode = "1"): UpkeepReport {
   return runNow(maintainIndex(task, optionsOf(unicode)), model.answer);
 }
 

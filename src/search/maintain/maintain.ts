@@ -14,10 +14,10 @@ import { mergeSegments } from "../index/merge-segments.ts";
 import {
   type Asking,
   ask,
-  type MaintenanceReport,
   type MaintenanceTask,
   type Manifest,
   type SegmentInfo,
+  type UpkeepReport,
 } from "../port.ts";
 import { buildRange, forgetBuilding } from "./build-range.ts";
 import {
@@ -60,7 +60,7 @@ const LARGE_MERGE = 768 * 1024;
 export function* maintainIndex(
   task: MaintenanceTask,
   options: MaintenanceOptions,
-): Asking<MaintenanceReport> {
+): Asking<UpkeepReport> {
   const state = yield* readState();
   const { manifest, head } = state;
   const step = nextStep(task, state, options);

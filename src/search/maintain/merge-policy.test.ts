@@ -11,8 +11,14 @@ let written = 0;
 
 function segment(documents: number): SegmentInfo {
   return {
-    ...{ segment: ++written, documents, from: 0, to: 0, builtAt: 0, analyzer: "a" },
-    ...{ bytes: documents, positionBytes: 0 },
+    segment: ++written,
+    documents,
+    from: 0,
+    to: 0,
+    builtAt: 0,
+    analyzer: "a",
+    bytes: documents,
+    positionBytes: 0,
   };
 }
 

@@ -1,23 +1,31 @@
 /** Dates as people type them: `2026-05-01`, `2026-05`, `2026`, `7d`, `24h`, `today`, `yesterday`. */
 
+const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS: number = 24 * HOUR_MS;
-const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
+const UNITS: Readonly<Record<string, number>> = {
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
+};
 
-const AGE = /^(\d{1,5})([hdw])$/;
+const AGE = /^(\d{1,5})([mhdw])$/;
 const CALENDAR = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(z|[+-]\d{2}:\d{2})?$/;
 
 /**
  * The instant that `value` means, in epoch milliseconds, or undefined if it means none.
  *
- * A day, month or year is a span, in UTC: `since` takes its first millisecond, `until` its last, so
- * that both ends count. An age (`7d`) is that long before `now`, a timestamp is itself.
+ * A day, month or year is a span of `calendar`: `since` takes its first millisecond, `until` its
+ * last, so that both ends count. An age (`7d`) is that long before `now`. A timestamp without an
+ * offset is in the calendar's time zone, too.
  */
 export function resolveDate(
   value: string,
   now: number,
   edge: "since" | "until",
+  calendar: Calendar = UTC,
 ): number | undefined {
   const text = value.trim().toLowerCase();
   const age = AGE.exec(text);
@@ -25,13 +33,13 @@ export function resolveDate(
 
   const timestamp = TIMESTAMP.exec(text);
   if (timestamp !== null) {
-    const time = Date.parse(
-      timestamp[1] === undefined ? `${text}z`.toUpperCase() : text.toUpperCase(),
-    );
+    const isLocal = timestamp[1] === undefined && calendar === LOCAL;
+    const written = timestamp[1] === undefined && !isLocal ? `${text}z` : text;
+    const time = Date.parse(written.toUpperCase());
     return Number.isNaN(time) ? undefined : time;
   }
 
-  const span = spanOf(text, now);
+  const span = spanOf(text, now, calendar);
   return edge === "since" ? span?.start : span && span.next - 1;
 }
 
@@ -41,17 +49,48 @@ interface Span {
   readonly next: number;
 }
 
-function spanOf(text: string, now: number): Span | undefined {
-  const today = Math.floor(now / DAY_MS) * DAY_MS;
-  if (text === "today") return { start: today, next: today + DAY_MS };
-  if (text === "yesterday") return { start: today - DAY_MS, next: today };
+function spanOf(text: string, now: number, calendar: Calendar): Span | undefined {
+  const days = (from: number, to: number): Span => {
+    const [y, m, d] = calendar.dateOf(now);
+    return { start: calendar.startOf(y, m, d + from), next: calendar.startOf(y, m, d + to) };
+  };
+  if (text === "today") return days(0, 1);
+  if (text === "yesterday") return days(-1, 0);
 
   const [found, year, month, day] = CALENDAR.exec(text) ?? [];
   if (found === undefined) return undefined;
   const [y, m, d] = [Number(year), Number(month ?? 1) - 1, Number(day ?? 1)];
-  const start = Date.UTC(y, m, d);
   // The calendar rolls over what does not exist: 31 February would be a day in March.
-  if (!new Date(start).toISOString().startsWith(found)) return undefined;
-  if (day !== undefined) return { start, next: start + DAY_MS };
-  return { start, next: month === undefined ? Date.UTC(y + 1, 0) : Date.UTC(y, m + 1) };
+  if (!new Date(Date.UTC(y, m, d)).toISOString().startsWith(found)) return undefined;
+  const start = calendar.startOf(y, m, d);
+  if (day !== undefined) return { start, next: calendar.startOf(y, m, d + 1) };
+  return {
+    start,
+    next: month === undefined ? calendar.startOf(y + 1, 0, 1) : calendar.startOf(y, m + 1, 1),
+  };
 }
+
+type YearMonthDay = readonly [year: number, month: number, day: number];
+
+/** When days begin. Months count from 0, and what is over a month's or year's end rolls over. */
+export interface Calendar {
+  readonly startOf: (...date: YearMonthDay) => number;
+  readonly dateOf: (time: number) => YearMonthDay;
+}
+
+export const UTC: Calendar = {
+  startOf: (...date) => Date.UTC(...date),
+  dateOf: (time) => {
+    const date = new Date(time);
+    return [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  },
+};
+
+/** Of the time zone that this process runs in. */
+export const LOCAL: Calendar = {
+  startOf: (...date) => new Date(...(date as [number, number, number])).getTime(),
+  dateOf: (time) => {
+    const date = new Date(time);
+    return [date.getFullYear(), date.getMonth(), date.getDate()];
+  },
+};

@@ -1,22 +1,22 @@
 /** Which messages are on the active path of their session. */
 
-import type { TenantMemory } from "../memory.ts";
 import { type Asking, ask, type SessionPath } from "../port.ts";
+import type { TenantCache } from "../search-cache.ts";
 import type { View } from "../snapshot.ts";
 import { isOnPath } from "./filter.ts";
 import type { Best } from "./top-sessions.ts";
 
 /** Active paths of sessions: known from earlier searches, or found out in this one. */
 export class Paths {
-  readonly #memory: TenantMemory;
+  readonly #cache: TenantCache;
   readonly #found = new Map<number, SessionPath>();
 
-  constructor(memory: TenantMemory) {
-    this.#memory = memory;
+  constructor(cache: TenantCache) {
+    this.#cache = cache;
   }
 
   readonly known = (session: number): SessionPath | undefined =>
-    this.#found.get(session) ?? this.#memory.path(session);
+    this.#found.get(session) ?? this.#cache.path(session);
 
   *find(sessions: readonly number[]): Asking<void> {
     const paths = yield* ask<"paths">({ need: "paths", sessions });
@@ -26,7 +26,7 @@ export class Paths {
       if (!this.#found.has(session))
         this.#found.set(session, { session, isWhole: false, ranges: [] });
     }
-    this.#memory.rememberPaths(paths);
+    this.#cache.rememberPaths(paths);
   }
 }
 

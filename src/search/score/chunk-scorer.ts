@@ -12,6 +12,7 @@
  */
 
 import { CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
+import type { BitSet } from "../index/lists/bit-set.ts";
 import { countAt } from "../index/lists/packed-counts.ts";
 import {
   documentsOf,
@@ -51,8 +52,8 @@ export interface ChunkTask {
   readonly roleWeights: Float64Array;
   /** What a session may gain beside its messages, at most. */
   readonly maxBoost: number;
-  /** One byte a message: 0 cannot be a hit. Undefined: `accepts` alone decides. */
-  readonly open: Uint8Array | undefined;
+  /** Messages that may be hits. Undefined: `accepts` alone decides. */
+  readonly open: BitSet | undefined;
   /** Whether any message of the window may be a hit. */
   readonly isOpen: (window: number) => boolean;
   /** Whether a message may be a hit. Called only for those that score well enough. */
@@ -132,7 +133,7 @@ function offerFirst(task: ChunkTask): void {
     for (const document of list.documents) {
       const window = Math.floor(document / WINDOW_DOCUMENTS);
       open[window] ??= task.isOpen(window);
-      if (!open[window] || task.open?.[document] === 0) continue;
+      if (!open[window] || task.open?.has(document) === false) continue;
       if (++looked > LOOKED_AT) return;
       if (!task.accepts(document)) continue;
       const role = roleWeights[columns.roles[document] as number] as number;
@@ -218,7 +219,7 @@ function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
 /** Adds what each message of the window gains by a term. Gives the number of messages touched. */
 function addList(
   active: ActiveList,
-  open: Uint8Array | undefined,
+  open: BitSet | undefined,
   base: number,
   first: number,
 ): number {
@@ -230,7 +231,7 @@ function addList(
   gatherCodes(columns, documents, from, to, near);
   let count = first;
   for (let i = from; i < to; i++) {
-    if (open !== undefined && open[documents[i] as number] === 0) continue;
+    if (open !== undefined && !open.has(documents[i] as number)) continue;
     const times = countAt(list, i + shift);
     const slot = (documents[i] as number) - base;
     const code = near[i - from] as number;

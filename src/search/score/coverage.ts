@@ -1,13 +1,21 @@
 /** How much of the query one passage covers, and the re-rank by it. */
 
 import type { WeightedTerm } from "./message-pass.ts";
-import type { Placed } from "./rank.ts";
 
 /** What a term counts for that only the message before or after a message has. */
 export const NEARBY = 0.7;
 
 /** What the parts of an identifier count for without the identifier itself. */
 const PARTS = 0.7;
+
+/**
+ * A query was said if one passage has this share of it, whatever tools gave back. Outputs that have it
+ * too are then mostly echoes, such as a log that lists the subject of a commit.
+ */
+export const SAID = 0.95;
+
+/** What outputs keep of their weight for a query that was said. */
+export const ECHO = 0.1;
 
 /** Sessions that are ranked by it: the best by score. */
 const MAX_SESSIONS = 20;
@@ -30,12 +38,24 @@ export function coverWeights(terms: readonly WeightedTerm[]): Float64Array {
   return covers;
 }
 
+/** What of a ranked message the re-rank reads and changes. */
+interface Covered {
+  readonly session: number;
+  readonly score: number;
+  readonly parts: { readonly coverage: number };
+  /** The share of the query, by weight, that the best passage of the session has: 0 to 1. */
+  readonly covered: number;
+}
+
 /**
  * Adds, to each of the best sessions, the share of the query that one of its passages covers, on the
  * scale of the best score: `score / best + weight * covered`, times `best`. Those behind them keep
  * their scores, which are lower.
  */
-export function withCoverage(placed: readonly Placed[], weight: number): readonly Placed[] {
+export function withCoverage<Hit extends Covered>(
+  placed: readonly Hit[],
+  weight: number,
+): readonly Hit[] {
   if (weight === 0) return placed;
   const byScore = placed.toSorted((a, b) => b.score - a.score);
   const best = byScore[0]?.score ?? 0;

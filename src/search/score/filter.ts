@@ -1,9 +1,9 @@
 /** Which messages may be hits, before they are ranked. */
 
 import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
+import { BitSet } from "../index/lists/bit-set.ts";
 import { lowerBound } from "../index/lists/term-list.ts";
-import type { ChunkColumns } from "../index/message-columns.ts";
-import type { MessageFacts } from "../index/source.ts";
+import type { ChunkColumns, MessageFacts } from "../index/message-columns.ts";
 import type { SessionPath } from "../port.ts";
 import type { Condition } from "../query/query.ts";
 import type { View } from "../snapshot.ts";
@@ -31,8 +31,8 @@ export const ALL_ROLES: Uint8Array = new Uint8Array(ROLES.length).fill(1);
 /** A filter in one chunk. */
 export interface ChunkFilter {
   readonly conditions: ChunkConditions;
-  /** One byte a message: 0 is in no session in scope. Undefined: all are. */
-  readonly open: Uint8Array | undefined;
+  /** The messages of sessions in scope; undefined: all. */
+  readonly open: BitSet | undefined;
   readonly isOpen: (window: number) => boolean;
   readonly accepts: (document: number) => boolean;
 }
@@ -75,7 +75,7 @@ export function chunkFilter(
   const accepts = (document: number) => {
     if (roles[columns.roles[document] as number] === 0) return false;
     if (live !== null && live[base + document] === 0) return false;
-    if (open !== undefined && open.documents[document] === 0) return false;
+    if (open !== undefined && !open.documents.has(document)) return false;
     if (barred?.has(columns.sessions[document] as number)) return false;
     if (!conditions.holds(document)) return false;
     if (hasTimes && !isWithin(Math.floor(document / WINDOW_DOCUMENTS))) {
@@ -102,14 +102,13 @@ export function isOnPath({ chain, depth }: MessageFacts, path: SessionPath): boo
 }
 
 interface OpenDocuments {
-  /** One byte a document: 1 is in scope. */
-  readonly documents: Uint8Array;
+  readonly documents: BitSet;
   readonly windows: Uint8Array;
 }
 
 /**
  * By scope and chunk: both are remembered between searches, and so is this for as long. A filter then
- * costs a byte a posting, whatever it asks of sessions.
+ * costs a look at a bit a posting, whatever it asks of sessions.
  */
 const knownOpen = new WeakMap<Uint32Array, WeakMap<Uint32Array, OpenDocuments>>();
 
@@ -127,7 +126,7 @@ function openDocuments(columns: ChunkColumns, scope: Uint32Array): OpenDocuments
 }
 
 function findOpen({ sessions, count }: ChunkColumns, scope: Uint32Array): OpenDocuments {
-  const documents = new Uint8Array(count);
+  const documents = new BitSet(count);
   const windows = new Uint8Array(CHUNK_WINDOWS);
   for (let i = 0; i < count; ) {
     const session = sessions[i] as number;
@@ -135,7 +134,7 @@ function findOpen({ sessions, count }: ChunkColumns, scope: Uint32Array): OpenDo
     while (end < count && sessions[end] === session) end++;
     const at = lowerBound(scope, session, 0, scope.length);
     if (scope[at] === session) {
-      documents.fill(1, i, end);
+      documents.addRange(i, end);
       const last = Math.floor((end - 1) / WINDOW_DOCUMENTS);
       for (let window = Math.floor(i / WINDOW_DOCUMENTS); window <= last; window++) {
         windows[window] = 1;

@@ -4,23 +4,23 @@ import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
 import { lowerBound } from "../index/lists/term-list.ts";
 import { actorTerm } from "../index/special-terms.ts";
-import type { TenantMemory } from "../memory.ts";
 import { type Asking, ask } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { SearchExplanation, SearchRequest } from "../request.ts";
+import type { TenantCache } from "../search-cache.ts";
 import type { Snapshot, View } from "../snapshot.ts";
 import { isActive, Paths } from "./active-paths.ts";
 import { idf, lengthNorm } from "./bm25.ts";
 import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./conditions.ts";
-import { withCoverage } from "./coverage.ts";
 import type { MessageFilter } from "./filter.ts";
 import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
 import { findNames } from "./names.ts";
 import { rankNear } from "./near-passages.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
-import { bestMessage, bestOf, byRank, type Ranked, type Ranking, rankSession } from "./rank.ts";
+import { bestMessage, byRank, type Ranked, type Ranking } from "./rank.ts";
+import { rankSessions } from "./rank-sessions.ts";
 import { SessionScorer } from "./session-scores.ts";
 import { type Best, TopSessions } from "./top-sessions.ts";
 
@@ -29,7 +29,7 @@ export interface CandidateSearch {
   readonly query: TermQuery;
   readonly filter: Omit<MessageFilter, "path">;
   readonly snapshot: Snapshot;
-  readonly memory: TenantMemory;
+  readonly cache: TenantCache;
   readonly blobs: Blobs;
   /** Nothing more is looked for. */
   readonly isLate: () => boolean;
@@ -75,7 +75,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   const boosts =
     (yield* blobs.complete(() => findBoosts(views, queryTerms, profile, isInScope))) ?? new Map();
 
-  const paths = new Paths(search.memory);
+  const paths = new Paths(search.cache);
   const pass: Omit<MessagePass, "maxBoost"> = {
     views,
     terms,
@@ -184,38 +184,14 @@ function* rankAll(
   }
   if (!pass.isWithinOne && !isPlain(request)) {
     const limit = request.limit + SPARE;
-    const ranked = yield* rankSessions(top, pass, ranking, limit, blobs, isOver);
+    const sessions = top.list().map(({ session }) => session);
+    const enough = (scored: number) => scored >= ALWAYS_SCORED && isOver();
+    const ranked = yield* rankSessions(sessions, pass, ranking, { limit, blobs, isOver: enough });
     if (ranked !== undefined) return { ranked, isCut };
     isCut = true;
   }
   const ranked = yield* blobs.complete(() => best.map((each) => rankBest(each, pass, views)));
   return { ranked, isCut };
-}
-
-/** Undefined if time runs out before each of them is scored. */
-function* rankSessions(
-  top: TopSessions,
-  pass: Omit<MessagePass, "maxBoost">,
-  ranking: Ranking,
-  limit: number,
-  blobs: Blobs,
-  isOver: () => boolean,
-): Asking<Ranked[] | undefined> {
-  const filter = { ...pass.filter, sessions: undefined };
-  const scorer = new SessionScorer({ ...pass, filter, maxBoost: 0 }, ranking.passage);
-  let isCut = false;
-  const placed = yield* blobs.complete(() =>
-    top.list().flatMap(({ session }, i) => {
-      isCut ||= i >= ALWAYS_SCORED && isOver();
-      const scored = isCut ? undefined : scorer.score(session, pass.filter.path?.(session));
-      return scored === undefined ? [] : rankSession(scored, ranking);
-    }),
-  );
-  if (isCut) return undefined;
-  const covered = withCoverage(placed, ranking.profile.coverage);
-  return yield* blobs.complete(() =>
-    bestOf(covered, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
-  );
 }
 
 /** The terms of the query that some message has, with their weights. */

@@ -1,5 +1,6 @@
 /** The identifiers of a query: which of them are known, and what their parts count for. */
 
+import { isTrivialName } from "../analysis/name.ts";
 import type { Blobs } from "../index/blobs.ts";
 import { MESSAGE_FIELDS, SESSION_FIELDS } from "../index/layout.ts";
 import type { Asking } from "../port.ts";
@@ -11,9 +12,6 @@ const FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
 
 /** What a part of a known identifier keeps of its weight, where names are all that is asked for. */
 const KNOWN_PART = 1 / 3;
-
-/** A part that says nothing without the others: the `1` of `worker1`. */
-const TRIVIAL_PART = /^(?:\d{1,2}|.)$/u;
 
 /**
  * The terms that a query is scored by. Parts of an identifier that nothing has count without the
@@ -63,7 +61,7 @@ export function* findNames(
 }
 
 function isTrivial({ term }: ScoredTerm): boolean {
-  return TRIVIAL_PART.test(term);
+  return isTrivialName(term);
 }
 
 /** A name that was copied out of JSON may have the letter of an escape before it: `tname` of `\tname`. */

@@ -18,13 +18,22 @@ test("messages ranked with their neighbours alone have the scores that they have
     if (part < 2) await engine.maintainIndex("flush");
   }
   const { store } = (
-    engine as unknown as { scope: { store: import("../../store/store.ts").Store } }
-  ).scope;
+    engine as unknown as { engine: { store: import("../../store/store.ts").Store } }
+  ).engine;
   const profile = { ...DEFAULT_PROFILE, session: 0, recurrence: 0, misspelt: 0, candidates: 500 };
   const request: SearchRequest = {
-    ...{ query: "otter stoat", match: "words", now: 0, limit: 20, perSession: 20 },
-    ...{ before: 0, after: 0, scope: { sessionIds: [session.id] }, branches: "active" },
-    ...{ profile, explain: true, deadlineMs: 10_000 },
+    query: "otter stoat",
+    match: "words",
+    now: 0,
+    limit: 20,
+    perSession: 20,
+    before: 0,
+    after: 0,
+    scope: { sessionIds: [session.id] },
+    branches: "active",
+    profile,
+    explain: true,
+    deadlineMs: 10_000,
   };
   const whole = await store.search("default", request);
   const near = await store.search("default", { ...request, reach: "messages" });

@@ -16,6 +16,8 @@ const NOTHING = new Float64Array(0);
 const NO_PLACES = new Int32Array(0);
 /** How near a term is to a place. */
 const [NEAR, HERE] = [1, 2] as const;
+/** What a term covers there, by how near it is. */
+const SHARES: readonly number[] = [0, NEARBY, 1];
 
 /**
  * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
@@ -32,7 +34,10 @@ export class PassageScores {
   #counts: Float64Array = NOTHING;
   /** The weights of the terms that each passage has. */
   #covered: Float64Array = NOTHING;
+  /** The same without what tools gave back. */
+  #said: Float64Array = NOTHING;
   #levels = new Uint8Array(0);
+  #saidLevels = new Uint8Array(0);
   /** The nearest places with text; -1: none. */
   #before: Int32Array = NO_PLACES;
   #after: Int32Array = NO_PLACES;
@@ -52,12 +57,15 @@ export class PassageScores {
       this.#scores = new Float64Array(room);
       this.#counts = new Float64Array(room);
       this.#covered = new Float64Array(room);
+      this.#said = new Float64Array(room);
       this.#levels = new Uint8Array(room);
+      this.#saidLevels = new Uint8Array(room);
       this.#before = new Int32Array(room);
       this.#after = new Int32Array(room);
     }
     this.#scores.fill(0, 0, size);
     this.#covered.fill(0, 0, size);
+    this.#said.fill(0, 0, size);
     for (let place = 0, last = -1; place < size; place++) {
       this.#before[place] = last;
       if ((lengths[place] as number) > 0) last = place;
@@ -73,26 +81,26 @@ export class PassageScores {
     if (!this.#isNeeded()) return;
     const { neighbours } = this.#passage;
     const [before, after] = [this.#before[place] as number, this.#after[place] as number];
-    this.#count(place, count, HERE);
-    if (before >= 0) this.#count(before, neighbours * count, NEAR);
-    if (after >= 0) this.#count(after, neighbours * count, NEAR);
+    this.#say(place, count, HERE);
+    if (before >= 0) this.#say(before, neighbours * count, NEAR);
+    if (after >= 0) this.#say(after, neighbours * count, NEAR);
   }
 
   /** What a tool gave back at `place` has the term. It covers, and adds nothing to the passage. */
   addOutput(place: number): void {
     if (!this.#passage.covers) return;
-    this.#count(place, 0, HERE);
+    this.#touch(place, HERE);
     const before = this.#before[place] as number;
     // The result of a call stands behind it.
-    if (this.#lengths[place] === 0 && before >= 0) this.#count(before, 0, NEAR);
+    if (this.#lengths[place] === 0 && before >= 0) this.#touch(before, NEAR);
   }
 
   /** The message at `place` has the term beside its text. */
   addMark(place: number): void {
-    this.#count(place, 0, HERE);
+    this.#say(place, 0, HERE);
     const [before, after] = [this.#before[place] as number, this.#after[place] as number];
-    if (before >= 0) this.#count(before, 0, NEAR);
-    if (after >= 0) this.#count(after, 0, NEAR);
+    if (before >= 0) this.#say(before, 0, NEAR);
+    if (after >= 0) this.#say(after, 0, NEAR);
   }
 
   /** `cover` is what the term counts for among those that a passage should have. */
@@ -104,10 +112,13 @@ export class PassageScores {
         const gain = weight * termGain(norm, count, this.#length(place));
         this.#scores[place] = (this.#scores[place] as number) + gain;
       }
-      const share = this.#levels[place] === HERE ? cover : NEARBY * cover;
-      this.#covered[place] = (this.#covered[place] as number) + share;
+      const share = SHARES[this.#levels[place] as number] as number;
+      const said = SHARES[this.#saidLevels[place] as number] as number;
+      this.#covered[place] = (this.#covered[place] as number) + share * cover;
+      this.#said[place] = (this.#said[place] as number) + said * cover;
       this.#counts[place] = 0;
       this.#levels[place] = 0;
+      this.#saidLevels[place] = 0;
     }
     this.#touched.length = 0;
   }
@@ -119,22 +130,28 @@ export class PassageScores {
 
   /** What the passage that covers most of the query covers of it. */
   mostCovered(): number {
-    let most = 0;
-    for (let place = 0; place < this.#size; place++) {
-      most = Math.max(most, this.#covered[place] as number);
-    }
-    return most;
+    return largest(this.#covered, this.#size);
+  }
+
+  /** The same, of what was said alone. */
+  mostSaid(): number {
+    return largest(this.#said, this.#size);
   }
 
   #isNeeded(): boolean {
     return this.#passage.neighbours > 0 || this.#passage.covers;
   }
 
-  #count(place: number, count: number, level: number): void {
+  #say(place: number, count: number, level: number): void {
+    this.#touch(place, level);
+    if (level > (this.#saidLevels[place] as number)) this.#saidLevels[place] = level;
+    this.#counts[place] = (this.#counts[place] as number) + count;
+  }
+
+  #touch(place: number, level: number): void {
     const known = this.#levels[place] as number;
     if (known === 0) this.#touched.push(place);
     if (level > known) this.#levels[place] = level;
-    this.#counts[place] = (this.#counts[place] as number) + count;
   }
 
   /** On the scale of one message, so that messages and passages share an average. */
@@ -148,4 +165,10 @@ export class PassageScores {
       (after >= 0 ? (lengths[after] as number) : 0);
     return ((lengths[place] as number) + neighbours * around) / (1 + 2 * neighbours);
   }
+}
+
+function largest(values: Float64Array, size: number): number {
+  let most = 0;
+  for (let i = 0; i < size; i++) most = Math.max(most, values[i] as number);
+  return most;
 }

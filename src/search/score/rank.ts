@@ -1,7 +1,8 @@
 /** From the best candidates to the final order. */
 
-import type { MessageFacts } from "../index/source.ts";
+import type { MessageFacts } from "../index/message-columns.ts";
 import type { LengthNorm } from "./bm25.ts";
+import { ECHO } from "./coverage.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { Passage } from "./passage-scores.ts";
 import type { RankingProfile } from "./profile.ts";
@@ -54,25 +55,30 @@ export interface Ranking {
   readonly perSession: number;
 }
 
-/** The best messages of a session, at most `perSession`. */
-export function rankSession(scored: ScoredSession, ranking: Ranking): Placed[] {
+/** The best messages of a session, at most `perSession`. `isSaid`: outputs count as echoes. */
+export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boolean): Placed[] {
   const { profile, roleWeights, terms, sessionNorm, boosts } = ranking;
+  const left = isSaid ? 1 - ECHO : 0;
+  const points = (place: number) =>
+    (scored.passages[place] as number) - left * (scored.outputs[place] as number);
   const boost = boosts.get(scored.session) ?? 0;
   const whole =
     profile.session * sessionScore(scored, terms, sessionNorm) +
     profile.recurrence * Math.log1p(sumOfPassages(scored, roleWeights));
   const ranked: Placed[] = [];
-  for (const place of bestPlaces(scored, scored.passages, roleWeights, ranking.perSession)) {
+  for (const place of bestPlaces(scored, points, roleWeights, ranking.perSession)) {
     const spot = scored.spot(place);
     const role = roleWeights[spot.role] as number;
+    const own = spot.score - left * (scored.outputs[place] as number);
     const parts = {
-      message: spot.score * role,
-      neighbours: ((scored.passages[place] as number) - spot.score) * role,
+      message: own * role,
+      neighbours: (points(place) - own) * role,
       session: whole,
       boost,
       coverage: 0,
     };
-    const { session, covered } = scored;
+    const { session } = scored;
+    const covered = isSaid ? scored.said : scored.covered;
     ranked.push({ session, spot, score: total(parts), parts, covered });
   }
   if (ranked.length === 0 && boost > 0) {
@@ -112,20 +118,21 @@ export function bestMessage(
   scored: ScoredSession,
   roleWeights: Float64Array,
 ): ScoredSpot | undefined {
-  const [place] = bestPlaces(scored, scored.scores, roleWeights, 1);
+  const points = (place: number) => scored.scores[place] as number;
+  const [place] = bestPlaces(scored, points, roleWeights, 1);
   return place === undefined ? undefined : scored.spot(place);
 }
 
 /** The places of the messages with the best `points` that may be hits. */
 function bestPlaces(
   scored: ScoredSession,
-  points: Float64Array,
+  points: (place: number) => number,
   roleWeights: Float64Array,
   limit: number,
 ): readonly number[] {
   const { count, scores, roles } = scored;
   const weighted = (place: number) =>
-    (points[place] as number) * (roleWeights[roles[place] as number] as number);
+    points(place) * (roleWeights[roles[place] as number] as number);
   const places: number[] = [];
   let first = -1;
   let highest = Number.NEGATIVE_INFINITY;

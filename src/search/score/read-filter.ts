@@ -4,10 +4,10 @@ import type { Role } from "../../model/entry.ts";
 import type { Blobs } from "../index/blobs.ts";
 import { ROLES } from "../index/layout.ts";
 import { toolTerm } from "../index/special-terms.ts";
-import type { TenantMemory } from "../memory.ts";
-import { type Asking, ask, type SessionScope } from "../port.ts";
+import { type Asking, ask, type SessionCondition } from "../port.ts";
 import type { Condition, TermQuery } from "../query/query.ts";
 import type { SearchRequest } from "../request.ts";
+import type { TenantCache } from "../search-cache.ts";
 import type { View } from "../snapshot.ts";
 import { ALL_ROLES, type MessageFilter } from "./filter.ts";
 import { findMachineMade } from "./machine-made.ts";
@@ -18,9 +18,9 @@ export function* readMessageFilter(
   { required, excluded, filters }: TermQuery,
   views: readonly View[],
   blobs: Blobs,
-  memory: TenantMemory,
+  cache: TenantCache,
 ): Asking<Omit<MessageFilter, "path">> {
-  const inText: SessionScope = {
+  const inText: SessionCondition = {
     ...(filters.agent && { agents: filters.agent }),
     ...(filters.project && { projects: filters.project }),
     ...(filters.repo && { repos: filters.repo }),
@@ -29,15 +29,19 @@ export function* readMessageFilter(
   };
   const tools = [request.tools, filters.tool].filter((names) => names !== undefined);
   const isNamed = request.scope.sessionIds !== undefined;
-  const barred =
+  const machineMade =
     request.machineMade === true || isNamed
       ? undefined
       : yield* blobs.complete(() => findMachineMade(views));
+  // A few sessions that are left out: to list all others would take as long as the search.
+  const { excludedSessionIds: left = [], ...within } = request.scope;
+  const leftOut = left.length === 0 ? [] : ((yield* numbers({ sessionIds: left }, cache)) ?? []);
+  const barred = new Set([...(machineMade ?? []), ...leftOut]);
   return {
-    barred: barred?.size === 0 ? undefined : barred,
+    barred: barred.size === 0 ? undefined : barred,
     required: [...required, ...tools.map((names) => names.map(toolCondition))],
     excluded,
-    sessions: intersection(yield* numbers(request.scope, memory), yield* numbers(inText, memory)),
+    sessions: intersection(yield* numbers(within, cache), yield* numbers(inText, cache)),
     roles: roleMask([request.roles, filters.role]),
     since: Math.max(request.since ?? Number.NEGATIVE_INFINITY, filters.since ?? -Infinity),
     until: Math.min(request.until ?? Number.POSITIVE_INFINITY, filters.until ?? Infinity),
@@ -45,13 +49,13 @@ export function* readMessageFilter(
   };
 }
 
-function* numbers(scope: SessionScope, memory: TenantMemory): Asking<Uint32Array | undefined> {
+function* numbers(scope: SessionCondition, cache: TenantCache): Asking<Uint32Array | undefined> {
   if (Object.keys(scope).length === 0) return undefined;
   const key = JSON.stringify(scope);
-  const known = memory.scope(key);
+  const known = cache.scope(key);
   if (known !== undefined) return known;
   const read = yield* ask<"scope">({ need: "scope", scope });
-  memory.rememberScope(key, read);
+  cache.rememberScope(key, read);
   return read;
 }
 

@@ -8,8 +8,7 @@
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
 import { countAt } from "../index/lists/packed-counts.ts";
 import { stretchOf, type TermList } from "../index/lists/term-list.ts";
-import type { ChunkColumns } from "../index/message-columns.ts";
-import type { MessageFacts } from "../index/source.ts";
+import type { ChunkColumns, MessageFacts } from "../index/message-columns.ts";
 import { actorTerm } from "../index/special-terms.ts";
 import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
@@ -48,6 +47,8 @@ export interface ScoredSession {
   readonly outputs: Float64Array;
   /** The share of the query, by weight, that the best passage has. */
   readonly covered: number;
+  /** The same, of what was said alone: without what tools gave back. */
+  readonly said: number;
   /** An index into `ROLES` for each message. */
   readonly roles: Uint8Array;
   /** How often each term stands in the whole session. */
@@ -159,6 +160,7 @@ export class SessionScorer {
       passages: around,
       outputs,
       covered: this.#toCover === 0 ? 0 : passages.mostCovered() / this.#toCover,
+      said: this.#toCover === 0 ? 0 : passages.mostSaid() / this.#toCover,
       roles,
       counts,
       length,

@@ -1,8 +1,8 @@
 /** From the stored postings of a term to lists that can be scored. */
 
-import type { Address } from "../blob-packer.ts";
 import { ByteReader, u16View, u32View } from "../bytes.ts";
 import { readAddress } from "../field-writer.ts";
+import type { Address } from "../layout.ts";
 import { CHUNK_WINDOWS } from "../layout.ts";
 import { DENSE_LIST, DENSE_RANKS, DENSE_WORDS, type DenseDocuments } from "./dense-documents.ts";
 import { NONE, packCounts } from "./packed-counts.ts";

@@ -5,11 +5,10 @@
  * term is read here without an object for it; `SegmentReader` is for those who look for a few.
  */
 
-import type { Address } from "../blob-packer.ts";
 import type { Blobs } from "../blobs.ts";
 import { ByteReader } from "../bytes.ts";
 import { readAddress } from "../field-writer.ts";
-import type { Field } from "../layout.ts";
+import type { Address, Field } from "../layout.ts";
 import type { SegmentReader } from "../segment-reader.ts";
 import { SegmentTerm } from "../segment-term.ts";
 import { bytesOf, KEY_BYTES, TermBytes, termKey } from "./term-bytes.ts";

@@ -6,8 +6,6 @@
  */
 
 import type { Folded } from "../../analysis/fold.ts";
-import { PackedWord } from "../../analysis/packed-word.ts";
-import { PackedWords } from "./packed-words.ts";
 import { joinSorted, sortKey, sortTerms } from "./sort-terms.ts";
 import type { TermBytes } from "./term-bytes.ts";
 import { WordRecords } from "./word-records.ts";
@@ -15,10 +13,7 @@ import { UNKNOWN_WORD, WordTable } from "./word-table.ts";
 
 export class Vocabulary {
   readonly #records = new WordRecords();
-  /** Short words of plain letters, as they are written. */
-  readonly #packed = new PackedWords();
-  readonly #packedWord = new PackedWord();
-  /** Other words, and terms: a word that is its own term has one record. */
+  /** Words as they are written, and terms: a word that is its own term has one record. */
   readonly #words = new WordTable(this.#records);
   readonly #terms = new WordTable(this.#records);
   /** By term: its record, and what it is sorted by. */
@@ -38,13 +33,13 @@ export class Vocabulary {
 
   /** How many words and terms it remembers. */
   get entries(): number {
-    return this.#packed.size + this.#words.size + this.#terms.size;
+    return this.#words.size + this.#terms.size;
   }
 
   /** About what it takes in memory: the letters, and where they are found. */
   get bytes(): number {
     const others = this.#words.size + this.#terms.size;
-    return 2 * this.#records.units.length + this.#packed.bytes + 24 * others;
+    return 2 * this.#records.units.length + 24 * others;
   }
 
   find(term: string): number | undefined {
@@ -69,21 +64,12 @@ export class Vocabulary {
   /** The term of the word from `from` to `end`. `stem` makes it, and is the same every time. */
   idOfWord(folded: Folded, from: number, end: number, stem: (word: string) => string): number {
     const { letters } = folded;
-    if (this.#packedWord.set(folded, from, end)) return this.idOfPacked(this.#packedWord, stem);
     const known = this.#words.find(letters, from, end);
     if (known !== UNKNOWN_WORD) return known;
     const id = this.idOf(stem(folded.text.slice(from, end)));
     const own = this.#recordOf[id] as number;
     const isOwn = this.#records.isAt(own, letters, from, end);
     this.#words.add(isOwn ? own : this.#records.add(letters, from, end, id));
-    return id;
-  }
-
-  idOfPacked(word: PackedWord, stem: (word: string) => string): number {
-    const known = this.#packed.find(word);
-    if (known !== UNKNOWN_WORD) return known;
-    const id = this.idOf(stem(word.toString()));
-    this.#packed.add(word, id);
     return id;
   }
 

@@ -8,7 +8,7 @@
 
 import type { CitedText, SummaryStructure } from "../summary.ts";
 
-export function renderSeed(structure: SummaryStructure): string {
+export function renderClaw(structure: SummaryStructure): string {
   const { scope, tools, requests, pending, keyFiles, currentWork, folded, timeline } = structure;
   const lines = [
     "<summary>",

@@ -8,7 +8,7 @@ import type { FeedSlice, SessionPath, WindowHead } from "./port.ts";
 import { RememberedHeads } from "./remembered-heads.ts";
 import type { Tail } from "./tail.ts";
 
-export interface SearchMemoryOptions {
+export interface SearchCacheOptions {
   readonly indexing: IndexingOptions;
   readonly cacheBytes?: number;
   /** Milliseconds, for deadlines. */
@@ -16,21 +16,21 @@ export interface SearchMemoryOptions {
 }
 
 /** Of all tenants: segments are never changed, and no two have the same number. */
-export class SearchMemory {
-  readonly #options: SearchMemoryOptions;
+export class SearchCache {
+  readonly #options: SearchCacheOptions;
   readonly #cache: IndexCache;
-  readonly #tenants = new Map<string, TenantMemory>();
+  readonly #tenants = new Map<string, TenantCache>();
 
-  constructor(options: SearchMemoryOptions) {
+  constructor(options: SearchCacheOptions) {
     this.#options = options;
     this.#cache = new IndexCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES, new BlobRoom());
   }
 
-  tenant(name: string): TenantMemory {
+  tenant(name: string): TenantCache {
     const known = this.#tenants.get(name);
     // The last one asked for is the last in order, so the first is the one to forget.
     this.#tenants.delete(name);
-    const memory = known ?? new TenantMemory(this.#cache, this.#options);
+    const memory = known ?? new TenantCache(this.#cache, this.#options);
     this.#tenants.set(name, memory);
     const [oldest] = this.#tenants.keys();
     if (this.#tenants.size > MAX_TENANTS && oldest !== undefined) this.#tenants.delete(oldest);
@@ -42,12 +42,17 @@ export class SearchMemory {
 const MAX_TENANTS = 32;
 /** Paths of sessions that are remembered. */
 const MAX_PATHS = 50_000;
-/** Scopes that are remembered: of each, a number a session, and a byte a message that was looked at. */
-const MAX_SCOPES = 8;
+/**
+ * Scopes that are remembered, an LRU: of each, a number a session, and a bit a message that was looked
+ * at. A store has that many projects; to read one of 20,000 sessions takes as long as half a search.
+ */
+const MAX_SCOPES = 64;
+/** Sessions of all of them together. */
+const MAX_SCOPED = 500_000;
 /** Nobody looks at those of a session that never branched. */
 const NO_RANGES: SessionPath["ranges"] = [];
 
-export class TenantMemory {
+export class TenantCache {
   readonly cache: IndexCache;
   readonly indexing: IndexingOptions;
   readonly clock: () => number;
@@ -64,7 +69,7 @@ export class TenantMemory {
   readonly #heads = new RememberedHeads();
   #seen = 0;
 
-  constructor(cache: IndexCache, { indexing, clock }: SearchMemoryOptions) {
+  constructor(cache: IndexCache, { indexing, clock }: SearchCacheOptions) {
     this.cache = cache;
     this.indexing = indexing;
     this.clock = clock;
@@ -84,13 +89,23 @@ export class TenantMemory {
   }
 
   scope(key: string): Uint32Array | undefined {
-    return this.#scopes.get(key);
+    const known = this.#scopes.get(key);
+    if (known === undefined) return undefined;
+    this.#scopes.delete(key);
+    this.#scopes.set(key, known);
+    return known;
   }
 
   /** `sessions` was read in this snapshot. */
   rememberScope(key: string, sessions: Uint32Array): void {
-    if (this.#scopes.size >= MAX_SCOPES) this.#scopes.clear();
     this.#scopes.set(key, sessions);
+    let scoped = 0;
+    for (const each of this.#scopes.values()) scoped += each.length;
+    for (const [oldest, each] of this.#scopes) {
+      if (this.#scopes.size <= MAX_SCOPES && scoped <= MAX_SCOPED) break;
+      this.#scopes.delete(oldest);
+      scoped -= each.length;
+    }
   }
 
   head(session: number): WindowHead | undefined {

@@ -1,0 +1,145 @@
+/**
+ * What an agent loses when it summarises its own conversation, in a few kilobytes: what was asked, what
+ * was decided, figures, files and commands, word for word and the newest first to be kept.
+ *
+ * Made without a model: files, commands and the state of the work are the digest's, the rest are
+ * sentences that were said.
+ */
+
+import type { Entry } from "../../model/entry.ts";
+import { cutText, oneLine } from "../digest/cut-text.ts";
+import { addEntry, type Digest, finishDigest, startDigest } from "../digest/digest.ts";
+
+/** Kept of each kind while entries are read; many more than fit are of no use. */
+const MAX_KEPT = 100;
+const LINE_CHARACTERS = 240;
+/** Of a message, no more is looked at. */
+const MAX_TEXT_LENGTH = 20_000;
+
+const DECIDES =
+  /\b(?:decid(?:ed?|ing)|decision|agreed?|settled on|chose|chosen|going with|instead of|rather than|must|never|always|do not|don't|only ever|we(?:'ll| will) (?:use|keep|go|do))\b/i;
+
+/** A figure that means something: with a unit, a fraction, a version, or of two digits and more. */
+const FIGURE =
+  /(?<![\w./-])(?:v?\d+(?:[.,]\d+)+|\d+\s?(?:%|[kKMGT]i?B|ms|s|min|h|days?|tokens?|rows?|lines?|tests?|px|x)\b|[$€£]\s?\d+|\d{2,})(?![\w/-])/;
+
+/** An accumulator that `addToHandover` changes. */
+export interface Handover {
+  readonly digest: Digest;
+  readonly asks: string[];
+  readonly decisions: string[];
+  readonly figures: string[];
+}
+
+export function startHandover(): Handover {
+  return { digest: startDigest(null), asks: [], decisions: [], figures: [] };
+}
+
+/** Takes in the next entry of the conversation. */
+export function addToHandover(handover: Handover, entry: Entry): void {
+  addEntry(handover.digest, entry);
+  if (entry.kind !== "message" || (entry.role !== "user" && entry.role !== "assistant")) return;
+  const texts = entry.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const text = texts.join("\n").slice(0, MAX_TEXT_LENGTH);
+  if (entry.role === "user" && text.trim() !== "") {
+    keep(handover.asks, oneLine(text.trim(), LINE_CHARACTERS));
+  }
+  for (const sentence of sentencesOf(text)) {
+    // A request of one sentence stands among the requests.
+    if (handover.asks.includes(sentence)) continue;
+    if (DECIDES.test(sentence)) keep(handover.decisions, sentence);
+    else if (entry.role === "assistant" && FIGURE.test(sentence)) keep(handover.figures, sentence);
+  }
+}
+
+/**
+ * Markdown of at most `maxBytes` of UTF-8, without a line break at its end; empty if nothing was said.
+ * `prepare` is applied to each line before it is measured.
+ */
+export function renderHandover(
+  handover: Handover,
+  maxBytes: number,
+  prepare: (line: string) => string = (line) => line,
+): string {
+  const { ledger, currentWork } = finishDigest(handover.digest);
+  const changed = new Set(ledger.filesChanged.map(({ path }) => path));
+  const sections: readonly Section[] = [
+    { title: "Asked", lines: handover.asks },
+    { title: "Decided", lines: handover.decisions },
+    {
+      title: "Files changed",
+      lines: ledger.filesChanged.map(({ path }) => cutText(path, LINE_CHARACTERS)),
+    },
+    {
+      title: "Commands run",
+      lines: ledger.commands.map(
+        ({ text, failed }) => `${oneLine(text, LINE_CHARACTERS)}${failed ? " (failed)" : ""}`,
+      ),
+    },
+    { title: "Figures", lines: handover.figures },
+    {
+      title: "Files read",
+      lines: ledger.filesRead
+        .filter(({ path }) => !changed.has(path))
+        .map(({ path }) => cutText(path, LINE_CHARACTERS)),
+    },
+    { title: "Where it stood", lines: currentWork === null ? [] : [currentWork.text] },
+  ];
+  return join(fill(sections, maxBytes, prepare));
+}
+
+interface Section {
+  readonly title: string;
+  /** Oldest first. */
+  readonly lines: readonly string[];
+}
+
+/** A line of each section in turn, the newest first, until there is no room for another. */
+function fill(
+  sections: readonly Section[],
+  maxBytes: number,
+  prepare: (line: string) => string,
+): Section[] {
+  const chosen = sections.map(({ title }) => ({ title, lines: [] as string[] }));
+  const longest = Math.max(0, ...sections.map(({ lines }) => lines.length));
+  let room = maxBytes;
+  for (let back = 1; back <= longest; back++) {
+    for (const [i, { title, lines }] of sections.entries()) {
+      const target = chosen[i];
+      const line = lines.at(-back);
+      if (line === undefined || target === undefined) continue;
+      const shown = `- ${prepare(line)}`;
+      // A line break before it, and a heading with an empty line before the first of a section.
+      const heading = target.lines.length === 0 ? title.length + "\n\n## ".length : 0;
+      const bytes = Buffer.byteLength(shown) + 1 + heading;
+      if (bytes > room) continue;
+      room -= bytes;
+      target.lines.unshift(shown);
+    }
+  }
+  return chosen;
+}
+
+function join(sections: readonly Section[]): string {
+  return sections
+    .filter(({ lines }) => lines.length > 0)
+    .map(({ title, lines }) => [`## ${title}`, ...lines].join("\n"))
+    .join("\n\n");
+}
+
+function sentencesOf(text: string): string[] {
+  return text
+    .replace(/```.*?(?:```|$)/gs, "\n")
+    .split(/\n+|(?<=[.!?])\s+/)
+    .map((sentence) => sentence.replace(/^[\s>#*+-]+/, "").trim())
+    .filter((sentence) => sentence.length >= 8)
+    .map((sentence) => oneLine(sentence, LINE_CHARACTERS));
+}
+
+/** The newest last; what is said again counts as new. */
+function keep(list: string[], line: string): void {
+  const known = list.indexOf(line);
+  if (known >= 0) list.splice(known, 1);
+  list.push(line);
+  if (list.length > MAX_KEPT) list.shift();
+}

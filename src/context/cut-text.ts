@@ -1,0 +1,58 @@
+/**
+ * A long text cut in its middle to a number of tokens, with a note that says how much is missing.
+ *
+ * The counter is asked rather than computed with: it may be any tokenizer. Nothing larger than the
+ * result is ever counted, so that a text of megabytes costs no more than a short one.
+ */
+
+/** No tokenizer takes fewer tokens than one for so many characters of ordinary text. */
+const MOST_CHARACTERS_A_TOKEN = 8;
+
+/** `left` of `total` characters (UTF-16 units) are missing. */
+export type CutNote = (left: number, total: number) => string;
+
+/**
+ * Both ends of `text`, as much of them as takes at most `keep` by `count`; more `keep` never gives
+ * less. Only the note if even that takes more.
+ */
+export function cutText(
+  text: string,
+  keep: number,
+  count: (text: string) => number,
+  note: CutNote,
+): string {
+  const make = (kept: number): string => {
+    const head = headEnd(text, Math.ceil(kept / 2));
+    const tail = tailStart(text, Math.floor(kept / 2));
+    const words = note(tail - head, text.length);
+    return [text.slice(0, head), words, text.slice(tail)]
+      .filter((part) => part !== "")
+      .join("\n")
+      .toWellFormed();
+  };
+  let [low, high] = [0, Math.min(text.length - 1, Math.max(0, keep) * MOST_CHARACTERS_A_TOKEN)];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (count(make(middle)) <= keep) low = middle;
+    else high = middle - 1;
+  }
+  return make(Math.max(0, low));
+}
+
+/** Half a pair of surrogates is no character. */
+function headEnd(text: string, length: number): number {
+  return length > 0 && isHigh(text.charCodeAt(length - 1)) ? length - 1 : length;
+}
+
+function tailStart(text: string, length: number): number {
+  const start = text.length - length;
+  return length > 0 && isLow(text.charCodeAt(start)) ? start + 1 : start;
+}
+
+function isHigh(unit: number): boolean {
+  return (unit & 0xfc00) === 0xd800;
+}
+
+function isLow(unit: number): boolean {
+  return (unit & 0xfc00) === 0xdc00;
+}

@@ -1,0 +1,113 @@
+/**
+ * What a message takes at most in the request of any provider.
+ *
+ * A renderer adds words of its own: results for calls that have none, tags round what the system says,
+ * blank lines between texts that it joins, notes for images that it moves. A budget that ignored them
+ * would be exceeded by what is sent, so a window is chosen by these sizes; `tokens` of a context
+ * counts its blocks alone.
+ */
+
+import type { Block, ToolResultBlock, ToolUseBlock } from "../model/block.ts";
+import { BRIDGE_TEXT } from "./hygiene/bridge-tools.ts";
+import { parseArguments } from "./hygiene/json-object.ts";
+import { LEADING_TEXT } from "./hygiene/leading-user.ts";
+import { LIFTED_IMAGE_TEXT, LIFTED_TEXT } from "./hygiene/lift-images.ts";
+import { MISSING_RESULT } from "./hygiene/repair-pairs.ts";
+import type { ContextMessage } from "./message.ts";
+import { countBlocks, type TokenCounter } from "./tokens.ts";
+
+/** Measures blocks and messages of one conversation. */
+export interface SentSizer {
+  readonly counter: TokenCounter;
+  readonly block: (block: Block, role: ContextMessage["role"]) => number;
+  /** What a message takes beside its blocks. */
+  readonly message: (message: Pick<ContextMessage, "role" | "blocks">) => number;
+}
+
+/** The user turn that a renderer puts before an assistant: once a request. */
+export function leadingTokens(counter: TokenCounter): number {
+  return counter.countText(LEADING_TEXT);
+}
+
+/** `messages` hold every call and result of the conversation that may be shown. */
+export function sentSizer(
+  messages: readonly Pick<ContextMessage, "blocks">[],
+  counter: TokenCounter,
+): SentSizer {
+  const names = new Map<string, string>();
+  const answered = new Set<string>();
+  for (const { blocks } of messages) {
+    for (const block of blocks) {
+      if (block.type === "tool_use") names.set(block.id, block.name);
+      else if (block.type === "tool_result") answered.add(block.toolUseId);
+    }
+  }
+  const bridge = names.size === 0 ? 0 : counter.countText(BRIDGE_TEXT);
+  const sizeOf = (block: Block, role: ContextMessage["role"]): number => {
+    switch (block.type) {
+      case "text":
+        return counter.countBlock(block) + JOIN_TOKENS + (isNote(role) ? NOTE_TOKENS : 0);
+      case "tool_use":
+        return callTokens(block, counter) + (answered.has(block.id) ? 0 : lost(block, counter));
+      case "tool_result":
+        return resultTokens(block, names.get(block.toolUseId) ?? "", counter);
+      default:
+        return counter.countBlock(block);
+    }
+  };
+  return {
+    counter,
+    block: sizeOf,
+    message: ({ role, blocks }) =>
+      role !== "assistant" && blocks.some(({ type }) => type !== "tool_result") ? bridge : 0,
+  };
+}
+
+/** All of it: its blocks, and what it takes beside them. */
+export function sentTokens(
+  message: Pick<ContextMessage, "role" | "blocks">,
+  sizer: SentSizer,
+): number {
+  let tokens = sizer.message(message);
+  for (const block of message.blocks) tokens += sizer.block(block, message.role);
+  return tokens;
+}
+
+/** A blank line, and what rounding loses where texts become one. */
+const JOIN_TOKENS = 1;
+/** `<system_note>` and its end. */
+const NOTE_TOKENS = 8;
+/** `Error: ` before what a tool said. */
+const ERROR_TOKENS = 3;
+/** An output of nothing is sent as `(no output)`. */
+const NO_OUTPUT_TOKENS = 3;
+
+function isNote(role: ContextMessage["role"]): boolean {
+  return role === "system" || role === "tool";
+}
+
+/** Some are sent the arguments as text, some as an object, printed anew. */
+function callTokens(block: ToolUseBlock, counter: TokenCounter): number {
+  const printed = { ...block, input: JSON.stringify(parseArguments(block.input)) };
+  return Math.max(counter.countBlock(block), counter.countBlock(printed)) + JOIN_TOKENS;
+}
+
+function lost({ id, name }: ToolUseBlock, counter: TokenCounter): number {
+  const made = { toolUseId: id, toolName: name, output: MISSING_RESULT, isError: true };
+  return resultTokens({ type: "tool_result", ...made }, name, counter);
+}
+
+function resultTokens(block: ToolResultBlock, name: string, counter: TokenCounter): number {
+  const { output, isError } = block;
+  const parts = typeof output === "string" ? [] : output;
+  const images = parts.filter(({ type }) => type === "image").length;
+  const moved = counter.countText(LIFTED_TEXT) + counter.countText(BRIDGE_TEXT);
+  const lifted = images * counter.countText(LIFTED_IMAGE_TEXT) + moved;
+  return (
+    counter.countBlock({ ...block, toolName: name.length > 0 ? name : (block.toolName ?? "") }) +
+    (typeof output === "string" ? 0 : parts.length * JOIN_TOKENS) +
+    (isError ? ERROR_TOKENS : 0) +
+    (images > 0 ? lifted : 0) +
+    (output.length === 0 || countBlocks(parts, counter) === 0 ? NO_OUTPUT_TOKENS : 0)
+  );
+}

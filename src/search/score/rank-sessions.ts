@@ -1,0 +1,56 @@
+/** The re-rank: the sessions that the first pass found, each scored as a whole. */
+
+import type { Blobs } from "../index/blobs.ts";
+import type { Asking } from "../port.ts";
+import { SAID, withCoverage } from "./coverage.ts";
+import type { MessagePass } from "./message-pass.ts";
+import { bestOf, type Placed, type Ranked, type Ranking, rankSession } from "./rank.ts";
+import { SessionScorer } from "./session-scores.ts";
+
+interface Bounds {
+  readonly limit: number;
+  readonly blobs: Blobs;
+  /** Whether time has run out, after so many sessions. */
+  readonly isOver: (scored: number) => boolean;
+}
+
+/** The hits in both orders, until it is known whether the query was said. */
+interface Orders {
+  readonly all: Placed[];
+  /** With outputs as echoes. */
+  readonly said: Placed[];
+  /** The largest share of the query that one passage says. */
+  share: number;
+}
+
+/** Undefined if time runs out before each of them is scored. */
+export function* rankSessions(
+  sessions: readonly number[],
+  pass: Omit<MessagePass, "maxBoost">,
+  ranking: Ranking,
+  { limit, blobs, isOver }: Bounds,
+): Asking<Ranked[] | undefined> {
+  const { coverage } = ranking.profile;
+  const filter = { ...pass.filter, sessions: undefined };
+  const scorer = new SessionScorer({ ...pass, filter, maxBoost: 0 }, ranking.passage);
+  const mayEcho = coverage > 0 && pass.outputs.length > 0;
+  let isCut = false;
+  const orders = yield* blobs.complete(() => {
+    const made: Orders = { all: [], said: [], share: 0 };
+    for (const [i, session] of sessions.entries()) {
+      isCut ||= isOver(i);
+      const scored = isCut ? undefined : scorer.score(session, pass.filter.path?.(session));
+      if (scored === undefined) continue;
+      made.share = Math.max(made.share, scored.said);
+      made.all.push(...rankSession(scored, ranking, false));
+      if (mayEcho) made.said.push(...rankSession(scored, ranking, true));
+    }
+    return made;
+  });
+  if (isCut) return undefined;
+  const placed = mayEcho && orders.share >= SAID ? orders.said : orders.all;
+  const covered = withCoverage(placed, coverage);
+  return yield* blobs.complete(() =>
+    bestOf(covered, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
+  );
+}
