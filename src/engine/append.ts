@@ -1,11 +1,19 @@
 /** Appending: one request, all or nothing. */
 
 import type { Entry } from "../model/entry.ts";
-import { checkKeyOrNull, invalid } from "./check.ts";
+import { INPUTS } from "../model/inputs/index.ts";
+import type { AppendResult } from "../store/records.ts";
+import { checkInput, checkKeyOrNull, invalid } from "./check.ts";
+import {
+  cachedContextSize,
+  isUnmeasured,
+  takeContextSize,
+  withEstimates,
+} from "./context/estimate-calls.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { appendedEntry, toEntry } from "./entry-view.ts";
 import { idempotency } from "./idempotency.ts";
 import { checkBatch, type Draft, requestOf } from "./message-input.ts";
-import type { Scope } from "./scope.ts";
 
 export interface AppendOptions {
   /** Fails with `stale_leaf` unless this is the active leaf (null: the session is empty). */
@@ -18,33 +26,58 @@ export interface AppendOptions {
 
 /** Gives the entries as they are stored, in the order of the drafts. */
 export async function appendDrafts(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   drafts: readonly Draft[],
   options: AppendOptions = {},
 ): Promise<Entry[]> {
   if (drafts.length === 0) throw invalid("messages", "messages is empty; append at least one");
-  const { expectedLeaf, parent, idempotencyKey } = options;
+  const { expectedLeaf, parent } = checkInput(options, "options", INPUTS["append.options"]);
   if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
   if (parent !== undefined) checkKeyOrNull(parent, "parent");
   const placed = parent === undefined ? drafts : drafts.map((draft, i) => under(draft, i, parent));
   checkBatch(placed.map((draft) => draft.entry));
-  const leaf = expectedLeaf === undefined ? "any" : expectedLeaf;
-  const store = (ready: readonly Draft[]) =>
-    scope.store.append(scope.tenant, {
-      sessionId,
-      entries: ready.map((draft) => draft.entry),
-      now: scope.now(),
-      ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
-      ...idempotency(idempotencyKey, () => ["append", placed.map(requestOf), leaf]),
-    });
-  const result = await scope.estimates.append(scope, sessionId, placed, parent, store);
+  // Only a call without usage has to wait, for what its context takes; what comes behind it in its
+  // session waits too, so that appends that a caller does not await keep their order.
+  const key = `append\0${engine.tenant}\0${sessionId}`;
+  const hasCall = placed.some(({ entry }) => isUnmeasured(entry));
+  const store = () => storeDrafts(engine, sessionId, placed, hasCall, options);
+  const result = await (hasCall || engine.queue.isBusy(key)
+    ? engine.queue.run(key, store)
+    : store());
   if (result.replayed) {
     const ids = result.entries.map((place) => place.id);
-    const page = await scope.store.findEntries(scope.tenant, ids, true);
+    const page = await engine.store.findEntries(engine.tenant, ids, true);
     return page.entries.map((record) => toEntry(record, page.payloads));
   }
   return result.entries.map((place, i) => appendedEntry(sessionId, placed[i] as Draft, place));
+}
+
+/** Plans the estimates, has the store execute the append, and lets the cache of sizes observe it. */
+async function storeDrafts(
+  engine: EngineContext,
+  sessionId: string,
+  drafts: readonly Draft[],
+  hasCall: boolean,
+  { expectedLeaf, parent, idempotencyKey }: AppendOptions,
+): Promise<AppendResult> {
+  const { contextSizes, counter, store, tenant } = engine;
+  const size = hasCall
+    ? await takeContextSize(engine, sessionId, parent)
+    : cachedContextSize(engine, sessionId, parent);
+  const plan = size === undefined ? undefined : withEstimates(drafts, size, counter);
+  const leaf = expectedLeaf === undefined ? "any" : expectedLeaf;
+  const result = await store.append(tenant, {
+    sessionId,
+    entries: (plan?.drafts ?? drafts).map((draft) => draft.entry),
+    now: engine.now(),
+    ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
+    ...idempotency(idempotencyKey, () => ["append", drafts.map(requestOf), leaf]),
+  });
+  if (size !== undefined && plan !== undefined) {
+    contextSizes.observe(tenant, sessionId, size, plan.tokens, result);
+  }
+  return result;
 }
 
 /** The first is put under `parent`; the others follow it. */

@@ -2,8 +2,10 @@
 
 import type { Usage } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { describe, isPlainObject, type JsonObject, stringifyJson } from "../model/json.ts";
-import { DEFAULT_PAGE, MAX_METADATA_BYTES, MAX_PAGE } from "../model/limits.ts";
+import { DEFAULT_PAGE, MAX_HITS, MAX_METADATA_BYTES, MAX_PAGE } from "../model/limits.ts";
 
 export function invalid(field: string, message: string): BackscrollError {
   return new BackscrollError("invalid_input", message, { details: { field } });
@@ -41,8 +43,11 @@ export function checkKeyOrNull(value: unknown, field: string): string | null {
   return value === null ? null : checkKey(value, field);
 }
 
-/** The fields of a call. */
-export function checkInput<Input extends object>(value: Input, field: string): Input {
+/** The fields of a call: known ones only, see `INPUTS`. */
+export const checkInput: typeof checkFields = checkFields;
+
+/** An object whose fields are the caller's own. */
+export function checkObject<Value extends object>(value: Value, field: string): Value {
   if (isPlainObject(value)) return value;
   throw invalid(field, `${field} must be an object, not ${describe(value)}`);
 }
@@ -58,20 +63,44 @@ export function checkFlag(value: unknown, field: string): boolean {
 }
 
 /** A page size between 1 and the maximum. */
-export function checkLimit(limit: unknown, field = "limit", preset: number = DEFAULT_PAGE): number {
-  if (limit === undefined) return preset;
-  if (!Number.isInteger(limit) || (limit as number) < 1) {
-    throw invalid(field, `${field} must be a whole number of at least 1`);
-  }
-  if ((limit as number) > MAX_PAGE) {
-    throw tooLarge(field, MAX_PAGE, limit as number, "page through the rest");
-  }
-  return limit as number;
+export function checkLimit(limit: unknown): number {
+  return checkSize(limit, "limit", DEFAULT_PAGE, MAX_PAGE, "page through the rest");
+}
+
+/** How many of something may be answered: hits of a search, sessions of a recap. */
+export function checkHits(
+  value: unknown,
+  field: string,
+  preset: number,
+  most: number = MAX_HITS,
+): number {
+  return checkSize(value, field, preset, most, "narrow the search down");
+}
+
+function checkSize(
+  value: unknown,
+  field: string,
+  preset: number,
+  most: number,
+  way: string,
+): number {
+  if (value === undefined) return preset;
+  const count = checkCount(value, field);
+  if (count < 1) throw invalid(field, `${field} must be a whole number of at least 1`);
+  if (count > most) throw tooLarge(field, most, count, way);
+  return count;
 }
 
 export function checkCount(value: unknown, field: string): number {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw invalid(field, `${field} must be a whole number of at least 0, not ${describe(value)}`);
+  const shown = typeof value === "number" ? String(value) : describe(value);
+  throw invalid(field, `${field} must be a whole number of at least 0, not ${shown}`);
+}
+
+/** How sure a fact is. */
+export function checkConfidence(value: number, field: string): number {
+  if (typeof value === "number" && value >= 0 && value <= 1) return value;
+  throw invalid(field, `${field} must be a number from 0 to 1`);
 }
 
 /** Times are given as epoch milliseconds or as a Date. */
@@ -79,6 +108,13 @@ export function checkTime(value: unknown, field: string): number {
   const time = value instanceof Date ? value.getTime() : value;
   if (Number.isSafeInteger(time) && (time as number) >= 0) return time as number;
   throw invalid(field, `${field} must be a Date or epoch milliseconds, not ${describe(value)}`);
+}
+
+/** A period that would hold nothing, as its ends are the wrong way round, is a mistake of the caller. */
+export function checkPeriod(since: number | undefined, until: number | undefined): void {
+  if (since === undefined || until === undefined || since <= until) return;
+  const [from, to] = [since, until].map((time) => new Date(time).toISOString());
+  throw invalid("since", `since (${from}) is after until (${to}); swap them, or leave one out`);
 }
 
 export function checkOneOf<Value extends string>(
@@ -104,9 +140,8 @@ export function checkMetadata(value: unknown, field = "metadata"): JsonObject {
 /** What a provider reported, in part or in full. */
 export type UsageInput = Partial<Usage>;
 
-export function checkUsage(value: unknown, field = "usage"): Usage {
-  if (!isPlainObject(value))
-    throw invalid(field, `${field} must be an object, not ${describe(value)}`);
+export function checkUsage(value: UsageInput, field = "usage"): Usage {
+  checkInput(value, field, INPUTS["append.usage"]);
   const count = (name: keyof Usage) =>
     value[name] === undefined ? 0 : checkCount(value[name], `${field}.${name}`);
   return {

@@ -1,11 +1,13 @@
 /** The engine: a store, and the tenants in it. */
 
 import { randomFillSync } from "node:crypto";
+import { KeyedQueue } from "../async/keyed-queue.ts";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
 import type { ChangeAuthor } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkTenantName, createUlids, type IdSource } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
@@ -14,12 +16,13 @@ import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "../store/index/sto
 import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { authenticate } from "./access/authenticate.ts";
-import { checkInput, checkOneOf, invalid } from "./check.ts";
-import { ContextEstimates } from "./context/estimate-calls.ts";
+import { type OpenedShare, openShare } from "./access/shares.ts";
+import { checkInput, checkOneOf } from "./check.ts";
+import { ContextSizeCache } from "./context/context-size-cache.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { checkDuration, claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
-import type { Scope } from "./scope.ts";
 import { sweepAll } from "./sweep.ts";
 import { type SweepReport, TenantEngine } from "./tenant-engine.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
@@ -85,7 +88,8 @@ export class Engine extends TenantEngine {
         1,
       ),
       openMessages: new Set(),
-      estimates: new ContextEstimates(),
+      contextSizes: new ContextSizeCache(),
+      queue: new KeyedQueue(),
     });
   }
 
@@ -95,13 +99,18 @@ export class Engine extends TenantEngine {
    */
   forTenant(name: string, by?: ChangeAuthor): TenantEngine {
     const tenant = checkTenantName(name);
-    const scope: Scope = { ...this.scope, tenant, ...(by === undefined ? {} : { by }) };
-    return new TenantEngine(scope);
+    const engine: EngineContext = { ...this.engine, tenant, ...(by === undefined ? {} : { by }) };
+    return new TenantEngine(engine);
   }
 
   /** What the holder of a token may do; undefined if it is malformed, unknown, expired or revoked. */
   authenticate(token: string): Promise<Access | undefined> {
-    return authenticate(this.scope, token);
+    return authenticate(this.engine, token);
+  }
+
+  /** The session that the last part of a shared link opens; undefined if it opens nothing any more. */
+  openShare(token: string): Promise<OpenedShare | undefined> {
+    return openShare(this.engine, token);
   }
 
   /**
@@ -112,15 +121,15 @@ export class Engine extends TenantEngine {
    * the work has ended by itself, `signal` was aborted, or `patienceMs` have passed.
    */
   async holdLease(name: string, options: HoldLeaseOptions, work: LeasedWork): Promise<void> {
-    await claimLease(this.scope, checkName(name, "name"), options, work);
+    await claimLease(this.engine, checkName(name, "name"), options, work);
   }
 
   listTenants(): Promise<readonly string[]> {
-    return this.scope.store.listTenants();
+    return this.engine.store.listTenants();
   }
 
   status(): Promise<StoreStatus> {
-    return this.scope.store.status();
+    return this.engine.store.status();
   }
 
   /**
@@ -128,12 +137,12 @@ export class Engine extends TenantEngine {
    * is; an index that was ahead of the store is built again. Gives what was accepted.
    */
   acceptLosses(): Promise<readonly StoreLoss[]> {
-    return this.scope.store.acceptLosses();
+    return this.engine.store.acceptLosses();
   }
 
   /** How text is analysed for the index of the store. */
   indexSetting(): Promise<IndexSetting> {
-    return this.scope.store.indexSetting();
+    return this.engine.store.indexSetting();
   }
 
   /**
@@ -141,11 +150,8 @@ export class Engine extends TenantEngine {
    * builds its index again; until it has, searches answer from the old one.
    */
   async setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
-    const { language, tools, ...unknown } = checkInput(change, "change");
-    for (const name of Object.keys(unknown)) {
-      throw invalid(name, `${name} is no setting of the index; there are language and tools`);
-    }
-    return this.scope.store.setIndexing({
+    const { language, tools } = checkInput(change, "change", INPUTS.setIndexing);
+    return this.engine.store.setIndexing({
       ...(language === undefined ? {} : { language: checkOneOf(language, LANGUAGES, "language") }),
       ...(tools === undefined ? {} : { tools: checkOneOf(tools, TOOL_INDEXINGS, "tools") }),
     });
@@ -153,13 +159,13 @@ export class Engine extends TenantEngine {
 
   /** As `sweep`, for every tenant. Damage in one is thrown when the others are done. */
   async sweepAll(): Promise<SweepReport> {
-    const { store } = this.scope;
-    const swept = await sweepAll((limit) => store.sweep({ now: this.scope.now(), limit }));
+    const { store } = this.engine;
+    const swept = await sweepAll((limit) => store.sweep({ now: this.engine.now(), limit }));
     const failures: unknown[] = [];
     let erasedEntries = 0;
     for (const tenant of await store.listTenants()) {
       try {
-        erasedEntries += await applyAllRetention({ ...this.scope, tenant });
+        erasedEntries += await applyAllRetention({ ...this.engine, tenant });
       } catch (error) {
         if (!BackscrollError.is(error, "store_corrupt")) throw error;
         failures.push(error);
@@ -171,24 +177,24 @@ export class Engine extends TenantEngine {
 
   /** The backend's own check of its files. Empty if all is well. */
   checkIntegrity(): Promise<readonly string[]> {
-    return this.scope.store.checkIntegrity();
+    return this.engine.store.checkIntegrity();
   }
 
   /** Recomputes every hash of every tenant. */
   verify(options: VerifyOptions = {}): Promise<VerifyReport> {
-    return verifyStore(this.scope.store, options);
+    return verifyStore(this.engine.store, options);
   }
 
   /** Every row of the store as of one moment, all tenants', for who copies it. */
   dump(): AsyncIterable<RowBatch> {
-    return this.scope.store.dump();
+    return this.engine.store.dump();
   }
 
   /** Stores what open messages have buffered, and waits for what is under way. */
   async close(): Promise<void> {
     // A message that is lost cannot be stored; that is for its own writer to hear.
-    await Promise.allSettled([...this.scope.openMessages].map((message) => message.flush()));
-    await this.scope.store.close();
+    await Promise.allSettled([...this.engine.openMessages].map((message) => message.flush()));
+    await this.engine.store.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,12 +5,14 @@
  * copies may live on elsewhere: forks hold the same words, and a memory may have been taken from it.
  */
 
+import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Memory } from "../model/note.ts";
-import type { Tombstone } from "../store/records.ts";
+import type { Tombstone as TombstoneRecord } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
-import { checkKey } from "./check.ts";
-import type { Scope } from "./scope.ts";
+import { toHex } from "../transcript/hash.ts";
+import { checkInput, checkKey } from "./check.ts";
+import type { EngineContext } from "./engine-context.ts";
 
 export interface Derived {
   /** Sessions that were forked from it, and from those, nearest first. */
@@ -22,44 +24,55 @@ export interface Derived {
   readonly hasSummary: boolean;
 }
 
+/** What is left of a session that was deleted. */
+export interface Tombstone extends Omit<TombstoneRecord, "digest"> {
+  /** SHA-256 over the hashes of its entries, in hexadecimal digits. */
+  readonly digest: string;
+}
+
+export function toTombstone({ digest, ...record }: TombstoneRecord): Tombstone {
+  return { ...record, digest: toHex(digest) };
+}
+
 export interface DeleteOptions {
   /** Also the forks and the memories that were made from it. */
   readonly cascade?: boolean;
 }
 
-export async function listDerived(scope: Scope, sessionId: string): Promise<Derived> {
-  const { store, tenant } = scope;
+export async function listDerived(engine: EngineContext, sessionId: string): Promise<Derived> {
+  const { store, tenant } = engine;
   const session = await store.findSession(tenant, checkKey(sessionId, "sessionId"));
   if (session === undefined) throw sessionNotFound(sessionId);
   return {
-    forks: await findForks(scope, sessionId),
-    memories: await findMemories(scope, sessionId),
-    facts: await countFacts(scope, sessionId),
+    forks: await findForks(engine, sessionId),
+    memories: await findMemories(engine, sessionId),
+    facts: await countFacts(engine, sessionId),
     hasSummary: session.summary !== null,
   };
 }
 
 /** Deletes the session; with `cascade` first what was made from it, the farthest fork first. */
 export async function deleteSession(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   options: DeleteOptions = {},
 ): Promise<Tombstone> {
-  const { store, tenant } = scope;
+  checkInput(options, "options", INPUTS.deleteSession);
+  const { store, tenant } = engine;
   if (options.cascade) {
-    const { forks, memories } = await listDerived(scope, sessionId);
+    const { forks, memories } = await listDerived(engine, sessionId);
     for (const fork of forks.toReversed()) {
-      await store.deleteSession(tenant, fork, "cascade", scope.now(), scope.by);
+      await store.deleteSession(tenant, fork, "cascade", engine.now(), engine.by);
     }
     for (const { agent, name } of memories) {
-      await store.deleteMemory(tenant, agent, name, scope.now());
+      await store.deleteMemory(tenant, agent, name, engine.now());
     }
   }
   const id = checkKey(sessionId, "sessionId");
-  return store.deleteSession(tenant, id, "delete", scope.now(), scope.by);
+  return toTombstone(await store.deleteSession(tenant, id, "delete", engine.now(), engine.by));
 }
 
-async function findForks(scope: Scope, sessionId: string): Promise<string[]> {
+async function findForks(engine: EngineContext, sessionId: string): Promise<string[]> {
   const forks: string[] = [];
   const parents = [sessionId];
   for (let parent = parents.shift(); parent !== undefined; parent = parents.shift()) {
@@ -67,7 +80,7 @@ async function findForks(scope: Scope, sessionId: string): Promise<string[]> {
     let after: { lastInteractionAt: number; number: number } | undefined;
     do {
       const page = { limit: MAX_PAGE, ...(after === undefined ? {} : { after }) };
-      const found = await scope.store.listSessions(scope.tenant, filter, page);
+      const found = await engine.store.listSessions(engine.tenant, filter, page);
       const ids = found.sessions.map((session) => session.id);
       forks.push(...ids);
       parents.push(...ids);
@@ -78,13 +91,13 @@ async function findForks(scope: Scope, sessionId: string): Promise<string[]> {
 }
 
 async function findMemories(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
 ): Promise<Pick<Memory, "agent" | "name">[]> {
   const memories: Pick<Memory, "agent" | "name">[] = [];
   let after: Pick<Memory, "agent" | "name"> | undefined;
   for (;;) {
-    const page = await scope.store.listMemories(scope.tenant, undefined, after, MAX_PAGE);
+    const page = await engine.store.listMemories(engine.tenant, undefined, after, MAX_PAGE);
     for (const { agent, name, metadata } of page) {
       if (metadata["sessionId"] === sessionId) memories.push({ agent, name });
     }
@@ -93,11 +106,11 @@ async function findMemories(
   }
 }
 
-async function countFacts(scope: Scope, sessionId: string): Promise<number> {
+async function countFacts(engine: EngineContext, sessionId: string): Promise<number> {
   let count = 0;
   let after: string | undefined;
   for (;;) {
-    const page = await scope.store.listFacts(scope.tenant, sessionId, after, MAX_PAGE, true);
+    const page = await engine.store.listFacts(engine.tenant, sessionId, after, MAX_PAGE, true);
     count += page.length;
     after = page.at(-1)?.id;
     if (page.length < MAX_PAGE) return count;

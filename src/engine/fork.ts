@@ -1,10 +1,11 @@
 /** Forking a session: the copy of a path, under a new id. */
 
+import { INPUTS } from "../model/inputs/index.ts";
 import type { Session } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { checkInput, checkKey } from "./check.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { idempotency } from "./idempotency.ts";
-import type { Scope } from "./scope.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
 
 export interface ForkInput extends Omit<CreateSessionInput, "agent" | "origin"> {
@@ -15,12 +16,12 @@ export interface ForkInput extends Omit<CreateSessionInput, "agent" | "origin"> 
 }
 
 export async function forkSession(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: ForkInput,
 ): Promise<Session> {
-  const { store, tenant } = scope;
-  checkInput(input, "fork");
+  const { store, tenant } = engine;
+  checkInput(input, "fork", INPUTS.fork);
   const original = await store.findSession(tenant, sessionId);
   if (original === undefined) throw sessionNotFound(sessionId);
   const { through, idempotencyKey, ...rest } = input;
@@ -30,12 +31,12 @@ export async function forkSession(
       metadata: original.metadata,
       participants: original.participants,
       retention: original.retention,
-      ttl: original.ttlSeconds,
+      ttl: original.ttl,
       agent: original.agent,
       ...rest,
     },
-    () => scope.newId(),
-    scope.now(),
+    () => engine.newId(),
+    engine.now(),
   );
   return store.forkSession(tenant, {
     sessionId,

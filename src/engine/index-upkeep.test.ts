@@ -40,7 +40,9 @@ test.each(ADDRESSES)("after holders were killed again and again, on %s", async (
     for (let i = 0; i < 3; i++) {
       await session.append(
         Array.from({ length: FLUSH_AT }, (_, k) => ({
-          ...{ role: "user" as const, actor: "ana", content: `word ${killed} ${i} ${k}` },
+          role: "user" as const,
+          actor: "ana",
+          content: `word ${killed} ${i} ${k}`,
         })),
       );
     }

@@ -1,10 +1,12 @@
 /** The index's upkeep on demand: the store does it in pieces, here all of them are done. */
 
+import { pause } from "../async/pause.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { MaintenanceTask } from "../search/port.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
-import { checkOneOf } from "./check.ts";
-import type { Scope } from "./scope.ts";
+import { checkInput, checkOneOf } from "./check.ts";
+import type { EngineContext } from "./engine-context.ts";
 
 export interface MaintainOptions {
   /** Called after each piece, with the documents that were written so far. */
@@ -25,12 +27,13 @@ const PATIENCE_MS = 60_000;
 const PAUSE_MS = 50;
 
 export async function maintainIndex(
-  scope: Scope,
+  engine: EngineContext,
   task: IndexTask,
-  { onProgress }: MaintainOptions,
+  options: MaintainOptions,
 ): Promise<IndexStatus> {
+  const { onProgress } = checkInput(options, "options", INPUTS.maintainIndex);
   checkOneOf(task, INDEX_TASKS, "task");
-  const { store, tenant } = scope;
+  const { store, tenant } = engine;
   let documents = 0;
   const run = async (piece: MaintenanceTask, through = Number.POSITIVE_INFINITY) => {
     let busySince: number | undefined;
@@ -42,7 +45,7 @@ export async function maintainIndex(
       if (report.busy) {
         busySince ??= Date.now();
         if (Date.now() - busySince > PATIENCE_MS) throw heldElsewhere();
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await pause(PAUSE_MS);
       } else {
         busySince = undefined;
       }

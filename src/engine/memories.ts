@@ -1,12 +1,21 @@
 /** Memories: small named notes of an agent. */
 
 import { checkName } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { JsonObject } from "../model/json.ts";
 import { MAX_MEMORY_BYTES } from "../model/limits.ts";
 import type { Memory } from "../model/note.ts";
 import { memoryNotFound } from "../store/store-errors.ts";
-import { checkInput, checkKey, checkLimit, checkMetadata, invalid, tooLarge } from "./check.ts";
-import type { Scope } from "./scope.ts";
+import {
+  checkInput,
+  checkKey,
+  checkLimit,
+  checkMetadata,
+  checkObject,
+  invalid,
+  tooLarge,
+} from "./check.ts";
+import type { EngineContext } from "./engine-context.ts";
 
 export interface MemoryInput {
   readonly agent: string;
@@ -18,14 +27,14 @@ export interface MemoryInput {
 
 export interface ListMemoriesInput {
   readonly agent?: string;
-  /** The last memory of the page before. */
+  /** The last memory of the page before, as it was given. */
   readonly after?: Pick<Memory, "agent" | "name">;
   readonly limit?: number;
 }
 
 /** Writes a note, in place of one of the same name. */
-export async function putMemory(scope: Scope, input: MemoryInput): Promise<Memory> {
-  checkInput(input, "memory");
+export async function putMemory(engine: EngineContext, input: MemoryInput): Promise<Memory> {
+  checkInput(input, "memory", INPUTS.putMemory);
   if (typeof input.content !== "string" || input.content === "") {
     throw invalid("content", "content must be a non-empty string");
   }
@@ -33,31 +42,35 @@ export async function putMemory(scope: Scope, input: MemoryInput): Promise<Memor
   if (bytes > MAX_MEMORY_BYTES) {
     throw tooLarge("content in bytes", MAX_MEMORY_BYTES, bytes, "split it into several memories");
   }
-  return scope.store.putMemory(scope.tenant, {
+  return engine.store.putMemory(engine.tenant, {
     agent: checkName(input.agent, "agent"),
     name: checkName(input.name, "name"),
     content: input.content,
     metadata: checkMetadata(input.metadata ?? {}),
-    now: scope.now(),
+    now: engine.now(),
   });
 }
 
-export async function getMemory(scope: Scope, agent: string, name: string): Promise<Memory> {
+export async function getMemory(
+  engine: EngineContext,
+  agent: string,
+  name: string,
+): Promise<Memory> {
   checkKey(agent, "agent");
-  const memory = await scope.store.findMemory(scope.tenant, agent, checkKey(name, "name"));
+  const memory = await engine.store.findMemory(engine.tenant, agent, checkKey(name, "name"));
   if (memory === undefined) throw memoryNotFound(agent, name);
   return memory;
 }
 
 export async function listMemories(
-  scope: Scope,
+  engine: EngineContext,
   input: ListMemoriesInput,
 ): Promise<readonly Memory[]> {
-  const { agent, after } = input;
+  const { agent, after } = checkInput(input, "options", INPUTS.listMemories);
   if (agent !== undefined) checkKey(agent, "agent");
   if (after !== undefined) {
-    checkKey(checkInput(after, "after").agent, "after.agent");
+    checkKey(checkObject(after, "after").agent, "after.agent");
     checkKey(after.name, "after.name");
   }
-  return scope.store.listMemories(scope.tenant, agent, after, checkLimit(input.limit));
+  return engine.store.listMemories(engine.tenant, agent, after, checkLimit(input.limit));
 }

@@ -3,6 +3,7 @@
 import type { Block } from "../model/block.ts";
 import { type EntryKind, kindRules, ROLES, type Role } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { type JsonObject, type JsonValue, stringifyJson } from "../model/json.ts";
 import { MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_CONTENT_BYTES } from "../model/limits.ts";
 import type { NewEntry } from "../store/records.ts";
@@ -51,6 +52,20 @@ export interface MessageInput {
   readonly interaction?: boolean;
 }
 
+/** One that becomes one entry. */
+export interface PlainMessage extends MessageInput {
+  readonly toolResults?: never;
+}
+
+/** One that becomes several entries: its own, if it says or calls something, and one for each result. */
+export interface MessageWithResults extends MessageInput {
+  readonly toolResults: readonly ToolResultInput[];
+}
+
+export function hasResults(input: MessageInput | readonly MessageInput[]): boolean {
+  return "toolResults" in input && (input.toolResults ?? null) !== null;
+}
+
 /** What only the engine may ask for. */
 export interface EntryInput {
   readonly kind: EntryKind;
@@ -79,7 +94,7 @@ export function draftMessage(
   now: number,
   field = "message",
 ): Draft[] {
-  checkInput(input, field);
+  checkInput(input, field, INPUTS.append);
   const role = checkOneOf(input.role, ROLES, "role");
   // JSON has null for what is not there.
   const [given, called] = [input.toolResults ?? null, input.toolCalls ?? null];
@@ -97,13 +112,16 @@ export function draftMessage(
 
 function toResults(results: NonNullable<MessageInput["toolResults"]>): Block[] {
   return checkList(results, "toolResults").map((result, i) =>
-    normalizeToolResult(checkInput(result, `toolResults[${i}]`), `toolResults[${i}]`),
+    normalizeToolResult(
+      checkInput(result, `toolResults[${i}]`, INPUTS["append.toolResults"]),
+      `toolResults[${i}]`,
+    ),
   );
 }
 
 function toCalls(calls: NonNullable<MessageInput["toolCalls"]>): readonly Block[] {
   const checked = checkList(calls, "toolCalls").map((call, i) =>
-    checkInput(call, `toolCalls[${i}]`),
+    checkInput(call, `toolCalls[${i}]`, INPUTS["append.toolCalls"]),
   );
   return normalizeToolCalls(checked, "toolCalls");
 }

@@ -12,25 +12,19 @@ import type { Entry, Role } from "../model/entry.ts";
 import { ROLES } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { ContextEstimate } from "../store/context-estimate.ts";
+import { MAX_BLOCKS } from "../model/limits.ts";
 import { pendingChunks } from "../store/plan-stream.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import type { Chunk } from "../transcript/chunks.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
-import {
-  checkCount,
-  checkInput,
-  checkKey,
-  checkKeyOrNull,
-  checkMetadata,
-  checkOneOf,
-  checkUsage,
-  type UsageInput,
-} from "./check.ts";
+import { checkInput, checkKey, checkMetadata, checkOneOf, tooLarge } from "./check.ts";
+import { takeContextSize } from "./context/estimate-calls.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { toEntry } from "./entry-view.ts";
 import { idempotency } from "./idempotency.ts";
-import type { Scope } from "./scope.ts";
+import { type CommitInput, toCommitRequest } from "./writing/commit-input.ts";
 
 /** More than this does not wait for the interval. */
 const FLUSH_CHARACTERS = 64 * 1024;
@@ -45,27 +39,12 @@ export interface OpenMessageInput {
   readonly idempotencyKey?: string;
 }
 
-export interface CommitInput {
-  readonly usage?: UsageInput;
-  readonly contextWindow?: number;
-  readonly model?: string;
-  readonly adapter?: string;
-  readonly metadata?: JsonObject;
-  /** Fails with `stale_leaf` unless this is still the leaf. */
-  readonly expectedLeaf?: string | null;
-  /** The entry to answer; the active leaf if left out. */
-  readonly parent?: string | null;
-  /** The entry that this message takes the place of, such as an aborted one. */
-  readonly supersedes?: string;
-  readonly idempotencyKey?: string;
-}
-
 export async function openMessage(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: OpenMessageInput,
 ): Promise<MessageStream> {
-  checkInput(input, "message");
+  checkInput(input, "message", INPUTS.openMessage);
   const name = (value: string | undefined, field: string) =>
     value === undefined ? null : checkName(value, field);
   const request = {
@@ -77,15 +56,15 @@ export async function openMessage(
     metadata: input.metadata === undefined ? null : JSON.stringify(checkMetadata(input.metadata)),
   };
   const holder = randomUUID();
-  const { id } = await scope.store.openStream(scope.tenant, {
+  const { id } = await engine.store.openStream(engine.tenant, {
     ...request,
-    id: scope.newId(),
+    id: engine.newId(),
     holder,
-    leaseMs: scope.leaseMs,
-    now: scope.now(),
+    leaseMs: engine.leaseMs,
+    now: engine.now(),
     ...idempotency(input.idempotencyKey, () => ["open", request]),
   });
-  return new MessageStream(scope, sessionId, id, holder, request);
+  return new MessageStream(engine, sessionId, id, holder, request);
 }
 
 /**
@@ -93,17 +72,17 @@ export async function openMessage(
  * that answer one request at a time and keep nothing in between: write, then `detach`.
  */
 export async function continueMessage(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   id: string,
   lease: string,
 ): Promise<MessageStream> {
-  const pending = await scope.store.findPending(scope.tenant, checkKey(id, "entryId"));
-  const opened = pending ?? (await scope.store.findEntries(scope.tenant, [id], false)).entries[0];
+  const pending = await engine.store.findPending(engine.tenant, checkKey(id, "entryId"));
+  const opened = pending ?? (await engine.store.findEntries(engine.tenant, [id], false)).entries[0];
   if (opened === undefined || opened.sessionId !== sessionId) throw entryNotFound(id, sessionId);
   // One that has ended cannot be written to; but who lost the answer to a commit may ask again.
   const { role, model } = opened;
-  return new MessageStream(scope, sessionId, id, checkKey(lease, "lease"), {
+  return new MessageStream(engine, sessionId, id, checkKey(lease, "lease"), {
     role: role ?? "assistant",
     model,
     earlier: pending === undefined ? [] : pendingChunks(pending),
@@ -123,7 +102,7 @@ export class MessageStream {
   readonly sessionId: string;
   /** What another process needs to go on with it: see `continueMessage`. Nothing to show around. */
   readonly lease: string;
-  readonly #scope: Scope;
+  readonly #engine: EngineContext;
   readonly #opened: Opened;
   #buffer: Chunk[] = [];
   #buffered = 0;
@@ -135,27 +114,31 @@ export class MessageStream {
   #failure: unknown;
   /** Why the last flush could not be stored; it is tried again. */
   #setback: unknown;
+  /** What it consists of so far, with what others have stored of it. */
+  #blocks = 0;
+  #endsWithText = false;
   /** About what the message takes, should nobody report it. */
   #writtenTokens = 1;
   /** A commit or an abort is under way. */
   #ending = false;
   #ended = false;
 
-  constructor(scope: Scope, sessionId: string, id: string, lease: string, opened: Opened) {
+  constructor(engine: EngineContext, sessionId: string, id: string, lease: string, opened: Opened) {
     this.id = id;
     this.sessionId = sessionId;
     this.lease = lease;
-    this.#scope = scope;
+    this.#engine = engine;
     this.#opened = opened;
+    for (const chunk of opened.earlier ?? []) this.#countBlock(chunk);
     // A model may think for minutes before its first word: the lease is renewed meanwhile.
-    this.#leaseTimer = setInterval(() => this.#send(null), scope.leaseMs / 3);
+    this.#leaseTimer = setInterval(() => this.#send(null), engine.leaseMs / 3);
     this.#leaseTimer.unref();
-    scope.openMessages.add(this);
+    engine.openMessages.add(this);
   }
 
   /** How long the message outlives the last sign of life of its writer. */
   get leaseMs(): number {
-    return this.#scope.leaseMs;
+    return this.#engine.leaseMs;
   }
 
   /**
@@ -176,9 +159,21 @@ export class MessageStream {
     this.#check();
     const piece = typeof chunk === "string" ? chunk : normalizeBlock(chunk, "chunk");
     if (piece === "") return;
+    this.#countBlock(piece);
     this.#buffer.push(piece);
     this.#writtenTokens += this.#countTokens(piece);
     this.#buffered += typeof piece === "string" ? piece.length : FLUSH_CHARACTERS / 16;
+  }
+
+  /** Neighbouring pieces of text are one block. */
+  #countBlock(piece: Chunk): void {
+    const isText = typeof piece === "string";
+    const blocks = this.#blocks + (isText && this.#endsWithText ? 0 : 1);
+    if (blocks > MAX_BLOCKS) {
+      throw tooLarge("blocks in one message", MAX_BLOCKS, blocks, "commit it, and open another");
+    }
+    this.#blocks = blocks;
+    this.#endsWithText = isText;
   }
 
   /** Stores what is waiting now instead of at the end of the interval. */
@@ -193,43 +188,29 @@ export class MessageStream {
   /** Makes the message part of the conversation: durable, counted, searchable. */
   async commit(input: CommitInput = {}): Promise<Entry> {
     this.#check();
-    const { expectedLeaf, parent, supersedes } = input;
-    const request = {
-      usage: input.usage === undefined ? null : checkUsage(input.usage),
-      model: input.model === undefined ? null : checkName(input.model, "model"),
-      adapter: input.adapter === undefined ? null : checkName(input.adapter, "adapter"),
-      metadata: input.metadata === undefined ? null : JSON.stringify(checkMetadata(input.metadata)),
-      ...(input.contextWindow === undefined
-        ? {}
-        : { contextWindow: checkCount(input.contextWindow, "contextWindow") }),
-      ...(expectedLeaf === undefined
-        ? {}
-        : { expectedLeaf: checkKeyOrNull(expectedLeaf, "expectedLeaf") }),
-      ...(parent === undefined ? {} : { parentId: checkKeyOrNull(parent, "parent") }),
-      ...(supersedes === undefined ? {} : { supersedes: checkKey(supersedes, "supersedes") }),
-    };
-    const { store, tenant } = this.#scope;
+    const request = toCommitRequest(input);
+    const { contextSizes, store, tenant } = this.#engine;
     const { sessionId, id } = this;
     const key = idempotency(input.idempotencyKey, () => ["commit", id, request]);
     const isCall = this.#opened.role === "assistant" && request.usage === null;
     const isUnmeasured = isCall && (request.model ?? this.#opened.model) !== null;
-    return this.#endWith((chunks) => {
-      const commit = (estimatedContext?: ContextEstimate) =>
-        store.commitStream(tenant, {
-          ...request,
-          ...(estimatedContext === undefined ? {} : { estimatedContext }),
-          sessionId,
-          id,
-          holder: this.lease,
-          chunks,
-          now: this.#scope.now(),
-          ...key,
-        });
-      if (!isUnmeasured) return commit();
-      const { estimates } = this.#scope;
-      let written = this.#writtenTokens;
-      for (const chunk of this.#opened.earlier ?? []) written += this.#countTokens(chunk);
-      return estimates.commit(this.#scope, sessionId, parent, written, commit);
+    return this.#endWith(async (chunks) => {
+      const size = isUnmeasured
+        ? await takeContextSize(this.#engine, sessionId, input.parent)
+        : undefined;
+      let tokens = (size?.tokens ?? 0) + this.#writtenTokens;
+      for (const chunk of this.#opened.earlier ?? []) tokens += this.#countTokens(chunk);
+      const result = await store.commitStream(tenant, {
+        ...request,
+        ...(size === undefined ? {} : { estimatedContext: { tokens, after: size.leaf } }),
+        sessionId,
+        id,
+        holder: this.lease,
+        chunks,
+        now: this.#engine.now(),
+        ...key,
+      });
+      if (size !== undefined) contextSizes.observe(tenant, sessionId, size, tokens, result);
     });
   }
 
@@ -237,14 +218,14 @@ export class MessageStream {
   async abort(reason = "aborted"): Promise<Entry> {
     this.#check();
     checkName(reason, "reason");
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     return this.#endWith((chunks) =>
       store.abortStream(tenant, {
         id: this.id,
         holder: this.lease,
         chunks,
         reason,
-        now: this.#scope.now(),
+        now: this.#engine.now(),
       }),
     );
   }
@@ -296,7 +277,7 @@ export class MessageStream {
   }
 
   #countTokens(chunk: Chunk): number {
-    const { counter } = this.#scope;
+    const { counter } = this.#engine;
     return typeof chunk === "string" ? counter.countText(chunk) - 1 : counter.countBlock(chunk);
   }
 
@@ -315,7 +296,7 @@ export class MessageStream {
   }
 
   #flushLater(): void {
-    this.#flushTimer ??= setTimeout(() => this.#flushInBackground(), this.#scope.flushMs);
+    this.#flushTimer ??= setTimeout(() => this.#flushInBackground(), this.#engine.flushMs);
   }
 
   #flushInBackground(): void {
@@ -332,9 +313,9 @@ export class MessageStream {
   #send(chunks: string | null): void {
     this.#flushed = this.#flushed.then(async () => {
       if (this.#ended || this.#failure !== undefined) return;
-      const { store, tenant, leaseMs } = this.#scope;
+      const { store, tenant, leaseMs } = this.#engine;
       try {
-        const [id, holder, now] = [this.id, this.lease, this.#scope.now()];
+        const [id, holder, now] = [this.id, this.lease, this.#engine.now()];
         await store.writeStream(tenant, { id, holder, chunks, leaseMs, now });
         this.#setback = undefined;
       } catch (error) {
@@ -362,7 +343,7 @@ export class MessageStream {
   }
 
   async #read(): Promise<Entry> {
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     const page = await store.findEntries(tenant, [this.id], true);
     const record = page.entries[0];
     if (record !== undefined) return toEntry(record, page.payloads);
@@ -381,7 +362,7 @@ export class MessageStream {
   }
 
   #stopTimers(): void {
-    this.#scope.openMessages.delete(this);
+    this.#engine.openMessages.delete(this);
     clearTimeout(this.#flushTimer);
     clearInterval(this.#leaseTimer);
   }

@@ -1,12 +1,13 @@
 /** Reading a session: always a page, never the whole. */
 
 import type { Entry } from "../model/entry.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { EntryPage } from "../store/entry-query.ts";
 import { entryNotFound } from "../store/store-errors.ts";
-import { checkCount, checkKey, checkLimit } from "./check.ts";
+import { checkCount, checkInput, checkKey, checkLimit } from "./check.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { pendingEntry, toEntry } from "./entry-view.ts";
-import type { Scope } from "./scope.ts";
 
 export interface HistoryInput {
   /** At most 500; 50 if left out. */
@@ -54,20 +55,20 @@ export interface EntryListPage {
 }
 
 export async function listMessages(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: ListMessagesInput,
 ): Promise<MessagePage> {
-  const { around, leaf } = input;
+  const { around, leaf } = checkInput(input, "options", INPUTS.listMessages);
   checkKey(sessionId, "sessionId");
   if (leaf !== undefined) checkKey(leaf, "leaf");
   const limit = checkLimit(input.limit);
   const offset =
     around === undefined
       ? checkCount(input.offset ?? 0, "offset")
-      : await offsetAround(scope, sessionId, around, limit);
+      : await offsetAround(engine, sessionId, around, limit);
   const read = async (end: string | undefined) => {
-    const page = await scope.store.readEntries(scope.tenant, {
+    const page = await engine.store.readEntries(engine.tenant, {
       select: "messages",
       sessionId,
       ...(end === undefined ? {} : { leaf: end }),
@@ -84,11 +85,12 @@ export async function listMessages(
 }
 
 export async function readHistory(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: HistoryInput,
 ): Promise<Entry[]> {
-  const page = await scope.store.readEntries(scope.tenant, {
+  checkInput(input, "options", INPUTS.history);
+  const page = await engine.store.readEntries(engine.tenant, {
     select: "history",
     sessionId,
     ...(input.before === undefined ? {} : { before: checkKey(input.before, "before") }),
@@ -100,18 +102,19 @@ export async function readHistory(
 }
 
 export async function listEntries(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: ListEntriesInput,
 ): Promise<EntryListPage> {
+  checkInput(input, "options", INPUTS.listEntries);
   const limit = checkLimit(input.limit);
   const payloads = !input.preview;
-  const { store, tenant } = scope;
+  const { store, tenant } = engine;
   const page = input.tree
     ? await store.readEntries(tenant, {
         select: "tree",
         sessionId,
-        afterSequence: await sequenceOf(scope, sessionId, input.after),
+        afterSequence: await sequenceOf(engine, sessionId, input.after),
         limit,
         payloads,
       })
@@ -129,8 +132,8 @@ export async function listEntries(
 }
 
 /** An entry of any session of the tenant, pending ones included. */
-export async function getEntry(scope: Scope, id: string): Promise<Entry> {
-  const { store, tenant } = scope;
+export async function getEntry(engine: EngineContext, id: string): Promise<Entry> {
+  const { store, tenant } = engine;
   const page = await store.findEntries(tenant, [checkKey(id, "entryId")], true);
   const record = page.entries[0];
   if (record !== undefined) return toEntry(record, page.payloads);
@@ -150,8 +153,8 @@ export interface Branch {
 }
 
 /** The branches of a session, the newest first: at most 500. */
-export async function readBranches(scope: Scope, sessionId: string): Promise<Branch[]> {
-  const { store, tenant } = scope;
+export async function readBranches(engine: EngineContext, sessionId: string): Promise<Branch[]> {
+  const { store, tenant } = engine;
   const session = await store.findSession(tenant, sessionId);
   const leaves = await store.listLeaves(tenant, sessionId, MAX_PAGE);
   return leaves.map((record) => ({
@@ -165,9 +168,12 @@ export async function readBranches(scope: Scope, sessionId: string): Promise<Bra
 const MAX_LABELS = 10_000;
 
 /** The last label that each entry was given, unless that was taken away again. */
-export async function readLabels(scope: Scope, sessionId: string): Promise<Map<string, string>> {
+export async function readLabels(
+  engine: EngineContext,
+  sessionId: string,
+): Promise<Map<string, string>> {
   const labels = new Map<string, string>();
-  const page = await scope.store.readEntries(scope.tenant, {
+  const page = await engine.store.readEntries(engine.tenant, {
     select: "marked",
     sessionId,
     mark: "label",
@@ -188,12 +194,12 @@ function toEntries(page: EntryPage): Entry[] {
 }
 
 async function offsetAround(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   entryId: string,
   limit: number,
 ): Promise<number> {
-  const page = await scope.store.findEntries(scope.tenant, [checkKey(entryId, "around")], false);
+  const page = await engine.store.findEntries(engine.tenant, [checkKey(entryId, "around")], false);
   const record = page.entries[0];
   if (record === undefined || record.sessionId !== sessionId)
     throw entryNotFound(entryId, sessionId);
@@ -201,12 +207,12 @@ async function offsetAround(
 }
 
 async function sequenceOf(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   after: string | undefined,
 ): Promise<number> {
   if (after === undefined) return 0;
-  const page = await scope.store.findEntries(scope.tenant, [checkKey(after, "after")], false);
+  const page = await engine.store.findEntries(engine.tenant, [checkKey(after, "after")], false);
   const record = page.entries[0];
   if (record === undefined || record.sessionId !== sessionId) throw entryNotFound(after, sessionId);
   return record.sequence;

@@ -1,6 +1,7 @@
 /** Search: what a caller may ask, checked and completed. Scope comes from the host, never the query. */
 
 import type { Role } from "../model/entry.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import {
   DEFAULT_CONTEXT,
   DEFAULT_HITS,
@@ -10,24 +11,28 @@ import {
   MAX_WINDOW,
 } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import { memoryKey } from "../search/index/add-feed.ts";
+import { memoryKey, readMemoryKey } from "../model/note.ts";
 import type { NoteField } from "../search/index/layout.ts";
-import type { SessionScope } from "../search/port.ts";
+import type { SessionCondition } from "../search/port.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
 import type { SearchAnswer, SearchRequest } from "../search/request.ts";
 import { PROFILES, type RankingProfile } from "../search/score/profile.ts";
 import {
+  checkConfidence,
   checkCount,
   checkFlag,
+  checkHits,
   checkInput,
   checkKey,
   checkList,
+  checkObject,
   checkOneOf,
+  checkPeriod,
   checkTime,
   invalid,
   tooLarge,
 } from "./check.ts";
-import type { Scope } from "./scope.ts";
+import type { EngineContext } from "./engine-context.ts";
 
 /** Several values are alternatives; different filters must all hold. */
 type OneOrMore = string | readonly string[];
@@ -69,7 +74,7 @@ export interface SearchInput {
   readonly limit?: number;
   /** Hits of one session; 1 if left out. */
   readonly perSession?: number;
-  /** Messages before and after a hit; 4 each if left out. A window has 16 at most. */
+  /** Messages before and after a hit; 4 each if left out. Together at most 15. */
   readonly contextBefore?: number;
   readonly contextAfter?: number;
   /** `default` measures best, `plain` has the weights of the fields alone; or single weights on top of `default`. */
@@ -87,28 +92,31 @@ export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
 const ROLES: readonly Role[] = ["user", "assistant", "system", "tool"];
 
 export async function searchSessions(
-  scope: Scope,
+  engine: EngineContext,
   query: string,
   input: SearchInput,
   reach: "sessions" | "messages" = "sessions",
+  maxHits: number = MAX_HITS,
 ): Promise<SearchResult> {
-  checkInput(input, "options");
-  const { since, until } = input;
+  checkInput(input, "options", INPUTS.searchSessions);
+  const since = input.since === undefined ? undefined : checkTime(input.since, "since");
+  const until = input.until === undefined ? undefined : checkTime(input.until, "until");
+  checkPeriod(since, until);
   const roles = list(input.role, "role")?.map((role) => checkOneOf(role, ROLES, "role"));
   const tools = list(input.tool, "tool");
   const request: SearchRequest = {
     query: checkQuery(query),
     match: checkOneOf(input.match ?? "any", ["any", "all", "words"], "match"),
-    now: scope.now(),
-    limit: checkHits(input.limit, "limit", DEFAULT_HITS),
+    now: engine.now(),
+    limit: checkHits(input.limit, "limit", DEFAULT_HITS, maxHits),
     reach,
     perSession: checkHits(input.perSession, "perSession", 1),
     ...windowOf(input),
     scope: toScope(input),
     ...(roles === undefined ? {} : { roles }),
     ...(tools === undefined ? {} : { tools }),
-    ...(since === undefined ? {} : { since: checkTime(since, "since") }),
-    ...(until === undefined ? {} : { until: checkTime(until, "until") - 1 }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until: until - 1 }),
     ...(input.beforeSequence === undefined
       ? {}
       : { beforeSequence: checkCount(input.beforeSequence, "beforeSequence") }),
@@ -117,13 +125,13 @@ export async function searchSessions(
     asYouType: checkFlag(input.asYouType ?? false, "asYouType"),
     profile: toProfile(input.ranking ?? "default"),
     explain: checkFlag(input.explain ?? false, "explain"),
-    deadlineMs: checkCount(input.deadlineMs ?? scope.searchDeadlineMs, "deadlineMs"),
+    deadlineMs: checkCount(input.deadlineMs ?? engine.searchDeadlineMs, "deadlineMs"),
   };
   const {
     unreadable: _,
     lag: __,
     ...result
-  } = await scope.store.search(scope.tenant, request, input.signal);
+  } = await engine.store.search(engine.tenant, request, input.signal);
   return result;
 }
 
@@ -138,70 +146,79 @@ export interface SearchMemoryInput extends SearchNotesInput {
 
 /** Whole memories, the best first. */
 export async function searchMemory(
-  scope: Scope,
+  engine: EngineContext,
   query: string,
   input: SearchMemoryInput,
 ): Promise<readonly Memory[]> {
-  checkInput(input, "options");
+  checkInput(input, "options", INPUTS.searchMemory);
   const agent = input.agent === undefined ? undefined : checkKey(input.agent, "agent");
   const prefix = agent === undefined ? "" : memoryKey(agent, "");
-  const keys = await searchNotes(scope, "memory", query, input, prefix);
+  const keys = await searchNotes(engine, "memory", query, input, prefix);
   const found = await Promise.all(
     keys.map((key) => {
-      const [owner = "", name = ""] = key.split("\0");
-      return scope.store.findMemory(scope.tenant, owner, name);
+      const memory = readMemoryKey(key);
+      return engine.store.findMemory(engine.tenant, memory.agent, memory.name);
     }),
   );
   return found.filter((memory) => memory !== undefined);
 }
 
+export interface SearchFactsInput extends SearchNotesInput {
+  /** Only facts that are at least so sure, from 0 to 1. */
+  readonly minConfidence?: number;
+}
+
 /** Facts that hold, the best first. */
 export async function searchFacts(
-  scope: Scope,
+  engine: EngineContext,
   query: string,
-  input: SearchNotesInput,
+  input: SearchFactsInput,
 ): Promise<readonly Fact[]> {
-  checkInput(input, "options");
-  const ids = await searchNotes(scope, "fact", query, input, "");
-  const found = await Promise.all(ids.map((id) => scope.store.findFact(scope.tenant, id)));
-  return found.filter((fact) => fact !== undefined);
+  checkInput(input, "options", INPUTS.searchFacts);
+  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
+  const least = checkConfidence(input.minConfidence ?? 0, "minConfidence");
+  const ids = await findNotes(engine, "fact", query, least > 0 ? MAX_HITS : limit, "");
+  const found = await Promise.all(ids.map((id) => engine.store.findFact(engine.tenant, id)));
+  return found
+    .filter((fact) => fact !== undefined && fact.confidence >= least)
+    .slice(0, limit) as readonly Fact[];
 }
 
 /** Facts of the sessions that `within` names, the best first; of all, if it names none. */
 export async function searchFactsOf(
-  scope: Scope,
+  engine: EngineContext,
   query: string,
   limit: number,
-  within: SessionScope,
+  within: SessionCondition,
 ): Promise<readonly Fact[]> {
-  const ids = await findNotes(scope, "fact", query, limit, "", within);
-  const found = await Promise.all(ids.map((id) => scope.store.findFact(scope.tenant, id)));
+  const ids = await findNotes(engine, "fact", query, limit, "", within);
+  const found = await Promise.all(ids.map((id) => engine.store.findFact(engine.tenant, id)));
   return found.filter((fact) => fact !== undefined);
 }
 
 function searchNotes(
-  scope: Scope,
+  engine: EngineContext,
   field: NoteField,
   query: string,
   input: SearchNotesInput,
   keyPrefix: string,
 ): Promise<readonly string[]> {
   const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
-  return findNotes(scope, field, query, limit, keyPrefix);
+  return findNotes(engine, field, query, limit, keyPrefix);
 }
 
 async function findNotes(
-  scope: Scope,
+  engine: EngineContext,
   field: NoteField,
   query: string,
   limit: number,
   keyPrefix: string,
-  within: SessionScope = {},
+  within: SessionCondition = {},
 ): Promise<readonly string[]> {
-  const { notes } = await scope.store.searchNotes(scope.tenant, {
+  const { notes } = await engine.store.searchNotes(engine.tenant, {
     field,
     query: checkQuery(query),
-    now: scope.now(),
+    now: engine.now(),
     limit,
     keyPrefix,
     ...(Object.keys(within).length === 0 ? {} : { scope: within }),
@@ -216,24 +233,23 @@ function checkQuery(query: string): string {
   throw tooLarge("query in bytes", MAX_QUERY_BYTES, bytes, "ask for the words that matter");
 }
 
-function checkHits(value: unknown, field: string, preset: number): number {
-  if (value === undefined) return preset;
-  const count = checkCount(value, field);
-  if (count < 1) throw invalid(field, `${field} must be a whole number of at least 1`);
-  if (count > MAX_HITS) throw tooLarge(field, MAX_HITS, count, "narrow the search down");
-  return count;
-}
-
-/** A window that would be too large loses on its longer side: the hit stays in it. */
+/** A side that the caller leaves out has its default, or what the other one leaves of the window. */
 function windowOf(input: SearchInput): { readonly before: number; readonly after: number } {
-  const before = checkCount(input.contextBefore ?? DEFAULT_CONTEXT, "contextBefore");
-  const after = checkCount(input.contextAfter ?? DEFAULT_CONTEXT, "contextAfter");
+  const given = (field: "contextBefore" | "contextAfter") =>
+    input[field] === undefined ? undefined : checkCount(input[field], field);
+  const [before, after] = [given("contextBefore"), given("contextAfter")];
   const room = MAX_WINDOW - 1;
-  const kept = Math.min(after, Math.max(Math.floor(room / 2), room - before));
-  return { before: Math.min(before, room - kept), after: kept };
+  const asked = (before ?? 0) + (after ?? 0);
+  if (asked > room) {
+    const field = after === undefined ? "contextBefore" : "contextAfter";
+    const way = `a window has ${MAX_WINDOW} messages, the hit included; read on with listMessages`;
+    throw tooLarge(field, room - (asked - (input[field] ?? 0)), input[field] ?? 0, way);
+  }
+  const rest = Math.min(DEFAULT_CONTEXT, room - asked);
+  return { before: before ?? rest, after: after ?? rest };
 }
 
-function toScope(input: SearchInput): SessionScope {
+function toScope(input: SearchInput): SessionCondition {
   const lists = {
     agents: list(input.agent, "agent"),
     owners: list(input.owner, "owner"),
@@ -263,14 +279,14 @@ function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile
   if (typeof ranking === "string") {
     return PROFILES[checkOneOf(ranking, ["default", "plain"], "ranking")];
   }
-  const weights = checkInput(ranking, "ranking");
+  const weights = checkObject(ranking, "ranking");
   for (const [name, weight] of Object.entries(weights)) {
     if (!(name in preset)) {
       throw invalid("ranking", `ranking has no ${name}; it has ${Object.keys(preset).join(", ")}`);
     }
     const isGroup = typeof preset[name as keyof RankingProfile] === "object";
     const values = isGroup
-      ? Object.values(checkInput(weight as object, `ranking.${name}`))
+      ? Object.values(checkObject(weight as object, `ranking.${name}`))
       : [weight];
     for (const value of values) {
       if (typeof value !== "number" || !(value >= 0)) {

@@ -8,10 +8,11 @@
 import type { Entry } from "../model/entry.ts";
 import type { AppendOptions } from "./append.ts";
 import type { MessageInput } from "./message-input.ts";
-import type { CommitInput, MessageStream, OpenMessageInput } from "./message-stream.ts";
+import type { MessageStream, OpenMessageInput } from "./message-stream.ts";
 import type { SessionHandle } from "./session-handle.ts";
 import type { CreateSessionInput } from "./session-input.ts";
 import type { TenantEngine } from "./tenant-engine.ts";
+import type { CommitInput } from "./writing/commit-input.ts";
 
 /** `new_session(agent, sender)`: always creates, always persists. Gives the id. */
 export async function newSession(
@@ -24,7 +25,7 @@ export async function newSession(
   return session.id;
 }
 
-/** `append_message(id, msg)`. */
+/** `append_message(id, msg)`. Of a message with tool results it gives the first entry. */
 export async function appendMessage(
   engine: TenantEngine,
   sessionId: string,
@@ -32,7 +33,8 @@ export async function appendMessage(
   options: AppendOptions = {},
 ): Promise<Entry> {
   const session = await engine.getSession(sessionId);
-  return session.append(message, options);
+  const [entry] = await session.append([message], options);
+  return entry as Entry;
 }
 
 /** Starts a streaming append. */

@@ -11,16 +11,16 @@ import type { Provider, RenderedContext } from "../context/render/render.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkText } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { JsonValue } from "../model/json.ts";
 import { stringifyJson } from "../model/json.ts";
 import { MAX_TITLE_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
-import type { Tombstone } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { type ContentInput, normalizeContent } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
-import { checkFlag, checkInput, checkKey, checkKeyOrNull } from "./check.ts";
+import { checkFlag, checkInput, checkKey } from "./check.ts";
 import { type BuiltContext, buildContext } from "./context/build-context.ts";
 import { type CompactionResult, compactSession, planSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
@@ -35,13 +35,21 @@ import {
   summarizeSession,
 } from "./context/summarize.ts";
 import { type ContextUsage, readUsage } from "./context/usage.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
-import { type DeleteOptions, deleteSession } from "./forget.ts";
+import { type DeleteOptions, deleteSession, type Tombstone } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
 import { claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
 import { putMemory } from "./memories.ts";
-import { draftEntry, draftMessage, type MessageInput } from "./message-input.ts";
+import {
+  draftEntry,
+  draftMessage,
+  hasResults,
+  type MessageInput,
+  type MessageWithResults,
+  type PlainMessage,
+} from "./message-input.ts";
 import {
   continueMessage,
   type MessageStream,
@@ -63,7 +71,6 @@ import {
   readLabels,
 } from "./read.ts";
 import { applyRetention } from "./retention/apply-retention.ts";
-import type { Scope } from "./scope.ts";
 import {
   type SearchInput,
   type SearchNotesInput,
@@ -73,70 +80,76 @@ import {
 } from "./search.ts";
 import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
 import type { BranchInput, CustomMessageInput, EditInput } from "./session-options.ts";
+import { branchSession, editMessage, replaceMessage } from "./writing/rewrite.ts";
 
 export class SessionHandle {
   readonly id: string;
-  readonly #scope: Scope;
+  readonly #engine: EngineContext;
 
-  constructor(scope: Scope, id: string) {
-    this.#scope = scope;
+  constructor(engine: EngineContext, id: string) {
+    this.#engine = engine;
     this.id = id;
   }
 
   /** What is known of the session now: cheap, reads no entries. */
   async meta(): Promise<Session> {
-    const session = await this.#scope.store.findSession(this.#scope.tenant, this.id);
+    const session = await this.#engine.store.findSession(this.#engine.tenant, this.id);
     if (session === undefined) throw sessionNotFound(this.id);
     return session;
   }
 
-  /** Appends one message, and gives it back with its place. */
-  append(message: MessageInput, options?: AppendOptions): Promise<Entry>;
+  /** Appends one message, and gives it back with its place; with tool results, all entries of it. */
+  append(message: PlainMessage, options?: AppendOptions): Promise<Entry>;
+  append(message: MessageWithResults, options?: AppendOptions): Promise<Entry[]>;
   /** Appends several, all or none. */
   append(messages: readonly MessageInput[], options?: AppendOptions): Promise<Entry[]>;
+  append(
+    input: MessageInput | readonly MessageInput[],
+    options?: AppendOptions,
+  ): Promise<Entry | Entry[]>;
   async append(
     input: MessageInput | readonly MessageInput[],
     options: AppendOptions = {},
   ): Promise<Entry | Entry[]> {
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
-    const now = this.#scope.now();
-    const newId = () => this.#scope.newId();
+    const now = this.#engine.now();
+    const newId = () => this.#engine.newId();
     const drafts = messages.flatMap((message, i) =>
       draftMessage(message, newId, now, many ? `messages[${i}]` : "message"),
     );
-    const entries = await appendDrafts(this.#scope, this.id, drafts, options);
-    return many ? entries : (entries[0] as Entry);
+    const entries = await appendDrafts(this.#engine, this.id, drafts, options);
+    return many || hasResults(input) ? entries : (entries[0] as Entry);
   }
 
   /** Starts a message that is written piece by piece. */
   openMessage(input: OpenMessageInput): Promise<MessageStream> {
-    return openMessage(this.#scope, this.id, input);
+    return openMessage(this.#engine, this.id, input);
   }
 
   /** Goes on with a message that another process opened, by its `lease`. */
   continueMessage(id: string, lease: string): Promise<MessageStream> {
-    return continueMessage(this.#scope, this.id, id, lease);
+    return continueMessage(this.#engine, this.id, id, lease);
   }
 
   /** The newest messages of the active path, in order. */
   history(input: HistoryInput = {}): Promise<Entry[]> {
-    return readHistory(this.#scope, this.id, input);
+    return readHistory(this.#engine, this.id, input);
   }
 
   /** A page of messages along the active path, or along the path to `leaf`. */
   listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
-    return listMessages(this.#scope, this.id, input);
+    return listMessages(this.#engine, this.id, input);
   }
 
   /** A page of all entries: of a path, or of the whole tree. */
   listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
-    return listEntries(this.#scope, this.id, input);
+    return listEntries(this.#engine, this.id, input);
   }
 
   /** One entry of this session; a message that is still being written has the status `pending`. */
   async getEntry(id: string): Promise<Entry> {
-    const entry = await getEntry(this.#scope, id);
+    const entry = await getEntry(this.#engine, id);
     if (entry.sessionId === this.id) return entry;
     throw new BackscrollError("entry_not_found", `session ${this.id} has no entry ${id}`, {
       details: { entryId: id, sessionId: this.id },
@@ -147,54 +160,19 @@ export class SessionHandle {
    * Makes `entryId` the active leaf (null: back to the start), so that the next append continues
    * from there. With a summary, what the path left behind is remembered in a `branch_summary`.
    */
-  async branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
-    const { store, tenant } = this.#scope;
-    const { expectedLeaf } = options;
-    checkKeyOrNull(entryId, "entryId");
-    if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
-    const expected = expectedLeaf === undefined ? {} : { expectedLeaf };
-    this.#scope.estimates.forget(this.#scope, this.id);
-    if (options.summary === undefined) {
-      const now = this.#scope.now();
-      await store.moveLeaf(tenant, { sessionId: this.id, leaf: entryId, now, ...expected });
-      return;
-    }
-    const { leaf } = await this.meta();
-    const draft = this.#draft({
-      kind: "branch_summary",
-      blocks: normalizeContent(options.summary, "summary"),
-      data: { fromId: leaf },
-      parentId: entryId,
-    });
-    await appendDrafts(this.#scope, this.id, [draft], expected);
+  branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
+    return branchSession(this.#engine, this.id, entryId, options);
   }
 
   /** The branches of the session, the newest first. */
   branches(): Promise<Branch[]> {
-    return readBranches(this.#scope, this.id);
+    return readBranches(this.#engine, this.id);
   }
 
   /** Replaces a message by a new sibling; what followed the old one stays on its own branch. */
   async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
-    const old = await this.getEntry(entryId);
-    if (old.kind !== "message" || old.status !== "committed") {
-      throw new BackscrollError(
-        "invalid_input",
-        `entry ${entryId} is no committed message; only messages can be edited`,
-        { details: { field: "entryId", entryId } },
-      );
-    }
-    const { actor = old.actor, metadata = old.metadata } = options;
-    const draft = this.#draft({
-      kind: "message",
-      role: old.role,
-      actor,
-      blocks: normalizeContent(content),
-      metadata,
-      parentId: old.parentId,
-      supersedes: entryId,
-    });
-    return this.#appendOne(draft, options);
+    checkInput(options, "options", INPUTS.edit);
+    return editMessage(this.#engine, await this.getEntry(entryId), content, options);
   }
 
   /** Puts a new message in the place of an old one, such as another answer or an aborted one. */
@@ -204,16 +182,8 @@ export class SessionHandle {
     options: AppendOptions = {},
   ): Promise<Entry> {
     const old = await this.getEntry(entryId);
-    const [first, ...rest] = draftMessage(message, () => this.#scope.newId(), this.#scope.now());
-    if (first === undefined) throw new Error("a message has at least one entry");
-    const entry = { ...first.entry, parentId: old.parentId, supersedes: entryId };
-    const entries = await appendDrafts(
-      this.#scope,
-      this.id,
-      [{ ...first, entry }, ...rest],
-      options,
-    );
-    return entries[0] as Entry;
+    const [entry] = await replaceMessage(this.#engine, old, message, options);
+    return entry as Entry;
   }
 
   /** Names an entry; null takes the name away. */
@@ -225,12 +195,12 @@ export class SessionHandle {
       blocks: [],
       data: { targetId: entryId, label: text },
     });
-    await appendDrafts(this.#scope, this.id, [draft]);
+    await appendDrafts(this.#engine, this.id, [draft]);
   }
 
   /** The labels of the session's entries, by entry id. */
   labels(): Promise<Map<string, string>> {
-    return readLabels(this.#scope, this.id);
+    return readLabels(this.#engine, this.id);
   }
 
   /** A pinned entry is never summarised away. */
@@ -252,7 +222,12 @@ export class SessionHandle {
 
   /** Adds text that the model sees though nobody said it; `display: false` hides it from people. */
   async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
-    const { type, content, display = true, metadata } = checkInput(input, "message");
+    const {
+      type,
+      content,
+      display = true,
+      metadata,
+    } = checkInput(input, "message", INPUTS.appendCustomMessage);
     return this.#appendOne(
       this.#draft({
         kind: "custom_message",
@@ -265,8 +240,8 @@ export class SessionHandle {
 
   /** A new session that starts with a copy of this one's path. */
   async fork(input: ForkInput): Promise<SessionHandle> {
-    const session = await forkSession(this.#scope, this.id, input);
-    return new SessionHandle(this.#scope, session.id);
+    const session = await forkSession(this.#engine, this.id, input);
+    return new SessionHandle(this.#engine, session.id);
   }
 
   setTitle(title: string): Promise<Session> {
@@ -274,8 +249,8 @@ export class SessionHandle {
   }
 
   async update(input: UpdateSessionInput): Promise<Session> {
-    const { store, tenant } = this.#scope;
-    return store.updateSession(tenant, this.id, toSessionPatch(input), this.#scope.now());
+    const { store, tenant } = this.#engine;
+    return store.updateSession(tenant, this.id, toSessionPatch(input), this.#engine.now());
   }
 
   /** A model-ready list of messages under a token budget, and what was left out of it. */
@@ -286,7 +261,7 @@ export class SessionHandle {
   buildContext(
     input: BuildContextInput,
   ): Promise<BuiltContext & { readonly rendered?: RenderedContext<Provider> }> {
-    return buildContext(this.#scope, this.id, input);
+    return buildContext(this.#engine, this.id, input);
   }
 
   /**
@@ -294,12 +269,12 @@ export class SessionHandle {
    * session's retention says that what was summarised is to be forgotten.
    */
   compact(input: CompactInput = {}): Promise<CompactionResult> {
-    return compactSession(this.#scope, this.id, input);
+    return compactSession(this.#engine, this.id, input);
   }
 
   /** What `compact` would cover and keep; null where it would change nothing. Nothing is written. */
   planCompaction(input: CompactInput = {}): Promise<CompactionPlan | null> {
-    return planSession(this.#scope, this.id, input);
+    return planSession(this.#engine, this.id, input);
   }
 
   /**
@@ -307,51 +282,52 @@ export class SessionHandle {
    * `compact` does it; a call of its own is needed only after the retention was changed.
    */
   applyRetention(): Promise<{ readonly erased: number }> {
-    return applyRetention(this.#scope, this.id);
+    return applyRetention(this.#engine, this.id);
   }
 
   /** Writes a summary of what no compaction covers, up to `through`. The context stays as it is. */
   summarize(through?: string, options: SummarizeOptions = {}): Promise<Summary> {
-    return summarizeSession(this.#scope, this.id, through, options);
+    return summarizeSession(this.#engine, this.id, through, options);
   }
 
   /** Every summary that was written, of all branches: at most 500, the newest. */
   summaries(): Promise<Summary[]> {
-    return listSummaries(this.#scope, this.id);
+    return listSummaries(this.#engine, this.id);
   }
 
   /** How full the context is, and what the session has cost so far. */
   usage(leaf?: string): Promise<ContextUsage> {
-    return readUsage(this.#scope, this.id, leaf);
+    return readUsage(this.#engine, this.id, leaf);
   }
 
   /** Messages and facts that bear on a question, the best first. Any text is a valid question. */
   recall(query: string, options: RecallOptions = {}): AsyncGenerator<Recalled, void> {
-    return recall(this.#scope, this.id, query, options);
+    return recall(this.#engine, this.id, query, options);
   }
 
   /** As `searchSessions` of the tenant, without this session: what was said here is known here. */
   searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    const { excludeSession = [] } = checkInput(input, "options");
+    const { excludeSession = [] } = checkInput(input, "options", INPUTS.searchSessions);
     const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;
-    return searchSessions(this.#scope, query, { ...input, excludeSession: [...others, this.id] });
+    return searchSessions(this.#engine, query, { ...input, excludeSession: [...others, this.id] });
   }
 
   /** The memories of this session's agent. */
   async searchMemory(query: string, input: SearchNotesInput = {}): Promise<readonly Memory[]> {
+    checkInput(input, "options", INPUTS["session.searchMemory"]);
     const { agent } = await this.meta();
-    return searchMemory(this.#scope, query, { ...input, agent });
+    return searchMemory(this.#engine, query, { ...input, agent });
   }
 
   /** Keeps a note of this session's agent, which remembers where it was taken from. */
   async remember(name: string, content: string): Promise<Memory> {
     const { agent } = await this.meta();
     const metadata = { sessionId: this.id };
-    return putMemory(this.#scope, { agent, name, content, metadata });
+    return putMemory(this.#engine, { agent, name, content, metadata });
   }
 
   addFacts(facts: readonly FactInput[]): Promise<readonly Fact[]> {
-    return addFacts(this.#scope, this.id, facts);
+    return addFacts(this.#engine, this.id, facts);
   }
 
   /**
@@ -359,39 +335,39 @@ export class SessionHandle {
    * unless the session's metadata has `facts: { enabled: true }`.
    */
   extractFacts(through?: string, options: ExtractFactsOptions = {}): Promise<readonly Fact[]> {
-    return extractFacts(this.#scope, this.id, through, options);
+    return extractFacts(this.#engine, this.id, through, options);
   }
 
   listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {
-    return listFacts(this.#scope, { ...input, sessionId: this.id });
+    return listFacts(this.#engine, { ...input, sessionId: this.id });
   }
 
   /** As `holdLease` of the engine, under a name that only this session has. */
   async holdLease(name: string, options: HoldLeaseOptions, work: LeasedWork): Promise<void> {
-    const own = JSON.stringify([this.#scope.tenant, this.id, checkName(name, "name")]);
-    await claimLease(this.#scope, own, options, work);
+    const own = JSON.stringify([this.#engine.tenant, this.id, checkName(name, "name")]);
+    await claimLease(this.#engine, own, options, work);
   }
 
   /** Deletes the session and all that lives inside it. A tombstone with its hash stays. */
   delete(options: DeleteOptions = {}): Promise<Tombstone> {
-    return deleteSession(this.#scope, this.id, options);
+    return deleteSession(this.#engine, this.id, options);
   }
 
   async #setPinned(entryId: string, pinned: boolean): Promise<void> {
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     const id = checkKey(entryId, "entryId");
-    await store.setPinned(tenant, this.id, id, pinned, this.#scope.now());
+    await store.setPinned(tenant, this.id, id, pinned, this.#engine.now());
   }
 
   #draft(input: Parameters<typeof draftEntry>[0]): ReturnType<typeof draftEntry> {
-    return draftEntry(input, this.#scope.newId(), this.#scope.now());
+    return draftEntry(input, this.#engine.newId(), this.#engine.now());
   }
 
   async #appendOne(
     draft: ReturnType<typeof draftEntry>,
     options: AppendOptions = {},
   ): Promise<Entry> {
-    const [entry] = await appendDrafts(this.#scope, this.id, [draft], options);
+    const [entry] = await appendDrafts(this.#engine, this.id, [draft], options);
     return entry as Entry;
   }
 }

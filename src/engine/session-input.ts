@@ -1,7 +1,8 @@
 /** From what a caller says of a session to what the store keeps of it. */
 
 import { checkId, checkName, checkText } from "../model/ids.ts";
-import { isPlainObject, type JsonObject } from "../model/json.ts";
+import { INPUTS } from "../model/inputs/index.ts";
+import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
 import {
   MAX_PARTICIPANTS,
   MAX_PATH_BYTES,
@@ -14,6 +15,7 @@ import {
   checkCount,
   checkInput,
   checkMetadata,
+  checkObject,
   checkOneOf,
   checkTime,
   invalid,
@@ -65,7 +67,8 @@ export function toNewSession(
   newId: () => string,
   now: number,
 ): NewSession {
-  const createdBy = checkName(checkInput(input, "session").createdBy, "createdBy");
+  checkInput(input, "session", INPUTS.createSession);
+  const createdBy = checkName(input.createdBy, "createdBy");
   const session: Omit<NewSession, "id" | "startedAt" | "now"> = {
     agent: checkName(input.agent, "agent"),
     createdBy,
@@ -73,7 +76,7 @@ export function toNewSession(
     title: checkText(input.title ?? "", "title", MAX_TITLE_BYTES),
     participants: checkParticipants(input.participants ?? []),
     metadata: checkMetadata(input.metadata ?? {}),
-    ttlSeconds: checkTtl(input.ttl ?? null),
+    ttl: checkTtl(input.ttl ?? null),
     retention: retentionOf(input) ?? "full",
     origin: checkOrigin(input.origin ?? {}),
   };
@@ -90,7 +93,7 @@ export function toNewSession(
 }
 
 export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
-  const retention = retentionOf(checkInput(input, "update"));
+  const retention = retentionOf(checkInput(input, "update", INPUTS.update));
   return {
     ...(input.title === undefined
       ? {}
@@ -101,7 +104,7 @@ export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
     ...(input.participants === undefined
       ? {}
       : { participants: checkParticipants(input.participants) }),
-    ...(input.ttl === undefined ? {} : { ttlSeconds: checkTtl(input.ttl) }),
+    ...(input.ttl === undefined ? {} : { ttl: checkTtl(input.ttl) }),
     ...(retention === undefined ? {} : { retention }),
     ...(input.figures === undefined ? {} : { figures: checkFigures(input.figures) }),
   };
@@ -111,10 +114,11 @@ function checkFigures(figures: IngestFigures): IngestFigures {
   const { exchangeCount, toolCounts, fileMtime, firstMessageAt, lastMessageAt } = checkInput(
     figures,
     "figures",
+    INPUTS["update.figures"],
   );
   const time = (value: number | null, field: string) =>
     value === null ? null : checkTime(value, `figures.${field}`);
-  const counts = Object.entries(checkInput(toolCounts, "figures.toolCounts"));
+  const counts = Object.entries(checkObject(toolCounts, "figures.toolCounts"));
   for (const [name, count] of counts) checkCount(count, `figures.toolCounts.${name.slice(0, 80)}`);
   if (counts.length > MAX_COUNTED_TOOLS) {
     throw tooLarge("figures.toolCounts", MAX_COUNTED_TOOLS, counts.length, "count fewer");
@@ -147,8 +151,12 @@ function checkSummary(summary: string | null): string | null {
 
 function checkTtl(ttl: number | null): number | null {
   if (ttl === null) return null;
-  if (checkCount(ttl, "ttl") === 0) throw invalid("ttl", "ttl must be at least 1 second, or null");
-  return ttl;
+  if (Number.isSafeInteger(ttl) && ttl >= 1) return ttl;
+  const shown = typeof ttl === "number" ? String(ttl) : describe(ttl);
+  throw invalid(
+    "ttl",
+    `ttl must be a whole number of seconds of at least 1, or null, not ${shown}`,
+  );
 }
 
 function checkParticipants(participants: unknown): string[] {
@@ -159,20 +167,10 @@ function checkParticipants(participants: unknown): string[] {
   return [...new Set(participants.map((actor, i) => checkName(actor, `participants[${i}]`)))];
 }
 
-const ORIGIN_FIELDS = [
-  "source",
-  "workstation",
-  "projectId",
-  "projectPath",
-  "gitBranch",
-  "repo",
-  "file",
-  "key",
-] as const satisfies readonly (keyof Origin)[];
-
 function checkOrigin(origin: Origin): Origin {
-  checkInput(origin, "origin");
-  const fields = ORIGIN_FIELDS.flatMap((field) => {
+  const names = INPUTS["createSession.origin"];
+  checkInput(origin, "origin", names);
+  const fields = names.flatMap((field) => {
     const value = origin[field];
     return value === undefined
       ? []

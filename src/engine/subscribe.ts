@@ -7,14 +7,15 @@
 
 import type { Change } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import { rowDamaged } from "../store/damage/damage-errors.ts";
 import { storedObject } from "../store/damage/stored-json.ts";
 import type { ChangePage, ChangeRecord, FeedHead } from "../store/records.ts";
 import { toHex, ZERO_HASH } from "../transcript/hash.ts";
-import { checkKey, checkLimit } from "./check.ts";
+import { checkInput, checkKey, checkLimit } from "./check.ts";
 import { checkFeedCursor, formatFeedCursor, parseFeedCursor } from "./cursor.ts";
-import type { Scope } from "./scope.ts";
+import type { EngineContext } from "./engine-context.ts";
 
 export interface SubscribeInput {
   /** Only the changes of this session. */
@@ -46,15 +47,19 @@ const LONGEST_SLEEP_MS = 1_000;
 const START = "start";
 const END = "end";
 
-export async function listChanges(scope: Scope, input: ListChangesInput): Promise<ChangeListPage> {
-  const { store, tenant } = scope;
+export async function listChanges(
+  engine: EngineContext,
+  input: ListChangesInput,
+): Promise<ChangeListPage> {
+  const { store, tenant } = engine;
+  checkInput(input, "options", INPUTS.listChanges);
   const limit = checkLimit(input.limit);
   if (input.session !== undefined) checkKey(input.session, "session");
-  const { head, position: after, hash } = await startOf(scope, input.after ?? START);
+  const { head, position: after, hash } = await startOf(engine, input.after ?? START);
   const page = await store.listChanges(tenant, after, limit, input.session);
   if (input.session === undefined) checkPage(page, after, Math.min(limit, head.position - after));
   const { epoch } = head;
-  const reached = page.through === after ? hash : await hashAt(scope, page, page.through, head);
+  const reached = page.through === after ? hash : await hashAt(engine, page, page.through, head);
   return {
     changes: page.changes.map((record) => toChange(record, tenant, epoch)),
     next: formatFeedCursor(tenant, epoch, page.through, reached),
@@ -71,7 +76,10 @@ interface FeedStart {
 }
 
 /** Checks a cursor against the feed. Without one: from now on. */
-async function startOf({ store, tenant }: Scope, after: string | undefined): Promise<FeedStart> {
+async function startOf(
+  { store, tenant }: EngineContext,
+  after: string | undefined,
+): Promise<FeedStart> {
   if (after === START) return { head: await store.feedHead(tenant), position: 0, hash: ZERO_HASH };
   if (after === undefined || after === END) {
     const head = await store.feedHead(tenant);
@@ -86,7 +94,7 @@ async function startOf({ store, tenant }: Scope, after: string | undefined): Pro
 
 /** The hash of the last change that a page has looked at, which a filter may have left out. */
 async function hashAt(
-  { store, tenant }: Scope,
+  { store, tenant }: EngineContext,
   { changes }: ChangePage,
   position: number,
   head: FeedHead,
@@ -100,13 +108,17 @@ async function hashAt(
 }
 
 /** "From now" means from this call, not from the first change that is asked for. */
-export function subscribe(scope: Scope, input: SubscribeInput): AsyncGenerator<Change, void> {
-  const start = startOf(scope, input.after);
+export function subscribe(
+  engine: EngineContext,
+  input: SubscribeInput,
+): AsyncGenerator<Change, void> {
+  checkInput(input, "options", INPUTS.subscribe);
+  const start = startOf(engine, input.after);
   // Whoever iterates hears of a failure; nobody has to.
   start.catch(() => undefined);
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, ...(input.signal ? [input.signal] : [])]);
-  const changes = follow(scope, { ...input, signal }, start);
+  const changes = follow(engine, { ...input, signal }, start);
   const finish = changes.return.bind(changes);
   // Left to itself, a generator ends only after the change that it waits for.
   changes.return = (value) => {
@@ -117,11 +129,11 @@ export function subscribe(scope: Scope, input: SubscribeInput): AsyncGenerator<C
 }
 
 async function* follow(
-  scope: Scope,
+  engine: EngineContext,
   input: SubscribeInput & { readonly signal: AbortSignal },
   start: Promise<FeedStart>,
 ): AsyncGenerator<Change, void> {
-  const { store, tenant } = scope;
+  const { store, tenant } = engine;
   const { session, signal } = input;
   if (session !== undefined) checkKey(session, "session");
   const wake = new WakeUp();

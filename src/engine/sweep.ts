@@ -1,5 +1,6 @@
 /** Sweeping in short pieces, so that nobody waits long for the lock. */
 
+import { pause } from "../async/pause.ts";
 import type { SweepResult } from "../store/records.ts";
 
 /** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
@@ -23,6 +24,6 @@ export async function sweepAll(
     };
     if (!part.more) return total;
     // Whoever writes in the foreground gets as much time as the sweep took.
-    await new Promise((resolve) => setTimeout(resolve, heldMs));
+    await pause(heldMs);
   }
 }

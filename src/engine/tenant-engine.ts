@@ -10,13 +10,15 @@ import type { AccessToken } from "../model/access-token.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PATH_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type { Quota, SessionSize, SweepResult, TenantStatus, Tombstone } from "../store/records.ts";
+import type { Quota, SessionSize, SweepResult, TenantStatus } from "../store/records.ts";
+import { Shares } from "./access/shares.ts";
 import {
   type CreatedToken,
   type CreateTokenInput,
@@ -28,8 +30,16 @@ import {
 import { checkCount, checkInput, checkKey } from "./check.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import { type CompactInput, findModel } from "./context/compact-options.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
-import { type DeleteOptions, type Derived, deleteSession, listDerived } from "./forget.ts";
+import {
+  type DeleteOptions,
+  type Derived,
+  deleteSession,
+  listDerived,
+  type Tombstone,
+  toTombstone,
+} from "./forget.ts";
 import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
 import { Originals } from "./import/originals.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
@@ -44,11 +54,10 @@ import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
-import type { Scope } from "./scope.ts";
 import {
+  type SearchFactsInput,
   type SearchInput,
   type SearchMemoryInput,
-  type SearchNotesInput,
   type SearchResult,
   searchFacts,
   searchMemory,
@@ -56,6 +65,7 @@ import {
 } from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
+import { countFacets, type Facets, type FacetsInput } from "./sessions/facets.ts";
 import {
   type ListSessionsInput,
   listSessions,
@@ -85,31 +95,36 @@ export interface SweepReport extends SweepResult {
 
 export class TenantEngine {
   /** For the parts of the engine; hosts have no need of it. */
-  protected readonly scope: Scope;
+  protected readonly engine: EngineContext;
 
-  constructor(scope: Scope) {
-    this.scope = scope;
+  constructor(engine: EngineContext) {
+    this.engine = engine;
   }
 
   get tenant(): string {
-    return this.scope.tenant;
+    return this.engine.tenant;
+  }
+
+  /** The bytes of ingested files. */
+  get originals(): Originals {
+    return new Originals(this.engine);
+  }
+
+  /** Links by which anybody may read one session. */
+  get shares(): Shares {
+    return new Shares(this.engine);
   }
 
   /** Session keys, and the session that each leads to now. */
-  /** The bytes of ingested files. */
-  get originals(): Originals {
-    return new Originals(this.scope);
-  }
-
   get routes(): Routes {
-    return new Routes(this.scope);
+    return new Routes(this.engine);
   }
 
   /** Always creates and always persists. */
   async createSession(input: CreateSessionInput): Promise<SessionHandle> {
-    const session = toNewSession(input, () => this.scope.newId(), this.scope.now());
-    const created = await this.scope.store.createSession(this.tenant, session);
-    return new SessionHandle(this.scope, created.id);
+    const session = toNewSession(input, () => this.engine.newId(), this.engine.now());
+    const created = await this.engine.store.createSession(this.tenant, session);
+    return new SessionHandle(this.engine, created.id);
   }
 
   /**
@@ -120,34 +135,34 @@ export class TenantEngine {
   /** The same with a class of the host's own that extends `SessionHandle`. */
   getSession<Handle extends SessionHandle>(
     id: string,
-    handle: new (scope: Scope, id: string) => Handle,
+    handle: new (engine: EngineContext, id: string) => Handle,
   ): Promise<Handle>;
   async getSession(
     id: string,
-    handle: new (scope: Scope, id: string) => SessionHandle = SessionHandle,
+    handle: new (engine: EngineContext, id: string) => SessionHandle = SessionHandle,
   ): Promise<SessionHandle> {
     const session = await this.getSessionMeta(id);
-    return new handle(this.scope, session.id);
+    return new handle(this.engine, session.id);
   }
 
   /** The handle of the session with this id, whether it is there or not: what is asked of it says so. */
   session(id: string): SessionHandle {
-    return new SessionHandle(this.scope, checkKey(id, "sessionId"));
+    return new SessionHandle(this.engine, checkKey(id, "sessionId"));
   }
 
   /** `id` as in `getSession`. */
   async getSessionMeta(id: string): Promise<Session> {
-    return resolveSession(this.scope, id);
+    return resolveSession(this.engine, id);
   }
 
   /** The id of the session that `ref` names as in `getSession`; `ref` itself if it names none. */
   resolveSessionId(ref: string): Promise<string> {
-    return resolveSessionId(this.scope, ref);
+    return resolveSessionId(this.engine, ref);
   }
 
   /** The session that an outside source knows under `key`, if it was stored. */
   async findSessionByOrigin(key: string): Promise<Session | undefined> {
-    return this.scope.store.findSessionByOrigin(this.tenant, checkKey(key, "key"));
+    return this.engine.store.findSessionByOrigin(this.tenant, checkKey(key, "key"));
   }
 
   /**
@@ -155,17 +170,22 @@ export class TenantEngine {
    * what is new; see `readTranscript`.
    */
   importSession(imported: ImportedSession, options: ImportOptions = {}): Promise<ImportResult> {
-    return importSession(this.scope, imported, options);
+    return importSession(this.engine, imported, options);
   }
 
   /** Newest interaction first. Answered from columns: no entry is read. */
   listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
-    return listSessions(this.scope, input);
+    return listSessions(this.engine, input);
   }
 
   /** Sessions, messages, tokens and cost added up. */
   stats(input: StatsInput = {}): Promise<Stats> {
-    return addUp(this.scope, input);
+    return addUp(this.engine, input);
+  }
+
+  /** How many sessions a list, or a search, has for each value of a filter. */
+  facets(input: FacetsInput = {}): Promise<Facets> {
+    return countFacets(this.engine, input);
   }
 
   /**
@@ -173,27 +193,29 @@ export class TenantEngine {
    * `cascade` also its forks and the memories that name it: see `listDerived`.
    */
   deleteSession(id: string, options: DeleteOptions = {}): Promise<Tombstone> {
-    return deleteSession(this.scope, id, options);
+    return deleteSession(this.engine, id, options);
   }
 
   /** What was made from a session and would outlive it. */
   async listDerived(id: string): Promise<Derived> {
-    return listDerived(this.scope, await this.resolveSessionId(id));
+    return listDerived(this.engine, await this.resolveSessionId(id));
   }
 
   /** What sessions take, and how many messages are being written in each: at most 500 at once. */
   sessionSizes(ids: readonly string[]): Promise<readonly SessionSize[]> {
-    return sessionSizes(this.scope, ids);
+    return sessionSizes(this.engine, ids);
   }
 
   /** What is left of a session that was deleted. */
   async findTombstone(id: string): Promise<Tombstone | undefined> {
-    return this.scope.store.findTombstone(this.tenant, checkKey(id, "sessionId"));
+    const found = await this.engine.store.findTombstone(this.tenant, checkKey(id, "sessionId"));
+    return found && toTombstone(found);
   }
 
   /** What is left of the newest session that came from there and was deleted. */
   async findTombstoneByOrigin(key: string): Promise<Tombstone | undefined> {
-    return this.scope.store.findTombstoneByOrigin(this.tenant, checkKey(key, "key"));
+    const found = await this.engine.store.findTombstoneByOrigin(this.tenant, checkKey(key, "key"));
+    return found && toTombstone(found);
   }
 
   /** How far files of a workstation were read, for who reads files. */
@@ -202,7 +224,8 @@ export class TenantEngine {
     paths: readonly string[],
     options: { readonly withState?: boolean } = {},
   ): Promise<readonly IngestedFile[]> {
-    return this.scope.store.findIngestedFiles(
+    checkInput(options, "options", INPUTS.findIngestedFiles);
+    return this.engine.store.findIngestedFiles(
       this.tenant,
       checkKey(workstation, "workstation"),
       paths.map((path) => checkKey(path, "path")),
@@ -213,7 +236,7 @@ export class TenantEngine {
   async putIngestedFiles(workstation: string, files: readonly IngestedFile[]): Promise<void> {
     for (const { path } of files) checkName(path, "path", MAX_PATH_BYTES);
     checkName(workstation, "workstation");
-    await this.scope.store.putIngestedFiles(this.tenant, workstation, files, this.scope.now());
+    await this.engine.store.putIngestedFiles(this.tenant, workstation, files, this.engine.now());
   }
 
   /** As `compact` of the session. */
@@ -221,96 +244,96 @@ export class TenantEngine {
     sessionId: string,
     input: CompactInput = {},
   ): Promise<CompactionResult> {
-    return compactSession(this.scope, checkKey(sessionId, "sessionId"), input);
+    return compactSession(this.engine, checkKey(sessionId, "sessionId"), input);
   }
 
   async listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
-    return resolveIfMissing(this.scope, sessionId, (id) => listMessages(this.scope, id, input));
+    return resolveIfMissing(this.engine, sessionId, (id) => listMessages(this.engine, id, input));
   }
 
   getEntry(id: string): Promise<Entry> {
-    return getEntry(this.scope, id);
+    return getEntry(this.engine, id);
   }
 
   /** Ends a message that somebody else left open. What had arrived is kept. */
   async abortMessage(id: string, reason = "aborted"): Promise<Entry> {
-    await this.scope.store.abortStream(this.tenant, {
+    await this.engine.store.abortStream(this.tenant, {
       id: checkKey(id, "entryId"),
       chunks: null,
       reason: checkName(reason, "reason"),
-      now: this.scope.now(),
+      now: this.engine.now(),
     });
     return this.getEntry(id);
   }
 
   /** The best hits for a query, each with what stands round it. Any text is a valid query. */
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    return searchSessions(this.scope, query, await resolveSearch(this.scope, input));
+    return searchSessions(this.engine, query, await resolveSearch(this.engine, input));
   }
 
   /** Whole memories, the best first. */
   searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
-    return searchMemory(this.scope, query, input);
+    return searchMemory(this.engine, query, input);
   }
 
-  searchFacts(query: string, input: SearchNotesInput = {}): Promise<readonly Fact[]> {
-    return searchFacts(this.scope, query, input);
+  searchFacts(query: string, input: SearchFactsInput = {}): Promise<readonly Fact[]> {
+    return searchFacts(this.engine, query, input);
   }
 
   /** How far the index is, and what it takes. */
   indexStatus(): Promise<IndexStatus> {
-    return this.scope.store.indexStatus(this.tenant);
+    return this.engine.store.indexStatus(this.tenant);
   }
 
   /** Does all of a task of the index's upkeep now. Searches and appends go on beside it. */
   maintainIndex(task: IndexTask, options: MaintainOptions = {}): Promise<IndexStatus> {
-    return maintainIndex(this.scope, task, options);
+    return maintainIndex(this.engine, task, options);
   }
 
   putMemory(input: MemoryInput): Promise<Memory> {
-    return putMemory(this.scope, input);
+    return putMemory(this.engine, input);
   }
 
   getMemory(agent: string, name: string): Promise<Memory> {
-    return getMemory(this.scope, agent, name);
+    return getMemory(this.engine, agent, name);
   }
 
   listMemories(input: ListMemoriesInput = {}): Promise<readonly Memory[]> {
-    return listMemories(this.scope, input);
+    return listMemories(this.engine, input);
   }
 
   async deleteMemory(agent: string, name: string): Promise<void> {
     checkKey(agent, "agent");
     checkKey(name, "name");
-    await this.scope.store.deleteMemory(this.tenant, agent, name, this.scope.now());
+    await this.engine.store.deleteMemory(this.tenant, agent, name, this.engine.now());
   }
 
   getFact(id: string): Promise<Fact> {
-    return getFact(this.scope, id);
+    return getFact(this.engine, id);
   }
 
   async listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
-    return listFacts(this.scope, await resolveField(this.scope, input, "sessionId"));
+    return listFacts(this.engine, await resolveField(this.engine, input, "sessionId"));
   }
 
   /** The fact stays for the record, but is no longer listed. */
   async supersedeFact(id: string, by: string): Promise<void> {
     checkKey(id, "id");
-    await this.scope.store.retireFact(this.tenant, id, checkKey(by, "by"), this.scope.now());
+    await this.engine.store.retireFact(this.tenant, id, checkKey(by, "by"), this.engine.now());
   }
 
   async deleteFact(id: string): Promise<void> {
-    await this.scope.store.retireFact(this.tenant, checkKey(id, "id"), null, this.scope.now());
+    await this.engine.store.retireFact(this.tenant, checkKey(id, "id"), null, this.engine.now());
   }
 
   /** Follows the change feed, live. Resumes without gap or repeat after `after`. */
   subscribe(input: SubscribeInput = {}): AsyncGenerator<Change, void> {
-    return subscribe(this.scope, input);
+    return subscribe(this.engine, input);
   }
 
   /** A page of the change feed: the tenant's audit log. */
   async listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
-    return listChanges(this.scope, await resolveField(this.scope, input, "session"));
+    return listChanges(this.engine, await resolveField(this.engine, input, "session"));
   }
 
   /**
@@ -319,58 +342,59 @@ export class TenantEngine {
    */
   async sweep(): Promise<SweepReport> {
     const swept = await sweepAll((limit) =>
-      this.scope.store.sweep({ tenant: this.tenant, now: this.scope.now(), limit }),
+      this.engine.store.sweep({ tenant: this.tenant, now: this.engine.now(), limit }),
     );
-    return { ...swept, erasedEntries: await applyAllRetention(this.scope) };
+    return { ...swept, erasedEntries: await applyAllRetention(this.engine) };
   }
 
   /** What this tenant holds; zeros if nothing was ever written. */
   async tenantStatus(): Promise<TenantStatus | undefined> {
-    const status = await this.scope.store.status();
+    const status = await this.engine.store.status();
     return status.tenants.find((tenant) => tenant.tenant === this.tenant);
   }
 
   /** A token that lets a caller into this tenant. Its text is given once, and stored nowhere. */
   createToken(input: CreateTokenInput): Promise<CreatedToken> {
-    return createToken(this.scope, input);
+    return createToken(this.engine, input);
   }
 
   /** By id. Expired and revoked ones are there for the record. */
   listTokens(input: ListTokensInput = {}): Promise<readonly AccessToken[]> {
-    return listTokens(this.scope, input);
+    return listTokens(this.engine, input);
   }
 
   /** From now on it lets nobody in. Doing so again changes nothing. */
   revokeToken(id: string): Promise<AccessToken> {
-    return revokeToken(this.scope, id);
+    return revokeToken(this.engine, id);
   }
 
   /** A language model that the store was opened with; `model_unavailable` if there is none so named. */
   textModel(name = "default"): TextModel {
-    return findModel(this.scope, name);
+    return findModel(this.engine, name);
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */
   async setQuota(quota: Partial<Quota>): Promise<void> {
+    checkInput(quota, "quota", INPUTS.setQuota);
     const check = (field: keyof Quota) => {
-      const value = checkInput(quota, "quota")[field] ?? null;
+      const value = quota[field] ?? null;
       return value === null ? null : checkCount(value, field);
     };
-    await this.scope.store.setQuota(
+    await this.engine.store.setQuota(
       this.tenant,
       {
         maxSessions: check("maxSessions"),
         maxEntries: check("maxEntries"),
         maxContentBytes: check("maxContentBytes"),
       },
-      this.scope.now(),
-      this.scope.by,
+      this.engine.now(),
+      this.engine.by,
     );
   }
 
   /** A row of the audit log for what leaves no other one, such as a copy of the store. */
   async noteAct(act: string): Promise<void> {
-    const { store, by } = this.scope;
-    await store.noteAct(this.tenant, checkName(act, "act"), this.scope.now(), by);
+    const { store, by } = this.engine;
+    await store.noteAct(this.tenant, checkName(act, "act"), this.engine.now(), by);
   }
 }

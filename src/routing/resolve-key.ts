@@ -5,7 +5,12 @@
  * conversation, and neither do two channels: a shared one would show what one person said to the next.
  */
 
-import { formatSessionKey, type GroupKind, type KeyBranch, type Place } from "./session-key.ts";
+import {
+  type ConversationPlace,
+  formatSessionKey,
+  type GroupKind,
+  type KeyBranch,
+} from "./session-key.ts";
 
 export const DM_SCOPES = [
   "main",
@@ -54,17 +59,17 @@ export function resolveSessionKey(origin: Origin, settings: KeySettings): string
   return formatSessionKey({ agent, place: placeOf(origin, settings), branches });
 }
 
-function placeOf(origin: Origin, settings: KeySettings): Place {
+function placeOf(origin: Origin, settings: KeySettings): ConversationPlace {
   const { chatType = "direct" } = origin;
   return chatType === "direct" ? directPlace(origin, settings) : groupPlace(chatType, origin);
 }
 
-function groupPlace(kind: GroupKind, { channel, peer }: Origin): Place {
+function groupPlace(kind: GroupKind, { channel, peer }: Origin): ConversationPlace {
   return { kind, channel: nameOr(channel, UNKNOWN), id: nameOr(peer, UNKNOWN) };
 }
 
 /** Without a peer there is nobody to keep apart: all scopes come to the main conversation. */
-function directPlace(origin: Origin, settings: KeySettings): Place {
+function directPlace(origin: Origin, settings: KeySettings): ConversationPlace {
   const { dmScope, mainKey, identityLinks } = settings;
   if (dmScope === "main" || !isGiven(origin.peer)) {
     return { kind: "main", name: nameOr(mainKey, "main") };

@@ -15,7 +15,7 @@ import { MAX_SESSION_KEY_BYTES } from "../model/limits.ts";
 import { decodeSegment, encodeSegment } from "./segment.ts";
 
 /** Where people talk to an agent, or what talks to it by itself. */
-export type Place =
+export type ConversationPlace =
   /** The one conversation that all direct messages share. */
   | { readonly kind: "main"; readonly name: string }
   /** With one person: on any channel, on one, or on one account of one. */
@@ -43,7 +43,7 @@ export interface KeyBranch {
 export interface PlaceKey {
   /** Null for jobs and hooks that belong to no agent: `cron:…`, `hook:…`. */
   readonly agent: string | null;
-  readonly place: Place;
+  readonly place: ConversationPlace;
   readonly branches: readonly KeyBranch[];
 }
 
@@ -113,7 +113,10 @@ export function normalizeAgentId(name: string): string {
   return id === "" ? "main" : id;
 }
 
-type Parsed = { readonly place: Place | undefined; readonly branches: readonly KeyBranch[] };
+type Parsed = {
+  readonly place: ConversationPlace | undefined;
+  readonly branches: readonly KeyBranch[];
+};
 
 const NONE: Parsed = { place: undefined, branches: [] };
 
@@ -123,7 +126,7 @@ function parsePlace(segments: readonly string[]): Parsed {
   const ids = segments.map(decodeSegment);
   const [idA = "", idB = "", idC = "", idD = ""] = ids;
   const isOdd = segments.length % 2 === 1;
-  const finish = (place: Place, length: number): Parsed => {
+  const finish = (place: ConversationPlace, length: number): Parsed => {
     const branches = parseBranches(segments.slice(length));
     return branches === undefined ? NONE : { place, branches };
   };
@@ -153,7 +156,7 @@ function isDirect(segment: string): boolean {
   return segment === "direct" || segment === "dm";
 }
 
-function placeParts(place: Place): string[] {
+function placeParts(place: ConversationPlace): string[] {
   switch (place.kind) {
     case "main":
       return [part(place.name.toLowerCase(), "mainKey")];

@@ -28,17 +28,31 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     test("lets its holder in, as what it was made for and into no other tenant", async () => {
       const [acme, other] = [tenant(), tenant()];
       const { token, record } = await acme.createToken({
-        ...{ scope: "write", actor: "ci", actAs: ["ana", "bob", "ana"], label: "build" },
+        scope: "write",
+        actor: "ci",
+        actAs: ["ana", "bob", "ana"],
+        label: "build",
         expires: new Date(T0 + 1_000),
       });
       expect(record).toEqual({
-        ...{ id: record.id, tenant: acme.tenant, scope: "write", actor: "ci", label: "build" },
-        ...{ actAs: ["ana", "bob"], operator: false },
-        ...{ createdAt: T0, expiresAt: T0 + 1_000, revokedAt: null },
+        id: record.id,
+        tenant: acme.tenant,
+        scope: "write",
+        actor: "ci",
+        label: "build",
+        actAs: ["ana", "bob"],
+        operator: false,
+        createdAt: T0,
+        expiresAt: T0 + 1_000,
+        revokedAt: null,
       });
       expect(await engine.authenticate(token)).toEqual({
-        ...{ tenant: acme.tenant, scope: "write", actor: "ci", actAs: ["ana", "bob"] },
-        ...{ operator: false, tokenId: record.id },
+        tenant: acme.tenant,
+        scope: "write",
+        actor: "ci",
+        actAs: ["ana", "bob"],
+        operator: false,
+        tokenId: record.id,
       });
       expect(await other.listTokens()).toEqual([]);
       await expect(other.revokeToken(record.id)).rejects.toMatchObject({ code: "token_not_found" });
@@ -48,11 +62,17 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       const acme = tenant();
       const plain = await acme.createToken({ scope: "read" });
       expect(await engine.authenticate(plain.token)).toMatchObject({
-        ...{ scope: "read", actor: null, actAs: [], operator: false },
+        scope: "read",
+        actor: null,
+        actAs: [],
+        operator: false,
       });
       const most = await acme.createToken({ scope: "admin", actAs: "any", operator: true });
       expect(await engine.authenticate(most.token)).toMatchObject({
-        ...{ scope: "admin", actor: null, actAs: "any", operator: true },
+        scope: "admin",
+        actor: null,
+        actAs: "any",
+        operator: true,
       });
     });
 

@@ -2,8 +2,9 @@
 
 import { timingSafeEqual } from "node:crypto";
 import type { Access } from "../../model/access.ts";
-import type { Scope } from "../scope.ts";
-import { hashSecret, parseToken } from "./token-text.ts";
+import { type AccessToken, SHARE_SCOPE } from "../../model/access-token.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { hashSecret, parseToken, type TokenPrefix } from "./token-text.ts";
 
 /** What the secret is compared with where there is no such token: as much work as where there is. */
 const NO_HASH = new Uint8Array(32);
@@ -13,15 +14,27 @@ const NO_HASH = new Uint8Array(32);
  * a token that was revoked anywhere lets nobody in from the next call on.
  */
 export async function authenticate(
-  host: Pick<Scope, "store" | "now">,
+  host: Pick<EngineContext, "store" | "now">,
   text: string,
 ): Promise<Access | undefined> {
-  const parsed = parseToken(text);
+  const token = await findValidToken(host, text, "bsk");
+  if (token === undefined || token.scope === SHARE_SCOPE) return undefined;
+  const { id, tenant, scope, actor, actAs, operator } = token;
+  return { tenant, scope, actor, actAs, operator, tokenId: id };
+}
+
+/** The token that `text` is, if its secret is right and it still holds. */
+export async function findValidToken(
+  host: Pick<EngineContext, "store" | "now">,
+  text: string,
+  prefix: TokenPrefix,
+): Promise<AccessToken | undefined> {
+  const parsed = parseToken(text, prefix);
   if (parsed === undefined) return undefined;
   const found = await host.store.findToken(parsed.id);
   const isRight = timingSafeEqual(hashSecret(parsed.secret), found?.secretHash ?? NO_HASH);
   if (found === undefined || !isRight) return undefined;
-  const { id, tenant, scope, actor, actAs, operator, expiresAt, revokedAt } = found.token;
+  const { expiresAt, revokedAt } = found.token;
   if (revokedAt !== null || (expiresAt !== null && expiresAt <= host.now())) return undefined;
-  return { tenant, scope, actor, actAs, operator, tokenId: id };
+  return found.token;
 }

@@ -1,5 +1,5 @@
 /**
- * What a token looks like: `bsk_`, its id, `_`, its secret.
+ * What a token looks like: `bsk_`, its id, `_`, its secret. That of a share begins with `bss_`.
  *
  * The id is looked up, the secret is compared. The secret is 256 random bits, so one round of SHA-256
  * is enough to keep it from whoever reads the store: there is nothing to guess it by.
@@ -10,23 +10,27 @@ import { createHash, randomBytes } from "node:crypto";
 const SECRET_BYTES = 32;
 
 /** A ULID, and the bytes of the secret in the alphabet of URLs. */
-const TOKEN = /^bsk_([0-9A-HJKMNP-TV-Z]{26})_([A-Za-z0-9_-]{43})$/;
+const TOKEN = /^(bsk|bss)_([0-9A-HJKMNP-TV-Z]{26})_([A-Za-z0-9_-]{43})$/;
+
+export type TokenPrefix = "bsk" | "bss";
 
 /** From the system's own source, whatever the host has given for ids. */
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString("base64url");
 }
 
-export function formatToken(id: string, secret: string): string {
-  return `bsk_${id}_${secret}`;
+export function formatToken(id: string, secret: string, prefix: TokenPrefix = "bsk"): string {
+  return `${prefix}_${id}_${secret}`;
 }
 
-/** Undefined if `text` is no token. */
+/** Undefined if `text` is no token of this kind. */
 export function parseToken(
   text: unknown,
+  prefix: TokenPrefix = "bsk",
 ): { readonly id: string; readonly secret: string } | undefined {
-  const [, id, secret] = (typeof text === "string" && TOKEN.exec(text)) || [];
-  return id === undefined || secret === undefined ? undefined : { id, secret };
+  const [, kind, id, secret] = (typeof text === "string" && TOKEN.exec(text)) || [];
+  if (kind !== prefix || id === undefined || secret === undefined) return undefined;
+  return { id, secret };
 }
 
 /** Of the text as it is: several texts stand for the same bytes, and only one of them is the token. */

@@ -3,6 +3,7 @@
 import { ACCESS_SCOPES, type Access, type AccessScope } from "../../model/access.ts";
 import type { AccessToken } from "../../model/access-token.ts";
 import { checkName } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_ACT_AS } from "../../model/limits.ts";
 import {
   checkFlag,
@@ -15,7 +16,7 @@ import {
   invalid,
   tooLarge,
 } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { formatToken, hashSecret, newSecret } from "./token-text.ts";
 
 export interface CreateTokenInput {
@@ -46,8 +47,17 @@ export interface ListTokensInput {
   readonly limit?: number;
 }
 
-export async function createToken(scope: Scope, input: CreateTokenInput): Promise<CreatedToken> {
-  const { actor, actAs = [], label, expires, operator = false } = checkInput(input, "token");
+export async function createToken(
+  engine: EngineContext,
+  input: CreateTokenInput,
+): Promise<CreatedToken> {
+  const {
+    actor,
+    actAs = [],
+    label,
+    expires,
+    operator = false,
+  } = checkInput(input, "token", INPUTS.createToken);
   const held = checkOneOf(input.scope, ACCESS_SCOPES, "scope");
   if (checkFlag(operator, "operator") && held !== "admin") {
     throw invalid(
@@ -55,8 +65,8 @@ export async function createToken(scope: Scope, input: CreateTokenInput): Promis
       "operator needs the scope admin; ask for that, or leave operator out",
     );
   }
-  const now = scope.now();
-  const [id, secret] = [scope.newId(), newSecret()];
+  const now = engine.now();
+  const [id, secret] = [engine.newId(), newSecret()];
   const token = {
     id,
     secretHash: hashSecret(secret),
@@ -68,21 +78,21 @@ export async function createToken(scope: Scope, input: CreateTokenInput): Promis
     createdAt: now,
     expiresAt: expires === undefined ? null : checkExpiry(expires, now),
   };
-  const record = await scope.store.createToken(scope.tenant, token, scope.by);
+  const record = await engine.store.createToken(engine.tenant, token, engine.by);
   return { token: formatToken(id, secret), record };
 }
 
 export async function listTokens(
-  scope: Scope,
+  engine: EngineContext,
   input: ListTokensInput,
 ): Promise<readonly AccessToken[]> {
-  const { after, limit } = checkInput(input, "input");
+  const { after, limit } = checkInput(input, "input", INPUTS.listTokens);
   if (after !== undefined) checkKey(after, "after");
-  return scope.store.listTokens(scope.tenant, after, checkLimit(limit));
+  return engine.store.listTokens(engine.tenant, after, checkLimit(limit));
 }
 
-export async function revokeToken(scope: Scope, id: string): Promise<AccessToken> {
-  return scope.store.revokeToken(scope.tenant, checkKey(id, "id"), scope.now(), scope.by);
+export async function revokeToken(engine: EngineContext, id: string): Promise<AccessToken> {
+  return engine.store.revokeToken(engine.tenant, checkKey(id, "id"), engine.now(), engine.by);
 }
 
 function checkActAs(value: unknown): Access["actAs"] {

@@ -41,7 +41,9 @@ export async function hitsOf(
 ): Promise<readonly SearchHit[]> {
   const { hits, indexing, degraded, partial } = await tenant.searchSessions(query, input);
   expect({ indexing, degraded, partial }).toEqual({
-    ...{ indexing: false, degraded: false, partial: false },
+    indexing: false,
+    degraded: false,
+    partial: false,
   });
   return hits;
 }

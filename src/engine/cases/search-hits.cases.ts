@@ -32,19 +32,29 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       });
     });
 
-    test("keeps its match when the window is capped at 16", async () => {
+    test("has at most 16 messages round it, and refuses to have more", async () => {
       const own = tenant();
       await talk(own, [...chatter(30), "the narwhal", ...chatter(30)]);
       await settle(own);
       for (const [contextBefore, contextAfter] of [
-        [500, 500],
-        [500, 0],
-        [0, 500],
-        [15, 15],
+        [15, 0],
+        [0, 15],
+        [7, 8],
       ] as const) {
         const [hit] = await hitsOf(own, "narwhal", { contextBefore, contextAfter });
         expect(hit?.window).toHaveLength(16);
         expect(hit?.window.filter(({ found }) => found)).toHaveLength(1);
+      }
+      const [wide] = await hitsOf(own, "narwhal", { contextBefore: 14 });
+      expect(wide?.window.map(({ found }) => found).indexOf(true)).toBe(14);
+      expect(wide?.window).toHaveLength(16);
+      for (const [contextBefore, contextAfter] of [
+        [16, 0],
+        [0, 16],
+        [8, 8],
+      ] as const) {
+        const asked = own.searchSessions("narwhal", { contextBefore, contextAfter });
+        await expect(asked).rejects.toMatchObject({ code: "too_large" });
       }
       const [bare] = await hitsOf(own, "narwhal", { contextBefore: 0, contextAfter: 0 });
       expect(bare?.window.map(({ snippet }) => snippet)).toEqual(["the narwhal"]);
@@ -83,7 +93,8 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       expect(hit?.window[0]).toMatchObject({ toolName: "searchFiles" });
       const { id } = await talk(own, [
         {
-          ...{ role: "assistant", content: "Wait." },
+          role: "assistant",
+          content: "Wait.",
           toolResults: [{ id: "2", name: "listFolder", output: "a b c" }],
         },
       ]);
@@ -193,11 +204,14 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
         // The same words everywhere; what differs is only where they stand.
         const at = Date.UTC(2026, 0, 1);
         const say = (role: "user" | "assistant") => ({
-          ...{ role, content: "okapi stripe", createdAt: at },
+          role,
+          content: "okapi stripe",
+          createdAt: at,
         });
         const make = async (message: ReturnType<typeof say> | "tool", over = {}) => {
           const tool = {
-            ...{ role: "assistant" as const, createdAt: at },
+            role: "assistant" as const,
+            createdAt: at,
             toolCalls: [{ id: "1", name: "okapi stripe", arguments: {} }],
           };
           return talk(own, [message === "tool" ? tool : message], { startedAt: at, ...over });

@@ -56,11 +56,28 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       ]);
     });
 
+    test("knows a project's folder by its whole name, not by the words that it is made of", async () => {
+      const own = tenant();
+      const origin = { projectPath: "/home/ana/fix-ferret-dates" };
+      const { id } = await talk(own, ["hello"], { origin });
+      await talk(own, ["hello"], { origin: { projectPath: "/home/ana/worktrees/42" } });
+      const other = await talk(own, ["the ferret is fed", "42 times"]);
+      await settle(own);
+      for (const query of ["ferret", "42"]) {
+        expect([query, await sessionsOf(own, query)]).toEqual([query, [other.id]]);
+      }
+      expect((await sessionsOf(own, "fix-ferret-dates"))[0]).toBe(id);
+    });
+
     test("knows participants, project, workstation, branch of git and source", async () => {
       const own = tenant();
       const origin = {
-        ...{ source: "claude", workstation: "desk", projectId: "p1" },
-        ...{ projectPath: "/home/ana/jobs", gitBranch: "fix/lock", repo: "git.example/acme/jobs" },
+        source: "claude",
+        workstation: "desk",
+        projectId: "p1",
+        projectPath: "/home/ana/jobs",
+        gitBranch: "fix/lock",
+        repo: "git.example/acme/jobs",
       };
       const { id } = await talk(own, ["a stoat"], { origin, participants: ["zoe"] });
       await talk(own, ["a stoat elsewhere"]);
@@ -108,7 +125,10 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
         { role: "user", actor: "ana", content: "yak one", createdAt: at(1) },
         { role: "assistant", actor: "coder", content: "yak two", createdAt: at(2) },
         {
-          ...{ role: "assistant" as const, actor: "coder", createdAt: at(3), content: "yak three" },
+          role: "assistant" as const,
+          actor: "coder",
+          createdAt: at(3),
+          content: "yak three",
           toolCalls: [{ id: "1", name: "run_yak", arguments: {} }],
         },
       ]);

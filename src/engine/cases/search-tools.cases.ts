@@ -86,6 +86,22 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect((await sessionsOf(own, "why does cron run twice"))[0]).toBe(id);
     });
 
+    test("that repeats what was said elsewhere stands behind it, and is still found", async () => {
+      const own = tenant();
+      const subject = "refactor the kudu parser into a package";
+      const { id } = await talk(own, [
+        "the code is hard to read",
+        used("Bash", { command: `git add . && git commit -m "${subject}"` }, "done"),
+      ]);
+      const log = used("Bash", { command: "git log" }, subject);
+      const later = await talk(own, ["is the kudu parser a package?", log, log]);
+      const shown = await talk(own, ["what was done?", log]);
+      await settle(own);
+      const [first, ...others] = await sessionsOf(own, subject);
+      expect(first).toBe(id);
+      expect(others.sort()).toEqual([later.id, shown.id].sort());
+    });
+
     test("an assistant that says something and calls a tool is an assistant, and weighs as a tool's use", async () => {
       const own = tenant();
       await talk(own, [{ role: "assistant", content: "the gnu is here" }]);

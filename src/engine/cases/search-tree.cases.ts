@@ -160,7 +160,10 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       await session.append({ role: "user", content: "the last otter and stoat" });
       const within = (limit: number, perSession: number, beforeSequence?: number) =>
         hitsOf(own, "otter stoat number17", {
-          ...{ ranking: "plain", session: session.id, limit, perSession },
+          ranking: "plain",
+          session: session.id,
+          limit,
+          perSession,
           ...(beforeSequence === undefined ? {} : { beforeSequence }),
         });
       // Which of several that are equally good is the last one, no order says.

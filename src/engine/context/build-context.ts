@@ -7,10 +7,10 @@
  */
 
 import { continuationMessage } from "../../compaction/render/continuation.ts";
-import { assembleContext, type Omission } from "../../context/build.ts";
+import { assembleContext, countFacts, type Omission } from "../../context/build.ts";
 import {
+  type ChosenTurns,
   type ContextSummary,
-  type ContextWindow,
   chooseWindow,
 } from "../../context/choose-window.ts";
 import { liftPinned } from "../../context/lift-pinned.ts";
@@ -24,7 +24,8 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
-import type { Scope } from "../scope.ts";
+import { toolTraffic } from "../../transcript/tool-pairs.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { findAnswered } from "./build/find-answered.ts";
 import { recallEvicted, type ShownPast } from "./build/recall-evicted.ts";
 import type { CompactionView } from "./compaction-entry.ts";
@@ -42,56 +43,57 @@ export interface BuiltContext {
   /** What was left out, and why. */
   readonly omitted: readonly Omission[];
   readonly tokens: number;
-  /** Tool results that were shortened to make the newest turn fit. */
+  /** Blocks of the messages that were cut or left out to make a turn fit. */
   readonly shortened: number;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 /** The longest excerpt takes 256 tokens, and the words round it about a hundred. */
 const RECALL_TOKENS = 400;
-/** A turn that is so many times as long as the budget is not read to its beginning. */
-const ENDLESS_TURN = 50;
+/** A turn is read to its beginning unless it is longer than this. Whatever the budget is, the same. */
+const ENDLESS_TURN = { messages: 4_000, tokens: 4_000_000 };
+/** How many messages before a turn the call of one of its results is looked for. */
+const CALL_REACH = 64;
 
 export async function buildContext(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: BuildContextInput,
 ): Promise<BuiltContext & { readonly rendered?: RenderedContext<Provider> }> {
   const options = checkContextOptions(input);
-  const { counter } = scope;
+  const { counter } = engine;
   const { leaf, recentTurns, tokenBudget } = options;
-  const read = await readContext(scope, sessionId, {
+  const read = await readContext(engine, sessionId, {
     counter,
     ...(leaf === undefined ? {} : { leaf }),
-    isEnough: enough(recentTurns, tokenBudget, scope),
+    isEnough: enough(recentTurns, tokenBudget, engine),
     // A question and an answer a turn, and a little more; tools take another page.
     firstPage: Math.min(256, 2 * recentTurns + 8),
   });
-  const message = await findAnswered(scope, sessionId, read.entries, options.replyTo);
+  const message = await findAnswered(engine, sessionId, read.entries, options.replyTo);
   const visible = keepParticipants(read.entries, options.participants);
   const kept = message === undefined ? visible : orderForReply(visible, message);
   const { compaction, unread } = read;
   const present = idsOf(message === undefined ? read.entries : [...read.entries, message]);
-  const stood = await readStanding(scope, sessionId, compaction, present, leaf, read.hasPins);
+  const stood = await readStanding(engine, sessionId, compaction, present, leaf, read.hasPins);
   const waits = message === undefined ? NONE : waitingBehind([...stood, ...read.entries], message);
   const standing = stood.filter(({ id }) => !waits.has(id));
   const lifted = liftPinned(kept, turnStarts(kept).at(-1) ?? 0);
   const pinned = [...keepParticipants(standing, options.participants), ...lifted.pinned];
   const summary = compaction === null ? null : toSummary(compaction, kept.length > 0);
   const recallTokens = options.recall === null || leaf !== undefined ? 0 : RECALL_TOKENS;
+  const facts = options.includeFacts ? await readFacts(engine, sessionId) : [];
+  const factTokens = countFacts(facts, counter);
   const window = checkFits(
     chooseWindow(
       { pinned, summary, entries: lifted.entries, unread },
-      { tokenBudget, recentTurns, recallTokens, counter },
+      { tokenBudget, recentTurns, recallTokens, factTokens, counter },
     ),
     tokenBudget,
   );
   const past = leaf === undefined ? shownPast(window, lifted.entries, pinned) : undefined;
-  const [facts, recalled] = await Promise.all([
-    options.includeFacts ? readFacts(scope, sessionId) : [],
-    past === undefined ? [] : recallEvicted(scope, sessionId, past, options),
-  ]);
-  const context = pruned(assembleContext(window, { facts, recalled }), options, scope);
+  const recalled = past === undefined ? [] : await recallEvicted(engine, sessionId, past, options);
+  const context = pruned(assembleContext(window, { facts, recalled }), options, engine);
   const { provider, model } = options;
   if (provider === undefined) return context;
   const rendered = renderContext(context.messages, provider, model === undefined ? {} : { model });
@@ -101,7 +103,7 @@ export async function buildContext(
 function pruned(
   context: BuiltContext,
   { prune }: CheckedContext,
-  { counter }: Scope,
+  { counter }: EngineContext,
 ): BuiltContext {
   if (prune === undefined) return context;
   const messages = pruneToolResults(context.messages, prune);
@@ -116,34 +118,50 @@ function toSummary({ entry, text, profile }: CompactionView, tailKept: boolean):
   return { ...summary, system: continuationMessage(text, { tailKept }) };
 }
 
-/** Nothing older is needed once there are more turns than wanted, or more tokens than there is room. */
+/**
+ * Nothing older is needed once there are more turns than wanted, or more tokens than there is room, and
+ * no result waits for its call.
+ */
 function enough(
   recentTurns: number,
   tokenBudget: number,
-  { counter }: Scope,
+  { counter }: EngineContext,
 ): (entry: Entry) => boolean {
   let turns = 0;
   let tokens = 0;
+  /** Messages since the last that began a turn, and since there was enough. */
+  let behind = 0;
+  let beyond = 0;
+  const waiting = new Set<string>();
   return (entry) => {
     for (const block of entry.blocks) tokens += counter.countBlock(block);
-    if (startsTurn(entry)) turns++;
-    if (turns > recentTurns) return true;
-    if (turns > 0) return tokens > tokenBudget && startsTurn(entry);
-    // A turn without end, or nobody who begins one: what is older could never be shown.
-    return tokens > ENDLESS_TURN * tokenBudget;
+    const { calls, results } = toolTraffic(entry.blocks);
+    for (const id of results) waiting.add(id);
+    for (const id of calls) waiting.delete(id);
+    const starts = startsTurn(entry);
+    behind = starts ? 0 : behind + 1;
+    if (starts) turns++;
+    const isMany = turns > recentTurns || tokens > tokenBudget;
+    if (isMany && turns > 0) beyond++;
+    if (isMany && starts) return waiting.size === 0 || beyond > CALL_REACH;
+    // A turn without end, or nobody who begins one.
+    const isEndless = behind > ENDLESS_TURN.messages || tokens > ENDLESS_TURN.tokens;
+    return isEndless && tokens > tokenBudget;
   };
 }
 
 /** Undefined where nothing is left out of the past, or there is no newest turn. */
 function shownPast(
-  { older, from, newestAt, unread, summary }: ContextWindow,
+  { older, from, newestAt, unread, summary, previous }: ChosenTurns,
   entries: readonly Entry[],
   pinned: readonly Entry[],
 ): ShownPast | undefined {
   const newest = entries[newestAt];
-  const isWhole = from === 0 && unread === 0 && summary === null;
+  const isPart = previous !== null && previous.left.length + previous.shortened > 0;
+  const isWhole = (previous?.at ?? from) === 0 && !isPart && unread === 0 && summary === null;
   if (newest === undefined || isWhole) return undefined;
-  const shown = idsOf([...pinned, ...entries.slice(from)]);
+  const told = new Set(previous?.messages.flatMap(({ message }) => message.entryIds));
+  const shown = new Set([...idsOf([...pinned, ...entries.slice(from)]), ...told]);
   const oldest = entries.slice(from, older.length)[0]?.sequence;
   // What is answered may have been said before all that is left out.
   const afterLast = Math.max(newest.sequence, (entries[newestAt - 1]?.sequence ?? -1) + 1);
@@ -151,11 +169,11 @@ function shownPast(
 }
 
 /** In the order in which they were learned: at most 500, the newest. */
-async function readFacts(scope: Scope, sessionId: string): Promise<readonly Fact[]> {
+async function readFacts(engine: EngineContext, sessionId: string): Promise<readonly Fact[]> {
   const facts: Fact[] = [];
   let after: string | undefined;
   for (;;) {
-    const page = await scope.store.listFacts(scope.tenant, sessionId, after, MAX_PAGE, false);
+    const page = await engine.store.listFacts(engine.tenant, sessionId, after, MAX_PAGE, false);
     facts.push(...page);
     after = page.at(-1)?.id;
     if (page.length < MAX_PAGE) return facts.slice(-MAX_PAGE);
@@ -163,14 +181,14 @@ async function readFacts(scope: Scope, sessionId: string): Promise<readonly Fact
 }
 
 function checkFits(
-  window: ContextWindow | { readonly needed: number },
+  window: ChosenTurns | { readonly needed: number },
   tokenBudget: number,
-): ContextWindow {
+): ChosenTurns {
   if (!("needed" in window)) return window;
   const { needed } = window;
   throw new BackscrollError(
     "budget_too_small",
-    `tokenBudget is ${tokenBudget}, but the pinned entries and the newest turn alone take ${needed} tokens; raise it to ${needed} at least, or unpin entries`,
+    `tokenBudget is ${tokenBudget}, but the pinned entries alone take ${needed} tokens; raise it to ${needed} at least, or unpin entries`,
     { details: { field: "tokenBudget", limit: tokenBudget, needed } },
   );
 }

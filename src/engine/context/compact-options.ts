@@ -1,29 +1,35 @@
 /** How a compaction is done: what the caller says, what the session says, what holds otherwise. */
 
-import type { CompactionPlan, KeepStrategy } from "../../compaction/plan.ts";
+import type { CompactionPlan } from "../../compaction/plan.ts";
+import type { KeepStrategy } from "../../compaction/plan-input.ts";
 import { readCompactionPolicy } from "../../compaction/policy.ts";
 import {
+  CLAW_MESSAGES,
+  CLAW_TOKENS,
+  clawKeep,
   HALF_KEEP,
   NONE_KEEP,
   type PlanPreset,
-  SEED_KEEP,
   TOKENS_KEEP,
 } from "../../compaction/presets.ts";
 import { modelSummarizer } from "../../compaction/prompt/model-summarizer.ts";
-import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render/render.ts";
+import {
+  mechanicalSummarizer,
+  SUMMARY_PROFILES,
+  type SummaryProfile,
+} from "../../compaction/render/render.ts";
 import type { Summarizer } from "../../compaction/summary.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkText } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_INSTRUCTIONS_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { TextModel } from "../../model/text-model.ts";
-import { checkCount, checkInput, checkOneOf, invalid } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import { checkCount, checkInput, checkObject, checkOneOf, invalid } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
 
 /** What stays as it was said. */
 export type KeepInput =
-  /** The last 4 messages, and only if there are more and they take 10,000 tokens: as claw-code does. */
-  | "seed"
   /** The newer half of what no summary covers. */
   | "half"
   | "none"
@@ -31,7 +37,18 @@ export type KeepInput =
   /** The newest messages that together take so many tokens. */
   | { readonly tokens: number };
 
+/** claw-code's way: one switch for what is kept, when, and how the summary is written. */
+export interface ClawPreset {
+  readonly name: "claw";
+  /** The newest messages that stay; 4 if left out. Without more than these nothing happens. */
+  readonly messages?: number;
+  /** Below this many tokens in all of them nothing happens; 10,000 if left out. */
+  readonly tokens?: number;
+}
+
 export interface CompactInput {
+  /** In place of `keep`; also sets `profile` unless that is given. */
+  readonly preset?: "claw" | ClawPreset;
   /** 20,000 tokens if left out; `half` if the session's metadata asks for compaction. */
   readonly keep?: KeepInput;
   /** What the context may take afterwards: tool results are shown shortened to get there. */
@@ -41,13 +58,13 @@ export interface CompactInput {
   /** The name of the model; `default` if left out. */
   readonly model?: string;
   /**
-   * `mechanical`: used if the model's answer is of no use, or if none was named and the store has none.
+   * `mechanical`: used if the model's answer is of no use, or if the store has no such model.
    * Otherwise the call fails.
    */
   readonly fallback?: "mechanical" | "none";
   /** What a model is to heed in the summary, in words, at most 4 KiB; a mechanical one cannot. */
   readonly instructions?: string;
-  /** How a mechanical summary is written: `rich` has ledger and citations, `seed` is claw-code's. */
+  /** How a mechanical summary is written: `rich` has ledger and citations, `claw` is claw-code's. */
   readonly profile?: SummaryProfile;
   /** `rolling` writes one summary anew; `hierarchical` keeps the old ones and summarises those. */
   readonly strategy?: "rolling" | "hierarchical";
@@ -82,23 +99,28 @@ export interface CheckedCompaction {
 }
 
 export function checkCompaction(
-  scope: Scope,
+  engine: EngineContext,
   session: Session,
   input: CompactInput,
 ): CheckedCompaction {
-  checkInput(input, "options");
+  checkInput(input, "options", INPUTS.compact);
   const asked = session.metadata["compaction"] !== undefined;
   const { policy } = readCompactionPolicy(session.metadata);
+  const { preset } = input;
+  if (preset !== undefined && input.keep !== undefined) {
+    throw invalid("preset", "preset says what is kept; leave out keep, or give keep alone");
+  }
   const keep = input.keep ?? (asked ? "half" : undefined);
-  const profile = checkOneOf(input.profile ?? "rich", ["rich", "seed"], "profile");
+  const style = preset === undefined ? "rich" : "claw";
+  const profile = checkOneOf(input.profile ?? style, SUMMARY_PROFILES, "profile");
   const fallback = checkOneOf(input.fallback ?? "none", ["mechanical", "none"], "fallback");
   const strategy = policy.strategy === "never" ? "rolling" : policy.strategy;
   return {
-    preset: toPreset(keep),
-    quiet: keep === "seed",
+    preset: preset === undefined ? toPreset(keep) : toClaw(preset),
+    quiet: preset !== undefined,
     limitTokens:
       input.limitTokens === undefined ? undefined : checkCount(input.limitTokens, "limitTokens"),
-    summarizer: toSummarizer(scope, session, input, profile),
+    summarizer: toSummarizer(engine, session, input, profile),
     fallback: fallback === "mechanical" ? mechanicalSummarizer(profile) : undefined,
     profile,
     instructions: checkInstructions(input.instructions),
@@ -115,13 +137,13 @@ function checkInstructions(given: string | undefined): string | undefined {
 
 /** A summariser of the caller's, a model by its name, or the mechanical one. */
 export function toSummarizer(
-  scope: Scope,
+  engine: EngineContext,
   session: Session,
   input: Pick<CompactInput, "summarizer" | "model" | "fallback">,
   profile: SummaryProfile,
 ): Summarizer {
   const { summarizer, model } = input;
-  if (typeof summarizer === "object") return checkInput(summarizer, "summarizer");
+  if (typeof summarizer === "object") return checkObject(summarizer, "summarizer");
   // A session that names a model wants that one to write its summaries.
   const compaction = session.metadata["compaction"] as { summarizerModel?: unknown } | undefined;
   const named =
@@ -129,16 +151,16 @@ export function toSummarizer(
     (typeof compaction?.summarizerModel === "string" ? compaction.summarizerModel : undefined);
   const kind = summarizer ?? (named === undefined ? "mechanical" : "model");
   checkOneOf(kind, ["mechanical", "model"], "summarizer");
-  const isMissing = named === undefined && !Object.hasOwn(scope.models, "default");
+  const isMissing = !Object.hasOwn(engine.models, named ?? "default");
   const isLeft = isMissing && input.fallback === "mechanical";
   if (kind === "mechanical" || isLeft) return mechanicalSummarizer(profile);
-  return modelSummarizer(findModel(scope, named ?? "default"));
+  return modelSummarizer(findModel(engine, named ?? "default"));
 }
 
-export function findModel(scope: Scope, name: string): TextModel {
-  const model = Object.hasOwn(scope.models, name) ? scope.models[name] : undefined;
+export function findModel(engine: EngineContext, name: string): TextModel {
+  const model = Object.hasOwn(engine.models, name) ? engine.models[name] : undefined;
   if (model !== undefined) return model;
-  const known = Object.keys(scope.models);
+  const known = Object.keys(engine.models);
   const way =
     known.length === 0
       ? "open the store with `models`, or leave the work to the mechanical summariser"
@@ -150,14 +172,25 @@ export function findModel(scope: Scope, name: string): TextModel {
 
 function toPreset(keep: KeepInput | undefined): PlanPreset {
   if (keep === undefined) return TOKENS_KEEP;
-  if (keep === "seed") return SEED_KEEP;
   if (keep === "half") return HALF_KEEP;
   if (keep === "none") return NONE_KEEP;
   if (typeof keep === "object" && keep !== null) return { strategy: toStrategy(keep) };
-  throw invalid("keep", 'keep must be "seed", "half", "none", { messages } or { tokens }');
+  throw invalid("keep", 'keep must be "half", "none", { messages } or { tokens }');
+}
+
+function toClaw(preset: "claw" | ClawPreset): PlanPreset {
+  const given: ClawPreset = preset === "claw" ? { name: "claw" } : preset;
+  const {
+    name,
+    messages = CLAW_MESSAGES,
+    tokens = CLAW_TOKENS,
+  } = checkInput(given, "preset", INPUTS["compact.preset"]);
+  checkOneOf(name, ["claw"], "preset.name");
+  return clawKeep(checkCount(messages, "preset.messages"), checkCount(tokens, "preset.tokens"));
 }
 
 function toStrategy(keep: { readonly messages?: number; readonly tokens?: number }): KeepStrategy {
+  checkInput(keep, "keep", INPUTS["compact.keep"]);
   if (keep.messages !== undefined) {
     return { keep: "messages", count: checkCount(keep.messages, "keep.messages") };
   }

@@ -9,13 +9,14 @@
 
 import type { CompactionPlan, NoPlan } from "../../compaction/plan.ts";
 import { mechanicalSummarizer } from "../../compaction/render/render.ts";
+import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkName } from "../../model/ids.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { applyRetention } from "../retention/apply-retention.ts";
-import type { Scope } from "../scope.ts";
 import { type CheckedCompaction, type CompactInput, checkCompaction } from "./compact-options.ts";
 import {
   type CompactionGround,
@@ -29,8 +30,10 @@ import { storeCompaction } from "./store-compaction.ts";
 import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
 export interface CompactionResult {
-  /** The entry that was added; null if there was too little to compact (`keep: "seed"` only). */
+  /** The entry that was added; null if there was too little to compact (`preset` only). */
   readonly entry: Entry | null;
+  /** The text of the summary; null where `entry` is. */
+  readonly summary: string | null;
   /** Entries that the new summary stands for, beside those of the one before. */
   readonly removed: number;
   readonly firstKeptEntryId: string | null;
@@ -46,20 +49,20 @@ const EXPECTED_SUMMARY_TOKENS = 1_500;
 const MAX_ROUNDS = 3;
 
 export async function compactSession(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: CompactInput,
 ): Promise<CompactionResult> {
   const key = compactionKey(sessionId, input);
-  if (key === undefined) return compactOnce(scope, sessionId, input, key);
-  const before = await findRepeated(scope, sessionId, key);
+  if (key === undefined) return compactOnce(engine, sessionId, input, key);
+  const before = await findRepeated(engine, sessionId, key);
   if (before !== undefined) return repeated(before);
   try {
-    return await compactOnce(scope, sessionId, input, key);
+    return await compactOnce(engine, sessionId, input, key);
   } catch (error) {
     // The same request may have come first since, and left nothing to do.
     const first = BackscrollError.is(error, "nothing_to_compact")
-      ? await findRepeated(scope, sessionId, key)
+      ? await findRepeated(engine, sessionId, key)
       : undefined;
     if (first === undefined) throw error;
     return repeated(first);
@@ -67,39 +70,40 @@ export async function compactSession(
 }
 
 function repeated(entry: Entry): CompactionResult {
-  return { entry, ...figuresOf(entry), erased: 0 };
+  return { entry, summary: textOf(entry.blocks), ...figuresOf(entry), erased: 0 };
 }
 
 async function compactOnce(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: CompactInput,
   key: CompactionKey | undefined,
 ): Promise<CompactionResult> {
-  const { options, ground, planned } = await survey(scope, sessionId, input);
+  const { options, ground, planned } = await survey(engine, sessionId, input);
   if (planned === null) return unchanged(ground);
   const answer = await options.before?.(planned);
   if (answer !== undefined && "cancel" in answer) throw cancelled(sessionId, answer.reason);
   const { plan, written } =
     answer === undefined
-      ? await writeWithin(scope, ground, options, planned)
-      : await fromHook(scope, ground, options, planned, answer.summary);
-  const entry = await storeCompaction(scope, ground, options, plan, written, key);
-  scope.estimates.forget(scope, sessionId);
+      ? await writeWithin(engine, ground, options, planned)
+      : await fromHook(engine, ground, options, planned, answer.summary);
+  const entry = await storeCompaction(engine, ground, options, plan, written, key);
+  engine.contextSizes.forget(engine.tenant, sessionId);
   // Should this fail, the compaction stands: the next one or a sweep erases what is left.
-  const { erased } = await applyRetention(scope, sessionId);
+  const { erased } = await applyRetention(engine, sessionId);
   const { firstKeptEntryId, tokensBefore, tokensAfter } = plan;
   const removed = plan.covered.length;
-  return { entry, removed, firstKeptEntryId, tokensBefore, tokensAfter, erased };
+  const summary = textOf(entry.blocks);
+  return { entry, summary, removed, firstKeptEntryId, tokensBefore, tokensAfter, erased };
 }
 
 /** What `compactSession` would begin with, and null where it would change nothing. */
 export async function planSession(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   input: CompactInput,
 ): Promise<CompactionPlan | null> {
-  const { planned } = await survey(scope, sessionId, input);
+  const { planned } = await survey(engine, sessionId, input);
   return planned;
 }
 
@@ -110,11 +114,15 @@ interface Survey {
   readonly planned: CompactionPlan | null;
 }
 
-async function survey(scope: Scope, sessionId: string, input: CompactInput): Promise<Survey> {
-  const session = await scope.store.findSession(scope.tenant, sessionId);
+async function survey(
+  engine: EngineContext,
+  sessionId: string,
+  input: CompactInput,
+): Promise<Survey> {
+  const session = await engine.store.findSession(engine.tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
-  const options = checkCompaction(scope, session, input);
-  const ground = await surveyContext(scope, session);
+  const options = checkCompaction(engine, session, input);
+  const ground = await surveyContext(engine, session);
   const planned = planOn(ground, options, expectedTokens(options));
   if (!("none" in planned)) return { options, ground, planned: planned.plan };
   if (options.quiet) return { options, ground, planned: null };
@@ -129,7 +137,7 @@ interface Outcome {
 
 /** Writes the summary; again, with a plan that allows for its size, if it came out too long. */
 async function writeWithin(
-  scope: Scope,
+  engine: EngineContext,
   ground: CompactionGround,
   options: CheckedCompaction,
   first: CompactionPlan,
@@ -138,8 +146,8 @@ async function writeWithin(
   let plan = first;
   let plannedFor = expectedTokens(options);
   for (let round = 1; ; round++) {
-    const written = await write(scope, ground, options, plan);
-    const actual = summaryTokens(scope, written.text, options.profile);
+    const written = await write(engine, ground, options, plan);
+    const actual = summaryTokens(engine, written.text, options.profile);
     const sized = resized(plan, plannedFor, actual);
     if (sized.tokensAfter <= limitTokens || round === MAX_ROUNDS) return { plan: sized, written };
     const again = planOn(ground, options, actual);
@@ -157,20 +165,20 @@ function resized(plan: CompactionPlan, plannedFor: number, actual: number): Comp
 }
 
 function write(
-  scope: Scope,
+  engine: EngineContext,
   ground: CompactionGround,
   options: CheckedCompaction,
   plan: CompactionPlan,
 ): Promise<WrittenSummary> {
   const task = toTask(ground, options, plan);
   return options.strategy === "hierarchical"
-    ? writeHierarchy(scope, ground, task, plan)
-    : writeSummary(scope, task);
+    ? writeHierarchy(engine, ground, task, plan)
+    : writeSummary(engine, task);
 }
 
 /** The hook's words, with the structure that later summaries build upon. */
 async function fromHook(
-  scope: Scope,
+  engine: EngineContext,
   ground: CompactionGround,
   options: CheckedCompaction,
   plan: CompactionPlan,
@@ -178,9 +186,9 @@ async function fromHook(
 ): Promise<Outcome> {
   const text = checkName(summary, "summary", MAX_SUMMARY_BYTES);
   const task = { ...toTask(ground, options, plan), summarizer: mechanicalSummarizer("rich") };
-  const { structure } = await writeSummary(scope, task);
+  const { structure } = await writeSummary(engine, task);
   return {
-    plan: resized(plan, expectedTokens(options), summaryTokens(scope, text, options.profile)),
+    plan: resized(plan, expectedTokens(options), summaryTokens(engine, text, options.profile)),
     written: { text, structure, summarizer: "hook", model: null },
   };
 }
@@ -211,7 +219,7 @@ function unchanged({ items, previousTokens }: CompactionGround): CompactionResul
   const tokens = items.reduce((sum, item) => sum + item.tokens, previousTokens);
   const firstKeptEntryId = items[0]?.id ?? null;
   const counts = { tokensBefore: tokens, tokensAfter: tokens, erased: 0 };
-  return { entry: null, removed: 0, firstKeptEntryId, ...counts };
+  return { entry: null, summary: null, removed: 0, firstKeptEntryId, ...counts };
 }
 
 const WHY_NOTHING: Readonly<Record<NoPlan, string>> = {

@@ -1,5 +1,6 @@
 /** What a compaction's entry holds: the contract between who writes one and who builds a context. */
 
+import type { SummaryProfile } from "../../compaction/render/render.ts";
 import { isStructure, type SummaryStructure } from "../../compaction/summary.ts";
 import type { ResultCut } from "../../context/cut-results.ts";
 import { textOf } from "../../model/block.ts";
@@ -26,7 +27,7 @@ export interface CompactionData {
   readonly pinned: readonly string[];
   /** Tool results of the kept part that are shown shortened. */
   readonly cuts: readonly ResultCut[];
-  readonly profile: "rich" | "seed";
+  readonly profile: SummaryProfile;
   /** Who wrote the summary: `mechanical`, `model` or `hook`. */
   readonly summarizer: string;
   readonly model: string | null;
@@ -51,7 +52,7 @@ export interface CompactionView {
   readonly isLeftBehind: boolean;
   readonly pinned: readonly string[];
   readonly cuts: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  readonly profile: "rich" | "seed";
+  readonly profile: SummaryProfile;
   readonly structure: SummaryStructure | null;
   readonly summaries: readonly string[];
 }
@@ -68,7 +69,7 @@ export function viewCompaction(entry: Entry): CompactionView {
     isLeftBehind: false,
     pinned: strings(data["pinned"]),
     cuts: toCuts(data["cuts"]),
-    profile: data["profile"] === "seed" ? "seed" : "rich",
+    profile: data["profile"] === "claw" || data["profile"] === "seed" ? "claw" : "rich",
     structure: structureOf(data),
     summaries: strings(data["summaries"]),
   };

@@ -1,12 +1,13 @@
 /** What a compaction starts from: the context as it stands, without its content. */
 
-import { type PlanItem, planCompaction } from "../../compaction/plan.ts";
+import { planCompaction } from "../../compaction/plan.ts";
+import type { PlanItem } from "../../compaction/plan-input.ts";
 import { continuationMessage } from "../../compaction/render/continuation.ts";
 import type { SummaryProfile } from "../../compaction/render/render.ts";
 import { quoteSummary } from "../../context/quote.ts";
 import { fromText } from "../../context/sized.ts";
 import type { Session } from "../../model/session.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import type { CheckedCompaction } from "./compact-options.ts";
 import type { CompactionView } from "./compaction-entry.ts";
 import { toPlanItem } from "./plan-items.ts";
@@ -23,21 +24,24 @@ export interface CompactionGround {
 }
 
 /** Reads the path to the leaf that the session has now, whatever is appended meanwhile. */
-export async function surveyContext(scope: Scope, session: Session): Promise<CompactionGround> {
+export async function surveyContext(
+  engine: EngineContext,
+  session: Session,
+): Promise<CompactionGround> {
   const { id, leaf } = session;
   if (leaf === null) return { session, previous: null, previousTokens: 0, items: [] };
-  const { counter } = scope;
-  const context = await readContextAs(scope, id, { leaf, counter }, (entry) =>
+  const { counter } = engine;
+  const context = await readContextAs(engine, id, { leaf, counter }, (entry) =>
     toPlanItem(entry, counter),
   );
   const { compaction: previous, entries } = context;
   const present = new Set(entries.map((entry) => entry.id));
-  const standing = await readStanding(scope, id, previous, present, leaf);
+  const standing = await readStanding(engine, id, previous, present, leaf);
   const items = [...standing.map((entry) => toPlanItem(entry, counter)), ...entries];
   return {
     session,
     previous,
-    previousTokens: previous === null ? 0 : summaryTokens(scope, previous.text, previous.profile),
+    previousTokens: previous === null ? 0 : summaryTokens(engine, previous.text, previous.profile),
     items,
   };
 }
@@ -57,8 +61,12 @@ export function planOn(
 }
 
 /** What a summary takes in a context, with the words round it. */
-export function summaryTokens(scope: Scope, text: string, profile: SummaryProfile): number {
+export function summaryTokens(
+  engine: EngineContext,
+  text: string,
+  profile: SummaryProfile,
+): number {
   const shown =
-    profile === "seed" ? continuationMessage(text, { tailKept: true }) : quoteSummary(text);
-  return fromText(shown, "summary", [], scope.counter).tokens;
+    profile === "claw" ? continuationMessage(text, { tailKept: true }) : quoteSummary(text);
+  return fromText(shown, "summary", [], engine.counter).tokens;
 }

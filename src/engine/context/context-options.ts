@@ -2,24 +2,28 @@
 
 import type { PruneOptions } from "../../context/prune.ts";
 import { PROVIDERS, type Provider } from "../../context/render/render.ts";
-import { MAX_HITS } from "../../model/limits.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import {
   checkCount,
   checkFlag,
+  checkHits,
   checkInput,
   checkKey,
-  checkLimit,
   checkList,
   checkOneOf,
   invalid,
 } from "../check.ts";
 
 export interface BuildContextInput {
-  /** What all messages together may take. */
-  readonly tokenBudget: number;
+  /** What all messages together may take: at least 256; 4,000 if left out. */
+  readonly tokenBudget?: number;
   /** At most so many turns as they were said, the newest included; 20 if left out. */
   readonly recentTurns?: number;
-  /** What is recalled of earlier turns: up to `k` (8) that score at least `threshold`; false: nothing. */
+  /**
+   * What is recalled of earlier turns, by their words: up to `k` (8) that score at least `threshold` (0)
+   * of what the best one does, from 0 to 1; false: nothing.
+   */
   readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
   /** Adds the session's facts. */
   readonly includeFacts?: boolean;
@@ -61,27 +65,24 @@ export interface CheckedContext {
 
 export function checkContextOptions(input: BuildContextInput): CheckedContext {
   const {
-    tokenBudget,
+    tokenBudget = DEFAULT_CONTEXT_BUDGET,
     semanticRecall = {},
     filterParticipants,
     query,
     leaf,
     replyTo,
-  } = checkInput(input, "options");
+  } = checkInput(input, "options", INPUTS.buildContext);
   return {
-    tokenBudget: checkPositive(tokenBudget, "tokenBudget"),
+    tokenBudget: checkAtLeast(MIN_CONTEXT_BUDGET, tokenBudget, "tokenBudget"),
     recentTurns: checkPositive(input.recentTurns ?? DEFAULT_TURNS, "recentTurns"),
     recall:
       semanticRecall === false
         ? null
         : {
-            k: Math.min(
-              MAX_HITS,
-              checkLimit(
-                checkInput(semanticRecall, "semanticRecall").k,
-                "semanticRecall.k",
-                DEFAULT_RECALLED,
-              ),
+            k: checkHits(
+              checkInput(semanticRecall, "semanticRecall", INPUTS["buildContext.semanticRecall"]).k,
+              "semanticRecall.k",
+              DEFAULT_RECALLED,
             ),
             threshold: checkScore(semanticRecall.threshold ?? 0),
           },
@@ -105,20 +106,31 @@ export function checkContextOptions(input: BuildContextInput): CheckedContext {
 }
 
 function checkPositive(value: unknown, field: string): number {
+  return checkAtLeast(1, value, field);
+}
+
+function checkAtLeast(least: number, value: unknown, field: string): number {
   const count = checkCount(value, field);
-  if (count < 1) throw invalid(field, `${field} must be a whole number of at least 1`);
+  if (count < least) throw invalid(field, `${field} must be a whole number of at least ${least}`);
   return count;
 }
 
 function checkScore(value: unknown): number {
-  if (typeof value === "number" && value >= 0) return value;
+  if (typeof value === "number" && value >= 0 && value <= 1) return value;
   throw invalid(
     "semanticRecall.threshold",
-    "semanticRecall.threshold must be a number of at least 0",
+    "semanticRecall.threshold must be a number from 0 to 1: a share of the best score",
   );
 }
 
 function checkPrune(prune: PruneOptions): PruneOptions {
-  checkPositive(checkInput(prune, "prune").windowTokens, "prune.windowTokens");
+  const { windowTokens, tools, limits } = checkInput(prune, "prune", INPUTS["buildContext.prune"]);
+  checkPositive(windowTokens, "prune.windowTokens");
+  if (tools !== undefined) {
+    checkInput(tools, "prune.tools", INPUTS["buildContext.prune.tools"]);
+  }
+  if (limits !== undefined) {
+    checkInput(limits, "prune.limits", INPUTS["buildContext.prune.limits"]);
+  }
   return prune;
 }

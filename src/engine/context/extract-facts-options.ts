@@ -3,6 +3,7 @@
 import type { FactExtractor } from "../../facts/fact-extractor.ts";
 import type { FactHook } from "../../facts/prepare-facts.ts";
 import { checkName } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { FactPart } from "./fact-parts.ts";
 
@@ -32,7 +33,11 @@ export interface ExtractedPart extends Omit<FactPart, "entries"> {
 }
 
 export function checkExtractOptions(options: ExtractFactsOptions): void {
-  const { extractor, model, redact, onPart, signal } = checkInput(options, "options");
+  const { extractor, model, redact, onPart, signal } = checkInput(
+    options,
+    "options",
+    INPUTS.extractFacts,
+  );
   const check = (field: string, isGood: boolean, what: string) => {
     if (!isGood) throw invalid(field, `${field} must be ${what}`);
   };

@@ -16,7 +16,7 @@ import type { Fact } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import { checkKey, invalid } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { findModel } from "./compact-options.ts";
 import {
   checkExtractOptions,
@@ -25,35 +25,34 @@ import {
 } from "./extract-facts-options.ts";
 import { FACTS_THROUGH, findUnread, marksOf, type Unread, withMark } from "./fact-marks.ts";
 import { type FactPart, partsOf } from "./fact-parts.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
 import { listHeld, type StoredFacts, storeFacts, withRetirements } from "./store-facts.ts";
 
 /** The facts that are new, in the order of storing. Two calls at a time for one session wait in line. */
 export async function extractFacts(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   through: string | undefined,
   options: ExtractFactsOptions,
 ): Promise<readonly Fact[]> {
   checkExtractOptions(options);
   if (through !== undefined) checkKey(through, "through");
-  await findEnabled(scope, sessionId);
-  const name = `facts\0${scope.tenant}\0${sessionId}`;
+  await findEnabled(engine, sessionId);
+  const name = `facts\0${engine.tenant}\0${sessionId}`;
   const { signal } = options;
-  const extracting = oneAtATime(scope.store, name, async () => {
+  const extracting = engine.queue.run(name, async () => {
     checkRunning(signal);
-    const session = await findEnabled(scope, sessionId);
-    const extractor = toExtractor(scope, session, options);
+    const session = await findEnabled(engine, sessionId);
+    const extractor = toExtractor(engine, session, options);
     const leaf = through ?? session.leaf;
     if (leaf === null) return [];
-    const unread = await findUnread(scope, sessionId, leaf, marksOf(session));
-    return readParts(scope, session, extractor, unread, options);
+    const unread = await findUnread(engine, sessionId, leaf, marksOf(session));
+    return readParts(engine, session, extractor, unread, options);
   });
   return untilStopped(signal, extracting);
 }
 
-async function findEnabled(scope: Scope, sessionId: string): Promise<Session> {
-  const session = await scope.store.findSession(scope.tenant, checkKey(sessionId, "sessionId"));
+async function findEnabled(engine: EngineContext, sessionId: string): Promise<Session> {
+  const session = await engine.store.findSession(engine.tenant, checkKey(sessionId, "sessionId"));
   if (session === undefined) throw sessionNotFound(sessionId);
   const { facts } = session.metadata;
   if (isPlainObject(facts) && facts["enabled"] === true) return session;
@@ -65,17 +64,17 @@ async function findEnabled(scope: Scope, sessionId: string): Promise<Session> {
 }
 
 function toExtractor(
-  scope: Scope,
+  engine: EngineContext,
   { metadata }: Session,
   { extractor, model }: ExtractFactsOptions,
 ): FactExtractor {
   if (extractor !== undefined) return extractor;
   const own = isPlainObject(metadata["facts"]) ? metadata["facts"]["model"] : undefined;
-  return modelExtractor(findModel(scope, model ?? (typeof own === "string" ? own : "default")));
+  return modelExtractor(findModel(engine, model ?? (typeof own === "string" ? own : "default")));
 }
 
 async function readParts(
-  scope: Scope,
+  engine: EngineContext,
   session: Session,
   extractor: FactExtractor,
   unread: Unread,
@@ -83,11 +82,11 @@ async function readParts(
 ): Promise<readonly Fact[]> {
   let found: readonly Fact[] = [];
   let passed = unread.passed;
-  for await (const { entries, ...part } of partsOf(scope, extractor, unread.ids)) {
+  for await (const { entries, ...part } of partsOf(engine, extractor, unread.ids)) {
     checkRunning(options.signal);
     const { facts, retired, ...counts } =
-      entries.length === 0 ? NOTHING : await readPart(scope, session, extractor, entries, options);
-    await markRead(scope, session.id, passed, part.through);
+      entries.length === 0 ? NOTHING : await readPart(engine, session, extractor, entries, options);
+    await markRead(engine, session.id, passed, part.through);
     passed = [part.through];
     found = [...withRetirements(found, retired), ...facts];
     options.onPart?.({ ...part, ...counts, added: facts.length });
@@ -98,11 +97,16 @@ async function readParts(
 type ReadPart = StoredFacts & Pick<ExtractedPart, "withheld" | "unread">;
 
 const NOTHING: ReadPart = {
-  ...{ facts: [], retired: [], duplicates: 0, unsupported: 0, withheld: 0, unread: 0 },
+  facts: [],
+  retired: [],
+  duplicates: 0,
+  unsupported: 0,
+  withheld: 0,
+  unread: 0,
 };
 
 async function readPart(
-  scope: Scope,
+  engine: EngineContext,
   session: Session,
   extractor: FactExtractor,
   entries: FactPart["entries"],
@@ -111,7 +115,7 @@ async function readPart(
   const redaction = factRedactionOf(session.metadata);
   const { facts, unread = 0 } = await extractor.extract({
     entries,
-    known: await listHeld(scope, session.id),
+    known: await listHeld(engine, session.id),
     omitPersonal: redaction === "personal",
     ...(signal === undefined ? {} : { signal }),
   });
@@ -119,22 +123,22 @@ async function readPart(
   checkRunning(signal);
   if (!Array.isArray(facts)) throw invalid("extractor", "extract must give { facts: […] }");
   const prepared = await prepareFacts(facts, entries, { redaction, hook: redact });
-  const stored = await storeFacts(scope, session.id, prepared.facts);
+  const stored = await storeFacts(engine, session.id, prepared.facts);
   return { ...stored, withheld: prepared.withheld, unread };
 }
 
 /** The marks are read anew: another process may have set one. */
 async function markRead(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   passed: readonly string[],
   through: string,
 ): Promise<void> {
-  const session = await scope.store.findSession(scope.tenant, sessionId);
+  const session = await engine.store.findSession(engine.tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
   const marks = withMark(marksOf(session), passed, through);
   const patch = { metadata: { [FACTS_THROUGH]: marks } };
-  await scope.store.updateSession(scope.tenant, sessionId, patch, scope.now());
+  await engine.store.updateSession(engine.tenant, sessionId, patch, engine.now());
 }
 
 /** Whoever waits in line, or for an extractor that does not listen, is not kept waiting. */

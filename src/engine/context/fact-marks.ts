@@ -9,7 +9,7 @@
 
 import type { Session } from "../../model/session.ts";
 import type { EntryRecord } from "../../store/records.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 
 /** The key of the session's metadata: a list of entry ids, the newest last. */
 export const FACTS_THROUGH = "factsThrough";
@@ -42,17 +42,17 @@ export function withMark(
 
 /** Walks the path back from `leaf` to what was read: the cost is what is new, not the session. */
 export async function findUnread(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   leaf: string,
   marks: readonly string[],
 ): Promise<Unread> {
-  const { entries } = await scope.store.findEntries(scope.tenant, marks, false);
+  const { entries } = await engine.store.findEntries(engine.tenant, marks, false);
   const branches = entries
     .filter((entry) => entry.sessionId === sessionId)
-    .map((entry) => new Walk(scope, sessionId, entry));
+    .map((entry) => new Walk(engine, sessionId, entry));
   const ids: string[] = [];
-  for await (const { id, sequence } of walkBack(scope, sessionId, leaf)) {
+  for await (const { id, sequence } of walkBack(engine, sessionId, leaf)) {
     for (const branch of branches) {
       if (await branch.passes(id, sequence)) {
         return { ids: ids.reverse(), passed: branch.mark === id ? [id] : [] };
@@ -69,10 +69,10 @@ class Walk {
   readonly #way: AsyncGenerator<EntryRecord>;
   #at: Pick<EntryRecord, "id" | "sequence"> | undefined;
 
-  constructor(scope: Scope, sessionId: string, mark: EntryRecord) {
+  constructor(engine: EngineContext, sessionId: string, mark: EntryRecord) {
     this.mark = mark.id;
     this.#at = mark;
-    this.#way = walkBack(scope, sessionId, mark.id);
+    this.#way = walkBack(engine, sessionId, mark.id);
   }
 
   /** Whether this entry is on the way. To be asked with sequences that fall, as they do on a path. */
@@ -87,14 +87,19 @@ class Walk {
 
 /** The messages from `leaf` back to the root. */
 async function* walkBack(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   leaf: string,
 ): AsyncGenerator<EntryRecord, undefined> {
   let before: string | undefined;
   for (;;) {
-    const page = await scope.store.readEntries(scope.tenant, {
-      ...{ select: "history", sessionId, leaf, include: "messages", limit: PAGE, payloads: false },
+    const page = await engine.store.readEntries(engine.tenant, {
+      select: "history",
+      sessionId,
+      leaf,
+      include: "messages",
+      limit: PAGE,
+      payloads: false,
       ...(before === undefined ? {} : { before }),
     });
     for (const entry of page.entries.toReversed()) yield entry;

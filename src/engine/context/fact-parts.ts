@@ -4,8 +4,8 @@ import type { FactExtractor } from "../../facts/fact-extractor.ts";
 import { entryText } from "../../facts/fact-prompt.ts";
 import { toldEntry } from "../../facts/told-entry.ts";
 import type { Entry } from "../../model/entry.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import type { Scope } from "../scope.ts";
 
 export interface FactPart {
   /** The first and the last message of the part. */
@@ -26,7 +26,7 @@ const MESSAGE_SHARE = 0.7;
 const READ_ENTRIES = 64;
 
 export async function* partsOf(
-  scope: Scope,
+  engine: EngineContext,
   { maxInputTokens = Number.POSITIVE_INFINITY }: FactExtractor,
   ids: readonly string[],
 ): AsyncGenerator<FactPart> {
@@ -39,11 +39,11 @@ export async function* partsOf(
   };
   for (let at = 0; at < ids.length; at += READ_ENTRIES) {
     const some = ids.slice(at, at + READ_ENTRIES);
-    const page = await scope.store.findEntries(scope.tenant, some, true);
+    const page = await engine.store.findEntries(engine.tenant, some, true);
     for (const record of page.entries) {
       const entry = toldEntry(toEntry(record, page.payloads));
       // Counted as it will be shown: long results are cut.
-      const size = entry === undefined ? 0 : scope.counter.countText(entryText(entry, 1));
+      const size = entry === undefined ? 0 : engine.counter.countText(entryText(entry, 1));
       if (entries.length > 0 && tokens + size > room) {
         yield part();
         [read, entries, tokens] = [[], [], 0];

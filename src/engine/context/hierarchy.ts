@@ -15,9 +15,9 @@ import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import type { Retention } from "../../model/session.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { appendedEntry, toEntry } from "../entry-view.ts";
 import { type Draft, draftEntry } from "../message-input.ts";
-import type { Scope } from "../scope.ts";
 import { structureOf } from "./compaction-entry.ts";
 import type { CompactionGround } from "./compaction-ground.ts";
 import {
@@ -59,7 +59,7 @@ export interface SummaryData {
 }
 
 export async function writeHierarchy(
-  scope: Scope,
+  engine: EngineContext,
   ground: CompactionGround,
   task: SummaryTask,
   plan: CompactionPlan,
@@ -73,20 +73,24 @@ export async function writeHierarchy(
     const { text, structure, summarizer, model } = written;
     const data: SummaryData = {
       ...node,
-      ...{ throughSequence: plan.throughSequence, children, previous: null },
-      ...{ tokens: scope.counter.countText(text), summarizer, structure },
+      throughSequence: plan.throughSequence,
+      children,
+      previous: null,
+      tokens: engine.counter.countText(text),
+      summarizer,
+      structure,
       retention: ground.session.retention,
     };
-    const draft = draftSummary(scope, text, data, model);
+    const draft = draftSummary(engine, text, data, model);
     drafts.push(draft);
     return { ...node, id: draft.entry.id, text, structure };
   };
 
-  const fresh = await writeSummary(scope, { ...task, previous: null });
-  const standing = await readNodes(scope, ground);
+  const fresh = await writeSummary(engine, { ...task, previous: null });
+  const standing = await readNodes(engine, ground);
   let nodes = [...standing, store(fresh, { level: 1, from: plan.from, through: plan.through }, [])];
   for (let group = fullGroup(nodes); group !== undefined; group = fullGroup(nodes)) {
-    const folded = await fold(scope, task, group);
+    const folded = await fold(engine, task, group);
     const [first, last] = [group[0] as Node, group.at(-1) as Node];
     const place = { level: first.level + 1, from: first.from, through: last.through };
     const parent = store(
@@ -107,24 +111,24 @@ export async function writeHierarchy(
 }
 
 export function draftSummary(
-  scope: Scope,
+  engine: EngineContext,
   text: string,
   data: SummaryData,
   model: string | null,
 ): Draft {
   const draft = draftEntry(
     { kind: "summary", blocks: [{ type: "text", text }], data: data as unknown as JsonValue },
-    scope.newId(),
-    scope.now(),
+    engine.newId(),
+    engine.now(),
   );
   return { ...draft, entry: { ...draft.entry, model } };
 }
 
 /** The summaries that stand in the context now; a rolling one before them counts as one. */
-async function readNodes(scope: Scope, { previous }: CompactionGround): Promise<Node[]> {
+async function readNodes(engine: EngineContext, { previous }: CompactionGround): Promise<Node[]> {
   if (previous === null) return [];
   if (previous.summaries.length === 0) return [toNode(previous.entry)];
-  const page = await scope.store.findEntries(scope.tenant, previous.summaries, true);
+  const page = await engine.store.findEntries(engine.tenant, previous.summaries, true);
   return page.entries.map((record) => toNode(toEntry(record, page.payloads)));
 }
 
@@ -153,7 +157,7 @@ function fullGroup(nodes: readonly Node[]): readonly Node[] | undefined {
 
 /** One summary of several: a model reads their texts, what they are made of is merged. */
 async function fold(
-  scope: Scope,
+  engine: EngineContext,
   task: SummaryTask,
   group: readonly Node[],
 ): Promise<WrittenSummary> {
@@ -162,7 +166,7 @@ async function fold(
     const draft = draftEntry(
       { kind: "message", role: "assistant", blocks: [{ type: "text", text }] },
       id,
-      scope.now(),
+      engine.now(),
     );
     return appendedEntry("", draft, { id, sequence: 0, parentId: null, ordinal: 1, hash: "" });
   });

@@ -1,6 +1,6 @@
 /** From the entries of a context to what the planner of a compaction looks at. */
 
-import type { PlanItem } from "../../compaction/plan.ts";
+import type { PlanItem } from "../../compaction/plan-input.ts";
 import { resultTokens } from "../../context/cut-results.ts";
 import { fromEntry } from "../../context/sized.ts";
 import type { TokenCounter } from "../../context/tokens.ts";
@@ -12,7 +12,11 @@ export function toPlanItem(entry: Entry, counter: TokenCounter): PlanItem {
   const replyTo = role === "assistant" ? replyToOf(entry) : null;
   return {
     ...(replyTo === null ? {} : { replyTo }),
-    ...{ id, sequence, kind, role, pinned },
+    id,
+    sequence,
+    kind,
+    role,
+    pinned,
     ...toolTraffic(blocks),
     tokens: fromEntry(entry, "recent", counter).tokens,
     resultTokens: resultTokens(blocks, counter),

@@ -11,8 +11,8 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import type { Scope } from "../scope.ts";
 import { type CompactionView, viewCompaction } from "./compaction-entry.ts";
 
 export interface ContextEntries<Item = Entry> {
@@ -45,16 +45,16 @@ const FIRST_PAGE = 32;
 const NEXT_PAGE = 128;
 
 export function readContext(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   options: ReadContextOptions,
 ): Promise<ContextEntries> {
-  return readContextAs(scope, sessionId, options, (entry) => entry);
+  return readContextAs(engine, sessionId, options, (entry) => entry);
 }
 
 /** As `readContext`, keeping only what `toItem` makes of each entry: content is not held. */
 export async function readContextAs<Item>(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   options: ReadContextOptions,
   toItem: (entry: Entry) => Item,
@@ -65,10 +65,12 @@ export async function readContextAs<Item>(
   let limit = options.firstPage ?? FIRST_PAGE;
   let marks: NonNullable<EntryPage["marks"]> = { summary: true, pinned: true };
   const done = (unread: number) => ({
-    ...{ compaction, entries: newestFirst.reverse(), unread: Math.max(0, unread) },
+    compaction,
+    entries: newestFirst.reverse(),
+    unread: Math.max(0, unread),
     hasPins: marks.pinned,
   });
-  for await (const page of pagesBackwards(scope, sessionId, options.leaf, () => limit)) {
+  for await (const page of pagesBackwards(engine, sessionId, options.leaf, () => limit)) {
     limit = NEXT_PAGE;
     marks = page.marks ?? marks;
     for (const entry of page.entries) {
@@ -77,7 +79,7 @@ export async function readContextAs<Item>(
       if (entry.erased) {
         if (compaction !== null) continue;
         // What is gone was covered by a compaction that this path may have left behind.
-        compaction = await findForgotten(scope, sessionId, options.leaf);
+        compaction = await findForgotten(engine, sessionId, options.leaf);
         if (compaction !== null) return done(0);
         continue;
       }
@@ -85,16 +87,16 @@ export async function readContextAs<Item>(
         // An older one is part of what the newest has summarised.
         if (compaction !== null) continue;
         compaction = viewCompaction(entry);
-        boundary = await findBoundary(scope, compaction);
+        boundary = await findBoundary(engine, compaction);
         continue;
       }
       newestFirst.push(toItem(asShown(entry, compaction, options.counter)));
       if (!options.isEnough?.(entry, compaction !== null)) continue;
       if (compaction === null && options.summary !== false && marks.summary) {
         compaction =
-          (await findCompaction(scope, sessionId, options.leaf)) ??
-          (await findForgotten(scope, sessionId, options.leaf));
-        if (compaction !== null) boundary = await findBoundary(scope, compaction);
+          (await findCompaction(engine, sessionId, options.leaf)) ??
+          (await findForgotten(engine, sessionId, options.leaf));
+        if (compaction !== null) boundary = await findBoundary(engine, compaction);
       }
       return done((entry.index ?? 0) - (boundary?.index ?? 0));
     }
@@ -119,7 +121,7 @@ export function idsOf(entries: readonly Entry[]): ReadonlySet<string> {
 
 /** Pages of what enters the context, the newest first, each with its newest entry first. */
 export async function* pagesBackwards(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   leaf: string | undefined,
   limit: () => number,
@@ -127,7 +129,7 @@ export async function* pagesBackwards(
   let before: string | undefined;
   for (;;) {
     const wanted = limit();
-    const page = await scope.store.readEntries(scope.tenant, {
+    const page = await engine.store.readEntries(engine.tenant, {
       select: "history",
       sessionId,
       ...(leaf === undefined ? {} : { leaf }),
@@ -145,11 +147,11 @@ export async function* pagesBackwards(
 
 /** The newest compaction on the path, found without reading the path. */
 export async function findCompaction(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   leaf: string | undefined,
 ): Promise<CompactionView | null> {
-  const { store, tenant } = scope;
+  const { store, tenant } = engine;
   const marked = await store.readEntries(tenant, {
     select: "marked",
     sessionId,
@@ -175,10 +177,10 @@ interface Boundary {
 }
 
 /** The first kept entry, or what follows the last covered one: it came while the summary was made. */
-async function findBoundary(scope: Scope, view: CompactionView): Promise<Boundary> {
+async function findBoundary(engine: EngineContext, view: CompactionView): Promise<Boundary> {
   const { firstKeptEntryId, through, entry } = view;
   const ids = [firstKeptEntryId, through].filter((id) => id !== null);
-  const page = await scope.store.findEntries(scope.tenant, ids, false);
+  const page = await engine.store.findEntries(engine.tenant, ids, false);
   const known = page.entries
     .map((record) => toEntry(record, page.payloads))
     .filter(
@@ -197,13 +199,17 @@ async function findBoundary(scope: Scope, view: CompactionView): Promise<Boundar
  * edit of what it kept has left it behind, and nothing else knows any more what was said.
  */
 async function findForgotten(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   leaf: string | undefined,
 ): Promise<CompactionView | null> {
-  const { store, tenant } = scope;
+  const { store, tenant } = engine;
   const marked = await store.readEntries(tenant, {
-    ...{ select: "marked", sessionId, mark: "summary", limit: MAX_PAGE, payloads: true },
+    select: "marked",
+    sessionId,
+    mark: "summary",
+    limit: MAX_PAGE,
+    payloads: true,
   });
   const compactions = marked.entries
     .filter(({ kind }) => kind === "compaction")
@@ -213,22 +219,26 @@ async function findForgotten(
     const page = await store.findEntries(tenant, [view.through], false);
     const record = page.entries[0];
     if (record?.content !== null) continue;
-    if (await isOnPath(scope, sessionId, view.through, leaf))
+    if (await isOnPath(engine, sessionId, view.through, leaf))
       return { ...view, isLeftBehind: true };
   }
   return null;
 }
 
 async function isOnPath(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   entryId: string,
   leaf: string | undefined,
 ): Promise<boolean> {
   try {
-    await scope.store.readEntries(scope.tenant, {
-      ...{ select: "history", sessionId, before: entryId, include: "messages" },
-      ...{ limit: 1, payloads: false },
+    await engine.store.readEntries(engine.tenant, {
+      select: "history",
+      sessionId,
+      before: entryId,
+      include: "messages",
+      limit: 1,
+      payloads: false,
       ...(leaf === undefined ? {} : { leaf }),
     });
     return true;

@@ -1,14 +1,14 @@
 /** Recall: messages and facts that bear on a question, each with where it comes from. */
 
 import type { Entry } from "../../model/entry.ts";
-import { MAX_HITS } from "../../model/limits.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { Fact } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
 import type { WindowItem } from "../../search/request.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
-import { checkInput, checkLimit, checkOneOf, tooLarge } from "../check.ts";
+import { checkHits, checkInput, checkOneOf } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import type { Scope } from "../scope.ts";
 import { searchFactsOf, searchSessions } from "../search.ts";
 
 export const RECALL_SCOPES = ["session", "owner", "tenant"] as const;
@@ -35,23 +35,22 @@ const DEFAULT_RECALLED = 8;
 
 /** The best first: messages by their score, then facts. Any text is a valid query. */
 export async function* recall(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   query: string,
   input: RecallOptions,
 ): AsyncGenerator<Recalled, void> {
-  const { k, scope: within = "session" } = checkInput(input, "options");
-  const limit = checkLimit(k, "k", DEFAULT_RECALLED);
-  if (limit > MAX_HITS) throw tooLarge("k", MAX_HITS, limit, "narrow the question down");
+  const { k, scope: within = "session" } = checkInput(input, "options", INPUTS.recall);
+  const limit = checkHits(k, "k", DEFAULT_RECALLED);
   checkOneOf(within, RECALL_SCOPES, "scope");
-  const { store, tenant } = scope;
+  const { store, tenant } = engine;
   const session = await store.findSession(tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
 
-  const facts = await factsWithin(scope, query, limit, within, session);
+  const facts = await factsWithin(engine, query, limit, within, session);
   // Facts are short and sure: they get up to a quarter of the places.
   const places = Math.max(1, limit - Math.min(facts.length, Math.ceil(limit / 4)));
-  const { hits } = await searchSessions(scope, query, {
+  const { hits } = await searchSessions(engine, query, {
     limit: places,
     perSession: places,
     ...(within === "session" ? { session: sessionId } : {}),
@@ -76,14 +75,14 @@ export async function* recall(
 }
 
 function factsWithin(
-  scope: Scope,
+  engine: EngineContext,
   query: string,
   limit: number,
   within: RecallScope,
   session: Session,
 ): Promise<readonly Fact[]> {
-  if (within === "tenant") return searchFactsOf(scope, query, limit, {});
+  if (within === "tenant") return searchFactsOf(engine, query, limit, {});
   const sessions =
     within === "session" ? { sessionIds: [session.id] } : { owners: [session.owner] };
-  return searchFactsOf(scope, query, limit, sessions);
+  return searchFactsOf(engine, query, limit, sessions);
 }

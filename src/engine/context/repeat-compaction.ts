@@ -10,10 +10,10 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { Idempotency } from "../../store/records.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
 import { idempotency } from "../idempotency.ts";
 import { ImportedIds } from "../import/imported-id.ts";
-import type { Scope } from "../scope.ts";
 import type { CompactInput } from "./compact-options.ts";
 
 /** The field of the entry's metadata under which it keeps the hash of the request. */
@@ -38,11 +38,11 @@ export function compactionKey(sessionId: string, input: CompactInput): Compactio
 
 /** The entry of the same request, if it was carried out; `idempotency_conflict` if it was another. */
 export async function findRepeated(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   { id, idempotency: asked }: CompactionKey,
 ): Promise<Entry | undefined> {
-  const page = await scope.store.findEntries(scope.tenant, [id], true);
+  const page = await engine.store.findEntries(engine.tenant, [id], true);
   const [record] = page.entries;
   if (record === undefined || record.sessionId !== sessionId) return undefined;
   const entry = toEntry(record, page.payloads);

@@ -5,16 +5,20 @@ import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
 import { toolTraffic } from "../../transcript/tool-pairs.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import type { Scope } from "../scope.ts";
 import type { CompactionView } from "./compaction-entry.ts";
 import { asShown } from "./read-context.ts";
 
 const NOTHING: EntryPage = { entries: [], payloads: new Map(), total: 0 };
 
 /** What is pinned on the path, the newest 500. */
-function readPinned(scope: Scope, sessionId: string, leaf: string | undefined): Promise<EntryPage> {
-  return scope.store.readEntries(scope.tenant, {
+function readPinned(
+  engine: EngineContext,
+  sessionId: string,
+  leaf: string | undefined,
+): Promise<EntryPage> {
+  return engine.store.readEntries(engine.tenant, {
     select: "marked",
     sessionId,
     mark: "pinned",
@@ -30,21 +34,21 @@ function readPinned(scope: Scope, sessionId: string, leaf: string | undefined): 
  * pinned anywhere in the session.
  */
 export async function readStanding(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   compaction: CompactionView | null,
   present: ReadonlySet<string>,
   leaf: string | undefined,
   hasPins = true,
 ): Promise<readonly Entry[]> {
-  const marked = hasPins ? await readPinned(scope, sessionId, leaf) : NOTHING;
+  const marked = hasPins ? await readPinned(engine, sessionId, leaf) : NOTHING;
   const pinned = marked.entries.map((record) => toEntry(record, marked.payloads));
   const found = new Map(pinned.map((entry) => [entry.id, entry]));
   const missing = (compaction?.pinned ?? []).filter((id) => !found.has(id));
-  for (const entry of await findAll(scope, missing)) found.set(entry.id, entry);
+  for (const entry of await findAll(engine, missing)) found.set(entry.id, entry);
   for (const entry of pinned) {
     if (present.has(entry.id) || isAlone(entry)) continue;
-    for (const member of await readGroup(scope, sessionId, entry, leaf)) {
+    for (const member of await readGroup(engine, sessionId, entry, leaf)) {
       found.set(member.id, member);
     }
   }
@@ -52,13 +56,13 @@ export async function readStanding(
     .filter((entry) => entry.sessionId === sessionId && !present.has(entry.id))
     .filter((entry) => entry.status === "committed" && entry.blocks.length > 0)
     .toSorted((a, b) => a.sequence - b.sequence)
-    .map((entry) => asShown(entry, compaction, scope.counter));
+    .map((entry) => asShown(entry, compaction, engine.counter));
 }
 
 /** Those of them that are there, with their content. */
-export async function findAll(scope: Scope, ids: readonly string[]): Promise<Entry[]> {
+export async function findAll(engine: EngineContext, ids: readonly string[]): Promise<Entry[]> {
   if (ids.length === 0) return [];
-  const page = await scope.store.findEntries(scope.tenant, ids, true);
+  const page = await engine.store.findEntries(engine.tenant, ids, true);
   return page.entries.map((record) => toEntry(record, page.payloads));
 }
 
@@ -72,7 +76,7 @@ const GROUP_REACH = 32;
 
 /** The messages of the path that tool calls tie the entry to: calls before it, results after it. */
 export async function readGroup(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   entry: Entry,
   leaf: string | undefined,
@@ -83,9 +87,12 @@ export async function readGroup(
     payloads: true,
     ...(leaf === undefined ? {} : { leaf }),
   };
-  const { store, tenant } = scope;
+  const { store, tenant } = engine;
   const before = await store.readEntries(tenant, {
-    ...{ ...place, select: "history", include: "messages", before: entry.id },
+    ...place,
+    select: "history",
+    include: "messages",
+    before: entry.id,
   });
   const after = await store.readEntries(tenant, { ...place, select: "path", after: entry.id });
   const toEntries = ({ entries, payloads }: EntryPage) =>

@@ -4,9 +4,9 @@ import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { ResultCut } from "../../context/cut-results.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { JsonValue } from "../../model/json.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { appendedEntry } from "../entry-view.ts";
 import { type Draft, draftEntry } from "../message-input.ts";
-import type { Scope } from "../scope.ts";
 import type { CheckedCompaction } from "./compact-options.ts";
 import type { CompactionData, CompactionView } from "./compaction-entry.ts";
 import type { CompactionGround } from "./compaction-ground.ts";
@@ -15,7 +15,7 @@ import type { WrittenSummary } from "./write-summary.ts";
 
 /** Throws `compaction_conflict` if what the summary was made from is no longer what there is. */
 export async function storeCompaction(
-  scope: Scope,
+  engine: EngineContext,
   { session, previous }: CompactionGround,
   { profile, strategy }: CheckedCompaction,
   plan: CompactionPlan,
@@ -51,8 +51,8 @@ export async function storeCompaction(
       data: data as unknown as JsonValue,
       ...(key === undefined ? {} : { metadata: key.metadata }),
     },
-    key?.id ?? scope.newId(),
-    scope.now(),
+    key?.id ?? engine.newId(),
+    engine.now(),
   );
   const { covered, tokensBefore, tokensAfter, throughSequence } = data;
   const told = { covered, tokensBefore, tokensAfter, throughSequence, summarizer };
@@ -60,16 +60,16 @@ export async function storeCompaction(
     ...nodes,
     { ...draft, entry: { ...draft.entry, model, feedDetails: told } },
   ];
-  const result = await scope.store.append(scope.tenant, {
+  const result = await engine.store.append(engine.tenant, {
     sessionId: session.id,
     entries: drafts.map(({ entry }) => entry),
-    now: scope.now(),
+    now: engine.now(),
     summary: { text, through: plan.through, expectedCompaction: onPath(previous) },
     ...(key === undefined ? {} : { idempotency: key.idempotency }),
   });
   // Two that ask at once plan alike: the one that comes second is given what the first has stored.
   if (result.replayed && key !== undefined) {
-    const first = await findRepeated(scope, session.id, key);
+    const first = await findRepeated(engine, session.id, key);
     if (first !== undefined) return first;
   }
   const placed = result.entries.map((place, i) =>

@@ -5,7 +5,7 @@ import { reconcileFacts } from "../../facts/reconcile.ts";
 import { type Retirement, settleFacts } from "../../facts/settle.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 
 export interface StoredFacts {
   /** The new ones, in order. */
@@ -17,18 +17,18 @@ export interface StoredFacts {
 }
 
 export async function storeFacts(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   proposed: readonly PreparedFact[],
 ): Promise<StoredFacts> {
   // What held while somebody read may have changed meanwhile: it is looked at again.
-  const held = await listHeld(scope, sessionId);
-  const { added, isMany, ...counts } = reconcileFacts(proposed, held, () => scope.newId());
+  const held = await listHeld(engine, sessionId);
+  const { added, isMany, ...counts } = reconcileFacts(proposed, held, () => engine.newId());
   if (added.length === 0) return { facts: [], retired: [], ...counts };
-  const now = scope.now();
+  const now = engine.now();
   const rows = added.map((fact) => ({ ...fact, sessionId, createdAt: now }));
-  const facts = await scope.store.addFacts(scope.tenant, sessionId, rows, now);
-  const settled = await settle(scope, sessionId, facts, held, isMany);
+  const facts = await engine.store.addFacts(engine.tenant, sessionId, rows, now);
+  const settled = await settle(engine, sessionId, facts, held, isMany);
   const replaced = added.flatMap(({ id, supersedes }) =>
     supersedes.map((old) => ({ id: old, by: id })),
   );
@@ -40,11 +40,11 @@ export async function storeFacts(
 }
 
 /** The facts of the session that hold, in the order of their ids. */
-export async function listHeld(scope: Scope, sessionId: string): Promise<Fact[]> {
+export async function listHeld(engine: EngineContext, sessionId: string): Promise<Fact[]> {
   const facts: Fact[] = [];
   for (;;) {
     const after = facts.at(-1)?.id;
-    const page = await scope.store.listFacts(scope.tenant, sessionId, after, MAX_PAGE, false);
+    const page = await engine.store.listFacts(engine.tenant, sessionId, after, MAX_PAGE, false);
     facts.push(...page);
     if (page.length < MAX_PAGE) return facts;
   }
@@ -63,17 +63,17 @@ export function withRetirements(
 
 /** Another process may have added the same while we did: see `settleFacts`. */
 async function settle(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   added: readonly Fact[],
   before: readonly Fact[],
   isMany: (key: string) => boolean,
 ): Promise<readonly Retirement[]> {
   const seen = new Set(before.map(({ id }) => id));
-  const held = await listHeld(scope, sessionId);
+  const held = await listHeld(engine, sessionId);
   const retirements = settleFacts(added, held, seen, isMany);
   for (const { id, by } of retirements) {
-    await scope.store.retireFact(scope.tenant, id, by, scope.now());
+    await engine.store.retireFact(engine.tenant, id, by, engine.now());
   }
   return retirements;
 }

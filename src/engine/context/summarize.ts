@@ -8,12 +8,13 @@
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import { entryNotFound, sessionNotFound } from "../../store/store-errors.ts";
-import { checkKey } from "../check.ts";
+import { checkInput, checkKey } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { appendedEntry, toEntry } from "../entry-view.ts";
-import type { Scope } from "../scope.ts";
 import { type CompactInput, checkCompaction } from "./compact-options.ts";
 import { draftSummary, type SummaryData } from "./hierarchy.ts";
 import { readContextAs } from "./read-context.ts";
@@ -46,25 +47,26 @@ export type SummarizeOptions = Pick<
 
 /** Covers what no compaction of the path covers, up to `through`, and carries the last summary. */
 export async function summarizeSession(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   through: string | undefined,
   input: SummarizeOptions,
 ): Promise<Summary> {
-  const session = await scope.store.findSession(scope.tenant, sessionId);
+  checkInput(input, "options", INPUTS.summarize);
+  const session = await engine.store.findSession(engine.tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
-  const options = checkCompaction(scope, session, input);
+  const options = checkCompaction(engine, session, input);
   const leaf = through === undefined ? session.leaf : checkKey(through, "through");
   if (leaf === null) throw nothingToSummarize(sessionId);
-  const { counter } = scope;
-  const context = await readContextAs(scope, sessionId, { leaf, counter }, ({ id, sequence }) => {
+  const { counter } = engine;
+  const context = await readContextAs(engine, sessionId, { leaf, counter }, ({ id, sequence }) => {
     return { id, sequence };
   });
   const [first] = context.entries;
   const last = context.entries.at(-1);
   if (first === undefined || last === undefined) throw nothingToSummarize(sessionId);
   const previous = context.compaction;
-  const written = await writeSummary(scope, {
+  const written = await writeSummary(engine, {
     ids: context.entries.map(({ id }) => id),
     previous: previous === null ? null : { text: previous.text, structure: previous.structure },
     splitTurn: false,
@@ -77,17 +79,23 @@ export async function summarizeSession(
   });
   const { text, model, structure, summarizer } = written;
   const data: SummaryData = {
-    ...{ from: first.id, through: last.id, throughSequence: last.sequence, level: 1, children: [] },
-    ...{ previous: previous?.entry.id ?? null, tokens: counter.countText(text), summarizer },
+    from: first.id,
+    through: last.id,
+    throughSequence: last.sequence,
+    level: 1,
+    children: [],
+    previous: previous?.entry.id ?? null,
+    tokens: counter.countText(text),
+    summarizer,
     retention: session.retention,
     structure,
   };
-  const draft = draftSummary(scope, text, data, model);
+  const draft = draftSummary(engine, text, data, model);
   // It belongs to the entry that it ends with, on whatever path that is.
-  const result = await scope.store.append(scope.tenant, {
+  const result = await engine.store.append(engine.tenant, {
     sessionId,
     entries: [{ ...draft.entry, parentId: last.id }],
-    now: scope.now(),
+    now: engine.now(),
   });
   const [place] = result.entries;
   if (place === undefined) throw entryNotFound(last.id, sessionId);
@@ -95,10 +103,14 @@ export async function summarizeSession(
 }
 
 /** Every summary of the session, of all branches, in the order of writing: at most 500, the newest. */
-export async function listSummaries(scope: Scope, sessionId: string): Promise<Summary[]> {
+export async function listSummaries(engine: EngineContext, sessionId: string): Promise<Summary[]> {
   const marked = async (mark: "summary" | "superseded", leaf?: string) => {
-    const page = await scope.store.readEntries(scope.tenant, {
-      ...{ select: "marked", sessionId, mark, limit: MAX_PAGE, payloads: mark === "summary" },
+    const page = await engine.store.readEntries(engine.tenant, {
+      select: "marked",
+      sessionId,
+      mark,
+      limit: MAX_PAGE,
+      payloads: mark === "summary",
       ...(leaf === undefined ? {} : { leaf }),
     });
     return page.entries
@@ -109,7 +121,7 @@ export async function listSummaries(scope: Scope, sessionId: string): Promise<Su
   const parents = parentsOf(summaries);
   const edited = (await marked("superseded")).length > 0;
   const stale = new Set<string>();
-  const ends = edited ? await readEnds(scope, summaries) : new Map<string, number>();
+  const ends = edited ? await readEnds(engine, summaries) : new Map<string, number>();
   for (const summary of edited ? summaries : []) {
     const superseded = await marked("superseded", summary.id);
     // One that builds upon another covers what that covers, so only the end matters.
@@ -131,12 +143,12 @@ function parentsOf(summaries: readonly Entry[]): ReadonlyMap<string, string> {
 
 /** The sequence of the last entry of each summary, by its id: a fork has sequences of its own. */
 async function readEnds(
-  scope: Scope,
+  engine: EngineContext,
   summaries: readonly Entry[],
 ): Promise<ReadonlyMap<string, number>> {
   const ids = summaries.map(({ data }) => read(data)["through"]);
   const named = ids.filter((id) => typeof id === "string");
-  const page = await scope.store.findEntries(scope.tenant, [...new Set(named)], false);
+  const page = await engine.store.findEntries(engine.tenant, [...new Set(named)], false);
   return new Map(page.entries.map(({ id, sequence }) => [id, sequence]));
 }
 

@@ -4,7 +4,7 @@ import { contextPressure, type Pressure } from "../../context/pressure.ts";
 import { fromEntry, sumTokens } from "../../context/sized.ts";
 import type { Usage } from "../../model/entry.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { summaryTokens } from "./compaction-ground.ts";
 import { type ContextEntries, findCompaction, idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
@@ -18,12 +18,12 @@ export interface ContextUsage extends Pressure {
 
 /** What the model is given at the leaf takes so many tokens. */
 export async function readPressure(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   leaf?: string,
 ): Promise<Pressure> {
-  const { counter } = scope;
-  const context = await readContext(scope, sessionId, {
+  const { counter } = engine;
+  const context = await readContext(engine, sessionId, {
     counter,
     ...(leaf === undefined ? {} : { leaf }),
     // The first report that is met is the newest; one from before a compaction says nothing.
@@ -39,37 +39,37 @@ export async function readPressure(
   const { compaction } = context;
   const compactedAt = compaction?.entry.sequence ?? 0;
   const reported = items.some((item) => item.usage !== null && item.sequence > compactedAt);
-  const standing = reported ? 0 : await standingTokens(scope, sessionId, context, leaf);
+  const standing = reported ? 0 : await standingTokens(engine, sessionId, context, leaf);
   return contextPressure(items, compactedAt, standing);
 }
 
 export async function readUsage(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   leaf?: string,
 ): Promise<ContextUsage> {
-  const session = await scope.store.findSession(scope.tenant, sessionId);
+  const session = await engine.store.findSession(engine.tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
-  const pressure = await readPressure(scope, sessionId, leaf);
-  const compaction = await findCompaction(scope, sessionId, leaf);
+  const pressure = await readPressure(engine, sessionId, leaf);
+  const compaction = await findCompaction(engine, sessionId, leaf);
   return { ...pressure, compaction: compaction?.entry.id ?? null, billed: session.tokens };
 }
 
 async function standingTokens(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   context: ContextEntries,
   leaf: string | undefined,
 ): Promise<number> {
   const pinned = await readStanding(
-    scope,
+    engine,
     sessionId,
     context.compaction,
     idsOf(context.entries),
     leaf,
   );
-  const messages = pinned.map((entry) => fromEntry(entry, "pinned", scope.counter));
+  const messages = pinned.map((entry) => fromEntry(entry, "pinned", engine.counter));
   const { compaction } = context;
   if (compaction === null) return sumTokens(messages);
-  return sumTokens(messages) + summaryTokens(scope, compaction.text, compaction.profile);
+  return sumTokens(messages) + summaryTokens(engine, compaction.text, compaction.profile);
 }

@@ -23,9 +23,9 @@ import { countBlocks } from "../../context/tokens.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
 import type { Draft } from "../message-input.ts";
-import type { Scope } from "../scope.ts";
 
 export interface SummaryTask {
   /** The entries to cover, in order. */
@@ -56,12 +56,15 @@ export interface WrittenSummary {
 /** Entries are read so many at a time: each may be large. */
 const READ_ENTRIES = 64;
 
-export async function writeSummary(scope: Scope, task: SummaryTask): Promise<WrittenSummary> {
+export async function writeSummary(
+  engine: EngineContext,
+  task: SummaryTask,
+): Promise<WrittenSummary> {
   const digest = startDigest(task.previous?.structure ?? null);
   let previous = task.previous;
   let answer: SummaryAnswer | undefined;
   let writer = task.summarizer;
-  for await (const { entries, isLast } of chunksOf(scope, task)) {
+  for await (const { entries, isLast } of chunksOf(engine, task)) {
     for (const entry of entries) addEntry(digest, entry);
     // One that works from the structure alone has to be asked only once.
     if (!isLast && writer.needsEntries !== true) continue;
@@ -136,22 +139,22 @@ async function ask(writer: Summarizer, request: SummaryRequest): Promise<Summary
 
 /** Lists of entries that together stay within what the summariser can take; the last one is marked. */
 async function* chunksOf(
-  scope: Scope,
+  engine: EngineContext,
   { ids, summarizer }: SummaryTask,
 ): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly isLast: boolean }> {
   const room = summarizer.maxInputTokens ?? DEFAULT_INPUT_TOKENS;
   let entries: Entry[] = [];
   let tokens = 0;
   for (let at = 0; at < ids.length; at += READ_ENTRIES) {
-    const page = await scope.store.findEntries(
-      scope.tenant,
+    const page = await engine.store.findEntries(
+      engine.tenant,
       ids.slice(at, at + READ_ENTRIES),
       true,
     );
     for (const record of page.entries) {
       const entry = toEntry(record, page.payloads);
       // Long results are cut before a model sees them: they do not fill a chunk alone.
-      const size = Math.min(countBlocks(entry.blocks, scope.counter), LONG_ENTRY_TOKENS);
+      const size = Math.min(countBlocks(entry.blocks, engine.counter), LONG_ENTRY_TOKENS);
       if (entries.length > 0 && tokens + size > room) {
         yield { entries, isLast: false };
         entries = [];

@@ -103,8 +103,12 @@ function followCases(name: string, address: () => Promise<string>): void {
       ]);
       expect(vectors.ids).toEqual([asked.id, stream.id, fact?.id]);
       expect([...vectors.rows.values()][0]).toEqual({
-        ...{ tenant: tenant.tenant, sessionId: session.id, kind: "message", id: asked.id },
-        ...{ vector: [0, 1, 1, 0, 0], embedder: "vowels" },
+        tenant: tenant.tenant,
+        sessionId: session.id,
+        kind: "message",
+        id: asked.id,
+        vector: [0, 1, 1, 0, 0],
+        embedder: "vowels",
       });
     });
 
@@ -114,7 +118,9 @@ function followCases(name: string, address: () => Promise<string>): void {
       const stop = new AbortController();
       const seen = (async () => {
         for await (const { put } of followEmbeddings(tenant, {
-          ...{ embedder, vectors, signal: stop.signal },
+          embedder,
+          vectors,
+          signal: stop.signal,
         })) {
           if (put > 0) stop.abort();
         }
@@ -184,7 +190,8 @@ function followCases(name: string, address: () => Promise<string>): void {
       const { tenant, vectors } = setUp();
       await (await talk(tenant)).append({ role: "user", content: "hello" });
       const wrong: Embedder = {
-        ...{ name: "short", dimensions: 3 },
+        name: "short",
+        dimensions: 3,
         embed: async (texts) => texts.map(() => [1]),
       };
       const retry = { attempts: 1 };
@@ -204,7 +211,8 @@ function followCases(name: string, address: () => Promise<string>): void {
       for (const [field, input] of wrong) {
         const follower = followEmbeddings(tenant, input as FollowEmbeddingsInput);
         await expect(follower.next()).rejects.toMatchObject({
-          ...{ code: "invalid_input", details: { field } },
+          code: "invalid_input",
+          details: { field },
         });
       }
       const lost = followEmbeddings(tenant, { embedder, vectors, after: "nowhere" });

@@ -9,8 +9,9 @@
 import type { Change } from "../../model/change.ts";
 import type { Embedder, StoredVector, VectorStore } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { indexableText } from "../../search/document/indexable-text.ts";
-import { redact } from "../../search/document/redact.ts";
+import { redact } from "../../secrets/redact.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import { vectorTasks } from "./vector-tasks.ts";
@@ -71,7 +72,13 @@ export async function* followEmbeddings(
 
 /** Gives the size of a batch. */
 function checkFollower(input: FollowEmbeddingsInput): number {
-  const { embedder, vectors, batch = DEFAULT_BATCH } = checkInput(input, "options");
+  const {
+    embedder,
+    vectors,
+    batch = DEFAULT_BATCH,
+    retry,
+  } = checkInput(input, "options", INPUTS.followEmbeddings);
+  if (retry !== undefined) checkInput(retry, "retry", INPUTS["followEmbeddings.retry"]);
   if (typeof embedder?.embed !== "function") {
     throw invalid("embedder", "embedder must be an object with name, dimensions and embed");
   }

@@ -10,7 +10,7 @@ function check(
 ): void {
   const feed = changes.map(([kind, sessionId, entryId = null, details = {}], i) => {
     const position = i + 1;
-    return { ...{ position, cursor: "", at: 0, hash: "" }, kind, sessionId, entryId, details };
+    return { position, cursor: "", at: 0, hash: "", kind, sessionId, entryId, details };
   });
   const tasks = vectorTasks("acme", feed as unknown as Change[]);
   expect(tasks).toEqual({ messages: [], facts: [], deletions: [], ...expected });

@@ -1,6 +1,6 @@
 /** Doing something again that may work the next time, and waiting longer each time. */
 
-import { pause } from "../pause.ts";
+import { pause } from "../../async/pause.ts";
 
 export interface RetryOptions {
   /** How often it is tried: 6 times if left out. */

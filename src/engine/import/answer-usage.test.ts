@@ -4,7 +4,10 @@ import type { Usage } from "../../model/entry.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 
 const usage = (outputTokens: number, inputTokens = 0): Usage => ({
-  ...{ inputTokens, outputTokens, cacheCreationTokens: 0, cacheReadTokens: 0 },
+  inputTokens,
+  outputTokens,
+  cacheCreationTokens: 0,
+  cacheReadTokens: 0,
 });
 
 test("a part that comes later gets what is not yet told of its answer", () => {

@@ -51,5 +51,8 @@ export class AnswerUsage {
 }
 
 const NOTHING: Usage = {
-  ...{ inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 },
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheCreationTokens: 0,
+  cacheReadTokens: 0,
 };

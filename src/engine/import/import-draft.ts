@@ -34,13 +34,14 @@ export function draftImported(entry: ImportedEntry, place: ImportPlace): NewEntr
     content,
     payloads,
     contentBytes,
-    usage: entry.usage,
+    usage: entry.copiedFrom === undefined ? entry.usage : null,
     model: knownName(entry.model),
     adapter: null,
     metadata,
     createdAt: entry.createdAt ?? place.createdAt,
     interaction: entry.role === "user" && kindRules(entry.kind).counted,
     ...(place.parentId === undefined ? undefined : { parentId: place.parentId }),
+    ...(entry.copiedFrom === undefined ? undefined : { copiedFrom: entry.copiedFrom }),
   };
 }
 

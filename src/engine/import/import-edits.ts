@@ -11,7 +11,7 @@ import type { ImportedEntry } from "../../ingest/source.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { EntryRecord, NewEntry } from "../../store/records.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { draftImported } from "./import-draft.ts";
 import type { ImportedIds } from "./imported-id.ts";
 
@@ -24,12 +24,12 @@ interface Known {
 }
 
 export class ImportEdits {
-  readonly #scope: Scope;
+  readonly #engine: EngineContext;
   readonly #problems: ProblemLog;
   readonly #edits: NewEntry[] = [];
 
-  constructor(scope: Scope, problems: ProblemLog) {
-    this.#scope = scope;
+  constructor(engine: EngineContext, problems: ProblemLog) {
+    this.#engine = engine;
     this.#problems = problems;
   }
 
@@ -37,7 +37,7 @@ export class ImportEdits {
   async note(known: readonly Known[], ids: ImportedIds, createdAt: number): Promise<void> {
     const spoken = known.filter(({ entry }) => isSpoken(entry));
     if (spoken.length === 0 || this.#edits.length >= MAX_EDITS) return;
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     const found = await store.findEntries(
       tenant,
       spoken.map(({ id }) => id),
@@ -56,7 +56,7 @@ export class ImportEdits {
     sessionId: string,
     leaf: string | null,
   ): Promise<{ readonly leaf: string | null; readonly stored: number }> {
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     let tip = leaf;
     let stored = 0;
     const known = await store.findUsage(
@@ -65,7 +65,7 @@ export class ImportEdits {
     );
     for (const edit of this.#edits) {
       if (known.some(({ id }) => id === edit.id)) continue;
-      const now = this.#scope.now();
+      const now = this.#engine.now();
       const request = { sessionId, entries: [edit], now, isHistory: true };
       const { leaf: moved } = await store.append(tenant, request);
       stored++;

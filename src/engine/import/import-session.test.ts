@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
+import { talk } from "../../../test/support/imported-talk.ts";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import { fixture, importText, jsonLines } from "../../../test/support/transcripts.ts";
-import { ProblemLog } from "../../ingest/problems.ts";
-import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
+import type { ImportedEntry } from "../../ingest/source.ts";
 import { textOf } from "../../model/block.ts";
 import { open } from "../../open.ts";
 import type { SessionHandle } from "../session-handle.ts";
@@ -19,29 +19,12 @@ async function tree(handle: SessionHandle) {
   return (await handle.listEntries({ tree: true, limit: 500 })).entries;
 }
 
-/** A session of a format without a tree, with a message for each text. */
-function talk(texts: readonly string[], over: Partial<ImportedEntry> = {}): ImportedSession {
-  const problems = new ProblemLog();
-  const entries = texts.map(
-    (text, i): ImportedEntry => ({
-      ...{ sourceId: `m${i}`, kind: "message", role: "user", actor: "ana", data: null },
-      ...{ blocks: [{ type: "text", text }], usage: null, model: null, createdAt: 1000 + i },
-      ...{ metadata: {}, ...over },
-    }),
-  );
-  return {
-    ...{ source: "test", agent: "test", id: "talk", title: null, cwd: null, gitBranch: null },
-    ...{ startedAt: 1000, parentSession: null, metadata: {}, problems },
-    entries: (async function* () {
-      yield* entries;
-    })(),
-  };
-}
-
 const PI = fixture("pi/version-3.jsonl");
 /** What pi adds to it. */
 const NEXT = JSON.stringify({
-  ...{ type: "message", id: "00000018", parentId: "00000017" },
+  type: "message",
+  id: "00000018",
+  parentId: "00000017",
   timestamp: "2025-12-03T14:00:15.000Z",
   message: { role: "user", content: "Thanks." },
 });
@@ -52,14 +35,24 @@ describe("importing a tree", () => {
     await using engine = await open(":memory:");
     const { handle, result } = await importText(engine, PI, { path: "/sessions/a.jsonl" });
     expect(result).toEqual({
-      ...{ sessionId: handle.id, created: true, entries: 16, skipped: 0, problems: 1 },
-      ...{ last: expect.any(String), key: expect.any(String), forgotten: false },
+      sessionId: handle.id,
+      created: true,
+      entries: 16,
+      skipped: 0,
+      problems: 1,
+      last: expect.any(String),
+      key: expect.any(String),
+      forgotten: false,
     });
     expect(await handle.meta()).toMatchObject({
-      ...{ agent: "pi", title: "Cron runs twice", startedAt: Date.UTC(2025, 11, 3, 14) },
+      agent: "pi",
+      title: "Cron runs twice",
+      startedAt: Date.UTC(2025, 11, 3, 14),
       origin: {
-        ...{ source: "pi", key: "pi:6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f" },
-        ...{ projectPath: "/srv/shop", file: "/sessions/a.jsonl" },
+        source: "pi",
+        key: "pi:6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f",
+        projectPath: "/srv/shop",
+        file: "/sessions/a.jsonl",
       },
       tokens: { inputTokens: 100, outputTokens: 20, cacheReadTokens: 5, cacheCreationTokens: 7 },
       updatedAt: Date.UTC(2025, 11, 3, 14, 0, 14),
@@ -89,7 +82,8 @@ describe("importing a tree", () => {
     const { handle } = await importText(engine, `${lines.slice(0, 13).join("\n")}\n`);
     const shell = (await tree(handle)).find(({ kind }) => kind === "custom_message");
     expect(await handle.meta()).toMatchObject({
-      ...{ summary: "The job is listed once.", summarizedThrough: shell?.id },
+      summary: "The job is listed once.",
+      summarizedThrough: shell?.id,
     });
   });
 });
@@ -103,7 +97,9 @@ describe("importing again", () => {
       const before = await engine.listChanges({ limit: 500 });
       const again = await importText(engine, content, { path: "/sessions/a" });
       expect(again.result).toMatchObject({
-        ...{ sessionId: first.handle.id, created: false, entries: 0 },
+        sessionId: first.handle.id,
+        created: false,
+        entries: 0,
         skipped: first.result.entries,
       });
       expect(await engine.listChanges({ limit: 500 })).toEqual(before);
@@ -147,7 +143,8 @@ describe("importing again", () => {
     await using engine = await open(":memory:");
     const [meta = {}] = jsonLines(CLAW);
     const message = (text: string, role = "user") => ({
-      ...{ type: "message", message: { role, blocks: [{ type: "text", text }] } },
+      type: "message",
+      message: { role, blocks: [{ type: "text", text }] },
     });
     const file = (...records: object[]) =>
       records.map((record) => `${JSON.stringify(record)}\n`).join("");
@@ -162,7 +159,8 @@ describe("importing again", () => {
     const compaction = entries.find(({ kind }) => kind === "compaction");
     expect(compaction?.data).toMatchObject({ firstKeptEntryId: entries[2]?.id });
     expect(await handle.meta()).toMatchObject({
-      ...{ summary: "1, 2", summarizedThrough: entries[1]?.id },
+      summary: "1, 2",
+      summarizedThrough: entries[1]?.id,
     });
   });
 
@@ -209,11 +207,13 @@ describe("importing on behalf of who reads files", () => {
     let asked = 0;
     const describe = () => ({ title: `asked ${++asked}`, metadata: { titleFrom: "request" } });
     const { sessionId } = await engine.importSession(talk(["a"]), {
-      ...{ describe, metadata: { git: { remote: "x" } } },
+      describe,
+      metadata: { git: { remote: "x" } },
     });
     await engine.importSession(talk(["a"]), { describe });
     expect(await engine.getSessionMeta(sessionId ?? "")).toMatchObject({
-      ...{ title: "asked 1", metadata: { titleFrom: "request", git: { remote: "x" } } },
+      title: "asked 1",
+      metadata: { titleFrom: "request", git: { remote: "x" } },
     });
   });
 });

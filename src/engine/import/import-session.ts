@@ -10,16 +10,19 @@ import { batched, batchesOf, splitAhead } from "../../ingest/batches.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
 import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
-import type { Origin, Session } from "../../model/session.ts";
-import { type NewSession, REIMPORT, type SessionPatch } from "../../store/records.ts";
+import { LATE_FILES_KEY, type Origin, type Session } from "../../model/session.ts";
+import { type NewSession, REIMPORT } from "../../store/records.ts";
 import { checkInput, invalid } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
+import type { DescribeSession } from "./describe-session.ts";
 import { toName, toText } from "./import-draft.ts";
 import { ImportSubject } from "./import-subject.ts";
 import { ImportWriter } from "./import-writer.ts";
+import { ImportedCopies } from "./imported-copies.ts";
 import { type EarlierKeys, findIdKey, findKnown, isForgotten } from "./known-session.ts";
 import {
   FILES_KEY,
@@ -29,17 +32,8 @@ import {
   isTouched,
   type SessionFile,
   withFile,
+  withLateFile,
 } from "./session-files.ts";
-
-/** What of a session decides how it is described. */
-export type Described = Pick<Session, "title" | "metadata" | "figures">;
-export type Description = Pick<SessionPatch, "title" | "metadata" | "figures">;
-
-export type DescribeSession = (
-  session: Described,
-  title: string | undefined,
-  skipped: number,
-) => Description;
 
 export interface ImportOptions {
   /** The file, for the session's origin; it also identifies a session that has no id of its own. */
@@ -113,18 +107,18 @@ export interface ImportResult {
 }
 
 export async function importSession(
-  scope: Scope,
+  engine: EngineContext,
   imported: ImportedSession,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  checkInput(options, "options");
+  checkInput(options, "options", INPUTS.importSession);
   const key = originKey(imported, options);
   const { earlier, metadata } = options;
   const lateFacts = () =>
     options.dryRun ? undefined : { origin: toOrigin(imported, key, options), metadata };
   const [found, forgotten] = await Promise.all([
-    findKnown(scope, key, earlier, lateFacts),
-    options.skipForgotten ? isForgotten(scope, key, earlier) : false,
+    findKnown(engine, key, earlier, lateFacts),
+    options.skipForgotten ? isForgotten(engine, key, earlier) : false,
   ]);
   const nothing = { sessionId: null, created: false, entries: 0, skipped: 0, last: null, key };
   if (found === undefined && forgotten) {
@@ -135,8 +129,10 @@ export async function importSession(
   if (entries === undefined) {
     return { ...nothing, problems: imported.problems.total, forgotten: false };
   }
-  const draft = () => toDraft(scope, imported, key, options);
-  const idKeyOf = (session: Session | null) => findIdKey(scope, session, key, earlier);
+  const copies = ImportedCopies.of(engine, imported);
+  const fork = await copies?.findFork();
+  const draft = () => ({ ...toDraft(engine, imported, key, options), ...fork });
+  const idKeyOf = (session: Session | null) => findIdKey(engine, session, key, earlier);
   const file = fileOf(imported, options);
   const files = found === undefined ? [] : filesOf(found);
   const late = () => ({
@@ -151,21 +147,27 @@ export async function importSession(
     late: lateFiles(files, file),
   });
   const isAnew = found !== undefined && options.whenLate === "anew" && !options.dryRun;
-  if (isAnew && (await isTouched(scope, found, await idKeyOf(found)))) return late();
-  const known = isAnew ? await clear(scope, found, draft()) : found;
-  const subject = await ImportSubject.of(scope, known ?? draft(), idKeyOf);
+  if (isAnew && (await isTouched(engine, found, await idKeyOf(found)))) return late();
+  const known = isAnew ? await clear(engine, found, draft()) : found;
+  const subject = await ImportSubject.of(engine, known ?? draft(), idKeyOf);
   if (found !== undefined && options.idempotencyKey !== undefined) {
-    subject.isNew = await isMadeBy(scope, found, draft());
+    subject.isNew = await isMadeBy(engine, found, draft());
   }
-  const writer = new ImportWriter(scope, subject, {
-    ...{ startedAt: imported.startedAt, title: titleOf(imported) },
-    ...{ problems: imported.problems, dryRun: options.dryRun ?? false },
+  const writer = new ImportWriter(engine, subject, {
+    startedAt: imported.startedAt,
+    title: titleOf(imported),
+    problems: imported.problems,
+    dryRun: options.dryRun ?? false,
     after: options.after ?? null,
     describe: options.describe,
     onKnown: options.onKnown,
     idempotencyKey: options.idempotencyKey,
     whenLate: file !== undefined && isLateFile(files, file) ? toLateRule(options) : undefined,
-    files: file === undefined ? undefined : withFile(files, file),
+    files: (branch) => {
+      const listed = file === undefined ? undefined : withFile(files, file);
+      if (branch === null || file === undefined || found === undefined) return listed;
+      return { ...listed, ...withLateFile(found, file, branch) };
+    },
     newestAt:
       found !== undefined && file !== undefined && isShared(files, file) ? found.updatedAt : 0,
   });
@@ -179,7 +181,8 @@ export async function importSession(
       if (++read % 100 === 0) options.onProgress?.(read);
     }
   };
-  for await (const batch of batchesOf(entries)) await take(batch);
+  for await (const batch of batchesOf(entries))
+    await take(copies ? await copies.mark(batch) : batch);
   await writer.finish(imported.leaf?.());
   if (writer.isLate) return late();
   return {
@@ -238,16 +241,20 @@ function lateFiles(
  * Deletes a session that is to be stored anew, and gives what it begins with then: its id, and what was
  * set of it here.
  */
-async function clear(scope: Scope, session: Session, draft: NewSession): Promise<NewSession> {
-  const { id, owner, title, ttlSeconds, retention } = session;
-  const { [FILES_KEY]: _, ...metadata } = session.metadata;
-  await scope.store.deleteSession(scope.tenant, id, REIMPORT, scope.now(), scope.by);
+async function clear(
+  engine: EngineContext,
+  session: Session,
+  draft: NewSession,
+): Promise<NewSession> {
+  const { id, owner, title, ttl, retention } = session;
+  const { [FILES_KEY]: _, [LATE_FILES_KEY]: __, ...metadata } = session.metadata;
+  await engine.store.deleteSession(engine.tenant, id, REIMPORT, engine.now(), engine.by);
   return {
     ...draft,
     id,
     owner,
     title,
-    ttlSeconds,
+    ttl,
     retention,
     metadata: { ...draft.metadata, ...metadata },
   };
@@ -262,14 +269,14 @@ function originKey(imported: ImportedSession, options: ImportOptions): string {
 
 /** The session that is made when there is something to store, or when all is read. */
 function toDraft(
-  scope: Scope,
+  engine: EngineContext,
   imported: ImportedSession,
   key: string,
   options: ImportOptions,
 ): NewSession {
   const input: CreateSessionInput = {
-    agent: imported.agent,
-    createdBy: imported.createdBy ?? imported.agent,
+    agent: toName(imported.agent) ?? imported.source,
+    createdBy: toName(imported.createdBy ?? imported.agent) ?? imported.source,
     title: titleOf(imported),
     metadata: { ...sessionMetadata(imported), ...options.metadata },
     origin: toOrigin(imported, key, options),
@@ -279,7 +286,7 @@ function toDraft(
       ? {}
       : { idempotencyKey: options.idempotencyKey }),
   };
-  const draft = toNewSession(input, () => scope.newId(), scope.now());
+  const draft = toNewSession(input, () => engine.newId(), engine.now());
   return imported.startedAt === null ? draft : { ...draft, createdAt: imported.startedAt };
 }
 
@@ -288,11 +295,15 @@ function titleOf({ title }: ImportedSession): string {
 }
 
 /** Whether a session that is there was made under the key of this import. */
-async function isMadeBy(scope: Scope, found: Session, draft: NewSession): Promise<boolean> {
+async function isMadeBy(
+  engine: EngineContext,
+  found: Session,
+  draft: NewSession,
+): Promise<boolean> {
   if (draft.idempotency === undefined || found.origin.key !== draft.origin.key) return false;
   try {
     // Under its key it gives the session that it made; under another one the origin is taken.
-    return (await scope.store.createSession(scope.tenant, draft)).id === found.id;
+    return (await engine.store.createSession(engine.tenant, draft)).id === found.id;
   } catch (error) {
     if (BackscrollError.is(error, "session_exists")) return false;
     throw error;

@@ -3,7 +3,7 @@
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import type { JsonObject } from "../../model/json.ts";
-import type { DescribeSession } from "./import-session.ts";
+import type { DescribeSession } from "./describe-session.ts";
 
 export interface ImportSetting {
   readonly startedAt: number | null;
@@ -19,8 +19,11 @@ export interface ImportSetting {
   readonly idempotencyKey: string | undefined;
   /** Another file of the session comes behind this one: what then becomes of what is new. */
   readonly whenLate: "refuse" | "aside" | undefined;
-  /** What the session's metadata gets if something is stored: the files that it is in. */
-  readonly files: JsonObject | undefined;
+  /**
+   * What the session's metadata gets if something is stored: the files that it is in. `branch` is the
+   * end of what was stored as a branch because the file came late.
+   */
+  readonly files: (branch: string | null) => JsonObject | undefined;
   /**
    * When the last was said in the session's other files, in epoch milliseconds; 0 if there are none. A
    * file that ends before that is no reason to leave what was said later.
@@ -32,6 +35,13 @@ export interface ImportSetting {
 export interface Waiting {
   readonly entry: ImportedEntry;
   readonly id: string;
+}
+
+/** What a batch says of its session; it counts once the batch is stored. */
+export interface ReadOfBatch {
+  title: string | undefined;
+  /** What stands for the past of an entry, by its id. */
+  readonly summaries: Map<string, string>;
 }
 
 /** What became of a batch. */

@@ -12,8 +12,16 @@ const earlier = { replaced: BARE, same: { source: "test", file: null } };
 /** A session without a tree; `before` happens when its first entry is asked for. */
 function talk(texts: readonly string[], before?: () => Promise<unknown>): ImportedSession {
   return {
-    ...{ source: "test", agent: "test", id: "talk", title: null, cwd: null, gitBranch: null },
-    ...{ startedAt: 1000, parentSession: null, metadata: {}, problems: new ProblemLog() },
+    source: "test",
+    agent: "test",
+    id: "talk",
+    title: null,
+    cwd: null,
+    gitBranch: null,
+    startedAt: 1000,
+    parentSession: null,
+    metadata: {},
+    problems: new ProblemLog(),
     entries: (async function* () {
       await before?.();
       for (const [i, text] of texts.entries()) yield said(`m${i}`, text);
@@ -23,8 +31,17 @@ function talk(texts: readonly string[], before?: () => Promise<unknown>): Import
 
 function said(sourceId: string, text: string, over: Partial<ImportedEntry> = {}): ImportedEntry {
   return {
-    ...{ sourceId, kind: "message", role: "user", actor: "ana", data: null, metadata: {} },
-    ...{ blocks: [{ type: "text", text }], usage: null, model: null, createdAt: 1000, ...over },
+    sourceId,
+    kind: "message",
+    role: "user",
+    actor: "ana",
+    data: null,
+    metadata: {},
+    blocks: [{ type: "text", text }],
+    usage: null,
+    model: null,
+    createdAt: 1000,
+    ...over,
   };
 }
 
@@ -67,7 +84,9 @@ describe("a session that is made when it is needed", () => {
     const { messages } = await engine.listMessages(session.id, { limit: 9 });
     // A summary that keeps nothing stands for all before it.
     expect(session).toMatchObject({
-      ...{ title: "Cron", summary: "What was said.", summarizedThrough: messages[1]?.id },
+      title: "Cron",
+      summary: "What was said.",
+      summarizedThrough: messages[1]?.id,
     });
   });
 });

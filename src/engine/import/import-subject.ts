@@ -9,8 +9,8 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Session } from "../../model/session.ts";
 import { patchedMetadata } from "../../store/metadata.ts";
 import type { NewSession } from "../../store/records.ts";
-import type { Scope } from "../scope.ts";
-import type { Described, Description } from "./import-session.ts";
+import type { EngineContext } from "../engine-context.ts";
+import type { Described, Description } from "./describe-session.ts";
 
 /** Of a session, or of one that is not there yet. */
 export type FindIdKey = (session: Session | null) => Promise<string>;
@@ -23,13 +23,13 @@ export class ImportSubject {
   readonly startedAt: number;
   /** What the ids of its entries are made of. */
   idKey = "";
-  readonly #scope: Scope;
+  readonly #engine: EngineContext;
   readonly #draft: NewSession | undefined;
   readonly #findIdKey: FindIdKey;
 
-  private constructor(scope: Scope, found: Session | NewSession, findIdKey: FindIdKey) {
+  private constructor(engine: EngineContext, found: Session | NewSession, findIdKey: FindIdKey) {
     const isFound = "leaf" in found;
-    this.#scope = scope;
+    this.#engine = engine;
     this.session = isFound ? found : null;
     this.isNew = !isFound;
     this.startedAt = found.startedAt;
@@ -38,11 +38,11 @@ export class ImportSubject {
   }
 
   static async of(
-    scope: Scope,
+    engine: EngineContext,
     found: Session | NewSession,
     findIdKey: FindIdKey,
   ): Promise<ImportSubject> {
-    const subject = new ImportSubject(scope, found, findIdKey);
+    const subject = new ImportSubject(engine, found, findIdKey);
     subject.idKey = await findIdKey(subject.session);
     return subject;
   }
@@ -62,7 +62,7 @@ export class ImportSubject {
   }
 
   async #create(session: NewSession): Promise<Session> {
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     try {
       return await store.createSession(tenant, session);
     } catch (error) {

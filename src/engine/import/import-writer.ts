@@ -10,18 +10,19 @@ import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { AppendRequest, NewEntry } from "../../store/records.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { idempotency } from "../idempotency.ts";
-import type { Scope } from "../scope.ts";
 import { AnswerUsage } from "./answer-usage.ts";
+import type { Described, Description } from "./describe-session.ts";
 import { draftImported, toText } from "./import-draft.ts";
 import { ImportEdits } from "./import-edits.ts";
-import type { Described, Description } from "./import-session.ts";
 import {
   type Appended,
   BATCH_BYTES,
   BATCH_ENTRIES,
   type ImportSetting,
   LARGE_BYTES,
+  type ReadOfBatch,
   type Waiting,
 } from "./import-setting.ts";
 import type { ImportSubject } from "./import-subject.ts";
@@ -39,7 +40,7 @@ export class ImportWriter {
   skipped = 0;
   /** Something is new that does not follow the leaf, and was refused; nothing is stored any more. */
   isLate = false;
-  readonly #scope: Scope;
+  readonly #engine: EngineContext;
   readonly #subject: ImportSubject;
   readonly #setting: ImportSetting;
   #ids: ImportedIds;
@@ -65,9 +66,7 @@ export class ImportWriter {
   /** What stands for the past of each entry; absent where nothing is summarised. */
   readonly #summaries = new RecentMap<string, string>(KEPT_IDS);
   /** What the batch at hand says of both; it counts once the batch is stored. */
-  #read: { title: string | undefined; readonly summaries: Map<string, string> } = {
-    ...{ title: undefined, summaries: new Map() },
-  };
+  #read: ReadOfBatch = { title: undefined, summaries: new Map() };
   /** The session's summary, as far as we know. */
   #summary: string | null = null;
   /** Some of it is stored, or on its way. */
@@ -80,13 +79,13 @@ export class ImportWriter {
   /** What is new becomes a branch, and the leaf stays where it is. */
   #isAside = false;
 
-  constructor(scope: Scope, subject: ImportSubject, setting: ImportSetting) {
-    this.#scope = scope;
+  constructor(engine: EngineContext, subject: ImportSubject, setting: ImportSetting) {
+    this.#engine = engine;
     this.#subject = subject;
     this.#setting = setting;
     this.#ids = new ImportedIds(subject.idKey);
     this.#lastNode = setting.after;
-    this.#edits = new ImportEdits(scope, setting.problems);
+    this.#edits = new ImportEdits(engine, setting.problems);
     if (subject.session !== null) this.#goOnFrom(subject.session);
   }
 
@@ -126,8 +125,8 @@ export class ImportWriter {
     this.#leaf = edited.leaf;
     this.stored += edited.stored;
     if (this.stored === 0 && !isNew) return;
-    const { store, tenant } = this.#scope;
-    const now = this.#scope.now();
+    const { store, tenant } = this.#engine;
+    const now = this.#engine.now();
     const before = this.#endsAsBefore ? (session.leaf ?? undefined) : undefined;
     const aside = this.#isAside || this.#lastAt < this.#setting.newestAt ? leafBefore : undefined;
     const target = isEdited ? undefined : (aside ?? this.#leafOf(leaf, before));
@@ -139,7 +138,7 @@ export class ImportWriter {
     }
     const summary = this.#leaf === null ? null : (this.#summaries.get(this.#leaf) ?? null);
     const described = this.#isDescribed ? {} : this.#describe(session);
-    const { files } = this.#setting;
+    const files = this.#setting.files(this.#isAside ? this.#lastNode : null);
     const patch = {
       ...(summary === this.#summary ? {} : { summary }),
       ...described,
@@ -255,7 +254,7 @@ export class ImportWriter {
   /** The ids of the batch that the store has, each with what the entry took. */
   async #findStored(batch: readonly Waiting[]): Promise<ReadonlyMap<string, Usage | null>> {
     if (!this.#looksUp) return new Map();
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     const ids = batch.map(({ id }) => id);
     const found = await store.findUsage(tenant, ids);
     return new Map(found.map(({ id, usage }) => [id, usage]));
@@ -329,16 +328,15 @@ export class ImportWriter {
     tries: number,
     key: Pick<AppendRequest, "idempotency">,
   ): Promise<Appended | undefined> {
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     if (this.#setting.dryRun) return { stored: drafts.length, isRepeated: false };
     if (this.#subject.session === null && !(await this.#make())) return undefined;
     const sessionId = this.#subject.session?.id ?? "";
     const summary = await this.#summaryOf(drafts[0], batch);
     try {
-      const result = await store.append(tenant, {
-        ...{ sessionId, entries: drafts, now: this.#scope.now(), expectedLeaf: this.#leaf },
-        ...{ isHistory: true, ...summary, ...key },
-      });
+      const draft = { sessionId, entries: drafts, expectedLeaf: this.#leaf, isHistory: true };
+      const request = { ...draft, ...summary, ...key, now: this.#engine.now() };
+      const result = await store.append(tenant, request);
       this.#leaf = result.leaf;
       this.#summary = summary.summary?.text ?? this.#summary;
       const { replayed: isRepeated, entries } = result;
@@ -382,7 +380,8 @@ export class ImportWriter {
   }
 
   async #parentOf(id: string): Promise<string | null> {
-    const [record] = (await this.#scope.store.findEntries(this.#scope.tenant, [id], false)).entries;
+    const [record] = (await this.#engine.store.findEntries(this.#engine.tenant, [id], false))
+      .entries;
     return record?.parentId ?? null;
   }
 

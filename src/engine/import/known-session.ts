@@ -9,7 +9,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Origin, Session } from "../../model/session.ts";
 import { REIMPORT } from "../../store/records.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { ImportedIds } from "./imported-id.ts";
 
 export interface EarlierKeys {
@@ -29,14 +29,14 @@ export interface LateFacts {
 
 /** `facts` gives undefined if nothing may be changed. */
 export async function findKnown(
-  scope: Scope,
+  engine: EngineContext,
   key: string,
   earlier: EarlierKeys | undefined,
   facts: () => LateFacts | undefined,
 ): Promise<Session | undefined> {
   const { kept, replaced } = earlier ?? {};
   const find = async (each: string | undefined) =>
-    each === undefined ? undefined : scope.store.findSessionByOrigin(scope.tenant, each);
+    each === undefined ? undefined : engine.store.findSessionByOrigin(engine.tenant, each);
   // All at once: most sessions are new, and each answer is a way to the store and back.
   const [found, same, bare] = await Promise.all([
     find(key),
@@ -51,7 +51,7 @@ export async function findKnown(
   // One that is empty gives way to what is known by now.
   if (bare === undefined || bare.entryCount === 0 || !isSame(bare)) return undefined;
   const late = facts();
-  return late === undefined ? bare : complete(scope, bare, key, late);
+  return late === undefined ? bare : complete(engine, bare, key, late);
 }
 
 /**
@@ -59,7 +59,7 @@ export async function findKnown(
  * stored, as ids never change.
  */
 export async function findIdKey(
-  { store, tenant }: Scope,
+  { store, tenant }: EngineContext,
   session: Session | null,
   key: string,
   earlier: EarlierKeys | undefined,
@@ -79,7 +79,7 @@ export async function findIdKey(
 
 /** Whether it was deleted here, under any of its keys. */
 export async function isForgotten(
-  { store, tenant }: Scope,
+  { store, tenant }: EngineContext,
   key: string,
   earlier: EarlierKeys | undefined,
 ): Promise<boolean> {
@@ -94,7 +94,7 @@ export async function isForgotten(
 }
 
 async function complete(
-  { store, tenant, now }: Scope,
+  { store, tenant, now }: EngineContext,
   session: Session,
   key: string,
   { origin, metadata }: LateFacts,

@@ -2,18 +2,19 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import { checkName } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_BYTES, MAX_PATH_BYTES } from "../../model/limits.ts";
 import type { Original, OriginalQuery, OriginalUpdate } from "../../store/ingested-file.ts";
-import { checkKey, checkLimit } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import { checkInput, checkKey, checkLimit } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
 
 export type ListOriginalsInput = Partial<OriginalQuery>;
 
 export class Originals {
-  readonly #scope: Scope;
+  readonly #engine: EngineContext;
 
-  constructor(scope: Scope) {
-    this.#scope = scope;
+  constructor(engine: EngineContext) {
+    this.#engine = engine;
   }
 
   /** False if a session of the file has a retention under which content is erased. */
@@ -28,13 +29,14 @@ export class Originals {
         { details: { field: "parts", limit: MAX_BATCH_BYTES, unit: "bytes" } },
       );
     }
-    const { store, tenant, now } = this.#scope;
+    const { store, tenant, now } = this.#engine;
     return store.putOriginal(tenant, workstation, update, now());
   }
 
   /** By workstation and path. `session_not_found` for the files of a session that is not there. */
-  async list({ limit, ...query }: ListOriginalsInput = {}): Promise<readonly Original[]> {
-    const { store, tenant } = this.#scope;
+  async list(input: ListOriginalsInput = {}): Promise<readonly Original[]> {
+    const { limit, ...query } = checkInput(input, "options", INPUTS["originals.list"]);
+    const { store, tenant } = this.#engine;
     return store.listOriginals(tenant, { ...query, limit: checkLimit(limit) });
   }
 
@@ -44,7 +46,7 @@ export class Originals {
     path: string,
     start: number,
   ): Promise<Uint8Array | undefined> {
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     const key = [checkKey(workstation, "workstation"), checkKey(path, "path")] as const;
     return store.readOriginalPart(tenant, ...key, start);
   }

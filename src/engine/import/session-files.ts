@@ -8,8 +8,8 @@
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
-import type { Session } from "../../model/session.ts";
-import type { Scope } from "../scope.ts";
+import { LATE_FILES_KEY, type Session } from "../../model/session.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { ImportedIds } from "./imported-id.ts";
 
 export interface SessionFile {
@@ -50,9 +50,22 @@ export function withFile(files: readonly SessionFile[], file: SessionFile): Json
   return { [FILES_KEY]: [...files, file].toSorted(byTime).map((each) => ({ ...each })) };
 }
 
+/** What the session's metadata gets with a file that came late: the branch that it became. */
+export function withLateFile(
+  { metadata }: Pick<Session, "metadata">,
+  { path }: SessionFile,
+  leaf: string,
+): JsonObject {
+  const listed = metadata[LATE_FILES_KEY];
+  const others = Array.isArray(listed)
+    ? listed.filter((each) => isPlainObject(each) && each["path"] !== path)
+    : [];
+  return { [LATE_FILES_KEY]: [...others, { path, leaf }].slice(-MAX_FILES) };
+}
+
 /** Whether anything in the session did not come from its files, or was taken from it. */
 export async function isTouched(
-  { store, tenant }: Scope,
+  { store, tenant }: EngineContext,
   session: Session,
   idKey: string,
 ): Promise<boolean> {

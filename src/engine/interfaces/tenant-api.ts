@@ -1,5 +1,6 @@
 /** What can be done within a tenant, wherever its store is: see `session-api.ts`. */
 
+import type { Shares } from "../access/shares.ts";
 import type { OriginalsApi } from "../import/originals.ts";
 import type { CreateSessionInput } from "../session-input.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
@@ -13,6 +14,7 @@ type OwnNames =
   | "session"
   | "routes"
   | "originals"
+  | "shares"
   | "sessionSizes"
   | "noteAct"
   | "textModel"
@@ -24,4 +26,5 @@ export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, 
   session(id: string): SessionApi;
   readonly routes: RoutesApi;
   readonly originals: OriginalsApi;
+  readonly shares: Pick<Shares, keyof Shares>;
 }

@@ -1,23 +1,30 @@
 /** From what a host asks for to a claim: checked, and with an owner of its own. */
 
-import { checkInput, invalid } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { checkInput, checkKey, invalid } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { type HoldLeaseOptions, holdLease, type LeasedWork } from "./hold-lease.ts";
 
-/** Every call is an owner of its own: two of one process exclude each other as two processes do. */
+/** Without `owner` every call is an owner of its own: two of one process exclude each other as two processes do. */
 export async function claimLease(
-  scope: Scope,
+  engine: EngineContext,
   name: string,
   options: HoldLeaseOptions,
   work: LeasedWork,
 ): Promise<void> {
-  const { durationMs, patienceMs, signal } = checkInput(options, "options");
+  const { durationMs, patienceMs, signal, owner } = checkInput(
+    options,
+    "options",
+    INPUTS.holdLease,
+  );
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw invalid("signal", "signal must be an AbortSignal");
   }
   if (typeof work !== "function") throw invalid("work", "work must be a function");
   const claim = {
-    ...{ store: scope.store, name, owner: scope.newId() },
+    store: engine.store,
+    name,
+    owner: owner === undefined ? engine.newId() : checkKey(owner, "owner"),
     durationMs: Math.ceil(checkDuration(durationMs, "durationMs", 100)),
     ...(patienceMs === undefined ? {} : { patienceMs: checkDuration(patienceMs, "patienceMs", 0) }),
     ...(signal === undefined ? {} : { signal }),

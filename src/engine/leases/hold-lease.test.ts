@@ -7,7 +7,7 @@ import { createFolder } from "../../../test/support/folder.ts";
 import { createDatabase, query } from "../../../test/support/postgres.ts";
 import type { BackscrollError } from "../../model/errors.ts";
 import { open, openStore } from "../../open.ts";
-import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../../store/sqlite/open-sqlite-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
 import { holdLease } from "./hold-lease.ts";
@@ -54,6 +54,25 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
+  test("is taken over at once by who has the owner of a holder that died", async () => {
+    const address = await newAddress();
+    const store = await openStore(address);
+    onTestFinished(() => store.close());
+    // As a process leaves it that was killed.
+    expect(await store.takeLease("job", "the dead", durationMs)).toBe(true);
+    const engine = await opened(address);
+    const done: string[] = [];
+    const claim = (owner: string) =>
+      engine.holdLease("job", { durationMs, patienceMs: 0, owner }, async () => {
+        done.push(owner);
+      });
+    await claim("a stranger");
+    await claim("the dead");
+    expect(done).toEqual(["the dead"]);
+    await claim("a stranger");
+    expect(done).toEqual(["the dead", "a stranger"]);
+  });
+
   test("lets one engine work at a time, and the next when it is done", async () => {
     const address = await newAddress();
     const engines = [await opened(address), await opened(address), await opened(address)];
@@ -114,11 +133,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     const stop = new AbortController();
     const claim = (owner: string, more = {}) =>
       holdLease(
-        {
-          ...{ store: watched, name: "job", durationMs: 30_000, patienceMs: 60_000 },
-          owner,
-          ...more,
-        },
+        { store: watched, name: "job", durationMs: 30_000, patienceMs: 60_000, owner, ...more },
         async () => {
           done.push(owner);
           if (owner === "first") await impatient;
@@ -235,11 +250,7 @@ describe("a lease that is lost", () => {
       db.close();
       await store.close();
     });
-    return {
-      store,
-      lock: () => db.exec("BEGIN IMMEDIATE"),
-      unlock: () => db.exec("ROLLBACK"),
-    };
+    return { store, lock: () => db.exec("BEGIN IMMEDIATE"), unlock: () => db.exec("ROLLBACK") };
   }
 
   /** Somebody else takes the lease, for a while. */

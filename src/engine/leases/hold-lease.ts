@@ -6,9 +6,9 @@
  * when two do it.
  */
 
+import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Store } from "../../store/store.ts";
-import { pause } from "../pause.ts";
 import { standInLine } from "./lease-line.ts";
 
 export interface HoldLeaseOptions {
@@ -18,6 +18,11 @@ export interface HoldLeaseOptions {
   readonly patienceMs?: number;
   /** Ends the waiting, or the work. */
   readonly signal?: AbortSignal;
+  /**
+   * The same for processes of which a later one takes over from an earlier one at once, also when that
+   * one was killed. Never for two that run at a time. An id of this call's own if left out.
+   */
+  readonly owner?: string;
 }
 
 /** Does something until it is done or the signal says to stop. */

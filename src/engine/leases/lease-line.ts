@@ -5,8 +5,8 @@
  * would come first. So only the first asks, and the others follow in the order of their arrival.
  */
 
+import { pause } from "../../async/pause.ts";
 import type { Store } from "../../store/store.ts";
-import { pause } from "../pause.ts";
 
 /** Each is told when it has become the first. */
 type Line = AbortController[];

@@ -10,7 +10,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryRecord, RetentionDue } from "../../store/records.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import { coveredEntries } from "./covered-entries.ts";
 
@@ -21,12 +21,12 @@ const DUE_PAGE = 50;
 
 /** Applies the retention of one session to all that is summarised on its active path. */
 export async function applyRetention(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
 ): Promise<{ readonly erased: number }> {
-  const { store, tenant } = scope;
+  const { store, tenant } = engine;
   const [due] = await store.listRetentionDue(tenant, { sessionId });
-  if (due !== undefined) return { erased: await applyTo(scope, due) };
+  if (due !== undefined) return { erased: await applyTo(engine, due) };
   const session = await store.findSession(tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
   return { erased: 0 };
@@ -36,15 +36,15 @@ export async function applyRetention(
  * The same for every session of the tenant where it was not done, or not to its end. What goes wrong
  * with one is thrown when the others are done.
  */
-export async function applyAllRetention(scope: Scope): Promise<number> {
-  const { store, tenant } = scope;
+export async function applyAllRetention(engine: EngineContext): Promise<number> {
+  const { store, tenant } = engine;
   const failures: unknown[] = [];
   let erased = 0;
   let after: string | undefined;
   for (;;) {
     const which = { limit: DUE_PAGE, ...(after === undefined ? {} : { after }) };
     const page = await store.listRetentionDue(tenant, which);
-    for (const due of page) erased += await applyUnlessDamaged(scope, due, failures);
+    for (const due of page) erased += await applyUnlessDamaged(engine, due, failures);
     after = page.at(-1)?.sessionId;
     if (page.length >= DUE_PAGE) continue;
     if (failures.length > 0) throw failures[0];
@@ -53,12 +53,12 @@ export async function applyAllRetention(scope: Scope): Promise<number> {
 }
 
 async function applyUnlessDamaged(
-  scope: Scope,
+  engine: EngineContext,
   due: RetentionDue,
   failures: unknown[],
 ): Promise<number> {
   try {
-    return await applyTo(scope, due);
+    return await applyTo(engine, due);
   } catch (error) {
     // Deleted meanwhile: then there is nothing left to forget.
     if (BackscrollError.is(error, "session_not_found")) return 0;
@@ -68,26 +68,26 @@ async function applyUnlessDamaged(
   }
 }
 
-async function applyTo(scope: Scope, due: RetentionDue): Promise<number> {
+async function applyTo(engine: EngineContext, due: RetentionDue): Promise<number> {
   const { sessionId, retention: mode, appliedThrough } = due;
-  const compactions = await readCompactions(scope, sessionId, null);
-  const coverage = await readCoverage(scope, sessionId, compactions, appliedThrough);
+  const compactions = await readCompactions(engine, sessionId, null);
+  const coverage = await readCoverage(engine, sessionId, compactions, appliedThrough);
   if (coverage === undefined) return 0;
   const request = { sessionId, mode };
   let erased = 0;
   let batch: string[] = [];
-  for await (const id of coveredEntries(scope, sessionId, mode, coverage)) {
+  for await (const id of coveredEntries(engine, sessionId, mode, coverage)) {
     batch.push(id);
     if (batch.length < BATCH) continue;
-    const part = { ...request, entryIds: batch, now: scope.now() };
-    erased += (await scope.store.eraseContent(scope.tenant, part)).erased;
+    const part = { ...request, entryIds: batch, now: engine.now() };
+    erased += (await engine.store.eraseContent(engine.tenant, part)).erased;
     batch = [];
   }
-  const last = await scope.store.eraseContent(scope.tenant, {
+  const last = await engine.store.eraseContent(engine.tenant, {
     ...request,
     entryIds: batch,
-    appliedThrough: await appliedNow(scope, due, compactions, coverage),
-    now: scope.now(),
+    appliedThrough: await appliedNow(engine, due, compactions, coverage),
+    now: engine.now(),
   });
   return erased + last.erased;
 }
@@ -97,13 +97,13 @@ async function applyTo(scope: Scope, due: RetentionDue): Promise<number> {
  * it covers may be all that the active path has, so it waits until somebody comes back to it.
  */
 async function appliedNow(
-  scope: Scope,
+  engine: EngineContext,
   { sessionId, appliedThrough }: RetentionDue,
   onPath: readonly EntryRecord[],
   { sequence }: Coverage,
 ): Promise<number> {
   const known = new Set(onPath.map(({ id }) => id));
-  const left = (await readCompactions(scope, sessionId, undefined))
+  const left = (await readCompactions(engine, sessionId, undefined))
     .filter((entry) => entry.sequence > appliedThrough && !known.has(entry.id))
     .map((entry) => entry.sequence);
   return Math.min(sequence, ...left.map((each) => each - 1));
@@ -111,12 +111,16 @@ async function appliedNow(
 
 /** The compactions of the active path, or of all branches: at most 500, the newest last. */
 async function readCompactions(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   leaf: null | undefined,
 ): Promise<readonly EntryRecord[]> {
-  const page = await scope.store.readEntries(scope.tenant, {
-    ...{ select: "marked", sessionId, mark: "summary", limit: MAX_PAGE, payloads: false },
+  const page = await engine.store.readEntries(engine.tenant, {
+    select: "marked",
+    sessionId,
+    mark: "summary",
+    limit: MAX_PAGE,
+    payloads: false,
     ...(leaf === undefined ? {} : { leaf }),
   });
   return page.entries.filter(({ kind }) => kind === "compaction");

@@ -4,8 +4,8 @@ import type { Entry } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { EntryRecord } from "../../store/records.ts";
 import { type CompactionView, viewCompaction } from "../context/compaction-entry.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import type { Scope } from "../scope.ts";
 
 export interface Coverage {
   /** The newest compaction of the path, and its sequence. */
@@ -25,7 +25,7 @@ export interface Coverage {
 
 /** `compactions` are those of the path; undefined if there is none that covers anything. */
 export async function readCoverage(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   compactions: readonly EntryRecord[],
   appliedThrough: number,
@@ -33,19 +33,19 @@ export async function readCoverage(
   const newest = compactions.at(-1);
   if (newest === undefined) return undefined;
   const applied = compactions.findLast(({ sequence }) => sequence <= appliedThrough);
-  const view = await readCompaction(scope, newest.id);
-  const throughSequence = view && (await boundaryOf(scope, sessionId, view));
+  const view = await readCompaction(engine, newest.id);
+  const throughSequence = view && (await boundaryOf(engine, sessionId, view));
   if (view === undefined || throughSequence === undefined) return undefined;
   const standing = new Set(view.pinned);
   const released = new Set<string>();
   // Each is read and let go: a structure may be large.
   for (const { id, sequence } of compactions) {
     if (id === newest.id || sequence < (applied?.sequence ?? 0)) continue;
-    for (const pinned of (await readCompaction(scope, id))?.pinned ?? []) {
+    for (const pinned of (await readCompaction(engine, id))?.pinned ?? []) {
       if (!standing.has(pinned)) released.add(pinned);
     }
   }
-  const done = applied && (await readCompaction(scope, applied.id));
+  const done = applied && (await readCompaction(engine, applied.id));
   return {
     compaction: newest.id,
     sequence: newest.sequence,
@@ -63,8 +63,11 @@ export function mayQuote({ data }: Entry): boolean {
   return retention !== "audit-only" && retention !== "ephemeral";
 }
 
-async function readCompaction(scope: Scope, id: string): Promise<CompactionView | undefined> {
-  const page = await scope.store.findEntries(scope.tenant, [id], true);
+async function readCompaction(
+  engine: EngineContext,
+  id: string,
+): Promise<CompactionView | undefined> {
+  const page = await engine.store.findEntries(engine.tenant, [id], true);
   const record = page.entries[0];
   if (record === undefined || record.content === null) return undefined;
   return viewCompaction(toEntry(record, page.payloads));
@@ -75,13 +78,13 @@ async function readCompaction(scope: Scope, id: string): Promise<CompactionView 
  * that was imported may name nothing but the first entry that it kept.
  */
 async function boundaryOf(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   { entry, firstKeptEntryId }: CompactionView,
 ): Promise<number | undefined> {
   const through = stringOf(entry, "through");
   const ids = [through, firstKeptEntryId].filter((id) => typeof id === "string");
-  const page = await scope.store.findEntries(scope.tenant, ids, false);
+  const page = await engine.store.findEntries(engine.tenant, ids, false);
   const own = page.entries.filter(
     (record) => record.sessionId === sessionId && record.sequence < entry.sequence,
   );

@@ -11,8 +11,8 @@ import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryMark } from "../../store/entry-query.ts";
 import type { EntryRecord, EraseMode } from "../../store/records.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import type { Scope } from "../scope.ts";
 import { type Coverage, mayQuote } from "./coverage.ts";
 
 /** Records hold content, so a page is not large. */
@@ -20,7 +20,7 @@ const PAGE = 100;
 
 /** Ids, those of the path first and in its order. One may be named twice. */
 export async function* coveredEntries(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   mode: EraseMode,
   coverage: Coverage,
@@ -34,18 +34,18 @@ export async function* coveredEntries(
     hasMore(record, mode);
 
   const path = { sessionId, leaf: compaction, after: coverage.doneThrough };
-  for await (const record of walk(scope, path)) {
+  for await (const record of walk(engine, path)) {
     if (goes(record)) yield record.id;
     if (kindRules(record.kind).movesLeaf && record.sequence > throughSequence) break;
   }
-  const released = await scope.store.findEntries(scope.tenant, coverage.released, false);
+  const released = await engine.store.findEntries(engine.tenant, coverage.released, false);
   for (const record of released.entries) {
     if (record.sessionId === sessionId && goes(record)) yield record.id;
   }
-  for await (const record of replaced(scope, sessionId, coverage)) {
+  for await (const record of replaced(engine, sessionId, coverage)) {
     if (goes(record)) yield record.id;
   }
-  yield* oldSummaries(scope, sessionId, mode, coverage);
+  yield* oldSummaries(engine, sessionId, mode, coverage);
 }
 
 /** Whether there is something left to erase. */
@@ -60,19 +60,26 @@ interface Path {
 }
 
 /** The entries of a path after one of them; all if that is not on it. */
-async function* walk(scope: Scope, { sessionId, leaf, after }: Path): AsyncGenerator<EntryRecord> {
+async function* walk(
+  engine: EngineContext,
+  { sessionId, leaf, after }: Path,
+): AsyncGenerator<EntryRecord> {
   let last = after ?? undefined;
   for (;;) {
-    const page = await scope.store
-      .readEntries(scope.tenant, {
-        ...{ select: "path", sessionId, leaf, limit: PAGE, payloads: false },
+    const page = await engine.store
+      .readEntries(engine.tenant, {
+        select: "path",
+        sessionId,
+        leaf,
+        limit: PAGE,
+        payloads: false,
         ...(last === undefined ? {} : { after: last }),
       })
       .catch((error: unknown) => {
         if (last !== undefined && BackscrollError.is(error, "entry_not_found")) return undefined;
         throw error;
       });
-    if (page === undefined) return yield* walk(scope, { sessionId, leaf, after: undefined });
+    if (page === undefined) return yield* walk(engine, { sessionId, leaf, after: undefined });
     yield* page.entries;
     last = page.entries.at(-1)?.id;
     if (page.entries.length < PAGE || last === undefined) return;
@@ -81,38 +88,38 @@ async function* walk(scope: Scope, { sessionId, leaf, after }: Path): AsyncGener
 
 /** What follows a replaced entry that is not on the path itself, with that entry. */
 async function* replaced(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   { compaction, throughSequence }: Coverage,
 ): AsyncGenerator<EntryRecord> {
-  const all = await marked(scope, sessionId, "superseded", undefined);
+  const all = await marked(engine, sessionId, "superseded", undefined);
   if (all.length === 0) return;
-  const onPath = await marked(scope, sessionId, "superseded", compaction);
+  const onPath = await marked(engine, sessionId, "superseded", compaction);
   const known = new Set(onPath.map(({ id }) => id));
   const left = all.filter(({ id, sequence }) => !known.has(id) && sequence <= throughSequence);
   if (left.length === 0) return;
   const ids = new Set(left.map(({ id }) => id));
-  for (const leaf of await scope.store.listLeaves(scope.tenant, sessionId, MAX_PAGE)) {
-    const [first] = (await marked(scope, sessionId, "superseded", leaf.id)).filter(({ id }) =>
+  for (const leaf of await engine.store.listLeaves(engine.tenant, sessionId, MAX_PAGE)) {
+    const [first] = (await marked(engine, sessionId, "superseded", leaf.id)).filter(({ id }) =>
       ids.has(id),
     );
     if (first === undefined) continue;
-    yield* walk(scope, { sessionId, leaf: leaf.id, after: first.parentId });
+    yield* walk(engine, { sessionId, leaf: leaf.id, after: first.parentId });
   }
 }
 
 /** Those before the newest that are no part of it, and were written when all was to be kept. */
 async function* oldSummaries(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   mode: EraseMode,
   { compaction, sequence, summaries }: Coverage,
 ): AsyncGenerator<string> {
-  for (const record of await marked(scope, sessionId, "summary", compaction)) {
+  for (const record of await marked(engine, sessionId, "summary", compaction)) {
     const isOld = record.sequence < sequence && !summaries.has(record.id) && !record.pinned;
     if (!isOld || !hasMore(record, mode)) continue;
     if (record.content === null) yield record.id;
-    const page = await scope.store.findEntries(scope.tenant, [record.id], true);
+    const page = await engine.store.findEntries(engine.tenant, [record.id], true);
     const [found] = page.entries;
     if (found?.content != null && mayQuote(toEntry(found, page.payloads))) yield record.id;
   }
@@ -120,13 +127,17 @@ async function* oldSummaries(
 
 /** The entries with a mark, of a path or of all branches: at most 500, the newest. */
 async function marked(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   mark: EntryMark,
   leaf: string | undefined,
 ): Promise<readonly EntryRecord[]> {
-  const page = await scope.store.readEntries(scope.tenant, {
-    ...{ select: "marked", sessionId, mark, limit: MAX_PAGE, payloads: false },
+  const page = await engine.store.readEntries(engine.tenant, {
+    select: "marked",
+    sessionId,
+    mark,
+    limit: MAX_PAGE,
+    payloads: false,
     ...(leaf === undefined ? {} : { leaf }),
   });
   return page.entries;

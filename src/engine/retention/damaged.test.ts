@@ -18,7 +18,9 @@ test("a damaged session is told of when all others have forgotten", async () => 
     ["b", "elsewhere"],
   ] as const) {
     const session = await engine.forTenant(tenant).createSession({
-      ...{ id, agent: "coder", createdBy: "ana" },
+      id,
+      agent: "coder",
+      createdBy: "ana",
     });
     for (const content of ["one", "two", "three", "four"]) {
       await session.append({ role: "user", content });

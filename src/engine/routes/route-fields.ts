@@ -3,7 +3,7 @@
 import { checkText } from "../../model/ids.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES } from "../../model/limits.ts";
-import type { Route, RouteFields } from "../../model/route.ts";
+import type { RouteFields, SessionRoute } from "../../model/route.ts";
 import { checkCount, checkMetadata, checkOneOf, invalid } from "../check.ts";
 
 /** Null takes a field away. */
@@ -21,23 +21,38 @@ const oneOf =
     checkOneOf(value, allowed, field);
 
 const CHECKS: Readonly<Record<keyof RouteFields, Check>> = {
-  ...{ sessionFile: text, chatType: oneOf("direct", "group", "channel", "room") },
-  ...{ provider: text, subject: text, room: text, space: text, displayName: text },
-  ...{ thinkingLevel: text, verboseLevel: text, reasoningLevel: text, elevatedLevel: text },
+  sessionFile: text,
+  chatType: oneOf("direct", "group", "channel", "room"),
+  provider: text,
+  subject: text,
+  room: text,
+  space: text,
+  displayName: text,
+  thinkingLevel: text,
+  verboseLevel: text,
+  reasoningLevel: text,
+  elevatedLevel: text,
   sendPolicy: oneOf("allow", "deny"),
-  ...{ providerOverride: text, modelOverride: text, authProfileOverride: text },
-  ...{ inputTokens: count, outputTokens: count, totalTokens: count, contextTokens: count },
-  ...{ compactionCount: count, memoryFlushAt: count, memoryFlushCompactionCount: count },
+  providerOverride: text,
+  modelOverride: text,
+  authProfileOverride: text,
+  inputTokens: count,
+  outputTokens: count,
+  totalTokens: count,
+  contextTokens: count,
+  compactionCount: count,
+  memoryFlushAt: count,
+  memoryFlushCompactionCount: count,
 };
 
 /** The names that have a meaning. */
 export const ROUTE_FIELDS: readonly string[] = Object.keys(CHECKS);
 
 /** Checks fields that are to replace all others. */
-export function checkRouteFields(fields: unknown): Route["fields"] {
+export function checkRouteFields(fields: unknown): SessionRoute["fields"] {
   const checked = checkRoutePatch(fields);
   const given = Object.entries(checked).filter(([, value]) => value !== null);
-  return Object.fromEntries(given) as Route["fields"];
+  return Object.fromEntries(given) as SessionRoute["fields"];
 }
 
 export function checkRoutePatch(fields: unknown): JsonObject {

@@ -37,13 +37,30 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
   test("a route keeps every field under its name, also those that nobody knows", async () => {
     const routes = newRoutes();
     const fields: NonNullable<PutRouteInput["fields"]> = {
-      ...{ sessionFile: "/a.jsonl", provider: "telegram", subject: "s", room: "r", space: "p" },
-      ...{ chatType: "group" as const, displayName: "Änä", sendPolicy: "deny" as const },
-      ...{ thinkingLevel: "high", verboseLevel: "on", reasoningLevel: "x", elevatedLevel: "off" },
-      ...{ providerOverride: "a", modelOverride: "b", authProfileOverride: "c" },
-      ...{ inputTokens: 1, outputTokens: 2, totalTokens: 3, contextTokens: 4 },
-      ...{ compactionCount: 0, memoryFlushAt: 5, memoryFlushCompactionCount: 0 },
-      ...{ skillsSnapshot: { a: [1] }, __odd: "kept" },
+      sessionFile: "/a.jsonl",
+      provider: "telegram",
+      subject: "s",
+      room: "r",
+      space: "p",
+      chatType: "group" as const,
+      displayName: "Änä",
+      sendPolicy: "deny" as const,
+      thinkingLevel: "high",
+      verboseLevel: "on",
+      reasoningLevel: "x",
+      elevatedLevel: "off",
+      providerOverride: "a",
+      modelOverride: "b",
+      authProfileOverride: "c",
+      inputTokens: 1,
+      outputTokens: 2,
+      totalTokens: 3,
+      contextTokens: 4,
+      compactionCount: 0,
+      memoryFlushAt: 5,
+      memoryFlushCompactionCount: 0,
+      skillsSnapshot: { a: [1] },
+      __odd: "kept",
     };
     await routes.put("key", { create, fields });
     expect((await routes.get("key")).fields).toEqual(fields);

@@ -6,11 +6,12 @@
 
 import type { ChangeAuthor } from "../../model/change.ts";
 import { checkName } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
-import type { Route, RouteFields, RouteSession } from "../../model/route.ts";
+import type { RouteFields, RouteSession, SessionRoute } from "../../model/route.ts";
 import { routeKeyNotFound } from "../../store/store-errors.ts";
 import { checkCount, checkInput, checkKey, checkLimit } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 import { checkRouteFields, checkRoutePatch, type RoutePatch } from "./route-fields.ts";
 
@@ -46,84 +47,100 @@ export interface RouteHistoryInput {
 }
 
 export class Routes {
-  readonly #scope: Scope;
+  readonly #engine: EngineContext;
 
-  constructor(scope: Scope) {
-    this.#scope = scope;
+  constructor(engine: EngineContext) {
+    this.#engine = engine;
   }
 
   /** The route of a key, else `session_key_not_found`. */
-  async get(key: string): Promise<Route> {
+  async get(key: string): Promise<SessionRoute> {
     const route = await this.find(key);
     if (route === undefined) throw routeKeyNotFound(key);
     return route;
   }
 
-  async find(key: string): Promise<Route | undefined> {
-    return this.#scope.store.findRoute(this.#scope.tenant, checkKey(key, "key"));
+  async find(key: string): Promise<SessionRoute | undefined> {
+    return this.#engine.store.findRoute(this.#engine.tenant, checkKey(key, "key"));
   }
 
   /** By key. */
-  async list(input: ListRoutesInput = {}): Promise<readonly Route[]> {
-    const { after, limit } = checkInput(input, "input");
+  async list(input: ListRoutesInput = {}): Promise<readonly SessionRoute[]> {
+    const { after, limit } = checkInput(input, "input", INPUTS["routes.list"]);
     if (after !== undefined) checkKey(after, "after");
-    return this.#scope.store.listRoutes(this.#scope.tenant, after, checkLimit(limit));
+    return this.#engine.store.listRoutes(this.#engine.tenant, after, checkLimit(limit));
   }
 
   /** Leads a key to a session. The one that it led to before stays, and stands in `history`. */
-  async put(key: string, input: PutRouteInput): Promise<Route> {
-    const { store, tenant } = this.#scope;
-    const { sessionId, create, fields = {}, reason = "set" } = checkInput(input, "route");
-    const now = this.#scope.now();
+  async put(key: string, input: PutRouteInput): Promise<SessionRoute> {
+    const { store, tenant } = this.#engine;
+    const {
+      sessionId,
+      create,
+      fields = {},
+      reason = "set",
+    } = checkInput(input, "route", INPUTS["routes.put"]);
+    const now = this.#engine.now();
     const target =
       create === undefined
         ? { sessionId: checkKey(sessionId, "sessionId") }
         : this.#newSession(create, now);
     return store.putRoute(tenant, {
-      ...{ key: checkName(key, "key", MAX_SESSION_KEY_BYTES), ...target },
-      ...{ fields: checkRouteFields(fields), reason: checkName(reason, "reason"), now },
-      ...{ ...expected(input), ...this.#author },
+      key: checkName(key, "key", MAX_SESSION_KEY_BYTES),
+      ...target,
+      fields: checkRouteFields(fields),
+      reason: checkName(reason, "reason"),
+      now,
+      ...expected(input),
+      ...this.#author,
     });
   }
 
   /** Changes fields of a route; null takes one away. Fields that others change meanwhile stay so. */
-  async patch(key: string, fields: RoutePatch, options: PatchRouteOptions = {}): Promise<Route> {
-    return this.#scope.store.patchRoute(this.#scope.tenant, {
-      ...{ key: checkKey(key, "key"), fields: checkRoutePatch(fields), now: this.#scope.now() },
-      ...{ ...expected(checkInput(options, "options")), ...this.#author },
+  async patch(
+    key: string,
+    fields: RoutePatch,
+    options: PatchRouteOptions = {},
+  ): Promise<SessionRoute> {
+    return this.#engine.store.patchRoute(this.#engine.tenant, {
+      key: checkKey(key, "key"),
+      fields: checkRoutePatch(fields),
+      now: this.#engine.now(),
+      ...expected(checkInput(options, "options", INPUTS["routes.patch"])),
+      ...this.#author,
     });
   }
 
   /** Takes a route away. Its sessions stay. */
   async delete(key: string): Promise<void> {
-    await this.#scope.store.deleteRoute(
-      this.#scope.tenant,
+    await this.#engine.store.deleteRoute(
+      this.#engine.tenant,
       checkKey(key, "key"),
-      this.#scope.now(),
-      this.#scope.by,
+      this.#engine.now(),
+      this.#engine.by,
     );
   }
 
   /** The sessions that a key leads and led to, the newest first. */
   async history(key: string, input: RouteHistoryInput = {}): Promise<readonly RouteSession[]> {
-    const { before, limit } = checkInput(input, "input");
+    const { before, limit } = checkInput(input, "input", INPUTS["routes.history"]);
     if (before !== undefined) checkCount(before, "before");
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     return store.listRouteSessions(tenant, checkKey(key, "key"), before, checkLimit(limit));
   }
 
   /** The keys that lead or led to a session, the newest first; at most 50. */
   async ofSession(sessionId: string): Promise<readonly RouteSession[]> {
-    const { store, tenant } = this.#scope;
+    const { store, tenant } = this.#engine;
     return store.listSessionRoutes(tenant, checkKey(sessionId, "sessionId"), checkLimit(undefined));
   }
 
   get #author(): { readonly by?: ChangeAuthor } {
-    return this.#scope.by === undefined ? {} : { by: this.#scope.by };
+    return this.#engine.by === undefined ? {} : { by: this.#engine.by };
   }
 
   #newSession(create: NonNullable<PutRouteInput["create"]>, now: number) {
-    const { idempotency: _, ...session } = toNewSession(create, () => this.#scope.newId(), now);
+    const { idempotency: _, ...session } = toNewSession(create, () => this.#engine.newId(), now);
     return { sessionId: session.id, session };
   }
 }

@@ -1,13 +1,16 @@
 /** Pages of sessions, the newest interaction first. */
 
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { Session } from "../../model/session.ts";
 import type { SessionFilter } from "../../store/records.ts";
-import { checkKey, checkLimit, checkTime } from "../check.ts";
+import { checkFlag, checkInput, checkKey, checkLimit, checkPeriod, checkTime } from "../check.ts";
 import { formatPageCursor, parsePageCursor } from "../cursor.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 
 /** Each field narrows the list. Times may be dates. */
-export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until"> {
+export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until" | "machineMade"> {
+  /** Also sessions in which only a program has asked anything; false if left out. */
+  readonly machineMade?: boolean;
   readonly since?: number | Date;
   readonly until?: number | Date;
   /** At most 500; 50 if left out. */
@@ -24,19 +27,29 @@ export interface SessionListPage {
 
 /** Answered from columns: no entry is read. */
 export async function listSessions(
-  { store, tenant }: Scope,
+  { store, tenant }: EngineContext,
   input: ListSessionsInput,
 ): Promise<SessionListPage> {
-  const { since, until, limit, cursor, ...filter } = input;
+  const {
+    since,
+    until,
+    limit,
+    cursor,
+    machineMade = false,
+    ...filter
+  } = checkInput(input, "options", INPUTS.listSessions);
   for (const [field, value] of Object.entries(filter)) {
     if (value !== undefined) checkKey(value, field);
   }
+  const [from, to] = [toTime(since, "since"), toTime(until, "until")];
+  checkPeriod(from, to);
   const page = await store.listSessions(
     tenant,
     {
       ...filter,
-      ...(since === undefined ? {} : { since: checkTime(since, "since") }),
-      ...(until === undefined ? {} : { until: checkTime(until, "until") }),
+      ...(checkFlag(machineMade, "machineMade") ? {} : { machineMade: false }),
+      ...(from === undefined ? {} : { since: from }),
+      ...(to === undefined ? {} : { until: to }),
     },
     {
       limit: checkLimit(limit),
@@ -45,4 +58,8 @@ export async function listSessions(
   );
   const { sessions, next } = page;
   return next === undefined ? { sessions } : { sessions, nextCursor: formatPageCursor(next) };
+}
+
+function toTime(value: number | Date | undefined, field: string): number | undefined {
+  return value === undefined ? undefined : checkTime(value, field);
 }

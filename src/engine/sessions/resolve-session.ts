@@ -10,13 +10,13 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Session } from "../../model/session.ts";
 import { MAX_REFS, namedRefs, type SessionRef } from "../../store/ids/session-ref.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
-import { checkInput, checkKey } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import { checkKey, checkObject } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
 import type { SearchInput } from "../search.ts";
 
 /** `session_not_found`, with ids that begin so; or `session_ambiguous`, with those that have it. */
-export async function resolveSession(scope: Scope, ref: string): Promise<Session> {
-  const { store, tenant } = scope;
+export async function resolveSession(engine: EngineContext, ref: string): Promise<Session> {
+  const { store, tenant } = engine;
   const exact = await store.findSession(tenant, checkKey(ref, "sessionId"));
   if (exact !== undefined) return exact;
   const alike = await store.findSessionRefs(tenant, ref);
@@ -28,9 +28,9 @@ export async function resolveSession(scope: Scope, ref: string): Promise<Session
 }
 
 /** The id of the session that `ref` names; `ref` itself if it names none. */
-export async function resolveSessionId(scope: Scope, ref: string): Promise<string> {
+export async function resolveSessionId(engine: EngineContext, ref: string): Promise<string> {
   try {
-    return (await resolveSession(scope, ref)).id;
+    return (await resolveSession(engine, ref)).id;
   } catch (error) {
     if (BackscrollError.is(error, "session_not_found")) return ref;
     throw error;
@@ -39,7 +39,7 @@ export async function resolveSessionId(scope: Scope, ref: string): Promise<strin
 
 /** Reads by the id itself, and looks for what else it may be only if there is no such session. */
 export async function resolveIfMissing<Result>(
-  scope: Scope,
+  engine: EngineContext,
   ref: string,
   read: (id: string) => Promise<Result>,
 ): Promise<Result> {
@@ -47,7 +47,7 @@ export async function resolveIfMissing<Result>(
     return await read(ref);
   } catch (error) {
     if (!BackscrollError.is(error, "session_not_found")) throw error;
-    const id = await resolveSessionId(scope, ref);
+    const id = await resolveSessionId(engine, ref);
     if (id === ref) throw error;
     return read(id);
   }
@@ -55,27 +55,30 @@ export async function resolveIfMissing<Result>(
 
 /** An argument in which a field names a session. */
 export async function resolveField<Name extends string, Input extends { [_ in Name]?: string }>(
-  scope: Scope,
+  engine: EngineContext,
   input: Input,
   field: Name,
 ): Promise<Input> {
-  const ref: unknown = checkInput(input, "input")[field];
+  const ref: unknown = checkObject(input, "input")[field];
   if (typeof ref !== "string" || ref === "") return input;
-  return { ...input, [field]: await resolveSessionId(scope, ref) };
+  return { ...input, [field]: await resolveSessionId(engine, ref) };
 }
 
 /** A longer list is a program's, which has whole ids. */
 const MAX_TYPED = 20;
 
 /** A search in some sessions, or in all but some. */
-export async function resolveSearch(scope: Scope, input: SearchInput): Promise<SearchInput> {
+export async function resolveSearch(
+  engine: EngineContext,
+  input: SearchInput,
+): Promise<SearchInput> {
   const resolved = await Promise.all(
     (["session", "excludeSession"] as const).map(async (field) => {
-      const named: unknown = checkInput(input, "input")[field];
+      const named: unknown = checkObject(input, "input")[field];
       const refs = typeof named === "string" ? [named] : Array.isArray(named) ? named : [];
       // What is wrong with the list, the search itself says.
       if (refs.length === 0 || refs.length > MAX_TYPED || !refs.every(isRef)) return [];
-      return [[field, await Promise.all(refs.map((ref) => resolveSessionId(scope, ref)))]];
+      return [[field, await Promise.all(refs.map((ref) => resolveSessionId(engine, ref)))]];
     }),
   );
   return { ...input, ...Object.fromEntries(resolved.flat()) };

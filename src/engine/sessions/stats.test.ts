@@ -26,7 +26,10 @@ async function filled() {
     return session;
   };
   const usage = (inputTokens: number, outputTokens: number, written: number, read: number) => ({
-    ...{ inputTokens, outputTokens, cacheCreationTokens: written, cacheReadTokens: read },
+    inputTokens,
+    outputTokens,
+    cacheCreationTokens: written,
+    cacheReadTokens: read,
   });
   const main = await add(
     "main",
@@ -47,7 +50,10 @@ describe("what was used is added up", () => {
     const { total, agents, projects } = await engine.stats();
     expect(total).toMatchObject({ sessions: 3, subagents: 1, messages: 4 });
     expect(total.tokens).toEqual({
-      ...{ inputTokens: 108, outputTokens: 19, cacheCreationTokens: 1_010, cacheReadTokens: 5_011 },
+      inputTokens: 108,
+      outputTokens: 19,
+      cacheCreationTokens: 1_010,
+      cacheReadTokens: 5_011,
     });
     expect(agents.get("claude-code")).toEqual(total);
     expect(projects.get("/srv/shop")?.tokens).toEqual(total.tokens);
@@ -105,7 +111,10 @@ describe("prices", () => {
     ["claude-opus-4-6[1m]", 5],
     ["gpt-5.1-codex-max", 1.25],
     ["gpt-5.1-codex-mini", 0.25],
+    ["gpt-5.3-codex", 1.75],
+    ["openai/gpt-5.4-2026-03-05", 2.5],
     ["gemini-3-pro-preview", 2],
+    ["models/gemini-3.1-pro-preview", 2],
   ])("%s is known", (model, input) => {
     expect(priceOf(model, LIST_PRICES)?.input).toBe(input);
   });

@@ -1,13 +1,13 @@
 /** Sessions added up: by agent, by project, by model and by day, with tokens by kind and their cost. */
 
-import type { Usage } from "../../model/entry.ts";
-import type { JsonObject } from "../../model/json.ts";
+import { totalTokens, type Usage } from "../../model/entry.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import { costOf, type PriceTable, priceOf } from "../../model/prices.ts";
-import type { Session } from "../../model/session.ts";
+import { isSubAgent, type Session } from "../../model/session.ts";
 import { combineUsage } from "../../model/usage.ts";
 import { checkInput } from "../check.ts";
-import type { Scope } from "../scope.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
 
 export interface Sum {
@@ -20,6 +20,16 @@ export interface Sum {
   costMicroUsd: number;
 }
 
+export interface BusySession {
+  readonly sessionId: string;
+  readonly shortId: string;
+  readonly title: string;
+  readonly agent: string;
+  readonly messages: number;
+  readonly tokens: Usage;
+  readonly costMicroUsd: number;
+}
+
 export interface Stats {
   readonly total: Sum;
   readonly agents: ReadonlyMap<string, Sum>;
@@ -29,6 +39,10 @@ export interface Stats {
   readonly models: ReadonlyMap<string, Sum>;
   /** By the local day, `2026-05-04`: sessions by their last interaction, tokens by their message. */
   readonly days: ReadonlyMap<string, Sum>;
+  /** How often each tool was called, in sessions that were read from agents' files. */
+  readonly tools: ReadonlyMap<string, number>;
+  /** The 20 sessions that used most tokens, the most first. */
+  readonly busiest: readonly BusySession[];
   readonly prices: {
     readonly asOf: string;
     /** Models that used tokens and have no price. */
@@ -46,26 +60,30 @@ export interface StatsInput
 }
 
 /** Reads what is known of sessions and the sums of their usage, a page at a time, and no content. */
-export async function addUp(scope: Scope, input: StatsInput = {}): Promise<Stats> {
-  const { prices = scope.prices(), ...filter } = checkInput(input, "input");
+export async function addUp(engine: EngineContext, input: StatsInput = {}): Promise<Stats> {
+  const { prices = engine.prices(), ...filter } = checkInput(input, "input", INPUTS.stats);
   const tally = new Tally(prices);
   let cursor: string | undefined;
   do {
-    const page = await listSessions(scope, {
+    const page = await listSessions(engine, {
       ...filter,
+      machineMade: true,
       limit: MAX_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
     const byId = new Map(page.sessions.map((session) => [session.id, session]));
     for (const session of page.sessions) tally.addSession(session);
-    for (const row of await scope.store.readUsage(scope.tenant, [...byId.keys()])) {
+    for (const row of await engine.store.readUsage(engine.tenant, [...byId.keys()])) {
       const session = byId.get(row.sessionId);
       if (session !== undefined) tally.addUsage(session, row);
     }
+    tally.endPage();
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return tally.stats();
 }
+
+const MAX_BUSIEST = 20;
 
 class Tally {
   readonly #prices: PriceTable;
@@ -76,6 +94,9 @@ class Tally {
   readonly #days = new Map<string, Sum>();
   readonly #modelSessions = new Set<string>();
   readonly #unknown = new Set<string>();
+  readonly #tools = new Map<string, number>();
+  readonly #page = new Map<string, BusySession>();
+  #busiest: readonly BusySession[] = [];
 
   constructor(prices: PriceTable) {
     this.#prices = prices;
@@ -84,10 +105,25 @@ class Tally {
   addSession(session: Session): void {
     const day = under(this.#days, dayOf(session.lastInteractionAt));
     for (const sum of [...this.#sumsOf(session), day]) {
-      if (isSubagent(session)) sum.subagents++;
+      if (isSubAgent(session)) sum.subagents++;
       else sum.sessions++;
       sum.messages += session.messageCount;
     }
+    for (const [tool, calls] of Object.entries(session.figures?.toolCounts ?? {})) {
+      this.#tools.set(tool, (this.#tools.get(tool) ?? 0) + calls);
+    }
+    const { id, shortId, title, agent, messageCount: messages } = session;
+    const { tokens } = emptySum();
+    this.#page.set(id, { sessionId: id, shortId, title, agent, messages, tokens, costMicroUsd: 0 });
+  }
+
+  /** All usage of the sessions added since the last call is known. */
+  endPage(): void {
+    this.#busiest = [...this.#busiest, ...this.#page.values()]
+      .filter(({ tokens }) => totalTokens(tokens) > 0)
+      .sort((a, b) => totalTokens(b.tokens) - totalTokens(a.tokens))
+      .slice(0, MAX_BUSIEST);
+    this.#page.clear();
   }
 
   addUsage(
@@ -110,8 +146,13 @@ class Tally {
     const key = `${name}\n${session.id}`;
     if (!this.#modelSessions.has(key)) {
       this.#modelSessions.add(key);
-      if (isSubagent(session)) ofModel.subagents++;
+      if (isSubAgent(session)) ofModel.subagents++;
       else ofModel.sessions++;
+    }
+    const busy = this.#page.get(session.id);
+    if (busy !== undefined) {
+      const tokens = combineUsage(busy.tokens, usage, (a, b) => a + b);
+      this.#page.set(session.id, { ...busy, tokens, costMicroUsd: busy.costMicroUsd + cost });
     }
     for (const sum of [...this.#sumsOf(session), ofModel, under(this.#days, dayOf(at))]) {
       sum.tokens = combineUsage(sum.tokens, usage, (a, b) => a + b);
@@ -126,6 +167,8 @@ class Tally {
       projects: this.#projects,
       models: this.#models,
       days: this.#days,
+      tools: this.#tools,
+      busiest: this.#busiest,
       prices: { asOf: this.#prices.asOf, unknown: [...this.#unknown].sort() },
     };
   }
@@ -134,17 +177,6 @@ class Tally {
     const project = under(this.#projects, origin.projectPath ?? "");
     return [this.#total, under(this.#agents, agent), project];
   }
-}
-
-/** Whether another session has started it for a part of its own work. */
-function isSubagent({ origin, metadata }: Session): boolean {
-  const parent = metadata["parent"];
-  const key =
-    typeof parent === "object" && parent !== null ? (parent as JsonObject)["key"] : undefined;
-  if (typeof key !== "string") return false;
-  return (
-    origin.key?.startsWith(`${key}/`) === true || origin.source?.startsWith("opencode") === true
-  );
 }
 
 function emptySum(): Sum {

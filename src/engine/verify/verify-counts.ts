@@ -1,7 +1,7 @@
 /** The counters of a tenant, against what its sessions add up to. */
 
 import type { TenantStatus } from "../../store/records.ts";
-import type { TenantRun } from "./verify.ts";
+import type { TenantRun } from "./tenant-run.ts";
 import type { SessionSum } from "./verify-session.ts";
 
 /**

@@ -19,7 +19,10 @@ async function problemsAfter(retention: Retention, ...sql: readonly string[]): P
     await using engine = await open(path, { inThread: true });
     for (const isLast of [false, true]) {
       const session = await engine.createSession({
-        ...{ id: "s", agent: "test", createdBy: "test", retention },
+        id: "s",
+        agent: "test",
+        createdBy: "test",
+        retention,
       });
       for (const content of ["first", "second", "third"]) {
         await session.append({ role: "user", actor: "ann", content, usage: USAGE });

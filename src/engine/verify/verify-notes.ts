@@ -1,7 +1,7 @@
 /** Rows that no hash covers: memories, facts, routes and access tokens. Each is read once. */
 
 import { damageOf } from "./problems.ts";
-import type { TenantRun } from "./verify.ts";
+import type { TenantRun } from "./tenant-run.ts";
 
 const PAGE = 200;
 

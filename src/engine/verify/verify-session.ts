@@ -9,7 +9,7 @@ import { toHex, ZERO_HASH } from "../../transcript/hash.ts";
 import type { Chain } from "../../transcript/place.ts";
 import { damageOf } from "./problems.ts";
 import { findDamaged, readTree } from "./read-damaged.ts";
-import type { TenantRun } from "./verify.ts";
+import type { TenantRun } from "./tenant-run.ts";
 import { type FeedErasures, totalTokens } from "./verify-erased.ts";
 
 /** What a session adds to the counters of its tenant. */

@@ -7,8 +7,11 @@
  * cannot be read is one problem more, and never the end of the verification.
  */
 
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { Store } from "../../store/store.ts";
+import { checkInput } from "../check.ts";
 import { type Problem, Problems } from "./problems.ts";
+import type { Counted, TenantRun } from "./tenant-run.ts";
 import { verifyCounts } from "./verify-counts.ts";
 import { FeedErasures } from "./verify-erased.ts";
 import { verifyFeed } from "./verify-feed.ts";
@@ -39,25 +42,8 @@ export interface VerifyReport {
   readonly heads: Readonly<Record<string, string>>;
 }
 
-/** What a verification of one tenant works with. */
-export interface TenantRun {
-  readonly store: Store;
-  readonly tenant: string;
-  readonly problems: Problems;
-  readonly counted: Counted;
-  /** Sessions that the feed says are there. */
-  readonly told: Set<string>;
-  readonly onProgress: () => void;
-}
-
-/** What was looked at so far. */
-export interface Counted {
-  sessions: number;
-  entries: number;
-  changes: number;
-}
-
 export async function verifyStore(store: Store, options: VerifyOptions): Promise<VerifyReport> {
+  checkInput(options, "options", INPUTS.verify);
   const problems = new Problems();
   const heads: Record<string, string> = {};
   const counted: Counted = { sessions: 0, entries: 0, changes: 0 };

@@ -2,18 +2,39 @@ import { expect, test } from "vitest";
 import { carryOver } from "./carry-over.ts";
 
 const FIELDS = {
-  ...{ chatType: "group", provider: "telegram", subject: "s", room: "r", space: "p" },
-  ...{ displayName: "Team", sendPolicy: "deny" },
-  ...{ thinkingLevel: "high", verboseLevel: "on", reasoningLevel: "on", elevatedLevel: "full" },
-  ...{ providerOverride: "a", modelOverride: "b", authProfileOverride: "c", sessionFile: "/f" },
-  ...{ inputTokens: 1, outputTokens: 2, totalTokens: 3, contextTokens: 4 },
-  ...{ compactionCount: 7, memoryFlushAt: 8, memoryFlushCompactionCount: 7 },
+  chatType: "group",
+  provider: "telegram",
+  subject: "s",
+  room: "r",
+  space: "p",
+  displayName: "Team",
+  sendPolicy: "deny",
+  thinkingLevel: "high",
+  verboseLevel: "on",
+  reasoningLevel: "on",
+  elevatedLevel: "full",
+  providerOverride: "a",
+  modelOverride: "b",
+  authProfileOverride: "c",
+  sessionFile: "/f",
+  inputTokens: 1,
+  outputTokens: 2,
+  totalTokens: 3,
+  contextTokens: 4,
+  compactionCount: 7,
+  memoryFlushAt: 8,
+  memoryFlushCompactionCount: 7,
   somethingElse: { a: 1 },
 } as const;
 
 const PLACE = {
-  ...{ chatType: "group", provider: "telegram", subject: "s", room: "r", space: "p" },
-  ...{ displayName: "Team", sendPolicy: "deny" },
+  chatType: "group",
+  provider: "telegram",
+  subject: "s",
+  room: "r",
+  space: "p",
+  displayName: "Team",
+  sendPolicy: "deny",
 };
 
 test("a session that ran its course leaves what describes the place", () => {
@@ -23,7 +44,10 @@ test("a session that ran its course leaves what describes the place", () => {
 test("one that somebody ended also leaves how they like to be answered", () => {
   expect(carryOver(FIELDS, "explicit")).toEqual({
     ...PLACE,
-    ...{ thinkingLevel: "high", verboseLevel: "on", reasoningLevel: "on", compactionCount: 0 },
+    thinkingLevel: "high",
+    verboseLevel: "on",
+    reasoningLevel: "on",
+    compactionCount: 0,
   });
 });
 

@@ -74,8 +74,16 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   if (known !== undefined) return known;
   const two = "2-digit";
   const format = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone, hourCycle: "h23", calendar: "iso8601", numberingSystem: "latn" },
-    ...{ year: "numeric", month: two, day: two, hour: two, minute: two, second: two },
+    timeZone,
+    hourCycle: "h23",
+    calendar: "iso8601",
+    numberingSystem: "latn",
+    year: "numeric",
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
   });
   formats.set(timeZone, format);
   return format;

@@ -3,18 +3,18 @@
 import type { Entry } from "../../../model/entry.ts";
 import { entryNotFound } from "../../../store/store-errors.ts";
 import { invalid } from "../../check.ts";
-import type { Scope } from "../../scope.ts";
+import type { EngineContext } from "../../engine-context.ts";
 import { findAll } from "../standing.ts";
 
 /** Looked for among what was read first. Undefined if none was asked for. */
 export async function findAnswered(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   read: readonly Entry[],
   id: string | undefined,
 ): Promise<Entry | undefined> {
   if (id === undefined) return undefined;
-  const message = read.find((entry) => entry.id === id) ?? (await findAll(scope, [id]))[0];
+  const message = read.find((entry) => entry.id === id) ?? (await findAll(engine, [id]))[0];
   if (message?.sessionId !== sessionId) throw entryNotFound(id, sessionId);
   const { kind, role, status } = message;
   if (kind === "message" && role === "user" && status === "committed") return message;

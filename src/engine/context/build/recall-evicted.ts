@@ -4,7 +4,7 @@ import type { Excerpt } from "../../../context/quote.ts";
 import { textOf } from "../../../model/block.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { WindowItem } from "../../../search/request.ts";
-import type { Scope } from "../../scope.ts";
+import type { EngineContext } from "../../engine-context.ts";
 import { searchSessions } from "../../search.ts";
 import type { CheckedContext } from "../context-options.ts";
 import { findAll, readGroup } from "../standing.ts";
@@ -25,7 +25,7 @@ export interface ShownPast {
 
 /** The best first. */
 export async function recallEvicted(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   { newest, shown, beforeSequence }: ShownPast,
   { recall, query, participants }: CheckedContext,
@@ -43,12 +43,13 @@ export async function recallEvicted(
     contextAfter: 0,
   };
   // The best messages of a session of any length, without reading all of it.
-  const { hits } = await searchSessions(scope, words, search, "messages");
+  const { hits } = await searchSessions(engine, words, search, "messages");
+  const least = (hits[0]?.score ?? 0) * recall.threshold;
   const found = hits
-    .filter(({ score }) => score >= recall.threshold)
+    .filter(({ score }) => score >= least)
     .flatMap(({ window }) => window.filter(({ entryId }) => !shown.has(entryId)));
   const kept =
-    participants === null ? found : await ofParticipants(scope, sessionId, found, participants);
+    participants === null ? found : await ofParticipants(engine, sessionId, found, participants);
   return kept.map(({ entryId, role, actor, createdAt, snippet, truncated }) => {
     const text = truncated ? `${snippet}…` : snippet;
     return { sessionId, entryId, role, actor, createdAt, text, own: true };
@@ -57,7 +58,7 @@ export async function recallEvicted(
 
 /** As `keepParticipants`: the result of a tool belongs to whoever called it. */
 async function ofParticipants(
-  scope: Scope,
+  engine: EngineContext,
   sessionId: string,
   found: readonly WindowItem[],
   participants: ReadonlySet<string>,
@@ -65,8 +66,8 @@ async function ofParticipants(
   const isTheirs = (actor: string | null) => actor === null || participants.has(actor);
   const results = found.filter(({ role }) => role === "tool").map(({ entryId }) => entryId);
   const theirs = new Set<string>();
-  for (const result of await findAll(scope, results)) {
-    const group = await readGroup(scope, sessionId, result, undefined);
+  for (const result of await findAll(engine, results)) {
+    const group = await readGroup(engine, sessionId, result, undefined);
     const isCalled = group.some(({ role, actor }) => role === "assistant" && isTheirs(actor));
     if (isCalled) theirs.add(result.id);
   }

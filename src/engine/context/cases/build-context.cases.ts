@@ -54,10 +54,6 @@ export function buildContextCases({ tenant }: ContextCases): void {
       expect(parts.slice(-2)).toEqual(["recalled", "recent"]);
       const without = await handle.buildContext({ tokenBudget: 50_000, semanticRecall: false });
       expect(without.messages.map(({ part }) => part)).not.toContain("recalled");
-      const high = await handle.buildContext({
-        ...{ tokenBudget: 50_000, semanticRecall: { k: 3, threshold: 10_000 } },
-      });
-      expect(high.messages.map(({ part }) => part)).not.toContain("recalled");
     });
 
     test("what is recalled cannot end its quotation, and its operators mean nothing", async () => {
@@ -100,7 +96,9 @@ export function buildContextCases({ tenant }: ContextCases): void {
         ask("everyone?"),
         { role: "assistant", actor: "planner", content: "planning" },
         {
-          ...{ role: "assistant", actor: "coder", content: "reading" },
+          role: "assistant",
+          actor: "coder",
+          content: "reading",
           toolCalls: [{ id: "t1", name: "read", arguments: {} }],
           toolResults: [{ id: "t1", name: "read", output: "a file" }],
         },
@@ -112,7 +110,8 @@ export function buildContextCases({ tenant }: ContextCases): void {
       });
       expect(outline(messages)).toEqual(["everyone?", "planning", "and now?"]);
       const coder = await handle.buildContext({
-        ...{ tokenBudget: 5_000, filterParticipants: ["ana", "coder"] },
+        tokenBudget: 5_000,
+        filterParticipants: ["ana", "coder"],
       });
       expect(coder.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
     });
@@ -131,18 +130,31 @@ export function buildContextCases({ tenant }: ContextCases): void {
       expect(texts[1]).toContain("<branch-summary>\ntried another way\n</branch-summary>");
     });
 
-    test("says how many tokens it would need when the newest turn does not fit", async () => {
+    test("cuts a newest turn that does not fit, and fails only for what is pinned", async () => {
       const handle = await talk([...turns(1, 10), ask("x".repeat(4_000))]);
-      await expect(handle.buildContext({ tokenBudget: 500 })).rejects.toMatchObject({
-        code: "budget_too_small",
-        details: { field: "tokenBudget", needed: 1_001 },
-      });
-      expect((await handle.buildContext({ tokenBudget: 1_001 })).messages).toHaveLength(1);
-      for (const tokenBudget of [0, -1, 1.5, Number.NaN]) {
+      const cut = await handle.buildContext({ tokenBudget: 500, semanticRecall: false });
+      expect(cut.messages).toHaveLength(1);
+      expect(cut.shortened).toBe(1);
+      expect(cut.tokens).toBeLessThanOrEqual(500);
+      expect(cut.tokens).toBeGreaterThan(450);
+      const said = (await handle.listMessages({ limit: 10 })).messages.map(({ id }) => id);
+      expect(textOf(cut.messages[0]?.blocks ?? [])).toContain(
+        `of 4000 characters left out; to read them: list_messages around ${said[2]} …]`,
+      );
+      expect((await handle.buildContext({ tokenBudget: 1_200 })).shortened).toBe(0);
+      for (const tokenBudget of [0, -1, 1.5, 255, Number.NaN]) {
         await expect(handle.buildContext({ tokenBudget })).rejects.toMatchObject({
           code: "invalid_input",
+          details: { field: "tokenBudget" },
         });
       }
+      expect((await handle.buildContext({})).tokens).toBeLessThanOrEqual(4_000);
+      await handle.pin(said[2] ?? "");
+      await handle.append([answer("yes"), ask("go on")]);
+      const needed = await handle.buildContext({ tokenBudget: 500 }).catch((error) => error);
+      expect(needed).toMatchObject({ code: "budget_too_small", details: { field: "tokenBudget" } });
+      const tokenBudget = Number(needed.details.needed);
+      expect((await handle.buildContext({ tokenBudget })).messages[0]?.part).toBe("pinned");
     });
 
     test("keeps its beginning from turn to turn, so that prompt caches hit", async () => {
@@ -232,7 +244,9 @@ export function buildContextCases({ tenant }: ContextCases): void {
       const own = await talk([ask("hello")], engine);
       const other = await talk([ask("hello")], engine);
       const facts = Array.from({ length: 600 }, (_, i) => ({
-        ...{ subject: "zanzibar", predicate: "has", object: `zanzibar ${i}` },
+        subject: "zanzibar",
+        predicate: "has",
+        object: `zanzibar ${i}`,
       }));
       await other.addFacts(facts.slice(0, 300));
       await other.addFacts(facts.slice(300));
@@ -266,7 +280,10 @@ export function buildContextCases({ tenant }: ContextCases): void {
       await handle.append({ ...answer("hi"), model: "m", usage });
       await handle.append(ask("x".repeat(396)));
       expect(await handle.usage()).toMatchObject({
-        ...{ contextTokens: 1_120, estimatedTokens: 100, estimated: false, compaction: null },
+        contextTokens: 1_120,
+        estimatedTokens: 100,
+        estimated: false,
+        compaction: null,
         billed: { inputTokens: 100, cacheReadTokens: 900 },
       });
     });
@@ -275,7 +292,8 @@ export function buildContextCases({ tenant }: ContextCases): void {
       const handle = await talk([...turns(3, 100), { ...answer("hi"), model: "m", usage }]);
       expect(await handle.usage()).toMatchObject({ contextTokens: 1_020 });
       const { entry, tokensAfter } = await handle.compact({
-        ...{ keep: { messages: 1 }, summarizer: saying("They talked.") },
+        keep: { messages: 1 },
+        summarizer: saying("They talked."),
       });
       const after = await handle.usage();
       expect(after).toMatchObject({ estimated: true, compaction: entry?.id });

@@ -123,7 +123,7 @@ export function compactCases({ tenant }: ContextCases): void {
       const handle = await session(turns(1));
       const nothing = { code: "nothing_to_compact", details: { sessionId: handle.id } };
       await expect(handle.compact()).rejects.toMatchObject(nothing);
-      expect(await handle.compact({ keep: "seed" })).toMatchObject({ entry: null, removed: 0 });
+      expect(await handle.compact({ preset: "claw" })).toMatchObject({ entry: null, removed: 0 });
       const empty = await session([{ role: "user", content: "only a question" }]);
       await expect(empty.compact({ keep: "none" })).rejects.toMatchObject({
         code: "nothing_to_compact",
@@ -162,7 +162,8 @@ export function compactCases({ tenant }: ContextCases): void {
         ...turns(3),
         { role: "user", content: "read it" },
         {
-          ...{ role: "assistant", toolCalls: [{ id: "t1", name: "read", arguments: {} }] },
+          role: "assistant",
+          toolCalls: [{ id: "t1", name: "read", arguments: {} }],
           toolResults: [{ id: "t1", name: "read", output }],
         },
       ]);
@@ -213,7 +214,7 @@ export function compactCases({ tenant }: ContextCases): void {
 
     test("in the way of claw-code opens the context with its continuation message", async () => {
       const handle = await session(turns(4, 2_000));
-      await handle.compact({ keep: "seed", profile: "seed" });
+      await handle.compact({ preset: "claw" });
       const { messages } = await handle.buildContext({
         tokenBudget: 50_000,
         semanticRecall: false,

@@ -23,8 +23,12 @@ class Scripted implements FactExtractor {
     const facts = request.entries.flatMap(({ id, blocks }): ProposedFact[] =>
       [...textOf(blocks).matchAll(/fact: (.+?), (.+?), ([^\n]+)/g)].map(
         ([, subject = "", predicate = "", object = ""]) => ({
-          ...{ subject, predicate, object: object.replace(/ \+$/, ""), confidence: 0.9 },
-          ...{ entryId: id, many: object.endsWith(" +") },
+          subject,
+          predicate,
+          object: object.replace(/ \+$/, ""),
+          confidence: 0.9,
+          entryId: id,
+          many: object.endsWith(" +"),
         }),
       ),
     );

@@ -134,7 +134,8 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     await handle.compact({ keep: { messages: 2 }, summarizer: saying("They talked.") });
     await handle.append({ role: "user", actor: "ana", content: "what of the lemur?" });
     const view = await handle.buildContext({
-      ...{ tokenBudget: 9_000, filterParticipants: ["ana", "coder"] },
+      tokenBudget: 9_000,
+      filterParticipants: ["ana", "coder"],
     });
     const said = view.messages.map(({ blocks }) => textOf(blocks)).join("\n");
     expect(said).not.toContain("of bob");
@@ -145,7 +146,9 @@ export function oddSessionCases({ tenant }: ContextCases): void {
   test("a session in which only agents speak fits any budget", async () => {
     const handle = await talk(
       Array.from({ length: 200 }, (_, i) => ({
-        ...{ role: "assistant" as const, actor: "coder", content: `step ${i} ${"x".repeat(400)}` },
+        role: "assistant" as const,
+        actor: "coder",
+        content: `step ${i} ${"x".repeat(400)}`,
       })),
     );
     const { messages, tokens } = await handle.buildContext({ tokenBudget: 2_000 });
@@ -158,7 +161,8 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     const handle = await talk([
       { role: "user", content: "read it" },
       {
-        ...{ role: "assistant", toolCalls: [{ id: "t", name: "read", arguments: {} }] },
+        role: "assistant",
+        toolCalls: [{ id: "t", name: "read", arguments: {} }],
         toolResults: [{ id: "t", name: "read", output: "😀x".repeat(1_500_000) }],
       },
     ]);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import type { BuiltContext } from "../build-context.ts";
-import type { BuildContextInput } from "../context-options.ts";
 import { type ContextCases, turns } from "./fixture.cases.ts";
 
 const WORDS = [
@@ -37,7 +36,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       test(`is recalled, whatever it yielded to, with ${pinned} tokens pinned`, async () => {
         const session = await talk(pinned);
         const missing: string[] = [];
-        const settings: Omit<BuildContextInput, "query">[] = [
+        const settings: { readonly tokenBudget: number; readonly recentTurns?: number }[] = [
           ...[2_500, 3_700, 4_800].map((tokenBudget) => ({ tokenBudget })),
           { tokenBudget: 4_000, recentTurns: 5 },
         ];
@@ -64,7 +63,9 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
     test("is recalled for who called the tool that said it", async () => {
       const session = await tenant().createSession({ agent: "coder", createdBy: "ana" });
       const looks = (actor: string, id: string) => ({
-        ...{ role: "assistant" as const, actor, content: "I look." },
+        role: "assistant" as const,
+        actor,
+        content: "I look.",
         toolCalls: [{ id, name: "ibis", arguments: {} }],
         toolResults: [{ id, name: "ibis", output: "4017" }],
       });
@@ -77,7 +78,9 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       const { messages } = await session.listMessages({ limit: 5 });
       const results = messages.filter(({ role }) => role === "tool").map(({ id }) => id);
       const built = await session.buildContext({
-        ...{ tokenBudget: 5_000, recentTurns: 4, filterParticipants: ["ana", "coder"] },
+        tokenBudget: 5_000,
+        recentTurns: 4,
+        filterParticipants: ["ana", "coder"],
       });
       const recalled = built.messages.find(({ part }) => part === "recalled")?.entryIds ?? [];
       expect(results.map((id) => recalled.includes(id))).toEqual([true, false]);

@@ -14,8 +14,15 @@ export function summarizeCases({ tenant }: ContextCases): void {
       const before = await handle.buildContext({ tokenBudget: 50_000 });
       const summary = await handle.summarize(ids[3], { summarizer: saying("Two turns.") });
       expect(summary).toMatchObject({
-        ...{ from: ids[0], through: ids[3], text: "Two turns.", model: "m-1", tokens: 3 },
-        ...{ parent: null, kind: "summary", level: 1, stale: false },
+        from: ids[0],
+        through: ids[3],
+        text: "Two turns.",
+        model: "m-1",
+        tokens: 3,
+        parent: null,
+        kind: "summary",
+        level: 1,
+        stale: false,
       });
       expect(await handle.buildContext({ tokenBudget: 50_000 })).toEqual(before);
       expect(await handle.meta()).toMatchObject({ summary: null, leaf: ids.at(-1) });

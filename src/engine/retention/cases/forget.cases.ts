@@ -102,7 +102,7 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
   describe("a summary", () => {
     test.each([
       ["rolling", "rich"],
-      ["rolling", "seed"],
+      ["rolling", "claw"],
       ["hierarchical", "rich"],
     ] as const)(
       "that is %s and %s quotes nothing, and can be gone on from",
@@ -166,10 +166,12 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
         retention: "audit-only",
       });
       expect(await handle.update({ metadata: { retention: null } })).toMatchObject({
-        ...{ retention: "full", metadata: { other: 1 } },
+        retention: "full",
+        metadata: { other: 1 },
       });
       await expect(make({ metadata: { retention: "never" } })).rejects.toMatchObject({
-        ...{ code: "invalid_input", details: { field: "metadata.retention" } },
+        code: "invalid_input",
+        details: { field: "metadata.retention" },
       });
     });
 
@@ -207,7 +209,8 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
     test("reaches a session with thousands of entries, in parts", async () => {
       const { handle } = await say(tenant(), "audit-only", "first");
       const words = Array.from({ length: 700 }, (_, i) => ({
-        ...{ role: "user" as const, content: `about w${i}` },
+        role: "user" as const,
+        content: `about w${i}`,
       }));
       await handle.append(words);
       const result = await handle.compact({ keep: { messages: 1 }, summarizer: saying("Words.") });

@@ -1,0 +1,55 @@
+/**
+ * What contexts take whose providers report nothing, as this process last saw them: an LRU cache.
+ *
+ * An append or the end of a stream takes a size out, is carried out by the store, and then shows the
+ * cache its result. A size is kept only if the result continues the leaf that it was taken at.
+ */
+
+import type { AppendResult } from "../../store/records.ts";
+
+/** How many tokens the context takes that ends at `leaf`; null: an empty one. */
+export interface ContextSize {
+  readonly leaf: string | null;
+  readonly tokens: number;
+}
+
+const MAX_SESSIONS = 256;
+
+export class ContextSizeCache {
+  /** By tenant and session, the least recently used first. */
+  readonly #sizes = new Map<string, ContextSize>();
+
+  /** Removes the size as well: while an append is under way, nobody knows the size. */
+  take(tenant: string, sessionId: string): ContextSize | undefined {
+    const key = keyOf(tenant, sessionId);
+    const size = this.#sizes.get(key);
+    this.#sizes.delete(key);
+    return size;
+  }
+
+  /** Observes a write that made `tokens` of the context whose size was `before`. */
+  observe(
+    tenant: string,
+    sessionId: string,
+    before: ContextSize,
+    tokens: number,
+    result: AppendResult,
+  ): void {
+    const key = keyOf(tenant, sessionId);
+    this.#sizes.delete(key);
+    if (result.replayed || result.entries[0]?.parentId !== before.leaf) return;
+    this.#sizes.set(key, { leaf: result.leaf, tokens });
+    if (this.#sizes.size <= MAX_SESSIONS) return;
+    const [oldest] = this.#sizes.keys();
+    if (oldest !== undefined) this.#sizes.delete(oldest);
+  }
+
+  /** The context is another one now: it was compacted, or goes on from elsewhere. */
+  forget(tenant: string, sessionId: string): void {
+    this.#sizes.delete(keyOf(tenant, sessionId));
+  }
+}
+
+function keyOf(tenant: string, sessionId: string): string {
+  return `${tenant}/${sessionId}`;
+}

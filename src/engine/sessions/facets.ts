@@ -1,0 +1,185 @@
+/**
+ * Facets: how many sessions a list or a search has for each value of a filter.
+ *
+ * Of a list every session counts, the newest 10,000; of a search the best 100.
+ */
+
+import { INPUTS } from "../../model/inputs/index.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { Session } from "../../model/session.ts";
+import { checkFlag, checkInput } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { type SearchInput, searchSessions } from "../search.ts";
+import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
+
+export interface FacetsInput
+  extends Pick<
+      ListSessionsInput,
+      | ("agent" | "owner" | "participant" | "project" | "repo")
+      | ("workstation" | "source" | "since" | "until")
+    >,
+    Pick<SearchInput, "asYouType" | "machineMade" | "branches" | "signal"> {
+  /** Counts what a search for it finds; left out, what a list has. */
+  readonly query?: string;
+  /** Only with a query: who wrote the message that was found. */
+  readonly role?: string;
+}
+
+export interface FacetCount {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** Of each filter at most 50 values, the most frequent first. */
+export interface Facets {
+  /** Sessions that were counted. */
+  readonly sessions: number;
+  /** There are sessions that were not counted. */
+  readonly more: boolean;
+  readonly agent: readonly FacetCount[];
+  /** By the project's path. */
+  readonly project: readonly FacetCount[];
+  readonly workstation: readonly FacetCount[];
+  readonly repo: readonly FacetCount[];
+  readonly source: readonly FacetCount[];
+  readonly model: readonly FacetCount[];
+  /** Empty without a query: messages of a list are not read. */
+  readonly role: readonly FacetCount[];
+  /** Sessions with an interaction within the last `1d`, `7d`, `30d` and `365d`. */
+  readonly since: readonly FacetCount[];
+}
+
+const MAX_LISTED = 10_000;
+const MAX_FOUND = 100;
+const MAX_VALUES = 50;
+const AGES: readonly (readonly [name: string, days: number])[] = [
+  ["1d", 1],
+  ["7d", 7],
+  ["30d", 30],
+  ["365d", 365],
+];
+
+export async function countFacets(engine: EngineContext, input: FacetsInput): Promise<Facets> {
+  const { query, ...filter } = checkInput(input, "options", INPUTS.facets);
+  const tally = new FacetTally(engine.now());
+  const more =
+    query === undefined
+      ? await countListed(engine, filter, tally)
+      : await countFound(engine, query, filter, tally);
+  return tally.facets(more);
+}
+
+async function countListed(
+  engine: EngineContext,
+  input: Omit<FacetsInput, "query">,
+  tally: FacetTally,
+): Promise<boolean> {
+  const { asYouType: _, branches: __, role: ___, signal, machineMade = false, ...filter } = input;
+  checkFlag(machineMade, "machineMade");
+  let cursor: string | undefined;
+  for (let read = 0; read < MAX_LISTED; read += MAX_PAGE) {
+    signal?.throwIfAborted();
+    const page = await listSessions(engine, {
+      ...filter,
+      limit: MAX_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const wanted = page.sessions.filter(
+      ({ metadata }) => machineMade || metadata["machineMade"] !== true,
+    );
+    await addSessions(engine, wanted, tally);
+    cursor = page.nextCursor;
+    if (cursor === undefined) return false;
+  }
+  return true;
+}
+
+async function countFound(
+  engine: EngineContext,
+  query: string,
+  filter: Omit<FacetsInput, "query">,
+  tally: FacetTally,
+): Promise<boolean> {
+  const input = { ...filter, limit: MAX_FOUND, contextBefore: 0, contextAfter: 0 };
+  const { hits, partial } = await searchSessions(engine, query, input, "sessions", MAX_FOUND);
+  const sessions = await Promise.all(
+    hits.map(({ sessionId }) => engine.store.findSession(engine.tenant, sessionId)),
+  );
+  for (const { window } of hits) {
+    const role = window.find(({ found }) => found)?.role;
+    if (role !== undefined && role !== null) tally.add("role", role);
+  }
+  await addSessions(
+    engine,
+    sessions.filter((session) => session !== undefined),
+    tally,
+  );
+  return partial || hits.length === MAX_FOUND;
+}
+
+async function addSessions(
+  { store, tenant }: EngineContext,
+  sessions: readonly Session[],
+  tally: FacetTally,
+): Promise<void> {
+  const ids = sessions.map(({ id }) => id);
+  const usage = ids.length === 0 ? [] : await store.readUsage(tenant, ids);
+  const models = new Set(usage.map(({ sessionId, model }) => `${sessionId}\n${model ?? ""}`));
+  for (const session of sessions) tally.addSession(session);
+  for (const pair of models) tally.add("model", pair.slice(pair.indexOf("\n") + 1));
+}
+
+type FacetName = Exclude<keyof Facets, "sessions" | "more" | "since">;
+
+class FacetTally {
+  readonly #now: number;
+  #sessions = 0;
+  readonly #counts = new Map<FacetName, Map<string, number>>();
+  readonly #ages = new Map<string, number>(AGES.map(([name]) => [name, 0]));
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  addSession({ agent, origin, lastInteractionAt }: Session): void {
+    this.#sessions++;
+    this.add("agent", agent);
+    this.add("project", origin.projectPath);
+    this.add("workstation", origin.workstation);
+    this.add("repo", origin.repo);
+    this.add("source", origin.source);
+    for (const [name, days] of AGES) {
+      if (lastInteractionAt < this.#now - days * 86_400_000) continue;
+      this.#ages.set(name, (this.#ages.get(name) ?? 0) + 1);
+    }
+  }
+
+  add(name: FacetName, value: string | undefined): void {
+    if (value === undefined || value === "") return;
+    const counts = this.#counts.get(name) ?? new Map<string, number>();
+    this.#counts.set(name, counts);
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+
+  facets(more: boolean): Facets {
+    return {
+      sessions: this.#sessions,
+      more,
+      agent: this.#list("agent"),
+      project: this.#list("project"),
+      workstation: this.#list("workstation"),
+      repo: this.#list("repo"),
+      source: this.#list("source"),
+      model: this.#list("model"),
+      role: this.#list("role"),
+      since: [...this.#ages].map(([value, count]) => ({ value, count })),
+    };
+  }
+
+  #list(name: FacetName): FacetCount[] {
+    return [...(this.#counts.get(name) ?? [])]
+      .map(([value, count]) => ({ value, count }))
+      .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+      .slice(0, MAX_VALUES);
+  }
+}

@@ -1,0 +1,21 @@
+/** What a verification of one tenant works with, and what it has counted so far. */
+
+import type { Store } from "../../store/store.ts";
+import type { Problems } from "./problems.ts";
+
+export interface TenantRun {
+  readonly store: Store;
+  readonly tenant: string;
+  readonly problems: Problems;
+  readonly counted: Counted;
+  /** Sessions that the feed says are there. */
+  readonly told: Set<string>;
+  readonly onProgress: () => void;
+}
+
+/** What was checked so far. */
+export interface Counted {
+  sessions: number;
+  entries: number;
+  changes: number;
+}

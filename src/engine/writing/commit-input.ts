@@ -1,0 +1,62 @@
+/** How a message that was written piece by piece is ended, checked and completed. */
+
+import type { Usage } from "../../model/entry.ts";
+import { checkName } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import type { JsonObject } from "../../model/json.ts";
+import {
+  checkCount,
+  checkInput,
+  checkKey,
+  checkKeyOrNull,
+  checkMetadata,
+  checkUsage,
+  type UsageInput,
+} from "../check.ts";
+
+export interface CommitInput {
+  readonly usage?: UsageInput;
+  readonly contextWindow?: number;
+  readonly model?: string;
+  readonly adapter?: string;
+  readonly metadata?: JsonObject;
+  /** Fails with `stale_leaf` unless this is still the leaf. */
+  readonly expectedLeaf?: string | null;
+  /** The entry to answer; the active leaf if left out. */
+  readonly parent?: string | null;
+  /** The entry that this message takes the place of, such as an aborted one. */
+  readonly supersedes?: string;
+  readonly idempotencyKey?: string;
+}
+
+/** What the store is told of it. */
+export interface CommitRequest {
+  readonly usage: Usage | null;
+  readonly model: string | null;
+  readonly adapter: string | null;
+  readonly metadata: string | null;
+  readonly contextWindow?: number;
+  readonly expectedLeaf?: string | null;
+  readonly parentId?: string | null;
+  readonly supersedes?: string;
+}
+
+export function toCommitRequest(input: CommitInput): CommitRequest {
+  checkInput(input, "options", INPUTS["openMessage.commit"]);
+  const { usage, model, adapter, metadata, contextWindow, expectedLeaf, parent, supersedes } =
+    input;
+  return {
+    usage: usage === undefined ? null : checkUsage(usage),
+    model: model === undefined ? null : checkName(model, "model"),
+    adapter: adapter === undefined ? null : checkName(adapter, "adapter"),
+    metadata: metadata === undefined ? null : JSON.stringify(checkMetadata(metadata)),
+    ...(contextWindow === undefined
+      ? {}
+      : { contextWindow: checkCount(contextWindow, "contextWindow") }),
+    ...(expectedLeaf === undefined
+      ? {}
+      : { expectedLeaf: checkKeyOrNull(expectedLeaf, "expectedLeaf") }),
+    ...(parent === undefined ? {} : { parentId: checkKeyOrNull(parent, "parent") }),
+    ...(supersedes === undefined ? {} : { supersedes: checkKey(supersedes, "supersedes") }),
+  };
+}

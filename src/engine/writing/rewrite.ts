@@ -1,0 +1,109 @@
+/** Going on from elsewhere: another leaf, another version of a message. Nothing is overwritten. */
+
+import { textOf } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { sessionNotFound } from "../../store/store-errors.ts";
+import { type ContentInput, normalizeContent } from "../../transcript/normalize.ts";
+import { type AppendOptions, appendDrafts } from "../append.ts";
+import { checkInput, checkKeyOrNull } from "../check.ts";
+import { findCompaction } from "../context/read-context.ts";
+import { listSummaries, type Summary } from "../context/summarize.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { type Draft, draftEntry, draftMessage, type MessageInput } from "../message-input.ts";
+import type { BranchInput, EditInput } from "../session-options.ts";
+
+/** Makes `entryId` the active leaf; with a summary, by an entry that remembers what is left behind. */
+export async function branchSession(
+  engine: EngineContext,
+  sessionId: string,
+  entryId: string | null,
+  options: BranchInput,
+): Promise<void> {
+  const { store, tenant } = engine;
+  const { expectedLeaf, summary } = checkInput(options, "options", INPUTS.branch);
+  checkKeyOrNull(entryId, "entryId");
+  if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
+  const expected = expectedLeaf === undefined ? {} : { expectedLeaf };
+  engine.contextSizes.forget(engine.tenant, sessionId);
+  if (summary === undefined) {
+    await store.moveLeaf(tenant, { sessionId, leaf: entryId, now: engine.now(), ...expected });
+  } else {
+    const session = await store.findSession(tenant, sessionId);
+    if (session === undefined) throw sessionNotFound(sessionId);
+    const branch = {
+      kind: "branch_summary",
+      blocks: normalizeContent(summary, "summary"),
+      data: { fromId: session.leaf },
+      parentId: entryId,
+    } as const;
+    const draft = draftEntry(branch, engine.newId(), engine.now());
+    await appendDrafts(engine, sessionId, [draft], expected);
+  }
+  await settleSummary(engine, sessionId);
+}
+
+export async function editMessage(
+  engine: EngineContext,
+  old: Entry,
+  content: ContentInput,
+  options: EditInput,
+): Promise<Entry> {
+  const { actor = old.actor, metadata = old.metadata, ...rest } = options;
+  if (old.kind !== "message" || old.status !== "committed") {
+    throw new BackscrollError(
+      "invalid_input",
+      `entry ${old.id} is no committed message; only messages can be edited`,
+      { details: { field: "entryId", entryId: old.id } },
+    );
+  }
+  const edited = {
+    kind: "message",
+    role: old.role,
+    actor,
+    blocks: normalizeContent(content),
+    metadata,
+    parentId: old.parentId,
+    supersedes: old.id,
+  } as const;
+  const draft = draftEntry(edited, engine.newId(), engine.now());
+  const [entry] = await appendDrafts(engine, old.sessionId, [draft], rest);
+  await settleSummary(engine, old.sessionId);
+  return entry as Entry;
+}
+
+/** Gives the entries of the message that takes the place of `old`. */
+export async function replaceMessage(
+  engine: EngineContext,
+  old: Entry,
+  message: MessageInput,
+  options: AppendOptions,
+): Promise<Entry[]> {
+  const [first, ...rest] = draftMessage(message, () => engine.newId(), engine.now());
+  if (first === undefined) throw new Error("a message has at least one entry");
+  const entry = { ...first.entry, parentId: old.parentId, supersedes: old.id };
+  const drafts: Draft[] = [{ ...first, entry }, ...rest];
+  const entries = await appendDrafts(engine, old.sessionId, drafts, options);
+  await settleSummary(engine, old.sessionId);
+  return entries;
+}
+
+/**
+ * The session's summary is that of the newest compaction on its path: where the path has another one
+ * now, or none, so has the session. A summary that a host has set itself stays.
+ */
+async function settleSummary(engine: EngineContext, sessionId: string): Promise<void> {
+  const session = await engine.store.findSession(engine.tenant, sessionId);
+  if (session === undefined) return;
+  const compaction = await findCompaction(engine, sessionId, undefined);
+  const text = compaction === null ? null : textOf(compaction.entry.blocks);
+  if (text === session.summary) return;
+  if (session.summary !== null) {
+    const written = await listSummaries(engine, sessionId);
+    const isOurs = ({ kind, text: words }: Summary) =>
+      kind === "compaction" && words === session.summary;
+    if (!written.some(isOurs)) return;
+  }
+  await engine.store.updateSession(engine.tenant, sessionId, { summary: text }, engine.now());
+}
