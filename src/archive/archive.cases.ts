@@ -36,9 +36,17 @@ export const NOTES: TranscriptSource = {
         state = { ...state, session, cwd };
       }
       yield {
-        ...{ source: "notes", agent: "notes", id: state["session"] as string | null, title: null },
-        ...{ cwd: state["cwd"] as string | null, gitBranch: null, startedAt: 1_000 },
-        ...{ parentSession: null, metadata: {}, problems, entries: entries() },
+        source: "notes",
+        agent: "notes",
+        id: state["session"] as string | null,
+        title: null,
+        cwd: state["cwd"] as string | null,
+        gitBranch: null,
+        startedAt: 1_000,
+        parentSession: null,
+        metadata: {},
+        problems,
+        entries: entries(),
       };
       async function* entries(): AsyncGenerator<ImportedEntry> {
         if (first !== undefined) yield toEntry(first.value.record as JsonObject);
@@ -48,8 +56,14 @@ export const NOTES: TranscriptSource = {
         const count = Number(state["count"]) + 1;
         state = { ...state, count };
         return {
-          ...{ sourceId: String(record["note"]), kind: "message", actor: "ana", data: null },
-          ...{ role: (record["role"] ?? "user") as "user", usage: null, model: null, metadata: {} },
+          sourceId: String(record["note"]),
+          kind: "message",
+          actor: "ana",
+          data: null,
+          role: (record["role"] ?? "user") as "user",
+          usage: null,
+          model: null,
+          metadata: {},
           blocks: [
             { type: "text", text: String(record["text"]) },
             ...(record["tool"] === undefined

@@ -26,7 +26,8 @@ test("a line that was left out as too long keeps its number", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const say = (role: string, text: string) => ({
-    ...{ role, message: { content: [{ type: "text", text }] } },
+    role,
+    message: { content: [{ type: "text", text }] },
   });
   machine.put(
     `.cursor/projects/p/agent-transcripts/${ID}/${ID}.jsonl`,
@@ -59,7 +60,10 @@ test("an export that ends in a line with its last conversation loses none", asyn
   const machine = createMachine();
   const chat = (id: string) =>
     JSON.stringify({
-      ...{ uuid: id, name: id, created_at: "2026-05-04T10:00:00Z", account: {} },
+      uuid: id,
+      name: id,
+      created_at: "2026-05-04T10:00:00Z",
+      account: {},
       chat_messages: [{ uuid: `m${id}`, sender: "human", text: id, content: [] }],
     });
   const file = machine.put("conversations.json", `[${chat("one")},\n${chat("two")}]`);
@@ -79,15 +83,23 @@ test("a chat of Gemini CLI in one object of several lines is read to its end", a
 });
 
 const claudeLine = (uuid: string, parentUuid: string | null, message: object) => ({
-  ...{ parentUuid, isSidechain: false, cwd: "/srv/shop", sessionId: ID, uuid },
-  ...{ type: "role" in message ? message.role : "user", message },
+  parentUuid,
+  isSidechain: false,
+  cwd: "/srv/shop",
+  sessionId: ID,
+  uuid,
+  type: "role" in message ? message.role : "user",
+  message,
   timestamp: "2026-05-04T10:00:01.000Z",
 });
 const ask = (uuid: string, parent: string | null, content: string) =>
   claudeLine(uuid, parent, { role: "user", content });
 const answer = (uuid: string, parent: string | null, output: number) =>
   claudeLine(uuid, parent, {
-    ...{ role: "assistant", id: "msg_1", model: "m", content: [{ type: "text", text: uuid }] },
+    role: "assistant",
+    id: "msg_1",
+    model: "m",
+    content: [{ type: "text", text: uuid }],
     usage: { input_tokens: 100, output_tokens: output },
   });
 

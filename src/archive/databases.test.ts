@@ -97,7 +97,9 @@ test("a session that its gateway moved from a file into a database stays one", a
   const lines = [
     { type: "session", version: 3, id: "a1", timestamp: "2026-03-01T12:00:00.000Z", cwd: "/srv" },
     ...["00000001", "00000002"].map((id, i) => ({
-      ...{ type: "message", id, parentId: i === 0 ? null : "00000001" },
+      type: "message",
+      id,
+      parentId: i === 0 ? null : "00000001",
       timestamp: `2026-03-01T12:00:0${i + 1}.000Z`,
       message: { role: "user", content: [{ type: "text", text: `said ${i}` }] },
     })),

@@ -21,8 +21,12 @@ export interface FileInput {
   readonly known: IngestedFile | undefined;
   readonly plan: Exclude<ReadingPlan, "unchanged">;
   readonly onSession: (source: string, session: SessionOutcome) => void;
-  /** The file as it was kept, if it is read from there. */
-  readonly original?: TranscriptFile;
+  /** The file as it was kept, if it is read from there: a copy in a folder with the files beside it. */
+  readonly original?: {
+    readonly file: TranscriptFile;
+    readonly copy: string;
+    readonly root: string;
+  };
   /** Given if the file is read because another file of its session was late. */
   readonly again?: AgainInput;
 }

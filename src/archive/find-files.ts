@@ -5,7 +5,7 @@
 
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { type FoundFile, toFound, type WalkCounts, walk } from "../ingest/files/walk.ts";
+import { type FoundFile, noCounts, toFound, type WalkCounts, walk } from "../ingest/files/walk.ts";
 import type { Environment, TranscriptSource } from "../ingest/source.ts";
 
 export interface Candidate {
@@ -32,6 +32,24 @@ export async function* findInPlaces(
     for (const place of source.places?.(environment) ?? []) {
       for await (const group of walk(place, counts)) {
         yield group.map((file) => ({ file, hint: source, named: false }));
+      }
+    }
+  }
+}
+
+/** Of those, the ones that agents at work in `cwd` at `now` write: see `near` of a place. */
+export async function* findNear(
+  sources: readonly TranscriptSource[],
+  environment: Environment,
+  { cwd, now }: { readonly cwd: string; readonly now: number },
+): AsyncGenerator<readonly Candidate[]> {
+  for (const source of sources) {
+    for (const place of source.places?.(environment) ?? []) {
+      for (const folder of place.near?.(cwd, now) ?? []) {
+        // Paths and what may be read beside a transcript are those of the whole place.
+        for await (const group of walk(place, noCounts(), folder)) {
+          yield group.map((file) => ({ file, hint: source, named: false }));
+        }
       }
     }
   }

@@ -30,6 +30,7 @@ import {
 import { type FileState, formatState, parseState } from "./file-state.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { keepOriginal } from "./originals/originals.ts";
+import { keepParts, UsedFiles } from "./originals/parts.ts";
 import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
 import { readAgain } from "./read-again.ts";
 import { type SessionFile, storeSession } from "./store-session.ts";
@@ -41,7 +42,7 @@ export async function ingestFile(setting: IngestSetting, input: FileInput): Prom
   try {
     if (file.size === 0) return ingestEmpty(setting, input);
     const opened =
-      input.original ?? (await TranscriptFile.open(file.path, { foundSize: file.size }));
+      input.original?.file ?? (await TranscriptFile.open(file.path, { foundSize: file.size }));
     try {
       return await new Reading(setting, input, opened).run();
     } finally {
@@ -68,6 +69,7 @@ class Reading {
   #problems = new ProblemLog();
   /** What a reading has stored that could not be gone on with. */
   #lost: SessionOutcome | undefined;
+  readonly #used = new UsedFiles();
   #beside: FileSum = { size: 0, mtimeUs: 0 };
   readonly #through: ReadThrough = { offset: 0, lines: 0, isOpen: false };
 
@@ -111,11 +113,15 @@ class Reading {
     // What has changed in a database is given whole, so it is no rest.
     const goesOn = isRest || this.#knowsDatabase(source);
     const start = this.#startAt(isRest);
+    const { copy, root } = this.#input.original ?? { copy: found.path, root: found.root };
     const bytes = this.#file.repeatable(this.#problems, start);
     const transcript = source.read({
-      ...{ path: found.path, lines: this.#lines(source, bytes, start), bytes, isRepeatable: true },
+      path: found.path,
+      lines: this.#lines(source, bytes, start),
+      bytes,
+      isRepeatable: true,
       ...(goesOn && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
-      files: accessAround(found.path, found.root, this.#setting.held),
+      files: this.#used.watch(accessAround(copy, root, this.#setting.held)),
     });
     const sessions: SessionOutcome[] = [];
     const kept = new Set<string>();
@@ -125,8 +131,12 @@ class Reading {
     let index = 0;
     for await (const session of transcript.sessions) {
       const result = await storeSession(this.#setting, session, {
-        ...{ path: found.path, mtimeUs: this.#file.mtimeUs, isRest, index: index++ },
-        ...{ last: isRest ? last : null, key: earlier.key },
+        path: found.path,
+        mtimeUs: this.#file.mtimeUs,
+        isRest,
+        index: index++,
+        last: isRest ? last : null,
+        key: earlier.key,
         revive: this.#setting.force && this.#input.candidate.named,
         ...this.#lateRules(source),
       });
@@ -158,7 +168,10 @@ class Reading {
     };
     return {
       outcome: {
-        ...{ path: found.path, how: goesOn ? "continued" : "read", source: source.name, sessions },
+        path: found.path,
+        how: goesOn ? "continued" : "read",
+        source: source.name,
+        sessions,
         bytes: this.#file.size - start,
         ...joinProblems(this.#problems, transcript.problems),
         ignoredCounts: transcript.problems.ignored,
@@ -185,13 +198,11 @@ class Reading {
     if (!originals || dryRun || source.container === "database" || source.companions) return;
     if (sessionIds.length === 0) return;
     if (Buffer.byteLength(path) > MAX_REMEMBERED_PATH) return;
-    await keepOriginal(tenant, this.#file, {
-      workstation,
-      source: source.name,
-      reader: source.version ?? 1,
-      sessionIds,
-      unchanged: isRest && this.#file.isPlain ? (this.#input.known?.offset ?? 0) : 0,
-    });
+    const facts = { workstation, source: source.name, reader: source.version ?? 1, sessionIds };
+    const unchanged = isRest && this.#file.isPlain ? (this.#input.known?.offset ?? 0) : 0;
+    if (!(await keepOriginal(tenant, this.#file, { ...facts, unchanged }))) return;
+    const copy = this.#input.original?.copy ?? path;
+    await keepParts(tenant, this.#used, { path, copy }, facts);
   }
 
   #lateRules(source: TranscriptSource): Pick<SessionFile, "whenLate" | "hasTurn" | "readAgain"> {
@@ -276,8 +287,15 @@ class Reading {
     const { offset, lines } = this.#through;
     const { size, mtimeUs } = addSums(this.#file, this.#beside);
     return {
-      ...{ path: found.path, source, size, mtimeUs, offset, lines, state },
-      ...{ tailHash: null, seenAt: Date.now() },
+      path: found.path,
+      source,
+      size,
+      mtimeUs,
+      offset,
+      lines,
+      state,
+      tailHash: null,
+      seenAt: Date.now(),
     };
   }
 }
@@ -294,7 +312,10 @@ async function readOne(
   const isBelow = path.startsWith(root);
   const file = toFound(isBelow ? root : dirname(path), path, await stat(path));
   const { record } = await ingestFile(setting, {
-    ...{ candidate: { file, hint, named: false }, known: undefined, plan: "whole", again },
+    candidate: { file, hint, named: false },
+    known: undefined,
+    plan: "whole",
+    again,
     onSession: () => undefined,
   });
   if (again.result === undefined) return undefined;
@@ -315,7 +336,8 @@ function joinLost(whole: SessionOutcome, lost: SessionOutcome): SessionOutcome {
   const { created, entries } = lost;
   return {
     ...whole,
-    ...{ created: whole.created || created, entries: whole.entries + entries },
+    created: whole.created || created,
+    entries: whole.entries + entries,
     skipped: Math.max(0, whole.skipped - entries),
   };
 }

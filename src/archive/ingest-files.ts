@@ -45,7 +45,9 @@ export async function ingestFiles(
   const start = (planned: Planned) => {
     const { candidate, known, plan } = planned;
     const work = ingestFile(setting, {
-      ...{ candidate, known, plan: plan === "unchanged" ? "whole" : plan },
+      candidate,
+      known,
+      plan: plan === "unchanged" ? "whole" : plan,
       onSession: (source, session) => totals.addSession(source, session),
     }).then(async ({ outcome, record }) => {
       totals.add(outcome);

@@ -11,7 +11,11 @@ import { watchPlaces } from "./watch/watch.ts";
 const SOURCES = { sources: [CLAUDE_CODE] };
 const FOLDER = ".claude/projects/-srv-my-shop";
 const TRANSCRIPT = `${JSON.stringify({
-  ...{ type: "user", uuid: "u", parentUuid: null, sessionId: "s", cwd: "/srv/my.shop" },
+  type: "user",
+  uuid: "u",
+  parentUuid: null,
+  sessionId: "s",
+  cwd: "/srv/my.shop",
   message: { role: "user", content: "Why?" },
 })}\n`;
 
@@ -28,7 +32,8 @@ test("notes that an agent keeps are memories of their project, and follow their 
   const [memory, ...more] = await engine.listMemories();
   expect(more).toHaveLength(1);
   expect(memory).toMatchObject({
-    ...{ agent: "claude-code", name: `w1:${project}:memory/MEMORY.md` },
+    agent: "claude-code",
+    name: `w1:${project}:memory/MEMORY.md`,
     content: "# Shop\nThe lock is in cron.lock.",
     metadata: { projectId: project, projectPath: "/srv/my.shop", project: "-srv-my-shop" },
   });
@@ -58,7 +63,9 @@ test("a long note is several memories, and nothing of it is lost", async () => {
   utimesSync(file, 9, 9);
   machine.put(`${FOLDER}/memory/huge.md`, "x".repeat(300_000));
   expect((await machine.run(engine, SOURCES)).notes).toEqual({
-    ...{ written: 1, removed: pieces.length - 1, tooLong: 1 },
+    written: 1,
+    removed: pieces.length - 1,
+    tooLong: 1,
   });
 });
 
@@ -70,7 +77,8 @@ test("whoever watches sees a note as it is written", async () => {
   const end = new AbortController();
   const watching = watchPlaces(engine, {
     environment: { home: machine.home, variables: { WORKSTATION_ID: "w1" }, platform: "linux" },
-    ...{ ...SOURCES, signal: end.signal },
+    ...SOURCES,
+    signal: end.signal,
   });
   const contents = async () => (await engine.listMemories()).map(({ content }) => content);
   await expect.poll(contents, { interval: 20 }).toEqual(["one"]);

@@ -154,7 +154,9 @@ async function readNote(
   const id = project === undefined ? folder : projectId(project);
   const rest = relative(join(root, folder), path).split(sep).join("/");
   const metadata = {
-    ...{ workstation, project: folder, [FILE_KEY]: { path, size, mtimeUs } },
+    workstation,
+    project: folder,
+    [FILE_KEY]: { path, size, mtimeUs },
     ...(project === undefined ? {} : { projectId: id, projectPath: project }),
   };
   return splitNote(text).map((content, i) => {

@@ -35,7 +35,9 @@ test("a file of pi that grew is read from where the last reading ended", async (
   const label = { type: "label", id: "l", parentId: "a", targetId: "a", label: "start" };
   appendFileSync(file, lines({ ...label, timestamp: at(2) }, said("b", "l", "two")));
   expect((await machine.run(engine)).totals).toMatchObject({
-    ...{ grown: 1, entries: 2, files: { continued: 1 } },
+    grown: 1,
+    entries: 2,
+    files: { continued: 1 },
   });
   appendFileSync(file, lines(said("c", "a", "three")));
   expect((await machine.run(engine)).totals.files.continued).toBe(1);
@@ -64,9 +66,14 @@ test("what the source says of the cost is added up, and told for what grew", asy
   await using engine = await open(":memory:");
   const machine = createMachine();
   const answer = (id: string, parentId: string, total: number) => ({
-    ...{ type: "message", id, parentId, timestamp: at(3) },
+    type: "message",
+    id,
+    parentId,
+    timestamp: at(3),
     message: {
-      ...{ role: "assistant", content: [{ type: "text", text: "Done." }], model: "example-1" },
+      role: "assistant",
+      content: [{ type: "text", text: "Done." }],
+      model: "example-1",
       usage: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, cost: { total } },
     },
   });

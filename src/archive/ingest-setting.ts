@@ -1,5 +1,6 @@
 /** What a run of ingesting works with, whatever it reads. */
 
+import { KeyedQueue } from "../async/keyed-queue.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Oversize } from "../ingest/files/oversize.ts";
 import { GitLookup } from "../ingest/identity/git.ts";
@@ -9,7 +10,6 @@ import { Slots } from "../ingest/slots.ts";
 import type { Environment, TranscriptSource } from "../ingest/source.ts";
 import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { Turns } from "./turns.ts";
 
 export interface IngestOptions {
   /** What of the machine says where files are, and which machine this is. */
@@ -40,7 +40,7 @@ export interface IngestSetting {
   readonly originals: boolean;
   readonly git: GitLookup;
   /** Parts of one session, one after another. */
-  readonly turns: Turns;
+  readonly turns: KeyedQueue;
   /** For files whose size does not tell what they take: packed ones, and those with parts beside them. */
   readonly unmeasured: Slots;
   /** For what is read beside a transcript and held until it is stored. */
@@ -71,12 +71,17 @@ export async function createSetting(
     );
   }
   return {
-    ...{ tenant, environment, sources, only, oversize },
-    ...{ force: options.force ?? false, dryRun: options.dryRun ?? false },
+    tenant,
+    environment,
+    sources,
+    only,
+    oversize,
+    force: options.force ?? false,
+    dryRun: options.dryRun ?? false,
     originals: options.originals ?? !isOff(environment.variables["BACKSCROLL_ORIGINALS"]),
     workstation: await workstationId(environment),
     git: new GitLookup(),
-    turns: new Turns(),
+    turns: new KeyedQueue(),
     unmeasured: new Slots(UNMEASURED_AT_ONCE),
     held: new Slots(1),
     longLines: new Slots(1),

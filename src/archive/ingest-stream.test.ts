@@ -7,7 +7,10 @@ import { ingestStream } from "./ingest-stream.ts";
 const environment = { home: "/", variables: { WORKSTATION_ID: "w1" }, platform: "linux" };
 
 const chat = (id: string) => ({
-  ...{ uuid: id, name: id, created_at: "2026-05-04T10:00:00Z", account: {} },
+  uuid: id,
+  name: id,
+  created_at: "2026-05-04T10:00:00Z",
+  account: {},
   chat_messages: [{ uuid: `m${id}`, sender: "human", text: id, content: [] }],
 });
 const EXPORT = JSON.stringify([chat("one"), chat("two")]);

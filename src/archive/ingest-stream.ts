@@ -33,7 +33,11 @@ export async function ingestStream(
       key: __,
       ...stored
     } = await storeSession(setting, session, {
-      ...{ path: "", mtimeUs: Date.now() * 1000, isRest: false, last: null, index: 0 },
+      path: "",
+      mtimeUs: Date.now() * 1000,
+      isRest: false,
+      last: null,
+      index: 0,
       revive: setting.force,
     });
     sessions.push(stored);
@@ -43,8 +47,13 @@ export async function ingestStream(
     ...problems.counts,
   ]);
   return {
-    ...{ path: "-", how: "read", source: transcript.source, bytes: length, sessions },
-    ...{ problems: [...transcript.problems.first, ...problems.first], problemCounts },
+    path: "-",
+    how: "read",
+    source: transcript.source,
+    bytes: length,
+    sessions,
+    problems: [...transcript.problems.first, ...problems.first],
+    problemCounts,
     ignoredCounts: transcript.problems.ignored,
   };
 }

@@ -31,7 +31,10 @@ describe("ingesting", () => {
     machine.put("pi/x/b.jsonl", fixture("pi/version-3.jsonl"));
     const first = await machine.run(engine);
     expect(first.totals).toMatchObject({
-      ...{ created: 2, grown: 0, entries: 18, found: 2 },
+      created: 2,
+      grown: 0,
+      entries: 18,
+      found: 2,
       files: { read: 2, unchanged: 0 },
       sources: new Map([
         ["notes", { files: 1, created: 1, entries: 2 }],
@@ -55,13 +58,21 @@ describe("ingesting", () => {
     await machine.run(engine);
     const session = await engine.findSessionByOrigin(KEY);
     expect(session).toMatchObject({
-      ...{ title: "Fix the cron job", metadata: { titleFrom: "request" }, agent: "notes" },
+      title: "Fix the cron job",
+      metadata: { titleFrom: "request" },
+      agent: "notes",
       origin: {
-        ...{ source: "notes", workstation: "w1", projectId: "e7c7ea0b", file },
+        source: "notes",
+        workstation: "w1",
+        projectId: "e7c7ea0b",
+        file,
         projectPath: "/srv/shop",
       },
       figures: {
-        ...{ exchangeCount: 2, toolCounts: { bash: 2 }, firstMessageAt: 1001, lastMessageAt: 1004 },
+        exchangeCount: 2,
+        toolCounts: { bash: 2 },
+        firstMessageAt: 1001,
+        lastMessageAt: 1004,
         fileMtime: Math.floor(statSync(file).mtimeMs),
       },
     });
@@ -121,7 +132,8 @@ describe("ingesting", () => {
     const { outcomes } = await machine.run(engine, { source: "notes", paths: [odd], force: true });
     expect(outcomes).toMatchObject([{ how: "read", source: "notes", sessions: [{ entries: 1 }] }]);
     await expect(machine.run(engine, { source: "word" })).rejects.toMatchObject({
-      ...{ code: "invalid_input", details: { field: "source" } },
+      code: "invalid_input",
+      details: { field: "source" },
     });
   });
 });
@@ -218,7 +230,8 @@ describe("the edge cases of the first indexers of such files", () => {
     const place = `.claude/projects/p/${UUID}.jsonl`;
     const file = machine.put(place, "");
     expect((await machine.run(engine, sources)).totals).toMatchObject({
-      ...{ created: 0, files: { empty: 1 } },
+      created: 0,
+      files: { empty: 1 },
     });
     const base = { sessionId: UUID, cwd: "/srv/shop", timestamp: "2026-05-04T10:00:00.000Z" };
     const note = { ...base, type: "system", uuid: "n", parentUuid: null, subtype: "hook" };

@@ -7,6 +7,8 @@
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { type Candidate, findInPlaces, findNamed, type Missing } from "./find-files.ts";
 import { ingestFiles, planGroup, type RunHandlers } from "./ingest-files.ts";
 import { ingestNotes, NO_NOTES, type NoteTotals } from "./ingest-notes.ts";
@@ -29,6 +31,7 @@ export interface IngestReport {
 }
 
 export async function ingest(tenant: TenantApi, input: IngestInput): Promise<IngestReport> {
+  checkFields(input, "options", INPUTS.ingest);
   const setting = await createSetting(tenant, input);
   const skipped = noCounts();
   const missing: Missing[] = [];

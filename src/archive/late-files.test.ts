@@ -98,7 +98,9 @@ test("whoever watches gets the same path", async () => {
   const end = new AbortController();
   const watching = watchPlaces(engine, {
     environment: { home: machine.home, variables: { WORKSTATION_ID: "w1" }, platform: "linux" },
-    ...{ ...SOURCES, signal: end.signal, reconcileMs: 50 },
+    ...SOURCES,
+    signal: end.signal,
+    reconcileMs: 50,
   });
   const holds = (text: string) =>
     expect.poll(async () => (await path(engine)).includes(text), { interval: 20 }).toBe(true);
@@ -128,7 +130,21 @@ test("a late file of a session that was gone on with here is a branch, and count
   expect(totals.problems).toEqual(new Map([["late_file", 1]]));
   expect(await path(engine)).toEqual(before);
   expect((await session.branches()).map(({ messages }) => messages).sort()).toEqual([3, 6]);
-  expect((await engine.searchSessions('"text 1b"', { branches: "all" })).hits).toHaveLength(1);
+  const { hits } = await engine.searchSessions('"text 1b"', { branches: "all" });
+  expect(hits).toMatchObject([{ branch: "late", meta: { lateBranches: 1 } }]);
+  const onPath = await engine.searchSessions('"said here"');
+  expect(onPath.hits).toMatchObject([{ branch: null, meta: { lateBranches: 1 } }]);
+  expect(onPath.notes).toEqual([expect.stringContaining("came late and is a branch")]);
+  // What somebody left is no late file, and a file that grows has one branch.
+  await session.edit(onPath.hits[0]?.entryId ?? "", "said otherwise");
+  const more = [...(FILES["b"] ?? []), line("1c-u", "1b", 3)].join("");
+  machine.put(".claude/projects/-srv-shop/b.jsonl", more);
+  await machine.run(engine, SOURCES);
+  const left = await engine.searchSessions('"said here"', { branches: "all" });
+  expect(left.hits).toMatchObject([{ branch: "left", meta: { lateBranches: 1 } }]);
+  expect(left.notes).toEqual([]);
+  const grown = await engine.searchSessions('"text 1b"', { branches: "all" });
+  expect(grown.hits).toMatchObject([{ branch: "late" }]);
 });
 
 test("a late file is a branch, too, where another file of the session is gone", async () => {

@@ -26,8 +26,15 @@ async function only(tenant: TenantEngine) {
 const keyIn = (cwd: string | null, id = ID) => compositeKey("w1", projectId(cwd), id);
 
 const asked = (uuid: string, parentUuid: string | null, content: string) => ({
-  ...{ parentUuid, isSidechain: false, cwd: "/srv/shop", gitBranch: "main", sessionId: ID, uuid },
-  ...{ type: "user", timestamp: "2026-05-04T10:00:01.000Z", message: { role: "user", content } },
+  parentUuid,
+  isSidechain: false,
+  cwd: "/srv/shop",
+  gitBranch: "main",
+  sessionId: ID,
+  uuid,
+  type: "user",
+  timestamp: "2026-05-04T10:00:01.000Z",
+  message: { role: "user", content },
 });
 /** A message that tells of no folder. */
 const FIRST = { ...asked("f", null, "Hello"), cwd: "", gitBranch: "" };
@@ -110,7 +117,8 @@ describe("a session whose project becomes known later", () => {
         .run(key, JSON.stringify(value));
     const save = (...ids: readonly string[]) =>
       put("composerData:c1", {
-        ...{ composerId: "c1", createdAt: 1_770_000_000_000 },
+        composerId: "c1",
+        createdAt: 1_770_000_000_000,
         fullConversationHeadersOnly: ids.map((bubbleId, i) => ({ bubbleId, type: i + 1 })),
       });
     put("bubbleId:c1:b1", { type: 1, text: "Why?" });
@@ -131,7 +139,9 @@ describe("a session whose project becomes known later", () => {
       machine.put(
         ".gemini/tmp/h/chats/session-a.json",
         JSON.stringify({
-          ...{ sessionId: ID, projectHash: "h", startTime: "2026-05-04T10:00:00Z" },
+          sessionId: ID,
+          projectHash: "h",
+          startTime: "2026-05-04T10:00:00Z",
           directories: ["/srv/shop"],
           messages: texts.map((content) => ({ id: content, type: "user", content })),
         }),

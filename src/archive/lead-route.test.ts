@@ -30,7 +30,8 @@ test("a gateway's list of sessions leads to routes, and follows its resets", asy
   await machine.run(engine, sources);
   const [first] = (await engine.listSessions()).sessions;
   expect(await engine.routes.get(KEY)).toMatchObject({
-    ...{ sessionId: first?.id, version: 1 },
+    sessionId: first?.id,
+    version: 1,
     fields: { displayName: "Family", totalTokens: 12, custom: { a: 1 } },
   });
   // The gateway has begun another session.

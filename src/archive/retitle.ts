@@ -3,6 +3,8 @@
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Session } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
@@ -34,12 +36,14 @@ const PAGE = 50;
 /** Titles that a person, a program or an agent has set stay. */
 export async function retitleSessions(
   tenant: TenantApi,
-  { dryRun = false, onTitle }: RetitleInput = {},
+  input: RetitleInput = {},
 ): Promise<RetitleReport> {
+  const { dryRun = false, onTitle } = checkFields(input, "options", INPUTS.retitleSessions);
   let [looked, changed] = [0, 0];
   let cursor: string | undefined;
   do {
     const page = await tenant.listSessions({
+      machineMade: true,
       limit: MAX_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });

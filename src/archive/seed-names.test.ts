@@ -11,15 +11,15 @@ describe("parseSessionFile", () => {
   test("gives the session's exchanges, tools and times, and stores nothing", async () => {
     const meta = await parseSessionFile(PI);
     expect(meta).toMatchObject({
-      ...{ sessionId: "6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f", projectPath: "/srv/shop" },
-      ...{ firstMsgAt: expect.any(Number), lastMsgAt: expect.any(Number) },
+      sessionId: "6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f",
+      projectPath: "/srv/shop",
+      firstMsgAt: expect.any(Number),
+      lastMsgAt: expect.any(Number),
     });
     expect(meta.exchangeCount).toBe(meta.exchanges.length);
     expect(meta.exchanges[0]).toMatchObject({
-      ...{
-        user: "Why does the cron job run twice?",
-        assistant: expect.stringContaining("I look."),
-      },
+      user: "Why does the cron job run twice?",
+      assistant: expect.stringContaining("I look."),
     });
   });
 
@@ -27,7 +27,11 @@ describe("parseSessionFile", () => {
     const id = "6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f";
     const file = createMachine().put(`${id}.jsonl`, "");
     expect(await parseSessionFile(file)).toMatchObject({
-      ...{ sessionId: id, projectPath: "", exchangeCount: 0, exchanges: [], toolCounts: {} },
+      sessionId: id,
+      projectPath: "",
+      exchangeCount: 0,
+      exchanges: [],
+      toolCounts: {},
     });
   });
 

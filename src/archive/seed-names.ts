@@ -59,7 +59,10 @@ async function parseOpened(file: TranscriptFile, path: string): Promise<SessionM
   const bytes = file.repeatable(own);
   const whole = holdTornLine(splitLines(bytes), last, through, own);
   const transcript = source?.read({
-    ...{ path, lines: limitLines(whole, "cut", own), bytes, isRepeatable: true },
+    path,
+    lines: limitLines(whole, "cut", own),
+    bytes,
+    isRepeatable: true,
     files: accessAround(path, path),
   });
   const figures = new SessionFigures();
@@ -73,8 +76,12 @@ async function parseOpened(file: TranscriptFile, path: string): Promise<SessionM
   }
   const { exchangeCount, toolCounts, firstMessageAt, lastMessageAt } = figures.counted();
   return {
-    ...{ ...meta, exchanges, toolCounts, exchangeCount },
-    ...{ firstMsgAt: firstMessageAt, lastMsgAt: lastMessageAt },
+    ...meta,
+    exchanges,
+    toolCounts,
+    exchangeCount,
+    firstMsgAt: firstMessageAt,
+    lastMsgAt: lastMessageAt,
     problems: [...own.first, ...(transcript?.problems.first ?? [])],
   };
 }

@@ -10,8 +10,16 @@ async function titleOf(...requests: readonly string[]): Promise<string | undefin
   const figures = new SessionFigures();
   const entries = requests.map(
     (text, i): ImportedEntry => ({
-      ...{ sourceId: String(i), kind: "message", role: "user", actor: null, data: null },
-      ...{ blocks: [{ type: "text", text }], usage: null, model: null, createdAt: i, metadata: {} },
+      sourceId: String(i),
+      kind: "message",
+      role: "user",
+      actor: null,
+      data: null,
+      blocks: [{ type: "text", text }],
+      usage: null,
+      model: null,
+      createdAt: i,
+      metadata: {},
     }),
   );
   async function* all() {
@@ -70,7 +78,9 @@ describe("sessions that a program began", () => {
     const file = machine.put(".claude/projects/p/s.jsonl", asked("a", null, text));
     await machine.run(engine, sources);
     const marks = async () =>
-      (await engine.listSessions()).sessions.map(({ metadata }) => metadata["machineMade"]);
+      (await engine.listSessions({ machineMade: true })).sessions.map(
+        ({ metadata }) => metadata["machineMade"],
+      );
     expect(await marks()).toEqual([isMade ? true : undefined]);
     // Somebody has gone on with it.
     appendFileSync(file, asked("b", "a", "And now fix the cron job"));

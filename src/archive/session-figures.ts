@@ -3,7 +3,7 @@
  * and the requests that a title is made of where the source has none.
  */
 
-import type { Described, Description } from "../engine/import/import-session.ts";
+import type { Described, Description } from "../engine/import/describe-session.ts";
 import { type Batched, mapBatches } from "../ingest/batches.ts";
 import { isMachineRequest, MACHINE_MADE_KEY } from "../ingest/machine-made.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
@@ -11,6 +11,7 @@ import { type Block, textOf } from "../model/block.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { IngestFigures } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
+import { lineMarkOf } from "../transcript/copy-mark.ts";
 import { TitleMaker } from "../transcript/title/title-maker.ts";
 import { titlePatch } from "../transcript/title/title-patch.ts";
 
@@ -25,6 +26,8 @@ class Counts {
   cost: number | undefined;
 
   add(entry: ImportedEntry): void {
+    // A copy is counted with its original.
+    if (lineMarkOf(entry) !== undefined) return;
     if (entry.cost !== undefined) this.cost = (this.cost ?? 0) + entry.cost;
     for (const block of entry.blocks) if (block.type === "tool_use") this.#countTool(block.name);
     if (isRequest(entry)) this.exchanges++;

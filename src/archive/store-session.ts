@@ -55,7 +55,11 @@ export async function storeSession(
   const metadata = attributes(setting, imported, project, git);
   const store = async () => {
     const result = await tenant.importSession(watched, {
-      ...{ workstation, projectId: project, dryRun, key, metadata },
+      workstation,
+      projectId: project,
+      dryRun,
+      key,
+      metadata,
       earlier: earlierKeys(setting, imported, own, file),
       ...(git?.remote == null ? {} : { repo: git.remote }),
       ...(file.path === "" ? {} : { file: file.path }),
@@ -76,7 +80,7 @@ export async function storeSession(
     const isLate = result.late !== undefined && file.readAgain !== undefined;
     return isLate ? file.readAgain(result) : result;
   };
-  return file.hasTurn ? store() : setting.turns.take(turnOf(own, key), store);
+  return file.hasTurn ? store() : setting.turns.run(turnOf(own, key), store);
 }
 
 /** Two files of one session have different keys while one of them does not tell of its project. */

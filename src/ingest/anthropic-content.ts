@@ -63,7 +63,9 @@ function toKnownBlock(fields: Fields, format: string): Block | undefined {
       const { input } = fields;
       return {
         ...otherFields(fields, ["type", "id", "name", "input"]),
-        ...{ type: "tool_use", id: textField(fields, "id") ?? "", name },
+        type: "tool_use",
+        id: textField(fields, "id") ?? "",
+        name,
         input: typeof input === "string" ? input : JSON.stringify(input ?? {}),
       };
     }
@@ -75,8 +77,10 @@ function toKnownBlock(fields: Fields, format: string): Block | undefined {
       const output = typeof content === "string" ? content : isText ? only.text : inner;
       return {
         ...otherFields(fields, ["type", "tool_use_id", "content", "is_error"]),
-        ...{ type: "tool_result", toolUseId: textField(fields, "tool_use_id") ?? "" },
-        ...{ output: output ?? JSON.stringify(content), isError: fields["is_error"] === true },
+        type: "tool_result",
+        toolUseId: textField(fields, "tool_use_id") ?? "",
+        output: output ?? JSON.stringify(content),
+        isError: fields["is_error"] === true,
       };
     }
     case "image":

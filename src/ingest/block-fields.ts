@@ -17,7 +17,9 @@ export function toCallBlock(fields: Fields, inputName: string): Block | undefine
   if (id === undefined || name === undefined || input === undefined) return undefined;
   return {
     ...otherFields(fields, ["type", "id", "name", inputName]),
-    ...{ type: "tool_use", id, name },
+    type: "tool_use",
+    id,
+    name,
     input: typeof input === "string" ? input : JSON.stringify(input),
   };
 }

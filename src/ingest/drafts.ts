@@ -20,8 +20,14 @@ export type EntryDraft = Partial<Omit<ImportedEntry, "metadata">> &
 export function toImportedEntry(format: string, draft: EntryDraft): ImportedEntry {
   const { id = draft.sourceId, fields = {}, marks = {}, ...entry } = draft;
   return {
-    ...{ role: null, actor: null, blocks: [], data: null, usage: null, model: null },
-    ...{ createdAt: null, ...entry },
+    role: null,
+    actor: null,
+    blocks: [],
+    data: null,
+    usage: null,
+    model: null,
+    createdAt: null,
+    ...entry,
     metadata: { ...toSourceMetadata({ format, id, ...presentFields({ fields }) }), ...marks },
   };
 }
@@ -49,8 +55,14 @@ export function toImportedSession(
 ): Omit<ImportedSession, "entries" | "problems"> {
   const { fields = {}, ...session } = draft;
   return {
-    ...{ source: format, agent: format, title: null, cwd: null, gitBranch: null },
-    ...{ startedAt: null, parentSession: null, ...session },
+    source: format,
+    agent: format,
+    title: null,
+    cwd: null,
+    gitBranch: null,
+    startedAt: null,
+    parentSession: null,
+    ...session,
     metadata: toSourceMetadata({ format, id: draft.id, ...presentFields({ fields }) }),
   };
 }

@@ -1,6 +1,6 @@
 /** Reading fields of foreign records: what is not of the expected type is not there. */
 
-import type { JsonObject, JsonValue } from "../model/json.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,6 +10,17 @@ export type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
 export function textField(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** Without fields if it is no object. */
+export function objectField(fields: Fields, name: string): Fields {
+  const value = fields[name];
+  return isPlainObject(value) ? value : {};
+}
+
+/** The objects in a list; none if it is no list. */
+export function objectsIn(value: unknown): Fields[] {
+  return (Array.isArray(value) ? value : []).filter(isPlainObject);
 }
 
 /** As much of a value as a name needs. */

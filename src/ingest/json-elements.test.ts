@@ -69,7 +69,8 @@ describe("readElements", () => {
   test("tells once of bytes that are not UTF-8, and not of what stands for them", async () => {
     const damaged = Buffer.from('[{"title":"\xe9"},{"title":"\xe9"}]', "latin1");
     expect(await readLong(damaged)).toEqual({
-      ...{ found: [{ title: "\uFFFD" }, { title: "\uFFFD" }], problems: ["not_utf8"] },
+      found: [{ title: "\uFFFD" }, { title: "\uFFFD" }],
+      problems: ["not_utf8"],
     });
     expect((await readLong(Buffer.from('[{"title":"\uFFFD"}]'))).problems).toEqual([]);
   });

@@ -51,8 +51,14 @@ describe("a message behind a torn record is counted", () => {
   test("in a file of Claude Code", async () => {
     const message = (uuid: string, parentUuid: string | null) =>
       JSON.stringify({
-        ...{ parentUuid, isSidechain: false, type: "user", sessionId: "s", cwd: "/x", uuid },
-        ...{ timestamp: "2026-01-01T00:00:00Z", message: { role: "user", content: uuid } },
+        parentUuid,
+        isSidechain: false,
+        type: "user",
+        sessionId: "s",
+        cwd: "/x",
+        uuid,
+        timestamp: "2026-01-01T00:00:00Z",
+        message: { role: "user", content: uuid },
       });
     const torn = '{"type":"file-history-snapshot","messageId":"m","snapshot":{"messageId":"m","a';
     const file = [message("1", null), torn + message("2", "1"), message("3", "1")].join("\n");

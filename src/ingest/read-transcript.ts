@@ -4,6 +4,8 @@
  */
 
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { type Line, splitLines } from "./lines.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
@@ -26,7 +28,7 @@ export interface ReadTranscriptInput {
 export async function readTranscript(
   input: ReadTranscriptInput,
 ): Promise<ImportedTranscript & { readonly source: string }> {
-  const { path = "" } = input;
+  const { path = "" } = checkFields(input, "input", INPUTS.readTranscript);
   const chunks = iterate(input.bytes);
   const head: Uint8Array[] = [];
   let length = 0;

@@ -60,6 +60,11 @@ export interface Place {
   readonly matches: (path: string) => boolean;
   /** Folders below it that need not be entered. */
   readonly skips?: (path: string) => boolean;
+  /**
+   * Folders below the root in which a session that works in `cwd` at `now` (epoch milliseconds) is
+   * written, for whoever has no time to walk the whole place.
+   */
+  readonly near?: (cwd: string, now: number) => readonly string[];
   /** Where parts of transcripts lie in files of their own, for whoever follows the place. */
   readonly parts?: PlaceParts;
 }
@@ -201,4 +206,6 @@ export interface ImportedEntry {
   /** Null if the format does not say. */
   readonly createdAt: number | null;
   readonly metadata: JsonObject;
+  /** Our entry that it is a copy of. Set by the import, not by readers. */
+  readonly copiedFrom?: string;
 }

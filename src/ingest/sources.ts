@@ -1,16 +1,20 @@
 /** The formats that can be read. Adding one means its folder and a line here. */
 
 import { AIDER } from "./aider/aider.ts";
+import { ATIF } from "./atif/atif.ts";
 import { CHATGPT } from "./chatgpt/chatgpt.ts";
 import { CLAUDE_AI } from "./claude-ai/claude-ai.ts";
 import { CLAUDE_CODE } from "./claude-code/claude-code.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
 import { CLINE, ROO_CODE } from "./cline/cline.ts";
 import { CODEX } from "./codex/codex.ts";
+import { CONTINUE } from "./continue/continue.ts";
+import { COPILOT_CHAT } from "./copilot-chat/copilot-chat.ts";
 import { COPILOT_CLI } from "./copilot-cli/copilot-cli.ts";
 import { CRABTALK } from "./crabtalk/crabtalk.ts";
 import { CRUSH } from "./crush/crush.ts";
 import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
+import { DROID } from "./droid/droid.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { GOOSE, GOOSE_FILES } from "./goose/goose.ts";
 import { HERMES } from "./hermes/hermes.ts";
@@ -19,6 +23,7 @@ import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
 import { OPENCODE_EXPORT } from "./opencode/opencode-export.ts";
+import { OPENHANDS } from "./openhands/openhands.ts";
 import { PI } from "./pi/pi.ts";
 import { QWEN_CODE } from "./qwen-code/qwen-code.ts";
 import type { TranscriptSource } from "./source.ts";
@@ -50,6 +55,11 @@ export const SOURCES: readonly TranscriptSource[] = [
   HERMES,
   CRUSH,
   KIMI,
+  COPILOT_CHAT,
+  DROID,
+  OPENHANDS,
+  CONTINUE,
+  ATIF,
 ];
 
 /** The format of a file that begins with `head`; `first` is asked before the others. */

@@ -19,7 +19,10 @@ describe("parseExact", () => {
 
   test("leaves a number alone that prints as another spelling of itself", () => {
     expect(parseExact('{"a":1.50,"b":1e3,"c":10000000000000000,"d":0.00000000000000000}')).toEqual({
-      ...{ a: 1.5, b: 1000, c: 1e16, d: 0 },
+      a: 1.5,
+      b: 1000,
+      c: 1e16,
+      d: 0,
     });
   });
 

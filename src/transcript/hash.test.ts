@@ -66,9 +66,16 @@ describe("golden values: what is stored can be verified by any later version", (
   test("entry", () => {
     expect(hashOf()).toBe("267b92a80f8abdbb586a2f394eb75f4ba39b2ddc0ebf6dd69e2779ca33af8622");
     const absent = {
-      ...{ role: null, actor: null, model: null, adapter: null, metadata: null, copiedFrom: null },
-      ...{ inputTokens: null, outputTokens: null },
-      ...{ cacheCreationTokens: null, cacheReadTokens: null },
+      role: null,
+      actor: null,
+      model: null,
+      adapter: null,
+      metadata: null,
+      copiedFrom: null,
+      inputTokens: null,
+      outputTokens: null,
+      cacheCreationTokens: null,
+      cacheReadTokens: null,
     };
     expect(hashOf(absent)).toBe("13937814d59fde76edff757ee50c2a5f59b7900d59d0b7947793511ac58921f5");
   });
@@ -122,13 +129,21 @@ describe("entryHash", () => {
 
   test("is the same whatever was hashed before", () => {
     const plain = {
-      ...{ inputTokens: null, outputTokens: null, cacheCreationTokens: null },
-      ...{ cacheReadTokens: null, metadata: null, copiedFrom: null },
+      inputTokens: null,
+      outputTokens: null,
+      cacheCreationTokens: null,
+      cacheReadTokens: null,
+      metadata: null,
+      copiedFrom: null,
     };
     const names = ["ann", "žofie", "李", "\ud800", "bob", null];
     const columns = names.flatMap((actor, i) =>
       [null, 5].map((inputTokens) => ({
-        ...{ ...COLUMNS, ...plain, inputTokens, actor, role: i % 2 === 0 ? "user" : null },
+        ...COLUMNS,
+        ...plain,
+        inputTokens,
+        actor,
+        role: i % 2 === 0 ? "user" : null,
         createdAt: i,
       })),
     );

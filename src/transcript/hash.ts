@@ -135,8 +135,18 @@ function sharedText(columns: SharedColumns): string {
   const whole = Buffer.from(text).toString();
   // Only what is compared: the caller may have handed over a whole entry.
   const known = {
-    ...{ sessionId, kind, role, actor, model, adapter, metadata, copiedFrom },
-    ...{ inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens },
+    sessionId,
+    kind,
+    role,
+    actor,
+    model,
+    adapter,
+    metadata,
+    copiedFrom,
+    inputTokens,
+    outputTokens,
+    cacheCreationTokens,
+    cacheReadTokens,
   };
   recent[oldest] = { columns: known, text: whole };
   oldest = (oldest + 1) % RECENT;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isOnPath, type PathEnd, pathRanges, rangesWithOrdinals } from "./path.ts";
-import { type Chain, type Place, Placer, type Point } from "./place.ts";
+import { type Chain, Placer, type Point, type TreePlace } from "./place.ts";
 
-interface Placed extends Place {
+interface Placed extends TreePlace {
   readonly id: string;
   readonly parentId: string | null;
 }

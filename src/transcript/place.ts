@@ -24,7 +24,7 @@ export interface Point {
   readonly annotation: boolean;
 }
 
-export interface Place {
+export interface TreePlace {
   readonly sequence: number;
   readonly parent: Point | null;
   readonly chain: number;
@@ -62,7 +62,7 @@ export class Placer {
   }
 
   /** The place of an entry that continues the conversation after `parent` (null: a new root). */
-  child(parent: Point | null, isMessage: boolean): Place {
+  child(parent: Point | null, isMessage: boolean): TreePlace {
     const chain = parent !== null && this.#isTip(parent) ? parent.chain : this.#fork(parent);
     const depth = (parent?.depth ?? 0) + 1;
     this.#tips.set(chain, depth);
@@ -76,7 +76,7 @@ export class Placer {
   }
 
   /** The place of an annotation of `anchor` (null: of the empty session). */
-  annotation(anchor: Point | null): Place {
+  annotation(anchor: Point | null): TreePlace {
     return {
       sequence: ++this.#lastSequence,
       parent: anchor,

@@ -1,9 +1,11 @@
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
+import { fixture } from "../../../test/support/transcripts.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { batchesOf } from "../../ingest/batches.ts";
+import { CLAUDE_CODE } from "../../ingest/claude-code/claude-code.ts";
 import { PI } from "../../ingest/pi/pi.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../../ingest/source.ts";
 import { open } from "../../open.ts";
@@ -100,7 +102,8 @@ test("what was forgotten stays forgotten, and what is unreadable is told", async
   await memory.originals.put("w1", { ...original, from: 0, parts: [] });
   const messages: (string | undefined)[] = [];
   const report = await deriveAgain(memory, {
-    ...{ environment, sources: [NEW] },
+    environment,
+    sources: [NEW],
     onOutcome: ({ message }) => messages.push(message),
   });
   expect(report).toMatchObject({ read: 0, failed: 1 });
@@ -112,4 +115,32 @@ test("what was forgotten stays forgotten, and what is unreadable is told", async
   });
   expect((await memory.listSessions()).sessions).toEqual([]);
   await memory.close();
+});
+
+test("what lay beside a transcript is kept with it, and is there when it is read again", async () => {
+  const home = createFolder();
+  const variables = { WORKSTATION_ID: "w1" };
+  const environment = { home, variables, platform: "linux" as const };
+  const id = "5e55a000-0000-4000-8000-000000000003";
+  const project = join(home, ".claude/projects/p");
+  const outputs = join(project, id, "tool-results");
+  mkdirSync(outputs, { recursive: true });
+  writeFileSync(join(project, `${id}.jsonl`), fixture("claude-code/persisted.jsonl"));
+  writeFileSync(join(outputs, "b1.txt"), "first line\nthe whole output\n");
+  await using memory = await open(":memory:");
+  await ingest(memory, { environment, paths: [project], sources: [CLAUDE_CODE] });
+  rmSync(project, { recursive: true });
+  const { sessions } = await memory.listSessions();
+  const session = sessions[0]?.id ?? "";
+  const kept = async () =>
+    (await memory.originals.list({ sessionId: session })).map(({ path }) => path);
+  const paths = [join(project, `${id}.jsonl`), join(outputs, "b1.txt")];
+  expect(await kept()).toEqual(paths);
+  const report = await deriveAgain(memory, { environment, sources: [CLAUDE_CODE], force: true });
+  expect(report).toMatchObject({ originals: 1, read: 1, failed: 0, sessions: 1 });
+  const { messages } = await memory.listMessages(session, { limit: 100 });
+  expect(JSON.stringify(messages)).toContain("the whole output");
+  expect(await kept()).toEqual(paths);
+  await memory.deleteSession(session);
+  expect(await memory.originals.list()).toEqual([]);
 });

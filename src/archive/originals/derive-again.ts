@@ -7,9 +7,9 @@
  * message.
  */
 
-import { mkdtemp, open, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ImportOptions } from "../../engine/import/import-session.ts";
 import { filesOf } from "../../engine/import/session-files.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
@@ -22,7 +22,7 @@ import type { AgainInput } from "../file-input.ts";
 import { ingestFile } from "../ingest-file.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "../ingest-setting.ts";
 import { type FileOutcome, outcomeOf } from "../outcome.ts";
-import { readOriginal } from "./originals.ts";
+import { isPart, writeCopy } from "./parts.ts";
 
 export interface DeriveInput extends Pick<IngestOptions, "environment" | "sources" | "oversize"> {
   /** Also what the reader of today has derived. */
@@ -54,24 +54,29 @@ export async function deriveAgain(tenant: TenantApi, input: DeriveInput): Promis
   });
   const report = { originals: 0, read: 0, failed: 0, sessions: 0, extended: 0 };
   const done = new Set<string>();
-  for (const original of await listAll(tenant)) {
+  const all = await listAll(tenant);
+  const parts = all.filter(isPart);
+  for (const original of all) {
     if (input.signal?.aborted) break;
+    if (isPart(original)) continue;
     report.originals++;
     if (done.has(keyOf(original))) continue;
     const source = setting.sources.find(({ name }) => name === original.source);
     if (source !== undefined && !force && original.reader >= (source.version ?? 1)) continue;
     const group = await sameSessions(tenant, original);
+    const sessionIds = new Set(group.flatMap((file) => file.sessionIds));
+    const beside = parts.filter((part) => part.sessionIds.some((id) => sessionIds.has(id)));
     const derived = new Set<string>();
     const extended = new Set<string>();
     let whenLate: ImportOptions["whenLate"] = "anew";
     for (const file of group) {
       done.add(keyOf(file));
       const again: AgainInput = { sessionId: file.sessionIds[0] ?? null, whenLate };
-      let outcome = await deriveFile(setting, source, file, again);
+      let outcome = await deriveFile(setting, source, [file, ...beside], again);
       const isTouched = again.result?.late !== undefined && whenLate === "anew";
       if (isTouched) {
         whenLate = "aside";
-        outcome = await deriveFile(setting, source, file, { ...again, whenLate });
+        outcome = await deriveFile(setting, source, [file, ...beside], { ...again, whenLate });
       } else if (whenLate === "anew") whenLate = undefined;
       const isRead = outcome.how === "read" || outcome.how === "continued";
       if (isRead) report.read++;
@@ -113,35 +118,39 @@ async function sameSessions(tenant: TenantApi, original: Original): Promise<read
       begun.set(path, startedAt);
     }
     for (const other of await tenant.originals.list({ sessionId, limit: MAX_PAGE })) {
-      files.set(keyOf(other), other);
+      if (!isPart(other)) files.set(keyOf(other), other);
     }
   }
   const at = ({ path }: Original) => begun.get(path) ?? 0;
   return [...files.values()].toSorted((a, b) => at(a) - at(b));
 }
 
+/** Of a transcript, with the files beside it that are kept. */
 async function deriveFile(
   setting: IngestSetting,
   source: TranscriptSource | undefined,
-  original: Original,
+  [original, ...beside]: readonly [Original, ...Original[]],
   again: AgainInput,
 ): Promise<FileOutcome> {
   const { path, size, mtimeUs, workstation } = original;
   if (source === undefined) {
     return { ...outcomeOf(path, "unrecognised"), message: `no reader of ${original.source}` };
   }
-  const folder = await mkdtemp(join(tmpdir(), "backscroll-original-"));
+  const root = await mkdtemp(join(tmpdir(), "backscroll-original-"));
   try {
-    const copy = join(folder, basename(path));
-    await writeCopy(setting.tenant, original, copy);
+    const copy = await writeCopy(setting.tenant, original, root);
+    for (const part of beside) await writeCopy(setting.tenant, part, root);
+    const kept = await TranscriptFile.open(copy, { as: { path, mtimeUs } });
     const file = { path, root: dirname(path), size, mtimeUs, allocated: size };
     const { outcome, record } = await ingestFile(
       { ...setting, workstation, only: source },
       {
-        ...{ candidate: { file, hint: source, named: true }, known: undefined, plan: "whole" },
+        candidate: { file, hint: source, named: true },
+        known: undefined,
+        plan: "whole",
         again,
         onSession: () => undefined,
-        original: await TranscriptFile.open(copy, { as: { path, mtimeUs } }),
+        original: { file: kept, copy, root },
       },
     );
     if (record !== undefined) await setting.tenant.putIngestedFiles(workstation, [record]);
@@ -150,15 +159,6 @@ async function deriveFile(
     if (!BackscrollError.is(error, "store_corrupt")) throw error;
     return { ...outcomeOf(path, "unreadable"), message: error.message };
   } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function writeCopy(tenant: TenantApi, original: Original, copy: string): Promise<void> {
-  const handle = await open(copy, "wx", 0o600);
-  try {
-    for await (const bytes of readOriginal(tenant, original)) await handle.appendFile(bytes);
-  } finally {
-    await handle.close();
+    await rm(root, { recursive: true, force: true });
   }
 }

@@ -4,20 +4,79 @@
  */
 
 import type { Engine } from "../../engine/engine.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { workstationId } from "../../ingest/identity/workstation.ts";
 import { type WatchInput, watchPlaces } from "./watch.ts";
 
 /** How long the others wait for one that has died. */
 const LEASE_MS = 30_000;
 
-/** Resolves when the signal is aborted and what was under way is stored. */
+export interface FollowInput extends WatchInput {
+  /** How long to wait while another process follows; 0: not at all. For ever if left out. */
+  readonly patienceMs?: number;
+  /** The owner of the lease. A later process with the same owner takes the lease over: see `holdLease`. */
+  readonly owner?: string;
+  /**
+   * Ends when nothing was stored for so long, counted from when all that was there is stored, and after
+   * twelve times as long at the latest: another agent may go on writing.
+   */
+  readonly quietMs?: number;
+}
+
+/** Resolves when the signal is aborted, or all is quiet, and what was under way is stored. */
 export async function followTranscripts(
   engine: Engine,
   tenant: string,
-  input: WatchInput,
+  input: FollowInput,
 ): Promise<void> {
+  const { patienceMs, owner, quietMs, ...watch } = input;
   const name = `ingest/${tenant}/${await workstationId(input.environment)}`;
-  await engine.holdLease(name, { durationMs: LEASE_MS, signal: input.signal }, (signal) =>
-    watchPlaces(engine.forTenant(tenant), { ...input, signal }),
-  );
+  const lease = {
+    durationMs: LEASE_MS,
+    signal: input.signal,
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+    ...(owner === undefined ? {} : { owner }),
+  };
+  await engine.holdLease(name, lease, async (signal) => {
+    const place = engine.forTenant(tenant);
+    if (quietMs === undefined) await watchPlaces(place, { ...watch, signal });
+    else await watchUntilQuiet(place, { ...watch, signal }, quietMs);
+  });
+}
+
+/** In parts of `quietMs`. */
+const MAX_QUIET_WAITS = 12;
+
+async function watchUntilQuiet(
+  tenant: TenantApi,
+  input: WatchInput,
+  quietMs: number,
+): Promise<void> {
+  const quiet = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let limit: NodeJS.Timeout | undefined;
+  let isReady = false;
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => quiet.abort(), quietMs);
+  };
+  try {
+    await watchPlaces(tenant, {
+      ...input,
+      signal: AbortSignal.any([input.signal, quiet.signal]),
+      onReady: (folders) => {
+        isReady = true;
+        limit ??= setTimeout(() => quiet.abort(), MAX_QUIET_WAITS * quietMs);
+        wait();
+        input.onReady?.(folders);
+      },
+      onOutcome: (outcome) => {
+        if (isReady) wait();
+        input.onOutcome?.(outcome);
+      },
+    });
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(limit);
+  }
 }

@@ -22,7 +22,10 @@ async function start(
   const folders = await new Promise<number>((resolve, reject) => {
     done = watchPlaces(tenant, {
       environment: { home: machine.home, variables: { WORKSTATION_ID: "w1" }, platform: "linux" },
-      ...{ sources, signal: end.signal, onReady: resolve, reconcileMs },
+      sources,
+      signal: end.signal,
+      onReady: resolve,
+      reconcileMs,
       onOutcome: ({ how }) => outcomes.push(how),
     });
     done.catch(reject);

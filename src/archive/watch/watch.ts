@@ -8,10 +8,13 @@
 import { existsSync } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
+import { pause } from "../../async/pause.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { accessAround, isInside } from "../../ingest/files/file-access.ts";
 import { noCounts, toFound } from "../../ingest/files/walk.ts";
 import type { Place, TranscriptSource } from "../../ingest/source.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { Candidate } from "../find-files.ts";
 import { findCandidates } from "../ingest.ts";
 import { ingestFiles, type RunHandlers } from "../ingest-files.ts";
@@ -48,6 +51,7 @@ const MAX_CHANGED = 10_000;
 
 /** Resolves when the signal is aborted and what was under way is stored. */
 export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise<void> {
+  checkFields(input, "options", INPUTS.watchPlaces);
   const setting = await createSetting(tenant, input);
   const { signal, reconcileMs = RECONCILE_MS } = input;
   const changed = new Changed(signal);
@@ -220,8 +224,4 @@ class Changed {
 
 async function* once(group: readonly Candidate[]): AsyncGenerator<readonly Candidate[]> {
   yield group;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

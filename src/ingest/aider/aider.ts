@@ -144,8 +144,11 @@ function toEntry(
   }
   const isUser = channel === "user";
   return toImportedEntry(FORMAT, {
-    ...{ ...base, kind: "message", role: isUser ? "user" : "assistant" },
-    ...{ actor: isUser ? null : FORMAT, model: isUser ? null : model },
+    ...base,
+    kind: "message",
+    role: isUser ? "user" : "assistant",
+    actor: isUser ? null : FORMAT,
+    model: isUser ? null : model,
   });
 }
 

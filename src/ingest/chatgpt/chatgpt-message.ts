@@ -97,7 +97,10 @@ function toResult(base: Base, name: string | undefined, toolUseId: string): Entr
   const output = base.blocks.length === 1 && only?.type === "text" ? only.text : base.blocks;
   const toolName = name === undefined ? {} : { toolName: name };
   return {
-    ...{ ...base, kind: "message", role: "tool", actor: name ?? null },
+    ...base,
+    kind: "message",
+    role: "tool",
+    actor: name ?? null,
     blocks: [{ type: "tool_result", toolUseId, ...toolName, output, isError: false }],
   };
 }

@@ -10,19 +10,19 @@ import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
 import { type CallPlace, FORMAT, toDraft } from "./chatgpt-message.ts";
 
-interface Place {
+interface NodePlace {
   /** The entry at or above the node that moves the leaf. */
   readonly entry: string | null;
   /** The last call above it: a tool's message does not name what it answers. */
   readonly call: CallPlace | undefined;
 }
 
-const ROOT: Place = { entry: null, call: undefined };
+const ROOT: NodePlace = { entry: null, call: undefined };
 
 export class ChatgptTree {
   readonly #mapping: Record<string, unknown>;
   readonly #problems: ProblemLog;
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, NodePlace>();
 
   /** A message is taken out of `mapping` when it is given: a conversation may have many megabytes. */
   constructor(mapping: Record<string, unknown>, problems: ProblemLog) {

@@ -37,10 +37,12 @@ describe("an export of ChatGPT", () => {
     const [question, , , call, result] = sessions[0]?.entries ?? [];
     expect(question?.createdAt).toBe(1700000001500);
     expect(call).toMatchObject({
-      ...{ model: "o3", blocks: [{ id: "t1", name: "python", input: '{"text":"print(60)"}' }] },
+      model: "o3",
+      blocks: [{ id: "t1", name: "python", input: '{"text":"print(60)"}' }],
     });
     expect(result).toMatchObject({
-      ...{ actor: "python", blocks: [{ toolUseId: "t1", toolName: "python", output: "60" }] },
+      actor: "python",
+      blocks: [{ toolUseId: "t1", toolName: "python", output: "60" }],
     });
   });
 
@@ -70,11 +72,15 @@ describe("an export of ChatGPT", () => {
 
   test("with circles and lost parents ends, and says so", async () => {
     const node = (id: string, parent: string, children: string[]) => ({
-      ...{ id, parent, children },
+      id,
+      parent,
+      children,
       message: { author: { role: "user" }, content: { content_type: "text", parts: [id] } },
     });
     const mapping = {
-      ...{ a: node("a", "b", ["b"]), b: node("b", "a", ["a"]), c: node("c", "gone", []) },
+      a: node("a", "b", ["b"]),
+      b: node("b", "a", ["a"]),
+      c: node("c", "gone", []),
     };
     const { sessions, problems } = await readWith(
       ...([CHATGPT, JSON.stringify([{ title: "x", id: "i", mapping }])] as const),

@@ -31,7 +31,8 @@ describe("an export of Claude.ai", () => {
     const [question, answer, result] = sessions[0]?.entries ?? [];
     expect(answer?.blocks.at(-1)).toMatchObject({ id: "m-2/call-2", input: '{"query":"tide"}' });
     expect(result).toMatchObject({
-      ...{ role: "tool", actor: "web_search" },
+      role: "tool",
+      actor: "web_search",
       blocks: [{ toolUseId: "m-2/call-2", output: "06:12", isError: false }],
     });
     expect(question?.blocks[1]).toMatchObject({ attachment: { file_name: "tides.txt" } });

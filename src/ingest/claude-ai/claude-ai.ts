@@ -49,7 +49,8 @@ export const CLAUDE_AI: TranscriptSource = {
             startedAt: timeField(conversation, "created_at"),
             fields: otherFields(conversation, known),
           }),
-          ...{ entries: readMessages(messages, problems), problems },
+          entries: readMessages(messages, problems),
+          problems,
         };
       }
     }
@@ -105,8 +106,13 @@ function toDrafts(message: Fields, id: string, role: "user" | "assistant"): Entr
     const by = isResult ? "tool" : role;
     const name = part[0]?.type === "tool_result" ? (part[0].toolName ?? null) : null;
     return {
-      ...{ sourceId: i === 0 ? id : `${id}/${i}`, id, kind: "message", role: by, blocks: part },
-      ...{ actor: by === "assistant" ? FORMAT : name, createdAt },
+      sourceId: i === 0 ? id : `${id}/${i}`,
+      id,
+      kind: "message",
+      role: by,
+      blocks: part,
+      actor: by === "assistant" ? FORMAT : name,
+      createdAt,
       ...(i === 0 ? { fields } : {}),
     };
   });

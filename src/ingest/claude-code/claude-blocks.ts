@@ -29,7 +29,9 @@ function toKnownBlock(fields: Fields): Block | undefined {
       if (text === undefined) return undefined;
       return {
         ...otherFields(fields, ["type", "thinking", "signature"]),
-        ...{ type: "thinking", text, ...(signature === undefined ? {} : { signature }) },
+        type: "thinking",
+        text,
+        ...(signature === undefined ? {} : { signature }),
       };
     }
     case "tool_use":
@@ -48,7 +50,9 @@ function toToolResult(fields: Fields): Block | undefined {
   if (toolUseId === undefined) return undefined;
   return {
     ...otherFields(fields, ["type", "tool_use_id", "content", "is_error"]),
-    ...{ type: "tool_result", toolUseId, output: toOutput(fields["content"]) },
+    type: "tool_result",
+    toolUseId,
+    output: toOutput(fields["content"]),
     isError: fields["is_error"] === true,
   };
 }

@@ -44,8 +44,13 @@ describe("a file with a sub-agent inside of it", () => {
   test("is one session, and the sub-agent is a branch with a start of its own", async () => {
     const { session, entries, leaf, problems } = await read(V1);
     expect(session).toMatchObject({
-      ...{ source: "claude-code", agent: "claude-code", title: null, parentSession: null },
-      ...{ id: "5d0e3c1a-2b4f-4a6c-8d7e-9f0a1b2c3d4e", cwd: "/srv/shop", gitBranch: "fix-cron" },
+      source: "claude-code",
+      agent: "claude-code",
+      title: null,
+      parentSession: null,
+      id: "5d0e3c1a-2b4f-4a6c-8d7e-9f0a1b2c3d4e",
+      cwd: "/srv/shop",
+      gitBranch: "fix-cron",
       startedAt: Date.UTC(2025, 11, 3, 9, 0, 3),
       metadata: { source: { fields: { version: "1.0.24", userType: "external" } } },
     });
@@ -79,14 +84,18 @@ describe("a file with a sub-agent inside of it", () => {
     const { entries } = await read(V1);
     expect(outputs(entries)).toEqual({ 4: 40, 6: 25, 8: 12, a: 9, c: 14 });
     expect(byId(entries, "4")?.usage).toEqual({
-      ...{ inputTokens: 10, outputTokens: 40, cacheCreationTokens: 5, cacheReadTokens: 100 },
+      inputTokens: 10,
+      outputTokens: 40,
+      cacheCreationTokens: 5,
+      cacheReadTokens: 100,
     });
   });
 
   test("keeps models, digits, names of tools, and says what nobody wrote", async () => {
     const { entries } = await read(V1);
     expect(byId(entries, "4")).toMatchObject({
-      ...{ model: "claude-sonnet-4-5", actor: "claude-code" },
+      model: "claude-sonnet-4-5",
+      actor: "claude-code",
       metadata: {
         source: {
           fields: { requestId: "req_1", message: { id: "msg_a", stop_reason: "tool_use" } },
@@ -97,7 +106,8 @@ describe("a file with a sub-agent inside of it", () => {
       { input: '{"command":"systemctl list-timers","job":9007199254740993}' },
     ]);
     expect(byId(entries, "5")).toMatchObject({
-      ...{ actor: "Bash", blocks: [{ toolName: "Bash", output: "* * * * * job\n* * * * * job" }] },
+      actor: "Bash",
+      blocks: [{ toolName: "Bash", output: "* * * * * job\n* * * * * job" }],
       metadata: { source: { fields: { toolUseResult: { interrupted: false } } } },
     });
     expect(byId(entries, "b")?.metadata).toMatchObject({
@@ -133,25 +143,31 @@ describe("a file of version 2", () => {
   test("keeps pictures, thoughts and what only the provider reads byte for byte", async () => {
     const { entries } = await read(V2);
     expect(byId(entries, "22")?.blocks[1]).toEqual({
-      ...{ type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" },
+      type: "image",
+      mediaType: "image/png",
+      data: "iVBORw0KGgo=",
     });
     expect(byId(entries, "24")?.blocks).toEqual([
       { type: "thinking", text: "Two files.", signature: "EqQBCkYIBxgCKkDx+/==" },
     ]);
     expect(byId(entries, "2a")?.blocks[0]).toEqual({
-      ...{ type: "opaque", provider: "anthropic" },
+      type: "opaque",
+      provider: "anthropic",
       json: '{"type":"redacted_thinking","data":"c2VjcmV0"}',
     });
     expect(byId(entries, "29")?.blocks).toMatchObject([{ isError: true, toolName: "Read" }]);
     expect(byId(entries, "36")?.data).toEqual({
-      ...{ type: "claude-code:weather", data: { sky: "blue" } },
+      type: "claude-code:weather",
+      data: { sky: "blue" },
     });
   });
 
   test("makes a compaction of a boundary and the summary behind it", async () => {
     const { entries } = await read(V2);
     expect(byId(entries, "32")).toMatchObject({
-      ...{ kind: "compaction", role: null, references: ["firstKeptEntryId"] },
+      kind: "compaction",
+      role: null,
+      references: ["firstKeptEntryId"],
       data: { firstKeptEntryId: null, tokensBefore: 155000, trigger: "auto" },
       blocks: [{ type: "text", text: expect.stringContaining("The tax is computed once.") }],
     });
@@ -171,19 +187,28 @@ describe("a file of version 2", () => {
       { type: "user", uuid: "b", parentUuid: "a", message: { content: "two" } },
       { type: "user", uuid: "c", parentUuid: "b", message: { content: "three" } },
       {
-        ...{ type: "system", subtype: "compact_boundary", uuid: "d", parentUuid: null },
-        ...{ logicalParentUuid: "c", compactMetadata },
+        type: "system",
+        subtype: "compact_boundary",
+        uuid: "d",
+        parentUuid: null,
+        logicalParentUuid: "c",
+        compactMetadata,
       },
       { type: "attachment", uuid: "x", parentUuid: "d", attachment: { type: "plan" } },
       {
-        ...{ type: "user", uuid: "s", parentUuid: "x", isCompactSummary: true },
+        type: "user",
+        uuid: "s",
+        parentUuid: "x",
+        isCompactSummary: true,
         message: { content: "the past" },
       },
       { type: "user", uuid: "e", parentUuid: "c", message: { content: "four" } },
     ];
     const { entries } = await read(lines.map((line) => JSON.stringify(line)).join("\n"));
     expect(byId(entries, "s")).toMatchObject({
-      ...{ kind: "compaction", parentSourceId: "c", data: { firstKeptEntryId: "b" } },
+      kind: "compaction",
+      parentSourceId: "c",
+      data: { firstKeptEntryId: "b" },
     });
     expect(byId(entries, "e")?.parentSourceId).toBe("s");
   });

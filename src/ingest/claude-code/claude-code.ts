@@ -40,6 +40,7 @@ export const CLAUDE_CODE: TranscriptSource = {
       matches: (path) => path.endsWith(".jsonl"),
       // Outputs of tools that were too long for the transcript.
       skips: (path) => /(^|\/)tool-results$/.test(path),
+      near: (cwd) => [cwd.replace(/[^a-zA-Z0-9]/g, "-")],
     }));
   },
 
@@ -96,7 +97,8 @@ export const CLAUDE_CODE: TranscriptSource = {
       yield { ...toSession(header), entries, leaf: () => file?.leaf, problems };
     }
     return {
-      ...{ sessions: sessions(), problems },
+      sessions: sessions(),
+      problems,
       // While no line has named the session and its folder, they may still come: then all is read again.
       state: () =>
         header?.isNamed && header.cwd !== null && file !== undefined

@@ -32,7 +32,12 @@ export function toCompaction(
   const before = figures["preTokens"];
   return {
     entry: {
-      ...{ kind: "compaction", role: null, actor: null, blocks, usage: null, model: null },
+      kind: "compaction",
+      role: null,
+      actor: null,
+      blocks,
+      usage: null,
+      model: null,
       data: {
         firstKeptEntryId: head,
         tokensBefore: Number.isSafeInteger(before) ? (before as number) : null,

@@ -254,7 +254,10 @@ describe("reading on", () => {
   test("what is remembered stays small, whatever the length of the file", async () => {
     const line = (i: number) =>
       said("user", "x", {
-        ...{ uuid: `u${i}`, parentUuid: i ? `u${i - 1}` : null, sessionId: ID, cwd: "/srv/shop" },
+        uuid: `u${i}`,
+        parentUuid: i ? `u${i - 1}` : null,
+        sessionId: ID,
+        cwd: "/srv/shop",
       });
     const lines = Array.from({ length: 5_000 }, (_, i) => line(i));
     const { state, entries } = await take(open(lines.join("\n")));

@@ -102,7 +102,9 @@ export class ClaudeFile {
   /** To be asked when all is read. */
   state(): JsonObject {
     return {
-      ...{ tree: this.#tree.state(), usage: this.#usage.state(), title: this.#title.state() },
+      tree: this.#tree.state(),
+      usage: this.#usage.state(),
+      title: this.#title.state(),
       calls: [...this.#toolNames].slice(-OPEN_CALLS),
       boundaries: [...this.#boundaries].slice(-BOUNDARIES) as unknown as JsonObject[],
       endsAside: this.#endsAside,

@@ -74,7 +74,8 @@ export function toMessage(record: Fields, context: LineContext): MappedMessage |
   const said = () => toEntry(record, "user", others, otherFields(fields, ["toolUseResult"]));
   return {
     entries: others.length === 0 ? [answered] : [answered, said()],
-    ...{ calls: NONE, results: results.map(({ toolUseId }) => toolUseId) },
+    calls: NONE,
+    results: results.map(({ toolUseId }) => toolUseId),
   };
 }
 

@@ -17,7 +17,12 @@ export function toNote(record: Fields): MappedEntry {
   const subtype = textField(record, "subtype");
   const type = [nameOf(record["type"] ?? "unknown"), ...(subtype === undefined ? [] : [subtype])];
   return {
-    ...{ kind: "custom", role: null, actor: null, blocks: [], usage: null, model: null },
+    kind: "custom",
+    role: null,
+    actor: null,
+    blocks: [],
+    usage: null,
+    model: null,
     data: { type: `claude-code:${type.join(":")}`, data: otherFields(record, PLACE) },
     createdAt: timeField(record, "timestamp"),
     metadata: record["isSidechain"] === true ? { sidechain: true } : {},

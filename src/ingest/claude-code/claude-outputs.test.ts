@@ -62,18 +62,19 @@ test("a folder further up may have any name", async () => {
 describe("an output on a line with several results", () => {
   async function read(file: string, results: Record<string, string>, extra: object = {}) {
     const content = Object.entries(results).map(([tool_use_id, text]) => ({
-      ...{ type: "tool_result", tool_use_id, content: text },
+      type: "tool_result",
+      tool_use_id,
+      content: text,
     }));
     const line = JSON.stringify({
-      ...{
-        parentUuid: null,
-        isSidechain: false,
-        type: "user",
-        sessionId: "s",
-        cwd: "/x",
-        uuid: "1",
-      },
-      ...{ timestamp: "2026-01-01T00:00:00Z", message: { role: "user", content } },
+      parentUuid: null,
+      isSidechain: false,
+      type: "user",
+      sessionId: "s",
+      cwd: "/x",
+      uuid: "1",
+      timestamp: "2026-01-01T00:00:00Z",
+      message: { role: "user", content },
       toolUseResult: { ...extra, persistedOutputPath: file },
     });
     const files = { "s/tool-results/b.txt": "all of it" };

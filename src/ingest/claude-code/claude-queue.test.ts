@@ -67,7 +67,9 @@ test("a prompt that goes with the results of tools stands behind all of them", a
   ];
   const both = (uuid: string, parentUuid: string, call: object) =>
     line({
-      ...{ type: "assistant", uuid, parentUuid },
+      type: "assistant",
+      uuid,
+      parentUuid,
       message: { role: "assistant", id: "m1", model: "m", content: [call] },
     });
   const lines = [

@@ -44,9 +44,14 @@ test("what somebody left by going back is a branch, also at the very beginning",
 test("what Claude Code answers itself leaves no branch behind it", async () => {
   const exit = said("u2", "a1", "<command-name>/exit</command-name>");
   const synthetic = JSON.stringify({
-    ...{ type: "assistant", uuid: "a2", parentUuid: "a1", sessionId: ID },
+    type: "assistant",
+    uuid: "a2",
+    parentUuid: "a1",
+    sessionId: ID,
     message: {
-      ...{ role: "assistant", id: "m2", model: "<synthetic>" },
+      role: "assistant",
+      id: "m2",
+      model: "<synthetic>",
       content: [{ type: "text", text: "No response requested." }],
     },
   });

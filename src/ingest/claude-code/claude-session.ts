@@ -11,6 +11,7 @@
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { COPY_MARK, markField } from "../../transcript/copy-mark.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type Fields, presentFields, textField, timeField } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
@@ -34,6 +35,8 @@ export interface ClaudeHeader {
   readonly common: JsonObject;
   /** What stands beside a sub-agent's file. */
   readonly agent: JsonObject;
+  /** The mark of a file that was written from a session of ours. Absent in older state. */
+  readonly copyMark?: JsonObject;
 }
 
 /** Fields that are the same on most lines of a file. */
@@ -64,14 +67,19 @@ export async function readHeader(
   const isAgent = agentId !== undefined;
   const agent = isAgent ? await readAgent(name, files) : {};
   const fork = records.map((record) => record["forkedFrom"]).find(isPlainObject);
+  const mark = markField(records.find((record) => textField(record, "uuid")) ?? {});
   return {
     id: (isAgent && parent !== null ? `${parent}/agent-${agentId}` : (sessionId ?? name)) || null,
     isNamed: sessionId !== null,
-    ...{ cwd: first("cwd"), gitBranch: first("gitBranch"), isAgent, agent },
+    cwd: first("cwd"),
+    gitBranch: first("gitBranch"),
+    isAgent,
+    agent,
     startedAt:
       records.map((record) => timeField(record, "timestamp")).find((t) => t !== null) ?? null,
     parentSession: isAgent ? parent : (textField(fork ?? {}, "sessionId") ?? null),
     title: textField(agent, "description") || null,
+    ...(mark === undefined ? {} : { copyMark: mark }),
     common: presentFields(Object.fromEntries(COMMON.map((key) => [key, first(key) ?? undefined]))),
   };
 }
@@ -82,10 +90,20 @@ export function toSession(
   const { id, title, cwd, gitBranch, startedAt, parentSession, common, agent } = header;
   const { cwd: _, gitBranch: __, ...rest } = common;
   return {
-    ...{ source: FORMAT, agent: FORMAT, id, title, cwd, gitBranch, startedAt, parentSession },
+    source: FORMAT,
+    agent: FORMAT,
+    id,
+    title,
+    cwd,
+    gitBranch,
+    startedAt,
+    parentSession,
     metadata: toSourceMetadata({
-      ...{ format: FORMAT, id },
-      ...presentFields({ fields: { ...rest, ...presentFields({ agent }) } }),
+      format: FORMAT,
+      id,
+      ...presentFields({
+        fields: { ...rest, ...presentFields({ agent, [COPY_MARK]: header.copyMark }) },
+      }),
     }),
   };
 }

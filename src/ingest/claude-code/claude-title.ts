@@ -66,8 +66,14 @@ export class ClaudeTitle {
     this.#name = name;
     this.#rank = rank;
     return {
-      ...{ sourceId: `title-${++this.#count}-${name.slice(0, 40)}`, kind: "session_info" },
-      ...{ role: null, actor: null, blocks: [], data: { name }, usage: null, model: null },
+      sourceId: `title-${++this.#count}-${name.slice(0, 40)}`,
+      kind: "session_info",
+      role: null,
+      actor: null,
+      blocks: [],
+      data: { name },
+      usage: null,
+      model: null,
       createdAt: timeField(record, "timestamp"),
       metadata: toSourceMetadata({ format: FORMAT, id: null }),
     };

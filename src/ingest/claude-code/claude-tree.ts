@@ -185,7 +185,8 @@ export class ClaudeTree {
       return [[uuid, spot.node, spot.group.id, spot.isResult]];
     });
     return {
-      ...{ spots, turns },
+      spots,
+      turns,
       last: [...this.#last].slice(-RECENT).map(([chain, spot]) => [chain, nodeOf(spot)]),
       groups: [...groups].map((group) => {
         const own = open.filter(([, owner]) => owner === group);

@@ -4,8 +4,15 @@ import { toUsage, UsageWindow } from "./claude-usage.ts";
 
 function entry(sourceId: string, output: number): ImportedEntry {
   return {
-    ...{ sourceId, kind: "message", role: "assistant", actor: null, blocks: [], data: null },
-    ...{ model: null, createdAt: null, metadata: {} },
+    sourceId,
+    kind: "message",
+    role: "assistant",
+    actor: null,
+    blocks: [],
+    data: null,
+    model: null,
+    createdAt: null,
+    metadata: {},
     usage: toUsage({ input_tokens: 10, output_tokens: output }),
   };
 }

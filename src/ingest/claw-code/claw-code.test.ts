@@ -20,8 +20,11 @@ function lines(...records: object[]): string {
 }
 
 const META = {
-  ...{ type: "session_meta", version: 1, session_id: "session-1764759600000-1" },
-  ...{ created_at_ms: 1764759600000, updated_at_ms: 1764763200000 },
+  type: "session_meta",
+  version: 1,
+  session_id: "session-1764759600000-1",
+  created_at_ms: 1764759600000,
+  updated_at_ms: 1764763200000,
 };
 
 function said(role: string, text: string): object {
@@ -48,7 +51,9 @@ describe("version 1, one object", () => {
   test("keeps arguments, signatures and half a surrogate pair byte for byte", async () => {
     const { session, entries, problems } = await read(fixture("claw-code/tools.json"));
     expect(session).toMatchObject({
-      ...{ id: "session-1764759600000-0", cwd: "/srv/shop", startedAt: 1764759600000 },
+      id: "session-1764759600000-0",
+      cwd: "/srv/shop",
+      startedAt: 1764759600000,
       parentSession: "session-1764750000000-3",
     });
     expect(entries[1]?.blocks).toEqual([
@@ -58,12 +63,15 @@ describe("version 1, one object", () => {
       { type: "tool_use", id: "call-2", name: "bash", input: '{"command":"ls -l"' },
     ]);
     expect(entries[2]).toMatchObject({
-      ...{ role: "tool", actor: "orders", createdAt: 1764759900000 },
+      role: "tool",
+      actor: "orders",
+      createdAt: 1764759900000,
       blocks: [{ toolUseId: "call-1", output: "half a pair: \ud83d", isError: false }],
     });
     expect(entries[4]?.metadata).toEqual({
       source: {
-        ...{ format: "claw-code", id: null },
+        format: "claw-code",
+        id: null,
         fields: { incomplete: true, incomplete_reason: "max_tokens" },
       },
     });
@@ -92,7 +100,9 @@ describe("JSON lines", () => {
       "message-4 user: Then release it.",
     ]);
     expect(entries[2]?.data).toMatchObject({
-      ...{ firstKeptEntryId: "message-3", count: 1, removedMessages: 3 },
+      firstKeptEntryId: "message-3",
+      count: 1,
+      removedMessages: 3,
       continuation: expect.stringMatching(/^Continued/),
     });
     expect(entries[1]?.model).toBe("claw-large");

@@ -40,7 +40,12 @@ export function toMessage(
   const known = ["role", "blocks", ...(isUsage(usage) ? ["usage"] : [])];
   const fields = otherFields(message, known);
   return {
-    ...{ sourceId, kind: "message", role, actor: actorOf(role, blocks), blocks, data: null },
+    sourceId,
+    kind: "message",
+    role,
+    actor: actorOf(role, blocks),
+    blocks,
+    data: null,
     usage: isUsage(usage) ? toUsage(usage) : null,
     model: role === "assistant" ? setting.model : null,
     createdAt: setting.createdAt,
@@ -96,8 +101,11 @@ function toKnownBlock(fields: Fields): Block | undefined {
       if (toolUseId === undefined || output === undefined) return undefined;
       return {
         ...otherFields(fields, ["type", "tool_use_id", "tool_name", "output", "is_error"]),
-        ...{ type: "tool_result", toolUseId, ...(toolName === undefined ? {} : { toolName }) },
-        ...{ output, isError: fields["is_error"] === true },
+        type: "tool_result",
+        toolUseId,
+        ...(toolName === undefined ? {} : { toolName }),
+        output,
+        isError: fields["is_error"] === true,
       };
     }
     default:

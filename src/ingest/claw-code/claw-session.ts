@@ -48,7 +48,8 @@ export function toSession(meta: Fields): Omit<ImportedSession, "entries" | "leaf
     startedAt: timeField(meta, "created_at_ms") ?? startOf(id),
     parentSession: textField(fork, "parent_session_id") ?? null,
     metadata: toSourceMetadata({
-      ...{ format: FORMAT, id },
+      format: FORMAT,
+      id,
       ...presentFields({ fields: { ...fields, ...(model === undefined ? {} : { model }) } }),
     }),
   };
@@ -116,9 +117,15 @@ export class ClawSession {
   *asked(record: Fields): Generator<ImportedEntry> {
     const number = this.#asked++;
     yield {
-      ...{ sourceId: `prompt-${number}`, kind: "custom", role: null, actor: null, blocks: [] },
+      sourceId: `prompt-${number}`,
+      kind: "custom",
+      role: null,
+      actor: null,
+      blocks: [],
       data: { type: "prompt_history", data: otherFields(record, ["type"]) },
-      ...{ usage: null, model: null, createdAt: timeField(record, "timestamp_ms") },
+      usage: null,
+      model: null,
+      createdAt: timeField(record, "timestamp_ms"),
       metadata: toSourceMetadata({ format: FORMAT, id: null }),
     };
   }
@@ -143,9 +150,15 @@ export class ClawSession {
     const fields = otherFields(record, ["type", "count", "removed_message_count", "summary"]);
     yield {
       sourceId: `compaction-${countField(record, "count") ?? 1}`,
-      ...{ kind: "compaction", role: null, actor: null, data, references: ["firstKeptEntryId"] },
+      kind: "compaction",
+      role: null,
+      actor: null,
+      data,
+      references: ["firstKeptEntryId"],
       blocks: [{ type: "text", text: textField(record, "summary") ?? "" }],
-      ...{ usage: null, model: null, createdAt: this.#createdAt },
+      usage: null,
+      model: null,
+      createdAt: this.#createdAt,
       metadata: toSourceMetadata({ format: FORMAT, id: null, ...presentFields({ fields }) }),
     };
   }

@@ -49,7 +49,12 @@ export async function* readMessages(
       const model = draft.model ?? call?.model ?? null;
       const cost = call?.cost === undefined ? {} : { cost: call.cost };
       const entry: EntryDraft = {
-        ...{ ...draft, ...cost, createdAt, usage, model, parentSourceId: parent },
+        ...draft,
+        ...cost,
+        createdAt,
+        usage,
+        model,
+        parentSourceId: parent,
       };
       yield toImportedEntry(format, entry);
       parent = draft.sourceId;

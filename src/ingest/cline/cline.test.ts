@@ -30,7 +30,10 @@ describe("a task of Cline", () => {
   test("is a conversation without what the editor adds", async () => {
     const { session, entries, problems } = await read(CLINE, TASK, PATH);
     expect(session).toMatchObject({
-      ...{ source: "cline", id: "1740000000000", cwd: "/srv/shop", startedAt: 1740000000000 },
+      source: "cline",
+      id: "1740000000000",
+      cwd: "/srv/shop",
+      startedAt: 1740000000000,
     });
     expect(plain(outline(entries))).toEqual([
       "message-0<null user: Add a test.",
@@ -43,7 +46,8 @@ describe("a task of Cline", () => {
       source: { fields: { context: expect.stringContaining("<environment_details>") } },
     });
     expect(entries[1]?.blocks[2]).toMatchObject({
-      ...{ id: "toolu_1", input: '{"path":"a.ts","big":12345678901234567890}' },
+      id: "toolu_1",
+      input: '{"path":"a.ts","big":12345678901234567890}',
     });
     expect(entries[2]?.blocks).toMatchObject([{ toolName: "read_file", output: "export" }]);
     expect(problems).toMatchObject([{ code: "unexpected", message: /message 5/ }]);
@@ -51,7 +55,9 @@ describe("a task of Cline", () => {
 
   test("takes title, times, models and usage from the files beside it", async () => {
     const call = (ts: number, tokensIn: number) => ({
-      ...{ ts, type: "say", say: "api_req_started" },
+      ts,
+      type: "say",
+      say: "api_req_started",
       text: JSON.stringify({ request: "…", tokensIn, tokensOut: 5, cacheWrites: 2, cacheReads: 1 }),
     });
     const { session, entries } = await read(CLINE, TASK, PATH, {
@@ -111,13 +117,20 @@ describe("a task of Roo Code", () => {
   test("has times, summaries, and tools whose results are text", async () => {
     const { session, entries, problems } = await read(ROO_CODE, ROO, ROO_PATH, {
       "history_item.json": {
-        ...{ id: "a1b2", task: "Add a test.", workspace: "c:\\src\\shop", parentTaskId: "a0" },
+        id: "a1b2",
+        task: "Add a test.",
+        workspace: "c:\\src\\shop",
+        parentTaskId: "a0",
         tokensIn: 100,
       },
     });
     expect(session).toMatchObject({
-      ...{ source: "roo-code", id: "a1b2", title: "Add a test.", cwd: "c:\\src\\shop" },
-      ...{ parentSession: "a0", metadata: { source: { fields: { tokensIn: 100 } } } },
+      source: "roo-code",
+      id: "a1b2",
+      title: "Add a test.",
+      cwd: "c:\\src\\shop",
+      parentSession: "a0",
+      metadata: { source: { fields: { tokensIn: 100 } } },
     });
     expect(plain(outline(entries))).toEqual([
       "message-1750000000000<null user: Add a test.",

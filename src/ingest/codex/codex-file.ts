@@ -9,6 +9,7 @@
 
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { COPY_MARK, markField } from "../../transcript/copy-mark.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import {
   countField,
@@ -28,6 +29,12 @@ import { isCopiedItem, isCopyOf, isIgnoredEvent, USAGE_RECORD } from "./codex-ev
 import { toBlocks, toItem } from "./codex-items.ts";
 import { type CodexHeader, FORMAT, headerOf } from "./codex-session.ts";
 import { CodexUsage } from "./codex-usage.ts";
+
+/** The mark of a line that was written from a session of ours. */
+function copyMark(record: Fields): JsonObject {
+  const mark = markField(record);
+  return mark === undefined ? {} : { [COPY_MARK]: mark };
+}
 
 /** Turns that the user may take back in a later reading, and calls whose results may come in one. */
 const TURNS = 100;
@@ -78,9 +85,13 @@ export class CodexFile {
   /** To be asked when all is read. */
   state(): JsonObject {
     return {
-      ...{ usage: this.#usage.state(), calls: [...this.#toolNames].slice(-OPEN_CALLS) },
-      ...{ turns: this.#turns.slice(-TURNS), last: this.#last },
-      ...{ model: this.#model, isCopied: this.#isCopied, hasBegun: this.#hasBegun },
+      usage: this.#usage.state(),
+      calls: [...this.#toolNames].slice(-OPEN_CALLS),
+      turns: this.#turns.slice(-TURNS),
+      last: this.#last,
+      model: this.#model,
+      isCopied: this.#isCopied,
+      hasBegun: this.#hasBegun,
       hasItems: this.#hasItems,
     };
   }
@@ -150,12 +161,18 @@ export class CodexFile {
     const isAnswer = role === "assistant";
     const tool = first?.type === "tool_result" ? (first.toolName ?? null) : null;
     this.#give(record, {
-      ...{ kind: "message", role, blocks, actor: isAnswer ? FORMAT : tool },
+      kind: "message",
+      role,
+      blocks,
+      actor: isAnswer ? FORMAT : tool,
       model: isAnswer ? this.#model : null,
       metadata: {
         ...toSourceMetadata({
-          ...{ format: FORMAT, id: textField(item, "id") ?? null },
-          ...presentFields({ fields: otherFields(fields, ["id", "timestamp"]) }),
+          format: FORMAT,
+          id: textField(item, "id") ?? null,
+          ...presentFields({
+            fields: { ...otherFields(fields, ["id", "timestamp"]), ...copyMark(record) },
+          }),
         }),
         ...(injected || this.#isCopied ? { injected: true } : {}),
         ...(this.#isCopied ? { copied: true } : {}),
@@ -229,17 +246,21 @@ export class CodexFile {
       blocks: [
         ...(toBlocks(readable) ?? []),
         ...sealed.map((item) => ({
-          ...{ type: "opaque" as const, provider: "openai", json: JSON.stringify(item) },
+          type: "opaque" as const,
+          provider: "openai",
+          json: JSON.stringify(item),
         })),
       ],
       data: {
-        ...{ firstKeptEntryId: null, tokensBefore: null },
+        firstKeptEntryId: null,
+        tokensBefore: null,
         ...(text === "" ? { [UNREADABLE_SUMMARY]: true } : {}),
         ...(items.length === 0 ? {} : { replacementItems: items.length }),
       },
       references: ["firstKeptEntryId"],
       metadata: toSourceMetadata({
-        ...{ format: FORMAT, id: null },
+        format: FORMAT,
+        id: null,
         ...presentFields({
           fields: otherFields(payload, ["message", "summary", "replacement_history"]),
         }),

@@ -134,11 +134,15 @@ function toResult(item: Fields, toolNames: RecentMap<string, string>): MappedIte
   const toolName = toolNames.get(toolUseId);
   const rest = otherFields(item, ["call_id", "output"]);
   return {
-    ...{ role: "tool", injected: false },
+    role: "tool",
+    injected: false,
     blocks: [
       {
-        ...{ type: "tool_result", toolUseId, ...(toolName === undefined ? {} : { toolName }) },
-        ...{ output, isError: failed },
+        type: "tool_result",
+        toolUseId,
+        ...(toolName === undefined ? {} : { toolName }),
+        output,
+        isError: failed,
       },
     ],
     fields: item["type"] === "function_call_output" ? otherFields(rest, ["type"]) : rest,

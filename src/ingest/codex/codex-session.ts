@@ -68,7 +68,14 @@ export function toSession(
 ): Omit<ImportedSession, "entries" | "leaf" | "problems"> {
   const { id, cwd, gitBranch, startedAt, parentSession, fields } = header;
   return {
-    ...{ source: FORMAT, agent: FORMAT, id, title: null, cwd, gitBranch, startedAt, parentSession },
+    source: FORMAT,
+    agent: FORMAT,
+    id,
+    title: null,
+    cwd,
+    gitBranch,
+    startedAt,
+    parentSession,
     ...(header.repo == null ? {} : { repo: header.repo }),
     metadata: toSourceMetadata({ format: FORMAT, id, ...presentFields({ fields }) }),
   };

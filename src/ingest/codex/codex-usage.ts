@@ -107,7 +107,9 @@ function toUsage(counts: Counts): Usage | undefined {
   const read = Math.min(counts.cached_input_tokens, input);
   const written = Math.min(counts.cache_write_input_tokens, input - read);
   return {
-    ...{ inputTokens: input - read - written, outputTokens: output },
-    ...{ cacheCreationTokens: written, cacheReadTokens: read },
+    inputTokens: input - read - written,
+    outputTokens: output,
+    cacheCreationTokens: written,
+    cacheReadTokens: read,
   };
 }

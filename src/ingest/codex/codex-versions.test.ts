@@ -21,7 +21,8 @@ describe("a file of a version that writes every item twice", () => {
       "15 custom:",
     ]);
     expect(entries[6]?.data).toMatchObject({
-      ...{ type: "codex:item_completed", data: { item: { type: "Plan", id: "p1" } } },
+      type: "codex:item_completed",
+      data: { item: { type: "Plan", id: "p1" } },
     });
     expect(entries[3]?.usage).toMatchObject({ inputTokens: 60, outputTokens: 9 });
     expect(problems).toEqual([]);
@@ -72,7 +73,8 @@ test("a line that is cut is not passed over", () => {
   const line = '{"timestamp":"t","type":"event_msg","payload":{"type":"agent_message","mess';
   expect(skimEvent(line)).toBeUndefined();
   expect(skimEvent(`${line}age":"x"}}`)).toEqual({
-    ...{ type: "event_msg", payload: { type: "agent_message" } },
+    type: "event_msg",
+    payload: { type: "agent_message" },
   });
 });
 
@@ -82,7 +84,8 @@ describe("a file that is one object", () => {
   test("has its items in their order", async () => {
     const { sessions, problems, state } = await readWith(CODEX, OLDEST, { path });
     expect(sessions[0]?.session).toMatchObject({
-      ...{ id: "0b7a4a1e-0000-4000-8000-000000000002", startedAt: Date.UTC(2025, 3, 17, 9) },
+      id: "0b7a4a1e-0000-4000-8000-000000000002",
+      startedAt: Date.UTC(2025, 3, 17, 9),
     });
     expect(outline(sessions[0]?.entries ?? [])).toEqual([
       "record-2<null user: What is in the folder?",

@@ -43,8 +43,13 @@ describe("a current file", () => {
   test("becomes a session with an entry for each item, and a branch for a turn taken back", async () => {
     const { session, entries, problems } = await read(CURRENT);
     expect(session).toMatchObject({
-      ...{ source: "codex", agent: "codex", id: ID, cwd: "/srv/shop", gitBranch: "main" },
-      ...{ startedAt: Date.UTC(2025, 11, 7, 9, 59, 59), parentSession: null },
+      source: "codex",
+      agent: "codex",
+      id: ID,
+      cwd: "/srv/shop",
+      gitBranch: "main",
+      startedAt: Date.UTC(2025, 11, 7, 9, 59, 59),
+      parentSession: null,
       metadata: { source: { fields: { cli_version: "0.142.0", git: { commit_hash: "abc" } } } },
     });
     expect(shape(entries)).toEqual([
@@ -58,9 +63,13 @@ describe("a current file", () => {
     ]);
     expect(problems).toEqual([]);
     expect(Object.fromEntries(session?.problems.ignored ?? [])).toEqual({
-      ...{ turn_context: 2, ghost_snapshot: 1, "event_msg:task_started": 1 },
-      ...{ "event_msg:user_message": 1, "event_msg:agent_message": 1 },
-      ...{ "event_msg:patch_apply_end": 1, "event_msg:task_complete": 1 },
+      turn_context: 2,
+      ghost_snapshot: 1,
+      "event_msg:task_started": 1,
+      "event_msg:user_message": 1,
+      "event_msg:agent_message": 1,
+      "event_msg:patch_apply_end": 1,
+      "event_msg:task_complete": 1,
     });
   });
 
@@ -68,7 +77,10 @@ describe("a current file", () => {
     const { entries } = await read(CURRENT);
     expect(outputs(entries)).toEqual({ 12: 20, 24: 30 });
     expect(at(entries, 12)?.usage).toEqual({
-      ...{ inputTokens: 60, outputTokens: 20, cacheCreationTokens: 0, cacheReadTokens: 40 },
+      inputTokens: 60,
+      outputTokens: 20,
+      cacheCreationTokens: 0,
+      cacheReadTokens: 40,
     });
   });
 
@@ -82,13 +94,16 @@ describe("a current file", () => {
     expect(at(entries, 8)?.blocks).toEqual([
       { type: "thinking", text: "Look at the cart." },
       {
-        ...{ type: "opaque", provider: "openai" },
+        type: "opaque",
+        provider: "openai",
         json: '{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Look at the cart."}],"content":null,"encrypted_content":"gAAAA+/=="}',
       },
     ]);
     expect(at(entries, 11)?.blocks).toEqual([
       {
-        ...{ type: "tool_use", id: "call_1", name: "exec_command" },
+        type: "tool_use",
+        id: "call_1",
+        name: "exec_command",
         input: '{"cmd":"cat cart.ts","id":9007199254740993}',
       },
     ]);
@@ -96,7 +111,8 @@ describe("a current file", () => {
       { name: "apply_patch", input: '{"input":"*** Begin Patch\\n*** End Patch"}' },
     ]);
     expect(at(entries, 13)).toMatchObject({
-      ...{ actor: "exec_command", blocks: [{ toolName: "exec_command", isError: true }] },
+      actor: "exec_command",
+      blocks: [{ toolName: "exec_command", isError: true }],
     });
     expect(at(entries, 16)?.blocks).toMatchObject([{ isError: false }]);
     expect(at(entries, 20)?.blocks).toMatchObject([{ output: '[{"name":"git"}]' }]);
@@ -119,7 +135,8 @@ describe("a current file", () => {
     const { handle, result } = await importText(engine, CURRENT);
     expect(result).toMatchObject({ created: true, entries: 27, problems: 0 });
     expect(await handle.meta()).toMatchObject({
-      ...{ title: "Slow checkout", summary: "The tax is computed for each line." },
+      title: "Slow checkout",
+      summary: "The tax is computed for each line.",
       tokens: { inputTokens: 160, outputTokens: 50, cacheReadTokens: 140 },
     });
     expect((await importText(engine, CURRENT)).result).toMatchObject({ entries: 0, skipped: 27 });
@@ -131,7 +148,9 @@ test("an old file without payloads is read, its folder found in the first messag
   expect(source).toBe("codex");
   const { session, entries, problems } = await read(fixture("codex/flat.jsonl"));
   expect(session).toMatchObject({
-    ...{ id: "5973b6c0-94b8-487b-a530-2aeb6098ae0e", cwd: "/srv/shop", gitBranch: "main" },
+    id: "5973b6c0-94b8-487b-a530-2aeb6098ae0e",
+    cwd: "/srv/shop",
+    gitBranch: "main",
     startedAt: Date.UTC(2025, 4, 7, 17, 24, 21, 597),
   });
   expect(shape(entries)).toEqual([
@@ -207,7 +226,8 @@ describe("damaged and odd files", () => {
     const text = lines.map((line) => JSON.stringify(line)).join("\n");
     const { handle } = await importText(engine, text);
     expect(await handle.meta()).toMatchObject({
-      ...{ origin: { repo: "github.com/acme/shop" }, summary: null },
+      origin: { repo: "github.com/acme/shop" },
+      summary: null,
       createdAt: Date.UTC(2026, 4, 4, 10),
     });
   });

@@ -22,6 +22,14 @@ import {
   toSession,
 } from "./codex-session.ts";
 
+const DAY_MS = 24 * 3_600_000;
+
+function dayFolder(time: number): string {
+  const date = new Date(time);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}/${two(date.getMonth() + 1)}/${two(date.getDate())}`;
+}
+
 export const CODEX: TranscriptSource = {
   name: FORMAT,
 
@@ -30,6 +38,8 @@ export const CODEX: TranscriptSource = {
     return ["sessions", "archived_sessions"].map((folder) => ({
       root: `${root}/${folder}`,
       matches: (path) => /(^|\/)rollout-[^/]*\.(?:json|jsonl|jsonl\.zst)$/.test(path),
+      // A folder a day, by the local time of the session's start.
+      near: (_cwd, now) => [now, now - DAY_MS].map(dayFolder),
     }));
   },
 
@@ -78,7 +88,8 @@ export const CODEX: TranscriptSource = {
       yield { ...toSession(header), entries: batched(file.read(ahead, rest)), problems };
     }
     return {
-      ...{ sessions: sessions(), problems },
+      sessions: sessions(),
+      problems,
       // Without a header the id is the file's name, and a header may still come.
       state: () =>
         header?.isThere && file !== undefined && !isDocument

@@ -18,8 +18,12 @@ describe("a session of Copilot CLI", () => {
   test("is known by its id, folder, branch and time", async () => {
     const { session } = await read(WHOLE);
     expect(session).toMatchObject({
-      ...{ id: "0c9d6f0e-6a51-4f0c-9e6b-2b1a7a1f0001", agent: "copilot-cli", cwd: "/srv/shop" },
-      ...{ gitBranch: "orders", startedAt: Date.UTC(2026, 1, 3, 9), title: null },
+      id: "0c9d6f0e-6a51-4f0c-9e6b-2b1a7a1f0001",
+      agent: "copilot-cli",
+      cwd: "/srv/shop",
+      gitBranch: "orders",
+      startedAt: Date.UTC(2026, 1, 3, 9),
+      title: null,
       metadata: { source: { fields: { copilotVersion: "1.0.64" } } },
     });
   });
@@ -55,7 +59,8 @@ describe("a session of Copilot CLI", () => {
       { line: 19, code: "unexpected", message: expect.stringContaining('"session.weather"') },
     ]);
     expect(entries.find(({ sourceId }) => sourceId === "e19")?.data).toEqual({
-      ...{ type: "copilot-cli:session.weather", data: { sky: "blue" } },
+      type: "copilot-cli:session.weather",
+      data: { sky: "blue" },
     });
   });
 
@@ -66,7 +71,10 @@ describe("a session of Copilot CLI", () => {
       { type: "thinking", text: "The log first.", signature: "c2ln" },
       { type: "text", text: "I look." },
       {
-        ...{ type: "tool_use", id: "call-1", name: "bash", intentionSummary: "Read the log" },
+        type: "tool_use",
+        id: "call-1",
+        name: "bash",
+        intentionSummary: "Read the log",
         input: '{"command":"cat orders.log","job":9007199254740993}',
       },
       { type: "tool_use", id: "call-2", name: "task", input: '{"prompt":"Search the queue"}' },

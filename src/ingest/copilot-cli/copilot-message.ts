@@ -51,7 +51,9 @@ export function toAssistantMessage(
     ...["parentToolCallId", "outputTokens"],
   ];
   return {
-    ...{ kind: "message", role: "assistant", actor: FORMAT },
+    kind: "message",
+    role: "assistant",
+    actor: FORMAT,
     blocks: [...thought, ...toText(content), ...requests.map(toCall)],
     usage: toUsage({ outputTokens: countField(data, "outputTokens") ?? 0 }),
     model: textField(data, "model") ?? null,
@@ -79,10 +81,14 @@ export function toToolMessage(
       ])
     : {};
   return {
-    ...{ kind: "message", role: "tool", actor: name ?? null },
+    kind: "message",
+    role: "tool",
+    actor: name ?? null,
     blocks: [
       {
-        ...{ type: "tool_result", toolUseId, ...(name === undefined ? {} : { toolName: name }) },
+        type: "tool_result",
+        toolUseId,
+        ...(name === undefined ? {} : { toolName: name }),
         output: output ?? (result === undefined ? "" : JSON.stringify(result)),
         isError,
       },
@@ -121,7 +127,10 @@ function toCall(request: unknown): Block {
   }
   const rest = otherFields(fields, ["toolCallId", "name", "arguments", "type"]);
   return {
-    ...{ ...(rest as JsonObject), type: "tool_use", id, name },
+    ...(rest as JsonObject),
+    type: "tool_use",
+    id,
+    name,
     input: typeof input === "string" ? input : JSON.stringify(input ?? {}),
   };
 }

@@ -39,7 +39,11 @@ export function toMessage(
     names.delete(toolUseId);
     const toolName = name === undefined ? {} : { toolName: name };
     const block: Block = {
-      ...{ type: "tool_result", toolUseId, ...toolName, output: content, isError: false },
+      type: "tool_result",
+      toolUseId,
+      ...toolName,
+      output: content,
+      isError: false,
     };
     return { ...base, role, actor: name ?? null, blocks: [block] };
   }
@@ -74,7 +78,9 @@ function toCall(call: unknown, names: RecentMap<string, string>): Block[] {
   const input = inner["arguments"];
   return [
     {
-      ...{ type: "tool_use", id, name },
+      type: "tool_use",
+      id,
+      name,
       input: typeof input === "string" ? input : JSON.stringify(input ?? {}),
     },
   ];

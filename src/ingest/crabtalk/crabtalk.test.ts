@@ -19,8 +19,12 @@ describe("a session of crabtalk", () => {
   test("is what its first line says, without what means nothing any more", async () => {
     const { sessions } = await readWith(CRABTALK, FILE, { path: PATH });
     expect(sessions[0]?.session).toMatchObject({
-      ...{ id: "crab_ana_1", title: "Cron refactor", startedAt: Date.UTC(2026, 3, 1, 10) },
-      ...{ source: "crabtalk", agent: "crab", createdBy: "ana" },
+      id: "crab_ana_1",
+      title: "Cron refactor",
+      startedAt: Date.UTC(2026, 3, 1, 10),
+      source: "crabtalk",
+      agent: "crab",
+      createdBy: "ana",
       metadata: { source: { fields: { agent: "crab", created_by: "ana", message_count: 4 } } },
     });
     expect(JSON.stringify(sessions[0]?.session.metadata)).not.toMatch(/topic|uptime/);

@@ -41,7 +41,11 @@ test("a session of Crush is a conversation, and its open answer waits", async ()
   const first = await readWith(CRUSH, "", { path });
   expect(first.problems).toEqual([]);
   expect(first.sessions[0]?.session).toMatchObject({
-    ...{ source: "crush", id: "s1", title: "Cron", cwd: project, startedAt: TIME * 1000 },
+    source: "crush",
+    id: "s1",
+    title: "Cron",
+    cwd: project,
+    startedAt: TIME * 1000,
   });
   const expected = [
     ...["a user: Why twice?", "b assistant: [thinking] [bash] I look.", "c tool: [failed]"],

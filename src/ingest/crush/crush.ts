@@ -7,22 +7,32 @@
  */
 
 import type { Block } from "../../model/block.ts";
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isPlainObject } from "../../model/json.ts";
+import {
+  readSessionTables,
+  rowFields,
+  type SessionTables,
+  toOddDraft,
+  toSummaryDraft,
+  toTime,
+} from "../database/session-tables.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { countField, type Fields, nameOf, otherFields, textField } from "../fields.ts";
+import { type Fields, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderName } from "../machine-paths.ts";
-import { ProblemLog } from "../problems.ts";
-import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
-import {
-  databaseText,
-  type ForeignDatabase,
-  shortColumn,
-  textOfRow,
-  withDatabase,
-} from "../sqlite-file.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry, TranscriptSource } from "../source.ts";
+import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../sqlite-file.ts";
 
 const FORMAT = "crush";
+
+/** Messages change: what is written in the same second is read again. */
+const TABLES: SessionTables = {
+  column: "parts",
+  grows: { column: "updated_at", repeats: true },
+  state: "since",
+  order: "created_at, id",
+};
 
 export const CRUSH: TranscriptSource = {
   name: FORMAT,
@@ -37,45 +47,17 @@ export const CRUSH: TranscriptSource = {
     );
   },
 
-  read(input) {
-    const problems = new ProblemLog();
-    let state = input.resume;
-    let isPostponed = false;
-    async function* sessions(): AsyncGenerator<ImportedSession> {
-      yield* withDatabase(input.path, problems, async function* (database) {
-        const [row] = database.rows("SELECT max(updated_at) AS newest FROM messages");
-        const newest = countField(row ?? {}, "newest") ?? 0;
-        for (const session of changedSessions(database, input.resume)) {
-          const entries = readMessages(database, session, problems, () => {
-            isPostponed = true;
-          });
-          yield { ...toSession(session, projectOf(input.path)), entries, problems };
-        }
-        // What is written in the same second is read again.
-        if (!database.hasFailed && !isPostponed) state = { since: newest };
-      });
-    }
-    const end = { state: () => state, isPostponed: () => isPostponed };
-    return { sessions: sessions(), problems, ...end };
-  },
+  read: (input) =>
+    readSessionTables(input, TABLES, (database, session, problems, postpone) => ({
+      ...toSession(session, projectOf(input.path)),
+      entries: readMessages(database, session, problems, postpone),
+      problems,
+    })),
 };
 
 /** The folder that holds `.crush`. */
 function projectOf(path: string): string | null {
   return folderName(path) === ".crush" ? path.replace(/[/\\]\.crush[/\\][^/\\]*$/, "") : null;
-}
-
-function changedSessions(
-  database: ForeignDatabase,
-  resume: JsonObject | undefined,
-): Iterable<Fields> {
-  if (!database.has("sessions") || !database.has("messages", "parts")) return [];
-  const since = countField(resume ?? {}, "since") ?? 0;
-  return database.rows(
-    `SELECT * FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE updated_at >= ?)
-      ORDER BY created_at, id`,
-    since,
-  );
 }
 
 async function* readMessages(
@@ -110,9 +92,8 @@ function toDraft(row: Fields, parts: readonly Fields[], problems: ProblemLog): E
   const blocks = parts.filter(({ type }) => type !== "finish").map(toBlock);
   const base = { sourceId, createdAt: toTime(row["created_at"]), blocks };
   if (row["is_summary_message"] === 1) {
-    const data = { firstKeptEntryId: null, tokensBefore: null };
     const said = blocks.filter(({ type }) => type === "text");
-    return { ...base, kind: "compaction", blocks: said, data };
+    return toSummaryDraft({ ...base, blocks: said });
   }
   switch (role) {
     case "user":
@@ -132,8 +113,7 @@ function toDraft(row: Fields, parts: readonly Fields[], problems: ProblemLog): E
     case "system":
       return { ...base, kind: "message", role, marks: { injected: true } };
     default:
-      problems.add("unexpected", `a message of the role ${nameOf(role)} is custom data`);
-      return { ...base, kind: "custom", data: { type: `${FORMAT}:${nameOf(role)}` } };
+      return toOddDraft(FORMAT, role, base, problems);
   }
 }
 
@@ -173,22 +153,14 @@ function toBlock(part: Fields): Block {
   }
 }
 
-/** Seconds in some versions, milliseconds in others. */
-function toTime(value: unknown): number | null {
-  if (typeof value !== "number" || !(value > 0) || value > 8.64e15) return null;
-  return Math.round(value < 1e11 ? value * 1000 : value);
-}
-
 function toSession(session: Fields, cwd: string | null): ReturnType<typeof toImportedSession> {
   const known = ["id", "title", "parent_session_id", "created_at"];
-  const others = Object.entries(otherFields(session, known));
-  const fields = Object.fromEntries(others.filter(([, value]) => value !== null && value !== 0));
   return toImportedSession(FORMAT, {
     id: textField(session, "id") ?? null,
     title: textField(session, "title") || null,
     parentSession: textField(session, "parent_session_id") || null,
     startedAt: toTime(session["created_at"]),
     cwd,
-    fields: fields as JsonObject,
+    fields: rowFields(session, known),
   });
 }

@@ -81,7 +81,11 @@ export class CursorAnswer {
     if (mark === "Tool result") {
       const toolUseId = this.#answered(name) ?? `${this.#id}/unknown`;
       const block: Block = {
-        ...{ type: "tool_result", toolUseId, toolName: name, output: text, isError: false },
+        type: "tool_result",
+        toolUseId,
+        toolName: name,
+        output: text,
+        isError: false,
       };
       return this.#put(block, text.length);
     }

@@ -23,8 +23,12 @@ export function toBubbleDrafts(bubble: Fields, id: string): EntryDraft[] {
   const createdAt = timeField(bubble, "createdAt");
   const model: Fields = isPlainObject(bubble["modelInfo"]) ? bubble["modelInfo"] : {};
   const said: EntryDraft = {
-    ...{ sourceId: id, kind: "message", role: isUser ? "user" : "assistant" },
-    ...{ actor: isUser ? null : FORMAT, blocks, createdAt },
+    sourceId: id,
+    kind: "message",
+    role: isUser ? "user" : "assistant",
+    actor: isUser ? null : FORMAT,
+    blocks,
+    createdAt,
     model: textField(model, "modelName") ?? textField(bubble, "modelType") ?? null,
     usage: isUser ? null : toUsage(bubble["tokenCount"]),
     fields: meaningful(otherFields(bubble, KNOWN)),
@@ -58,7 +62,9 @@ function toCall(tool: Fields, id: string): Block[] {
   const input = textField(tool, "rawArgs") ?? tool["params"] ?? {};
   return [
     {
-      ...{ type: "tool_use", id: textField(tool, "toolCallId") ?? id, name },
+      type: "tool_use",
+      id: textField(tool, "toolCallId") ?? id,
+      name,
       input: typeof input === "string" ? input : JSON.stringify(input),
     },
   ];
@@ -76,9 +82,14 @@ function toResult(tool: Fields, id: string, createdAt: number | null): EntryDraf
   const known = ["name", "rawArgs", "params", "result", "toolCallId", "status"];
   return [
     {
-      ...{ sourceId: `${id}/result`, id: null, kind: "message", role: "tool", actor: toolName },
+      sourceId: `${id}/result`,
+      id: null,
+      kind: "message",
+      role: "tool",
+      actor: toolName,
       blocks: [{ type: "tool_result", toolUseId, toolName, output, isError }],
-      ...{ createdAt, fields: meaningful(otherFields(tool, known)) },
+      createdAt,
+      fields: meaningful(otherFields(tool, known)),
     },
   ];
 }

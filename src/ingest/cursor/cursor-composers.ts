@@ -140,11 +140,14 @@ function toSession(
   }
   return {
     ...toImportedSession(FORMAT, {
-      ...{ id, title: textField(composer, "name") || null, cwd },
+      id,
+      title: textField(composer, "name") || null,
+      cwd,
       startedAt: timeField(composer, "createdAt"),
       fields: kept(composer),
     }),
-    ...{ entries: entries(), problems },
+    entries: entries(),
+    problems,
   };
 }
 
@@ -173,8 +176,9 @@ async function* readTabs(
   for (const tab of listOf(tabs)) {
     const id = textField(tab, "tabId");
     const bubbles = listOf(tab["bubbles"]).map((bubble) => ({
-      ...{ ...bubble, type: bubble["type"] === "user" ? 1 : 2 },
-      ...{ text: textField(bubble, "rawText") ?? textField(bubble, "text") ?? "" },
+      ...bubble,
+      type: bubble["type"] === "user" ? 1 : 2,
+      text: textField(bubble, "rawText") ?? textField(bubble, "text") ?? "",
     }));
     const composer = { name: tab["chatTitle"], createdAt: tab["lastSendTime"] };
     const all = { read: () => bubbles };

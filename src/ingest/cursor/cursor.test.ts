@@ -28,7 +28,9 @@ describe("transcripts of the agent", () => {
   test("in lines are messages with their tools", async () => {
     const { session, entries, problems } = await read(LINES, `${FOLDER}/c1/c1.jsonl`);
     expect(session).toMatchObject({
-      ...{ id: "c1", agent: "cursor", parentSession: null },
+      id: "c1",
+      agent: "cursor",
+      parentSession: null,
       metadata: { source: { fields: { project: "srv-shop" } } },
     });
     expect(outline(entries)).toEqual(expected);
@@ -135,8 +137,13 @@ describe("the database of the editor", () => {
 
   const COMPOSER = {
     "composerData:k1": {
-      ...{ _v: 10, composerId: "k1", name: "Clock", createdAt: 1000, lastUpdatedAt: 5000 },
-      ...{ status: "completed", context: { files: [] } },
+      _v: 10,
+      composerId: "k1",
+      name: "Clock",
+      createdAt: 1000,
+      lastUpdatedAt: 5000,
+      status: "completed",
+      context: { files: [] },
       fullConversationHeadersOnly: [
         ...[
           { bubbleId: "b1", type: 1 },
@@ -148,20 +155,24 @@ describe("the database of the editor", () => {
     },
     "bubbleId:k1:b1": { type: 1, text: "Fix it.", workspaceProjectDir: "/srv/shop", images: [] },
     "bubbleId:k1:b2": {
-      ...{ type: 2, text: "", createdAt: "2026-01-02T03:04:05.000Z", unified: { mode: 2 } },
+      type: 2,
+      text: "",
+      createdAt: "2026-01-02T03:04:05.000Z",
+      unified: { mode: 2 },
       thinking: { text: "Hm.", signature: "sig" },
       toolFormerData: {
-        ...{
-          toolCallId: "call-1",
-          name: "read_file",
-          rawArgs: '{"path": "a"}',
-          status: "completed",
-        },
-        ...{ result: '{"contents":"x"}', additionalData: { n: 1 } },
+        toolCallId: "call-1",
+        name: "read_file",
+        rawArgs: '{"path": "a"}',
+        status: "completed",
+        result: '{"contents":"x"}',
+        additionalData: { n: 1 },
       },
     },
     "bubbleId:k1:b3": {
-      ...{ type: 2, text: "Done.", tokenCount: { inputTokens: 10, outputTokens: 3 } },
+      type: 2,
+      text: "Done.",
+      tokenCount: { inputTokens: 10, outputTokens: 3 },
       modelInfo: { modelName: "large-4" },
     },
     "composerData:k2": "{broken",
@@ -187,7 +198,8 @@ describe("the database of the editor", () => {
       metadata: { source: { fields: { unified: { mode: 2 } } } },
     });
     expect(sessions[0]?.entries[3]).toMatchObject({
-      ...{ model: "large-4", usage: { inputTokens: 10, outputTokens: 3 } },
+      model: "large-4",
+      usage: { inputTokens: 10, outputTokens: 3 },
     });
     expect(problems.map(({ code }) => code)).toEqual(["missing_reference", "not_json"]);
     expect(state).toEqual({ since: 5000 });
@@ -207,7 +219,9 @@ describe("the database of the editor", () => {
   test("of earlier versions is not cut because it has many messages", async () => {
     const said = (i: number) => `${i} ${"said ".repeat(400)}`;
     const conversation = Array.from({ length: 3_000 }, (_, i) => ({
-      ...{ type: 1 + (i % 2), bubbleId: `b${i}`, text: said(i) },
+      type: 1 + (i % 2),
+      bubbleId: `b${i}`,
+      text: said(i),
     }));
     const path = makeDatabase({ "composerData:o1": { conversation, createdAt: 1 } });
     const { sessions, problems } = await readWith(CURSOR_EDITOR, "", { path });

@@ -157,8 +157,12 @@ function* toEntries(
   const inner = otherFields(message, ["content", "role"]);
   const drafts = toMessageDrafts(
     {
-      ...{ sourceId, id: null, kind: "message", role: isUser ? "user" : "assistant" },
-      ...{ actor: isUser ? null : FORMAT, blocks: numbered },
+      sourceId,
+      id: null,
+      kind: "message",
+      role: isUser ? "user" : "assistant",
+      actor: isUser ? null : FORMAT,
+      blocks: numbered,
       fields: {
         ...rest,
         ...(Object.keys(inner).length === 0 ? {} : { message: inner }),

@@ -106,7 +106,7 @@ async function readLong(
     return undefined;
   }
   if (listOf(frame, list) === undefined) return withoutList(frame);
-  const place: ListPlace = { ...{ bytes, list, listAt, maxBytes }, isDamageTold: isDamaged };
+  const place: ListPlace = { bytes, list, listAt, maxBytes, isDamageTold: isDamaged };
   return { frame, elements: (log) => readElements(place, log) };
 }
 

@@ -44,10 +44,14 @@ const NAMES_AT_ONCE = 4096;
 
 const MAX_DEPTH = 64;
 
-/** A place that is not there has no files. In the order in which the file system gives them. */
+/**
+ * A place that is not there has no files. In the order in which the file system gives them. `below`
+ * names the folder to begin in, by its path from the root; the whole place if left out.
+ */
 export async function* walk(
   place: Place,
   counts: WalkCounts,
+  below = "",
 ): AsyncGenerator<readonly FoundFile[]> {
   let root: string;
   let facts: Stats;
@@ -55,6 +59,7 @@ export async function* walk(
     // The root itself may be a link: whoever named it meant what it leads to.
     root = await realpath(place.root);
     facts = await stat(root);
+    if (below !== "" && (await realpath(join(root, below))) !== join(root, below)) return;
   } catch (error) {
     if (!isMissing(error)) counts.unreadable++;
     return;
@@ -71,15 +76,15 @@ export async function* walk(
   let group: string[] = [];
   const folders: OpenFolder[] = [];
   try {
-    await openFolder(root, "", folders, counts);
+    await openFolder(join(root, below), below, folders, counts);
     for (let last = folders.at(-1); last !== undefined; last = folders.at(-1)) {
-      const below = readUntilFolder(last, place, group, counts);
+      const next = readUntilFolder(last, place, group, counts);
       if (group.length >= GROUP) {
         yield await findFacts(root, prefix, group, counts);
         group = [];
-      } else if (below === MORE) await new Promise((resolve) => setImmediate(resolve));
-      else if (below === undefined) close(folders.pop());
-      else await openFolder(join(root, below), below, folders, counts);
+      } else if (next === MORE) await new Promise((resolve) => setImmediate(resolve));
+      else if (next === undefined) close(folders.pop());
+      else await openFolder(join(root, next), next, folders, counts);
     }
   } finally {
     for (const folder of folders) close(folder);

@@ -18,8 +18,10 @@ describe("one object", () => {
   test("is a conversation with thoughts, calls and results", async () => {
     const { session, entries, leaf } = await read(OBJECT, `${CHATS}/session-a.json`);
     expect(session).toMatchObject({
-      ...{ id: "5e0c1d2f-1111-4a4a-8b8b-000000000001", agent: "gemini-cli", cwd: null },
-      ...{ startedAt: Date.UTC(2025, 10, 5, 8) },
+      id: "5e0c1d2f-1111-4a4a-8b8b-000000000001",
+      agent: "gemini-cli",
+      cwd: null,
+      startedAt: Date.UTC(2025, 10, 5, 8),
     });
     expect(outline(entries)).toEqual([
       "m1<null user: Which port is free?",
@@ -36,11 +38,13 @@ describe("one object", () => {
   test("tells what was used, by which model, and what a tool gave", async () => {
     const { entries, problems } = await read(OBJECT, "");
     expect(entries[1]).toMatchObject({
-      ...{ model: "gemini-pro", createdAt: Date.UTC(2025, 10, 5, 8, 0, 4) },
+      model: "gemini-pro",
+      createdAt: Date.UTC(2025, 10, 5, 8, 0, 4),
       usage: { inputTokens: 500, outputTokens: 50, cacheReadTokens: 400, cacheCreationTokens: 0 },
     });
     expect(entries[2]).toMatchObject({
-      ...{ actor: "run_shell_command", createdAt: Date.UTC(2025, 10, 5, 8, 0, 6) },
+      actor: "run_shell_command",
+      createdAt: Date.UTC(2025, 10, 5, 8, 0, 6),
       blocks: [{ toolUseId: "run_shell_command-1", output: "22 80", isError: false }],
       metadata: { source: { fields: { displayName: "Shell", status: "success" } } },
     });
@@ -122,8 +126,9 @@ describe("lines", () => {
     const lines = LINES.replace('"kind":"main"', '"kind":"subagent","directories":["/srv/shop"]');
     const { session } = await read(lines, `${CHATS}/parent-id/agent.jsonl`);
     expect(session).toMatchObject({
-      ...{ id: "parent-id/agent-5e0c1d2f-1111-4a4a-8b8b-000000000002" },
-      ...{ parentSession: "parent-id", cwd: "/srv/shop" },
+      id: "parent-id/agent-5e0c1d2f-1111-4a4a-8b8b-000000000002",
+      parentSession: "parent-id",
+      cwd: "/srv/shop",
     });
   });
 
@@ -148,7 +153,9 @@ test("chats are found below the home folder, and opened again by their id", () =
 
 test("a chat that is one object is read as such, whatever its file is called", async () => {
   const chat = {
-    ...{ sessionId: "s1", projectHash: "p", startTime: "2026-05-04T10:00:00.000Z" },
+    sessionId: "s1",
+    projectHash: "p",
+    startTime: "2026-05-04T10:00:00.000Z",
     messages: [
       { id: "a", type: "user", timestamp: "2026-05-04T10:00:01.000Z", content: "Why?" },
       { id: "b", type: "gemini", timestamp: "2026-05-04T10:00:02.000Z", content: "So." },

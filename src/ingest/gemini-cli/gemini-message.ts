@@ -42,7 +42,10 @@ function toAnswer(
   const thoughts = listOf(message["thoughts"]).map(toThought);
   const known = ["toolCalls", "thoughts", "tokens", "model"];
   const answer: EntryDraft = {
-    ...{ ...base, kind: "message", role: "assistant", actor: FORMAT },
+    ...base,
+    kind: "message",
+    role: "assistant",
+    actor: FORMAT,
     blocks: [...thoughts, ...content, ...calls.flatMap(toCall)],
     usage: toTokensUsage(message["tokens"]),
     model: textField(message, "model") ?? null,
@@ -65,7 +68,9 @@ export function toCall(call: Fields): Block[] {
   const { args } = call;
   return [
     {
-      ...{ type: "tool_use", id, name },
+      type: "tool_use",
+      id,
+      name,
       input: typeof args === "string" ? args : JSON.stringify(args ?? {}),
     },
   ];
@@ -83,8 +88,12 @@ function toResult(
   const block = toToolResult(result, id, name, isOver);
   return [
     {
-      ...{ sourceId: `${message.sourceId}/${id}`, id, kind: "message", role: "tool" },
-      ...{ actor: name ?? null, blocks: [block] },
+      sourceId: `${message.sourceId}/${id}`,
+      id,
+      kind: "message",
+      role: "tool",
+      actor: name ?? null,
+      blocks: [block],
       createdAt: timeField(call, "timestamp") ?? message.createdAt,
       fields: otherFields(call, ["id", "name", "args", "result", "timestamp"]),
     },

@@ -3,6 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { toMessageDrafts } from "../anthropic-content.ts";
+import { toTime } from "../database/session-tables.ts";
 import type { EntryDraft } from "../drafts.ts";
 import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
 import type { RecentMap } from "../recent-map.ts";
@@ -30,12 +31,6 @@ export function toDrafts(
     ...(role === "user" && shown["userVisible"] === false ? { marks: { injected: true } } : {}),
   };
   return toMessageDrafts(draft, names);
-}
-
-/** Seconds there. */
-export function toTime(seconds: unknown): number | null {
-  const isTime = typeof seconds === "number" && seconds > 0 && seconds < 8.64e12;
-  return isTime ? Math.round(seconds * 1000) : null;
 }
 
 function toBlock(content: unknown): Block {

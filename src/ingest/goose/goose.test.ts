@@ -11,27 +11,32 @@ const SUCCESS = { status: "success" };
 const MESSAGES = [
   { role: "user", created: TIME, content: [{ type: "text", text: "Why twice?" }] },
   {
-    ...{ role: "assistant", created: TIME + 1 },
+    role: "assistant",
+    created: TIME + 1,
     content: [
       { type: "thinking", thinking: "locks", signature: "s" },
       { type: "text", text: "I look." },
       {
-        ...{ type: "toolRequest", id: "c1" },
+        type: "toolRequest",
+        id: "c1",
         toolCall: { ...SUCCESS, value: { name: "shell", arguments: { command: "ls" } } },
       },
     ],
   },
   {
-    ...{ role: "user", created: TIME + 2 },
+    role: "user",
+    created: TIME + 2,
     content: [
       {
-        ...{ type: "toolResponse", id: "c1" },
+        type: "toolResponse",
+        id: "c1",
         toolResult: { ...SUCCESS, value: [{ type: "text", text: "cron.lock" }] },
       },
     ],
   },
   {
-    ...{ role: "user", created: TIME + 3 },
+    role: "user",
+    created: TIME + 3,
     content: [
       { type: "toolResponse", id: "c2", toolResult: { status: "error", error: "no such tool" } },
     ],
@@ -72,8 +77,12 @@ describe("Goose", () => {
     // One in which nothing was said is none.
     expect(first.sessions).toHaveLength(1);
     expect(first.sessions[0]?.session).toMatchObject({
-      ...{ source: "goose", id: "20260504_1", title: "Cron", cwd: "/srv/shop" },
-      ...{ startedAt: TIME * 1000, metadata: { source: { fields: { total_tokens: 9 } } } },
+      source: "goose",
+      id: "20260504_1",
+      title: "Cron",
+      cwd: "/srv/shop",
+      startedAt: TIME * 1000,
+      metadata: { source: { fields: { total_tokens: 9 } } },
     });
     expect(said(first.sessions[0]?.entries ?? [])).toEqual(EXPECTED);
     const resume = first.state ?? {};

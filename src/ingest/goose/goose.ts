@@ -6,10 +6,15 @@
  * known by its time and its content.
  */
 
-import type { JsonObject } from "../../model/json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
+import {
+  readSessionTables,
+  rowFields,
+  type SessionTables,
+  toTime,
+} from "../database/session-tables.ts";
 import { toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { countField, type Fields, otherFields, textField } from "../fields.ts";
+import { type Fields, otherFields, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
@@ -17,14 +22,16 @@ import { ProblemLog } from "../problems.ts";
 import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
 import { commandFor } from "../resume-command.ts";
 import type { Environment, ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
-import {
-  databaseText,
-  type ForeignDatabase,
-  shortColumn,
-  textOfRow,
-  withDatabase,
-} from "../sqlite-file.ts";
-import { FORMAT, toDrafts, toTime } from "./goose-message.ts";
+import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../sqlite-file.ts";
+import { FORMAT, toDrafts } from "./goose-message.ts";
+
+/** What was added has a higher number; what was written anew as well. */
+const TABLES: SessionTables = {
+  column: "content_json",
+  grows: { column: "id", repeats: false },
+  state: "through",
+  order: "id",
+};
 
 export const GOOSE: TranscriptSource = {
   name: FORMAT,
@@ -41,21 +48,10 @@ export const GOOSE: TranscriptSource = {
     return /content_json/.test(text) && /created_timestamp/.test(text) && /working_dir/.test(text);
   },
 
-  read(input) {
-    const problems = new ProblemLog();
-    let state = input.resume;
-    async function* sessions(): AsyncGenerator<ImportedSession> {
-      yield* withDatabase(input.path, problems, async function* (database) {
-        const [row] = database.rows("SELECT max(id) AS newest FROM messages");
-        const newest = countField(row ?? {}, "newest") ?? 0;
-        for (const session of changedSessions(database, input.resume)) {
-          yield toSession(session, databaseEntries(database, session, problems), problems);
-        }
-        if (!database.hasFailed) state = { through: newest };
-      });
-    }
-    return { sessions: sessions(), problems, state: () => state };
-  },
+  read: (input) =>
+    readSessionTables(input, TABLES, (database, session, problems) =>
+      toSession(session, databaseEntries(database, session, problems), problems),
+    ),
 
   resumeCommand: ({ id }) => commandFor("goose session --resume --session-id ", id),
 };
@@ -101,19 +97,6 @@ export const GOOSE_FILES: TranscriptSource = {
 function sessionsFolder(environment: Environment): string {
   const data = folderOf(environment, "XDG_DATA_HOME", joinPath(environment.home, ".local/share"));
   return joinPath(data, "goose/sessions");
-}
-
-/** What was added has a higher number; what was written anew as well. */
-function changedSessions(
-  database: ForeignDatabase,
-  resume: JsonObject | undefined,
-): Iterable<Fields> {
-  if (!database.has("sessions") || !database.has("messages", "content_json")) return [];
-  const through = countField(resume ?? {}, "through") ?? 0;
-  return database.rows(
-    "SELECT * FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE id > ?) ORDER BY id",
-    through,
-  );
 }
 
 async function* databaseEntries(
@@ -172,14 +155,13 @@ function toSession(
   // SQLite's CURRENT_TIMESTAMP: UTC, without saying so.
   const time = Date.parse(created === undefined ? "" : `${created.replace(" ", "T")}Z`);
   const known = ["id", "name", "description", "working_dir", "created_at"];
-  const fields = Object.entries(otherFields(session, known)).filter(([, value]) => value !== null);
   return {
     ...toImportedSession(FORMAT, {
       id: textField(session, "id") ?? null,
       title,
       cwd: textField(session, "working_dir") || null,
       startedAt: Number.isNaN(time) ? null : time,
-      fields: Object.fromEntries(fields) as JsonObject,
+      fields: rowFields(session, known),
     }),
     entries,
     problems,

@@ -49,8 +49,13 @@ test("a session of Hermes is a conversation with thoughts, calls and results", a
   add(database, { role: "user", content: `\u0000json:${JSON.stringify(parts)}` });
   const first = await readWith(HERMES, "", { path });
   expect(first.sessions[0]?.session).toMatchObject({
-    ...{ source: "hermes", id: "s1", title: "Cron", cwd: "/srv/shop", gitBranch: "main" },
-    ...{ parentSession: "s0", startedAt: TIME * 1000 + 500 },
+    source: "hermes",
+    id: "s1",
+    title: "Cron",
+    cwd: "/srv/shop",
+    gitBranch: "main",
+    parentSession: "s0",
+    startedAt: TIME * 1000 + 500,
     metadata: { source: { fields: { source: "cli", model: "m-1" } } },
   });
   expect(JSON.stringify(first.sessions[0]?.session.metadata)).not.toContain("You are");

@@ -6,23 +6,32 @@
  */
 
 import type { Block } from "../../model/block.ts";
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isPlainObject } from "../../model/json.ts";
+import {
+  readSessionTables,
+  rowFields,
+  type SessionTables,
+  toOddDraft,
+  toSummaryDraft,
+  toTime,
+} from "../database/session-tables.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { countField, type Fields, nameOf, otherFields, textField } from "../fields.ts";
+import { type Fields, nameOf, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
-import { ProblemLog } from "../problems.ts";
+import type { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
-import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
-import {
-  databaseText,
-  type ForeignDatabase,
-  shortColumn,
-  textOfRow,
-  withDatabase,
-} from "../sqlite-file.ts";
+import type { ImportedEntry, TranscriptSource } from "../source.ts";
+import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../sqlite-file.ts";
 
 const FORMAT = "hermes";
+
+const TABLES: SessionTables = {
+  column: "tool_call_id",
+  grows: { column: "id", repeats: false },
+  state: "through",
+  order: "started_at, id",
+};
 
 export const HERMES: TranscriptSource = {
   name: FORMAT,
@@ -44,43 +53,19 @@ export const HERMES: TranscriptSource = {
     return hasTables && /tool_call_id/.test(text) && /parent_session_id/.test(text);
   },
 
-  read(input) {
-    const problems = new ProblemLog();
-    let state = input.resume;
-    async function* sessions(): AsyncGenerator<ImportedSession> {
-      yield* withDatabase(input.path, problems, async function* (database) {
-        const [row] = database.rows("SELECT max(id) AS newest FROM messages");
-        const newest = countField(row ?? {}, "newest") ?? 0;
-        for (const session of changedSessions(database, input.resume)) {
-          const messages = new HermesMessages(database, problems);
-          yield {
-            ...toSession(session, fileName(input.path)),
-            entries: messages.read(textField(session, "id") ?? ""),
-            leaf: () => messages.leaf,
-            problems,
-          };
-        }
-        if (!database.hasFailed) state = { through: newest };
-      });
-    }
-    return { sessions: sessions(), problems, state: () => state };
-  },
+  read: (input) =>
+    readSessionTables(input, TABLES, (database, session, problems) => {
+      const messages = new HermesMessages(database, problems);
+      return {
+        ...toSession(session, fileName(input.path)),
+        entries: messages.read(textField(session, "id") ?? ""),
+        leaf: () => messages.leaf,
+        problems,
+      };
+    }),
 
   resumeCommand: ({ id }) => commandFor("hermes --resume ", id),
 };
-
-function changedSessions(
-  database: ForeignDatabase,
-  resume: JsonObject | undefined,
-): Iterable<Fields> {
-  if (!database.has("sessions") || !database.has("messages", "tool_call_id")) return [];
-  const through = countField(resume ?? {}, "through") ?? 0;
-  return database.rows(
-    `SELECT * FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE id > ?)
-      ORDER BY started_at, id`,
-    through,
-  );
-}
 
 /** The columns that older versions lack. */
 const OPTIONAL = ["reasoning", "reasoning_content", "active", "compacted", "_compressed_summary"];
@@ -127,10 +112,7 @@ class HermesMessages {
     const createdAt = toTime(row["timestamp"]);
     const blocks = toBlocks(content);
     const base = { sourceId, createdAt };
-    if (row["_compressed_summary"] === 1) {
-      const data = { firstKeptEntryId: null, tokensBefore: null };
-      return { ...base, kind: "compaction", blocks, data };
-    }
+    if (row["_compressed_summary"] === 1) return toSummaryDraft({ ...base, blocks });
     if (role === "tool") {
       const toolName = textField(row, "tool_name");
       const toolUseId = textField(row, "tool_call_id") ?? "";
@@ -150,8 +132,7 @@ class HermesMessages {
       const marks = { injected: true };
       return { ...base, kind: "message", role: "system", blocks, marks };
     }
-    this.#problems.add("unexpected", `a message of the role ${nameOf(role)} is custom data`);
-    return { ...base, kind: "custom", blocks, data: { type: `${FORMAT}:${nameOf(role)}` } };
+    return toOddDraft(FORMAT, role, { ...base, blocks }, this.#problems);
   }
 }
 
@@ -177,19 +158,11 @@ function toCalls(json: string | undefined): Block[] {
   });
 }
 
-/** Seconds there, with a fraction. */
-function toTime(seconds: unknown): number | null {
-  const isTime = typeof seconds === "number" && seconds > 0 && seconds < 8.64e12;
-  return isTime ? Math.round(seconds * 1000) : null;
-}
-
 /** Instructions are the same in every session, and longer than most. */
 const UNKEPT = ["id", "title", "cwd", "git_branch", "started_at", "parent_session_id"];
 const LONG = ["system_prompt", "model_config", "tool_names"];
 
 function toSession(session: Fields, file: string): ReturnType<typeof toImportedSession> {
-  const others = Object.entries(otherFields(session, [...UNKEPT, ...LONG]));
-  const fields = Object.fromEntries(others.filter(([, value]) => value !== null && value !== 0));
   return toImportedSession(FORMAT, {
     id: textField(session, "id") ?? (file === "" ? null : file),
     title: textField(session, "title") || null,
@@ -197,6 +170,6 @@ function toSession(session: Fields, file: string): ReturnType<typeof toImportedS
     gitBranch: textField(session, "git_branch") || null,
     startedAt: toTime(session["started_at"]),
     parentSession: textField(session, "parent_session_id") ?? null,
-    fields: fields as JsonObject,
+    fields: rowFields(session, [...UNKEPT, ...LONG]),
   });
 }

@@ -31,14 +31,16 @@ function repository() {
 test("a folder in a checkout knows its remote and its top", async () => {
   const { main } = repository();
   expect(await new GitLookup().find(join(main, "src/deep"))).toEqual({
-    ...{ remote: "example.org/team/shop", worktree: main },
+    remote: "example.org/team/shop",
+    worktree: main,
   });
 });
 
 test("a worktree has the remote of its repository, and a top of its own", async () => {
   const { tree } = repository();
   expect(await new GitLookup().find(tree)).toEqual({
-    ...{ remote: "example.org/team/shop", worktree: tree },
+    remote: "example.org/team/shop",
+    worktree: tree,
   });
 });
 

@@ -25,13 +25,16 @@ describe("the workstation's id", () => {
 
   test("WORKSTATION_ID overrides it, and an empty one does not", async () => {
     const environment = (id: string) => ({
-      ...{ home: createFolder(), platform: process.platform, variables: { WORKSTATION_ID: id } },
+      home: createFolder(),
+      platform: process.platform,
+      variables: { WORKSTATION_ID: id },
     });
     expect(await workstationId(environment("build-7.lan"))).toBe("build-7.lan");
     expect(await workstationId(environment(""))).toMatch(/^[0-9a-f]{8}$/);
     for (const wrong of ["a:b", "a b", "x".repeat(65), "ü"]) {
       await expect(workstationId(environment(wrong))).rejects.toMatchObject({
-        ...{ code: "invalid_input", details: { field: "WORKSTATION_ID" } },
+        code: "invalid_input",
+        details: { field: "WORKSTATION_ID" },
       });
     }
   });

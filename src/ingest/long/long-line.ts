@@ -34,13 +34,13 @@ export interface CutLimits {
   readonly maxLength: number;
 }
 
-const LINE: CutLimits = {
-  ...{ kept: KEPT_LENGTHS, length: MAX_LINE_LENGTH, maxLength: MAX_KEPT_LENGTH },
-};
+const LINE: CutLimits = { kept: KEPT_LENGTHS, length: MAX_LINE_LENGTH, maxLength: MAX_KEPT_LENGTH };
 
 /** A record that is many messages: none of them is cut because of the others. */
 export const CONVERSATION: CutLimits = {
-  ...{ kept: KEPT_LENGTHS.slice(0, 1), length: 0, maxLength: 16 * 1024 * 1024 },
+  kept: KEPT_LENGTHS.slice(0, 1),
+  length: 0,
+  maxLength: 16 * 1024 * 1024,
 };
 
 /** Kept of a value beyond what stays, so that no escape at its end is taken for whole: it may have twelve. */

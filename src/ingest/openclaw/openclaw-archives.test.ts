@@ -92,7 +92,9 @@ async function read(path: string, files: Record<string, Uint8Array> = {}) {
   const { sessions, problems, state } = await readWith(OPENCLAW_DATABASE, "", { path, files });
   return {
     given: sessions.map(({ session, entries }) => [session.id, ...outline(entries)]),
-    ...{ problems: problems.map(({ code, line }) => ({ code, line })), state, sessions },
+    problems: problems.map(({ code, line }) => ({ code, line })),
+    state,
+    sessions,
   };
 }
 

@@ -63,7 +63,11 @@ describe("openclaw's database", () => {
     const { sessions, problems } = await readWith(OPENCLAW_DATABASE, "", { path: makeDatabase() });
     expect(sessions).toHaveLength(1);
     expect(sessions[0]?.session).toMatchObject({
-      ...{ source: "openclaw", agent: "openclaw", id: "a1", cwd: "/srv/claw", title: null },
+      source: "openclaw",
+      agent: "openclaw",
+      id: "a1",
+      cwd: "/srv/claw",
+      title: null,
     });
     expect(outline(sessions[0]?.entries ?? [])).toEqual([
       "00000001<null user: Remind me at six.",
@@ -76,10 +80,13 @@ describe("openclaw's database", () => {
     const path = makeDatabase(describeSessions);
     const { sessions } = await readWith(OPENCLAW_DATABASE, "", { path });
     expect(sessions[0]?.session).toMatchObject({
-      ...{ title: "Family", parentSession: "a0" },
+      title: "Family",
+      parentSession: "a0",
       metadata: {
         gateway: {
-          ...{ key: "agent:main:telegram:group:9", channel: "telegram", chatType: "group" },
+          key: "agent:main:telegram:group:9",
+          channel: "telegram",
+          chatType: "group",
           space: "home",
         },
       },

@@ -84,7 +84,10 @@ async function* readSession(
   const { key, current, entry, parent } = describe(database, id);
   const transcript = readPiFile({ path: "", lines }, async (session) => ({
     ...session,
-    ...{ source: FORMAT, agent: FORMAT, id, entries: entriesOf(session, agent) },
+    source: FORMAT,
+    agent: FORMAT,
+    id,
+    entries: entriesOf(session, agent),
     title: titleOf(entry),
     parentSession: session.parentSession ?? parent,
     metadata: withGateway(session.metadata, agent, key, entry),

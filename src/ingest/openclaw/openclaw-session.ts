@@ -38,7 +38,8 @@ export function withGateway(
     (name) => (entry?.[name] === undefined ? [] : [[name, entry[name]] as const]),
   );
   const gateway = {
-    ...{ agent, ...(key === undefined ? {} : { key }) },
+    agent,
+    ...(key === undefined ? {} : { key }),
     ...(Object.fromEntries(told) as JsonObject),
   };
   return { ...metadata, [SOURCE_KEY]: source as JsonObject, gateway };

@@ -33,12 +33,15 @@ describe("a session of openclaw", () => {
     const { session } = await read(`${FOLDER}/a1.jsonl`, {
       "agent:main:main": { sessionId: "a0" },
       "agent:main:telegram:group:9": {
-        ...{ sessionId: "a1", displayName: "Family", channel: "telegram" },
+        sessionId: "a1",
+        displayName: "Family",
+        channel: "telegram",
         spawnedBy: "agent:main:main",
       },
     });
     expect(session).toMatchObject({
-      ...{ title: "Family", parentSession: "a0" },
+      title: "Family",
+      parentSession: "a0",
       metadata: {
         source: { format: "pi", id: "a1" },
         gateway: { agent: "main", key: "agent:main:telegram:group:9", channel: "telegram" },
@@ -50,7 +53,8 @@ describe("a session of openclaw", () => {
     const list = { k: { sessionId: "x", sessionFile: "/old/a1-topic-7.jsonl", label: "Topic" } };
     expect((await read(`${FOLDER}/a1-topic-7.jsonl`, list)).session?.title).toBe("Topic");
     const broken = await readWith(OPENCLAW, FILE, {
-      ...{ path: `${FOLDER}/a1.jsonl`, files: { "sessions.json": "{broken" } },
+      path: `${FOLDER}/a1.jsonl`,
+      files: { "sessions.json": "{broken" },
     });
     expect(broken.sessions[0]?.session.title).toBeNull();
   });

@@ -48,7 +48,10 @@ async function toSession(session: ImportedSession, input: SourceInput): Promise<
   const parent = list[textField(entry ?? {}, "spawnedBy") ?? ""];
   return {
     ...session,
-    ...{ source: FORMAT, agent: FORMAT, id, entries: entriesOf(session, agent) },
+    source: FORMAT,
+    agent: FORMAT,
+    id,
+    entries: entriesOf(session, agent),
     title: entry === undefined ? null : titleOf(entry),
     parentSession:
       session.parentSession ??

@@ -9,8 +9,8 @@ import type { JsonObject } from "../../model/json.ts";
 import { countField, textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
 import { type ForeignDatabase, type Row, shortColumn, textOfRow } from "../sqlite-file.ts";
+import type { OpencodeMessage } from "./opencode-message.ts";
 import { MessageParts } from "./opencode-parts.ts";
-import type { OpencodeMessage } from "./opencode-session.ts";
 
 const DATA = shortColumn("data");
 

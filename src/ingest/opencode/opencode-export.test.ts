@@ -5,8 +5,12 @@ import { textOf } from "../../model/block.ts";
 const TIME = Date.UTC(2026, 4, 4, 10);
 const EXPORT = {
   info: {
-    ...{ id: "ses_1", projectID: "p1", directory: "/srv/shop", title: "The cron job" },
-    ...{ version: "1.1.0", time: { created: TIME, updated: TIME + 9_000 } },
+    id: "ses_1",
+    projectID: "p1",
+    directory: "/srv/shop",
+    title: "The cron job",
+    version: "1.1.0",
+    time: { created: TIME, updated: TIME + 9_000 },
   },
   messages: [
     {
@@ -15,15 +19,22 @@ const EXPORT = {
     },
     {
       info: {
-        ...{ id: "msg_2", sessionID: "ses_1", role: "assistant", modelID: "m-1" },
-        ...{ time: { created: TIME + 1_000 }, cost: 0.25 },
+        id: "msg_2",
+        sessionID: "ses_1",
+        role: "assistant",
+        modelID: "m-1",
+        time: { created: TIME + 1_000 },
+        cost: 0.25,
         tokens: { input: 10, output: 5, reasoning: 1, cache: { read: 2, write: 3 } },
       },
       parts: [
         { id: "prt_2", type: "step-start" },
         { id: "prt_3", type: "reasoning", text: "locks" },
         {
-          ...{ id: "prt_4", type: "tool", tool: "bash", callID: "c1" },
+          id: "prt_4",
+          type: "tool",
+          tool: "bash",
+          callID: "c1",
           state: { status: "completed", input: { command: "ls" }, output: "cron.lock" },
         },
         { type: "text", text: "The lock is gone." },
@@ -42,7 +53,10 @@ test("what opencode exports is read, whatever the file is called and however it 
       expect(sessions).toHaveLength(1);
       const [{ session, entries }] = sessions as [(typeof sessions)[0]];
       expect(session).toMatchObject({
-        ...{ source: "opencode", id: "ses_1", title: "The cron job", cwd: "/srv/shop" },
+        source: "opencode",
+        id: "ses_1",
+        title: "The cron job",
+        cwd: "/srv/shop",
         startedAt: TIME,
       });
       expect(entries.map(({ sourceId, role, blocks }) => [sourceId, role, textOf(blocks)])).toEqual(

@@ -8,7 +8,8 @@ import { readDocument } from "../document/json-document.ts";
 import { type Fields, textField } from "../fields.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
-import { type OpencodeMessage, toOpencodeSession } from "./opencode-session.ts";
+import type { OpencodeMessage } from "./opencode-message.ts";
+import { toOpencodeSession } from "./opencode-session.ts";
 import { FORMAT } from "./opencode-step.ts";
 
 export const OPENCODE_EXPORT: TranscriptSource = {

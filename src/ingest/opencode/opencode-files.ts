@@ -3,8 +3,8 @@
 import { textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { FileAccess } from "../source.ts";
+import type { OpencodeMessage } from "./opencode-message.ts";
 import { MessageParts } from "./opencode-parts.ts";
-import type { OpencodeMessage } from "./opencode-session.ts";
 
 export async function* readMessageFiles(
   files: FileAccess | undefined,

@@ -5,16 +5,9 @@ import { KnownIds, toCustomEntry, toImportedEntry, toImportedSession } from "../
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";
+import type { OpencodeMessage } from "./opencode-message.ts";
 import { FORMAT, isDone, splitSteps, toStepDrafts } from "./opencode-step.ts";
 import { toUserDraft } from "./opencode-user.ts";
-
-export interface OpencodeMessage {
-  readonly id: string;
-  readonly data: Fields;
-  readonly parts: readonly (Fields & { readonly id: string })[];
-  /** When it was last written; 0 if that is not known. */
-  readonly updatedAt: number;
-}
 
 /** A step that nothing was written to for so long will not go on. */
 const QUIET_MS = 10 * 60 * 1000;

@@ -16,7 +16,8 @@ import {
   textField,
   timeField,
 } from "../fields.ts";
-import type { OpencodeMessage } from "./opencode-session.ts";
+import { copyMarkOf } from "./opencode-mark.ts";
+import type { OpencodeMessage } from "./opencode-message.ts";
 
 export const FORMAT = "opencode";
 
@@ -56,11 +57,16 @@ export function toStepDrafts(
   const known = ["id", "sessionID", "role", "modelID", "tokens"];
   const isFirst = step.id === id;
   const answer: EntryDraft = {
-    ...{ sourceId: step.id, id, kind: "message", role: "assistant" },
-    ...{ actor: FORMAT, blocks, model: textField(data, "modelID") ?? null },
+    sourceId: step.id,
+    id,
+    kind: "message",
+    role: "assistant",
+    actor: FORMAT,
+    blocks,
+    model: textField(data, "modelID") ?? null,
     usage: toUsage(steps === 1 ? data["tokens"] : finish?.["tokens"]),
     ...costField(steps === 1 ? data : (finish ?? {}), "cost"),
-    fields: isFirst ? otherFields(data, known) : {},
+    fields: isFirst ? { ...otherFields(data, known), ...copyMarkOf(parts) } : {},
   };
   if (data["summary"] === true) {
     const text = blocks.filter(({ type }) => type === "text");
@@ -107,10 +113,13 @@ function toResult(part: Part): EntryDraft[] {
   const known = ["status", "input", "output", "error", "time"];
   return [
     {
-      ...{ sourceId: part.id, kind: "message", role: "tool", actor: name ?? null },
+      sourceId: part.id,
+      kind: "message",
+      role: "tool",
+      actor: name ?? null,
       blocks: [{ type: "tool_result", toolUseId: callOf(part), ...toolName, output, isError }],
       createdAt: timeField(time, "end"),
-      fields: otherFields(state, known),
+      fields: { ...otherFields(state, known), ...copyMarkOf([state]) },
     },
   ];
 }

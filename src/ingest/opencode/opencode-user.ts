@@ -4,7 +4,8 @@ import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
-import type { OpencodeMessage } from "./opencode-session.ts";
+import { copyMarkOf } from "./opencode-mark.ts";
+import type { OpencodeMessage } from "./opencode-message.ts";
 import { FORMAT } from "./opencode-step.ts";
 
 export function toUserDraft({ id, data, parts }: OpencodeMessage): EntryDraft {
@@ -16,7 +17,7 @@ export function toUserDraft({ id, data, parts }: OpencodeMessage): EntryDraft {
     sourceId: id,
     blocks: parts.map(toUserBlock),
     model: textField(model, "modelID") ?? null,
-    fields: otherFields(data, ["id", "sessionID", "role"]),
+    fields: { ...otherFields(data, ["id", "sessionID", "role"]), ...copyMarkOf(parts) },
   };
   if (isMark) return { ...base, kind: "custom", data: { type: `${FORMAT}:compaction` } };
   return isInjected

@@ -75,7 +75,8 @@ async function readFiles(tree: Record<string, JsonObject> = TREE) {
     ]),
   );
   const { sessions, problems } = await readWith(OPENCODE_FILES, JSON.stringify(tree[SESSION]), {
-    ...{ path: `/data/${SESSION}`, files },
+    path: `/data/${SESSION}`,
+    files,
   });
   return { session: sessions[0]?.session, entries: sessions[0]?.entries ?? [], problems };
 }
@@ -84,7 +85,10 @@ describe("the files", () => {
   test("are a session with steps, tools and a summary", async () => {
     const { session, entries, problems } = await readFiles();
     expect(session).toMatchObject({
-      ...{ source: "opencode", id: "ses_1", title: "A slow query", cwd: "/srv/shop" },
+      source: "opencode",
+      id: "ses_1",
+      title: "A slow query",
+      cwd: "/srv/shop",
       startedAt: 1761990000000,
     });
     expect(outline(entries)).toEqual(EXPECTED);
@@ -94,12 +98,14 @@ describe("the files", () => {
   test("tell what each step took, and what a tool gave", async () => {
     const { entries } = await readFiles();
     expect(entries[1]).toMatchObject({
-      ...{ model: "large-4", createdAt: 1761990001000 },
+      model: "large-4",
+      createdAt: 1761990001000,
       usage: { inputTokens: 10, outputTokens: 5, cacheCreationTokens: 1, cacheReadTokens: 0 },
       metadata: { source: { id: "msg_2", fields: { providerID: "p", cost: 0.01 } } },
     });
     expect(entries[2]).toMatchObject({
-      ...{ actor: "bash", createdAt: 1761990003000 },
+      actor: "bash",
+      createdAt: 1761990003000,
       blocks: [{ toolUseId: "call_1", output: "seq scan", isError: false }],
       metadata: { source: { fields: { title: "explain", metadata: { exit: 0 } } } },
     });
@@ -160,7 +166,7 @@ describe("the database", () => {
     const first = await readDatabase(live.path);
     expect(outline(first.entries)).toEqual(EXPECTED.slice(0, 3));
     // What was stamped a moment ago may be committed in a moment.
-    expect(first.state?.["since"]).toBeLessThanOrEqual(now - 59_000);
+    expect(first.state?.["since"]).toBeLessThanOrEqual(Date.now() - 59_000);
     live.database.exec(`UPDATE message SET time_updated = ${now - 3_600_000}`);
     expect(outline((await readDatabase(live.path)).entries)).toEqual(EXPECTED.slice(0, 4));
     live.database.close();

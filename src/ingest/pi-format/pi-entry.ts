@@ -156,7 +156,12 @@ function entry(
   const iso = createdAt === null ? undefined : new Date(createdAt).toISOString();
   const { timestamp } = record;
   return {
-    ...{ role: null, actor: null, blocks: [], data: null, usage: null, model: null },
+    role: null,
+    actor: null,
+    blocks: [],
+    data: null,
+    usage: null,
+    model: null,
     ...mapped,
     createdAt,
     fields: {

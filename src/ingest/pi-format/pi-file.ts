@@ -73,7 +73,9 @@ export function readPiFile(
     yield await finish({ ...toSession(header), entries, leaf, problems });
   }
   return {
-    ...{ sessions: sessions(), problems, isLost: () => file?.isLost ?? false },
+    sessions: sessions(),
+    problems,
+    isLost: () => file?.isLost ?? false,
     // A file without a header is known by its name: it may still be of another session.
     state: () => (header?.["type"] === "session" ? lines.state() : undefined),
   };
@@ -211,10 +213,13 @@ class PiFile {
     }
     return {
       ...entry,
-      ...{ sourceId: id, parentSourceId: parent, references },
+      sourceId: id,
+      parentSourceId: parent,
+      references,
       data: references.length === 0 ? data : { ...data, ...resolved },
       metadata: toSourceMetadata({
-        ...{ format: "pi", id: this.#isLinear ? null : id },
+        format: "pi",
+        id: this.#isLinear ? null : id,
         ...(parentId === parent ? {} : { parentId }),
         ...presentFields({ fields: { ...otherFields(fields, ["unknown"]), ...replaced } }),
       }),

@@ -45,7 +45,10 @@ function userMessage(message: Fields): MappedMessage | undefined {
   const blocks = toBlocks(message["content"]);
   if (blocks === undefined) return undefined;
   return {
-    ...{ ...NOTHING, kind: "message", role: "user", blocks },
+    ...NOTHING,
+    kind: "message",
+    role: "user",
+    blocks,
     fields: kept(message, ["role", "content"]),
   };
 }
@@ -61,7 +64,12 @@ function assistantMessage(message: Fields): MappedMessage | undefined {
   const rest = isPlainObject(usage) ? otherFields(usage, Object.keys(COUNTS)) : usage;
   const fields = kept(message, known, rest === undefined ? {} : { usage: rest as JsonObject });
   return {
-    ...{ ...NOTHING, kind: "message", role: "assistant", actor: "pi", blocks, fields },
+    ...NOTHING,
+    kind: "message",
+    role: "assistant",
+    actor: "pi",
+    blocks,
+    fields,
     usage: isPlainObject(usage) ? toUsage(usage) : null,
     model: named ? model : null,
     ...(isPlainObject(usage) && isPlainObject(usage["cost"])
@@ -96,7 +104,10 @@ function toolMessage(message: Fields): MappedMessage | undefined {
   const isError = message["isError"] === true;
   const known = ["role", "content", "toolCallId", "toolName", "isError"];
   return {
-    ...{ ...NOTHING, kind: "message", role: "tool", actor: toolName ?? null },
+    ...NOTHING,
+    kind: "message",
+    role: "tool",
+    actor: toolName ?? null,
     blocks: [{ type: "tool_result", toolUseId, ...name, output, isError }],
     fields: kept(message, known),
   };
@@ -110,7 +121,9 @@ function shellMessage(message: Fields): MappedMessage | undefined {
   const hidden = message["excludeFromContext"] === true;
   const rest = otherFields(message, ["role", "output", "timestamp"]);
   return {
-    ...{ ...NOTHING, kind: hidden ? "custom" : "custom_message", role: null },
+    ...NOTHING,
+    kind: hidden ? "custom" : "custom_message",
+    role: null,
     blocks: [
       { type: "text", text: `Ran \`${command}\`` },
       { type: "text", text: output },
@@ -129,7 +142,10 @@ function customMessage(message: Fields): MappedMessage | undefined {
   const { details } = message;
   const known = ["content", "customType", "display", "details"];
   return {
-    ...{ ...NOTHING, kind: "custom_message", role: null, blocks },
+    ...NOTHING,
+    kind: "custom_message",
+    role: null,
+    blocks,
     data: presentDetails({ type, display: message["display"] !== false }, details),
     // With its role: another kind of record of pi's becomes a custom message, too.
     fields: kept(message, known),

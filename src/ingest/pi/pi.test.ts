@@ -35,7 +35,9 @@ describe("version 3", () => {
   test("reads the header, every type of record, and the tree", async () => {
     const { session, entries, problems } = await read(fixture("pi/version-3.jsonl"));
     expect(session).toMatchObject({
-      ...{ source: "pi", id: "6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f", cwd: "/srv/shop" },
+      source: "pi",
+      id: "6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f",
+      cwd: "/srv/shop",
       startedAt: Date.UTC(2025, 11, 3, 14),
       parentSession: expect.stringContaining("older.jsonl"),
     });
@@ -67,15 +69,20 @@ describe("version 3", () => {
         { type: "thinking", text: "A lock?", signature: "c2ln" },
         { type: "text", text: "I look.", textSignature: "msg-1" },
         {
-          ...{ type: "tool_use", id: "call-1", name: "bash" },
+          type: "tool_use",
+          id: "call-1",
+          name: "bash",
           input: '{"command":"crontab -l","job":9007199254740993}',
         },
       ],
       usage: { inputTokens: 100, outputTokens: 20, cacheReadTokens: 5, cacheCreationTokens: 7 },
-      ...{ model: "large-4", actor: "pi", createdAt: Date.UTC(2025, 11, 3, 14, 0, 2) },
+      model: "large-4",
+      actor: "pi",
+      createdAt: Date.UTC(2025, 11, 3, 14, 0, 2),
     });
     expect(byId(entries, "0000000c")).toMatchObject({
-      ...{ actor: "bash", blocks: [{ toolUseId: "call-1", output: "* * * * * job" }] },
+      actor: "bash",
+      blocks: [{ toolUseId: "call-1", output: "* * * * * job" }],
       metadata: { source: { fields: { message: { details: { truncation: null } } } } },
     });
     expect(byId(entries, "0000000d")?.usage).toBeNull();
@@ -84,7 +91,9 @@ describe("version 3", () => {
       data: { type: "bashExecution", display: true, command: "ls /etc", exitCode: 0 },
     });
     expect(byId(entries, "00000013")?.data).toEqual({
-      ...{ type: "plan", display: false, details: { step: 2 } },
+      type: "plan",
+      display: false,
+      details: { step: 2 },
     });
     expect(byId(entries, "00000016")?.data).toEqual({ type: "pi:weather", data: { sky: "blue" } });
   });
@@ -94,7 +103,9 @@ describe("version 3", () => {
     expect(byId(entries, "0000000a")?.parentSourceId).toBeNull();
     expect(byId(entries, "0000000f")?.parentSourceId).toBe("0000000d");
     expect(byId(entries, "00000012")?.data).toMatchObject({
-      ...{ firstKeptEntryId: "00000011", tokensBefore: 50000, fromHook: true },
+      firstKeptEntryId: "00000011",
+      tokensBefore: 50000,
+      fromHook: true,
       details: { readFiles: ["/etc/cron.d"] },
     });
   });
@@ -154,7 +165,8 @@ describe("older versions", () => {
   test("version 2 calls custom messages those of hooks", async () => {
     const { entries, problems } = await read(fixture("pi/version-2.jsonl"));
     expect(entries[1]).toMatchObject({
-      ...{ kind: "custom_message", data: { type: "greeter", display: true } },
+      kind: "custom_message",
+      data: { type: "greeter", display: true },
       parentSourceId: "aaaaaaaa",
     });
     expect(problems).toEqual([]);

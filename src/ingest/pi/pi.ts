@@ -14,6 +14,7 @@ export const PI: TranscriptSource = {
     return [agent, joinPath(home, ".omp/agent")].map((folder) => ({
       root: joinPath(folder, "sessions"),
       matches: (path) => path.endsWith(".jsonl"),
+      near: (cwd) => [`--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`],
     }));
   },
 

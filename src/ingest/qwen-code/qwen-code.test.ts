@@ -21,7 +21,10 @@ describe("a chat of Qwen Code", () => {
   test("is a tree of messages, tools and notes", async () => {
     const { sessions, problems } = await readWith(QWEN_CODE, CHAT, { path: PATH });
     expect(sessions[0]?.session).toMatchObject({
-      ...{ id: "s-1", agent: "qwen-code", cwd: "/srv/shop", gitBranch: "main" },
+      id: "s-1",
+      agent: "qwen-code",
+      cwd: "/srv/shop",
+      gitBranch: "main",
       startedAt: Date.UTC(2026, 0, 10, 9),
     });
     expect(outline(sessions[0]?.entries ?? [])).toEqual(EXPECTED);
@@ -32,7 +35,8 @@ describe("a chat of Qwen Code", () => {
     const { sessions } = await readWith(QWEN_CODE, CHAT, { path: PATH });
     const [, answer, result, , , summary] = sessions[0]?.entries ?? [];
     expect(answer).toMatchObject({
-      ...{ model: "qwen-coder", actor: "qwen-code" },
+      model: "qwen-coder",
+      actor: "qwen-code",
       usage: { inputTokens: 60, outputTokens: 25, cacheReadTokens: 40, cacheCreationTokens: 0 },
       metadata: { source: { fields: { contextWindowSize: 1000 } } },
     });

@@ -34,7 +34,8 @@ export const QWEN_CODE: TranscriptSource = {
     const kept = input.resume?.["session"];
     let known: Fields = isPlainObject(kept) ? kept : {};
     const lines = new ResumedLines(() => ({
-      ...{ session: known as JsonObject, records: records.state() },
+      session: known as JsonObject,
+      records: records.state(),
     }));
     async function* sessions(): AsyncGenerator<ImportedSession> {
       const rest = readRecords(lines.read(input.lines), problems);

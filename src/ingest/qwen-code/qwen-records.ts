@@ -83,8 +83,13 @@ function toMapped(record: Fields): Mapped | undefined {
   if (blocks === undefined) return undefined;
   if (type === "assistant") {
     return {
-      ...{ kind: "message", role: "assistant", actor: FORMAT, blocks, fields },
-      ...{ usage: toUsage(record["usageMetadata"]), model: textField(record, "model") ?? null },
+      kind: "message",
+      role: "assistant",
+      actor: FORMAT,
+      blocks,
+      fields,
+      usage: toUsage(record["usageMetadata"]),
+      model: textField(record, "model") ?? null,
     };
   }
   if (type !== "user" && type !== "tool_result") return undefined;

@@ -1,0 +1,194 @@
+/**
+ * Reading what is new before somebody is answered, within a given time.
+ *
+ * Files of the caller's project come first, then everything, the newest first. What does not fit into
+ * the time is left to whoever follows the transcripts, and counted.
+ */
+
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { noCounts } from "../ingest/files/walk.ts";
+import { type Candidate, findInPlaces, findNear } from "./find-files.ts";
+import { ingestFiles, type Planned, planGroup } from "./ingest-files.ts";
+import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
+
+export interface FreshReaderInput extends Omit<IngestOptions, "dryRun" | "force" | "source"> {
+  /** The folder in which the caller works. */
+  readonly cwd: string;
+  /** How long a call may wait. */
+  readonly budgetMs: number;
+  /** Whether somebody in this process follows all places and has read what was there. */
+  readonly isFollowed?: () => boolean;
+  /** Hears of what went wrong: whoever waits is answered all the same. */
+  readonly onError: (error: unknown) => void;
+  /** Monotonic, in milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** What was found and not stored. */
+export interface UnreadFiles {
+  readonly files: number;
+  readonly bytes: number;
+  /** False if the time was over before everything was looked at. */
+  readonly complete: boolean;
+}
+
+/** What is stored in a millisecond at least, of transcripts of small lines on one thread. */
+const BYTES_PER_MS = 8 * 1024;
+
+/** A database is not read through: what it has changed in is found by its index. */
+const DATABASE_BYTES = 64 * 1024;
+
+export class FreshReader {
+  readonly #tenant: TenantApi;
+  readonly #input: FreshReaderInput;
+  readonly #clock: () => number;
+  #setting: Promise<IngestSetting> | undefined;
+  #run: Run | undefined;
+
+  constructor(tenant: TenantApi, input: FreshReaderInput) {
+    this.#tenant = tenant;
+    this.#input = input;
+    this.#clock = input.clock ?? (() => performance.now());
+  }
+
+  /** Resolves within the time, with what is left. Never rejects. */
+  async read(): Promise<UnreadFiles> {
+    const until = this.#clock() + this.#input.budgetMs;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.#input.budgetMs);
+    try {
+      // One at a time. Who comes while another reads has no news of what was written since it looked.
+      while (this.#run !== undefined && !late.signal.aborted) await this.#run.endOr(late.signal);
+      if (this.#run !== undefined) return this.#run.unread;
+      const run = new Run(until, late.signal, this.#clock);
+      this.#run = run;
+      void run.start(this.#work(run)).finally(() => {
+        this.#run = undefined;
+      });
+      await run.endOr(late.signal);
+      return run.unread;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Resolves when nothing is being read. */
+  async ended(): Promise<void> {
+    await this.#run?.endOr();
+  }
+
+  async #work(run: Run): Promise<void> {
+    try {
+      const setting = await this.#makeSetting();
+      const { sources, environment } = setting;
+      const { cwd, isFollowed } = this.#input;
+      await look(setting, run, findNear(sources, environment, { cwd, now: Date.now() }));
+      await readFound(setting, run);
+      if (isFollowed?.()) run.isComplete = true;
+      else {
+        run.isComplete = await look(setting, run, findInPlaces(sources, environment, noCounts()));
+        await readFound(setting, run);
+      }
+    } catch (error) {
+      this.#input.onError(error);
+    }
+  }
+
+  /** Made once; a failure is not kept, so that the next call tries again. */
+  #makeSetting(): Promise<IngestSetting> {
+    this.#setting ??= createSetting(this.#tenant, this.#input).catch((error: unknown) => {
+      this.#setting = undefined;
+      throw error;
+    });
+    return this.#setting;
+  }
+}
+
+/** One reading: what was found, and what of it is left. */
+class Run {
+  readonly until: number;
+  readonly signal: AbortSignal;
+  readonly clock: () => number;
+  readonly seen = new Set<string>();
+  readonly left = new Map<string, { readonly candidate: Candidate; readonly bytes: number }>();
+  isComplete = false;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(until: number, signal: AbortSignal, clock: () => number) {
+    this.until = until;
+    this.signal = signal;
+    this.clock = clock;
+  }
+
+  get isLate(): boolean {
+    return this.signal.aborted || this.clock() >= this.until;
+  }
+
+  get unread(): UnreadFiles {
+    const bytes = [...this.left.values()].reduce((sum, each) => sum + each.bytes, 0);
+    return { files: this.left.size, bytes, complete: this.isComplete };
+  }
+
+  start(work: Promise<void>): Promise<void> {
+    this.#ended = work;
+    return work;
+  }
+
+  endOr(signal?: AbortSignal): Promise<void> {
+    if (signal === undefined) return this.#ended;
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    return Promise.race([this.#ended, aborted]);
+  }
+}
+
+/** Notes what has changed. True if there was time for all of it. */
+async function look(
+  setting: IngestSetting,
+  run: Run,
+  groups: AsyncIterable<readonly Candidate[]>,
+): Promise<boolean> {
+  for await (const group of groups) {
+    const fresh = group.filter(({ file }) => !run.seen.has(file.path));
+    for (const { file } of fresh) run.seen.add(file.path);
+    for (const planned of await planGroup(setting, fresh)) {
+      if (planned.plan === "unchanged") continue;
+      const { candidate } = planned;
+      run.left.set(candidate.file.path, { candidate, bytes: bytesOf(planned) });
+    }
+    if (run.isLate) return false;
+  }
+  return true;
+}
+
+function bytesOf({ candidate, known, plan }: Planned): number {
+  const { file, hint } = candidate;
+  if (hint?.container === "database" && known !== undefined) return DATABASE_BYTES;
+  return file.size - (plan === "rest" ? (known?.offset ?? 0) : 0);
+}
+
+/** Reads of what was noted as much as the time allows, the newest first. */
+async function readFound(setting: IngestSetting, run: Run): Promise<void> {
+  const room = Math.max(0, run.until - run.clock()) * BYTES_PER_MS;
+  const chosen: Candidate[] = [];
+  let sum = 0;
+  const newest = [...run.left.values()].sort(
+    (a, b) => b.candidate.file.mtimeUs - a.candidate.file.mtimeUs,
+  );
+  for (const { candidate, bytes } of newest) {
+    if (sum + bytes > room) continue;
+    sum += bytes;
+    chosen.push(candidate);
+  }
+  if (chosen.length === 0 || run.isLate) return;
+  await ingestFiles(setting, once(chosen), {
+    signal: run.signal,
+    onOutcome: ({ path }) => run.left.delete(path),
+  });
+}
+
+async function* once(group: readonly Candidate[]): AsyncGenerator<readonly Candidate[]> {
+  yield group;
+}

@@ -1,0 +1,203 @@
+/**
+ * A request of VS Code's chat and its answer.
+ *
+ * The answer is there twice: as the editor shows it (`response`), and, once it is done, as it was asked
+ * for (`result.metadata.toolCallRounds`), with the arguments and results of tools. The latter counts
+ * where it is there.
+ */
+
+import type { Block } from "../../model/block.ts";
+import type { Usage } from "../../model/entry.ts";
+import { isPlainObject } from "../../model/json.ts";
+import type { EntryDraft } from "../drafts.ts";
+import {
+  countField,
+  type Fields,
+  nameOf,
+  objectField,
+  objectsIn,
+  otherFields,
+  textField,
+  timeField,
+} from "../fields.ts";
+import { type Answer, FORMAT, shownAnswers, subAgentAnswers, toText } from "./chat-response.ts";
+
+export { FORMAT } from "./chat-response.ts";
+
+/** `isDone` is false while the answer is being written: then the request stands alone. */
+export function toDrafts(
+  request: Fields,
+  sourceId: string,
+  isDone: boolean,
+  ignore: (kind: string) => void,
+): EntryDraft[] {
+  const at = timeField(request, "timestamp");
+  const asked: EntryDraft = {
+    sourceId,
+    kind: "message",
+    role: "user",
+    createdAt: at,
+    blocks: toPrompt(request["message"]),
+    fields: askedFields(request),
+    ...(request["isSystemInitiated"] === true ? { marks: { injected: true } } : {}),
+  };
+  if (!isDone) return [asked];
+  const result = objectField(request, "result");
+  const metadata = objectField(result, "metadata");
+  const rounds = toRounds(metadata);
+  const parts = objectsIn(request["response"]);
+  const shown = shownAnswers(parts, ignore);
+  const answers = rounds.length === 0 ? shown : withEnd(rounds, shown);
+  const model = textField(metadata, "resolvedModel") ?? textField(request, "modelId");
+  const id = textField(request, "responseId") ?? `${sourceId}/answer`;
+  const elapsed = countField(objectField(result, "timings"), "totalElapsed") ?? 0;
+  const end = at === null ? null : at + elapsed;
+  const drafts = answers.flatMap((answer, i): EntryDraft[] => {
+    const isLast = i === answers.length - 1;
+    const own = isLast ? id : `${id}/${i}`;
+    const createdAt = answer.at ?? end;
+    const said: EntryDraft = {
+      sourceId: own,
+      id: isLast ? id : null,
+      kind: "message",
+      role: "assistant",
+      actor: FORMAT,
+      blocks: answer.blocks,
+      model: model?.replace(/^copilot\//, "") ?? null,
+      createdAt,
+      usage: isLast ? toUsage(metadata, request) : null,
+    };
+    if (answer.results.length === 0) return [said];
+    const [first] = answer.results;
+    const actor = (first?.type === "tool_result" ? first.toolName : undefined) ?? null;
+    const results = { sourceId: `${own}/results`, id: null, role: "tool" as const, actor };
+    return [said, { ...results, kind: "message", blocks: answer.results, createdAt }];
+  });
+  return [asked, ...toSubAgents(parts, asked), ...drafts, ...toFailure(result, sourceId, end)];
+}
+
+/** A sub-agent's run is a branch of the request. */
+function toSubAgents(parts: readonly Fields[], asked: EntryDraft): EntryDraft[] {
+  const { createdAt = null } = asked;
+  const marks = { sidechain: true };
+  return [...subAgentAnswers(parts).values()].flatMap(({ blocks, results }, i): EntryDraft[] => {
+    const sourceId = `${asked.sourceId}/agent-${i + 1}`;
+    const base = { id: null, kind: "message" as const, createdAt, marks };
+    const calls: EntryDraft = {
+      ...base,
+      sourceId,
+      parentSourceId: asked.sourceId,
+      role: "assistant",
+      actor: FORMAT,
+      blocks,
+    };
+    if (results.length === 0) return [calls];
+    const given = { ...base, sourceId: `${sourceId}/results`, parentSourceId: sourceId };
+    return [calls, { ...given, role: "tool", blocks: results }];
+  });
+}
+
+function toPrompt(message: unknown): Block[] {
+  const text = isPlainObject(message) ? textField(message, "text") : nameOf(message ?? "");
+  return text === undefined || text === "" ? [] : [{ type: "text", text }];
+}
+
+/** What the user put beside the prompt, by name, and how it was asked. */
+function askedFields(request: Fields): NonNullable<EntryDraft["fields"]> {
+  const variables = objectsIn(objectField(request, "variableData")["variables"]);
+  const names = variables.flatMap((each) => textField(each, "name") ?? []);
+  const agent = textField(objectField(request, "agent"), "id");
+  const mode = textField(objectField(request, "modeInfo"), "kind");
+  return {
+    ...(names.length === 0 ? {} : { attachments: names }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(mode === undefined ? {} : { mode }),
+    ...otherFields(request, SKIPPED),
+  };
+}
+
+/** What has a field here, is told elsewhere in the file, or belongs to the editor's view. */
+const SKIPPED = [
+  ...["requestId", "timestamp", "message", "response", "responseId", "result", "modelId", "agent"],
+  ...["variableData", "modeInfo", "followups", "contentReferences", "codeCitations", "usedContext"],
+  ...["responseMarkdownInfo", "editedFileEvents", "modelState", "isCanceled", "isHidden"],
+  ...["completionTokens", "timeSpentWaiting", "elapsedMs", "shouldBeRemovedOnSend", "isComplete"],
+];
+
+/** The rounds of calls, as the model was asked. */
+function toRounds(metadata: Fields): Answer[] {
+  const given = objectField(metadata, "toolCallResults");
+  return objectsIn(metadata["toolCallRounds"]).map((round): Answer => {
+    const calls = objectsIn(round["toolCalls"]).map((call) => {
+      const { arguments: input } = call;
+      return {
+        id: textField(call, "id") ?? "",
+        name: nameOf(call["name"] ?? ""),
+        input:
+          typeof input === "string" && input !== "" ? input : (JSON.stringify(input ?? {}) ?? "{}"),
+      };
+    });
+    const thought = toText(objectField(round, "thinking")["text"]);
+    const said = textField(round, "response") ?? "";
+    const blocks: Block[] = [
+      ...(thought === "" ? [] : [{ type: "thinking" as const, text: thought }]),
+      ...(said === "" ? [] : [{ type: "text" as const, text: said }]),
+      ...calls.map((call): Block => ({ type: "tool_use", ...call })),
+    ];
+    const results = calls.flatMap(({ id, name }): Block[] => {
+      if (!Object.hasOwn(given, id)) return [];
+      const output = outputOf(objectsIn(objectField(given, id)["content"]));
+      return [{ type: "tool_result", toolUseId: id, toolName: name, output, isError: false }];
+    });
+    return { blocks, results, at: timeField(round, "timestamp") };
+  });
+}
+
+/** A part is text, a tree of what was rendered, or data that is named. */
+function outputOf(content: readonly Fields[]): string {
+  return content
+    .map((part) => {
+      const { value } = part;
+      if (typeof value === "string") return value;
+      const text = isPlainObject(value) ? textField(value, "text") : undefined;
+      if (text !== undefined) return text;
+      if (isPlainObject(value)) return treeText(value["node"] ?? value);
+      return `[${textField(part, "mimeType") ?? "data"}]`;
+    })
+    .join("\n");
+}
+
+function treeText(node: unknown): string {
+  if (!isPlainObject(node)) return "";
+  const own = textField(node, "text") ?? "";
+  const ends = node["lineBreakBefore"] === true ? "\n" : "";
+  return ends + own + objectsIn(node["children"]).map(treeText).join("");
+}
+
+/** Some versions have no round for the answer behind the last call: the editor shows it. */
+function withEnd(rounds: readonly Answer[], shown: readonly Answer[]): readonly Answer[] {
+  const last = shown.at(-1);
+  const isEnded = rounds.at(-1)?.blocks.every(({ type }) => type !== "tool_use") ?? false;
+  const saysMore = last !== undefined && last.results.length === 0 && last.calls === 0;
+  return isEnded || !saysMore ? rounds : [...rounds, last];
+}
+
+function toUsage(metadata: Fields, request: Fields): Usage | null {
+  const input = countField(metadata, "promptTokens");
+  const output = countField(metadata, "outputTokens") ?? countField(request, "completionTokens");
+  if (input === undefined && output === undefined) return null;
+  return {
+    inputTokens: input ?? 0,
+    outputTokens: output ?? 0,
+    cacheCreationTokens: 0,
+    cacheReadTokens: 0,
+  };
+}
+
+function toFailure(result: Fields, sourceId: string, createdAt: number | null): EntryDraft[] {
+  const text = textField(objectField(result, "errorDetails"), "message");
+  if (text === undefined) return [];
+  const data = { type: `${FORMAT}:error` };
+  const blocks: Block[] = [{ type: "text", text }];
+  return [{ sourceId: `${sourceId}/error`, id: null, kind: "custom", blocks, data, createdAt }];
+}

@@ -1,0 +1,197 @@
+/**
+ * Chats of VS Code with Copilot: one JSON object for each, or in newer versions its changes as JSON lines, in a
+ * folder for each workspace; those of windows without a folder lie elsewhere.
+ */
+
+import { isPlainObject } from "../../model/json.ts";
+import { readDocument } from "../document/json-document.ts";
+import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { parseJson } from "../json-file.ts";
+import type { Line } from "../lines.ts";
+import { applicationFolder, fileName, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import { replayLog } from "./chat-log.ts";
+import { FORMAT, toDrafts } from "./chat-request.ts";
+
+/** An answer to which nothing was written for so long is done, or its editor is gone. */
+const QUIET_MS = 10 * 60 * 1000;
+
+const EDITORS = ["Code", "Code - Insiders", "VSCodium"];
+
+export const COPILOT_CHAT: TranscriptSource = {
+  name: FORMAT,
+
+  places(environment) {
+    const applications = applicationFolder(environment);
+    const roots = [
+      ...EDITORS.map((name) => joinPath(applications, name)),
+      joinPath(environment.home, ".vscode-server/data"),
+    ];
+    return roots.map((root) => ({
+      root: joinPath(root, "User"),
+      matches: (path) => CHAT.test(path),
+      skips: (path) => !ON_THE_WAY.test(path),
+    }));
+  },
+
+  recognise(head, path) {
+    const text = new TextDecoder("utf-8").decode(head);
+    if (!/^\s*\{/.test(text)) return false;
+    const isNamed = /"(requesterUsername|responderUsername|creationDate|sessionId)"\s*:/.test(text);
+    if (/^\s*\{\s*"kind"\s*:\s*0\s*,\s*"v"\s*:\s*\{/.test(text)) return isNamed;
+    if (/[/\\](chatSessions|emptyWindowChatSessions)[/\\]/.test(path)) return isNamed;
+    return (
+      isNamed && /"requests"\s*:\s*\[/.test(text) && /"(requestId|responderUsername)"/.test(text)
+    );
+  },
+
+  isText: (path) => !/\.jsonl(\.(gz|zst))?$/i.test(path),
+
+  read(input) {
+    const problems = new ProblemLog();
+    let isPostponed = false;
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      const chat = await readChat(input, problems);
+      if (chat === undefined) return;
+      const { frame, requests } = chat;
+      const isQuiet = await hasRested(input);
+      let leaf: string | undefined;
+      async function* entries(): AsyncGenerator<ImportedEntry> {
+        for await (const { entry, isOpen } of readRequests(requests, isQuiet, problems)) {
+          if (isOpen) isPostponed = true;
+          else if (entry !== undefined) {
+            if (entry.kind === "message" && entry.metadata["sidechain"] !== true) {
+              leaf = entry.sourceId;
+            }
+            yield entry;
+          }
+        }
+      }
+      const stem = fileName(input.path).replace(/\.jsonl?$/, "");
+      const known = ["sessionId", "customTitle", "creationDate", "requests", ...VIEW];
+      yield {
+        ...toImportedSession(FORMAT, {
+          id: textField(frame, "sessionId") ?? (stem === "" ? null : stem),
+          title: textField(frame, "customTitle") || null,
+          cwd: await folderOfChat(input),
+          startedAt: timeField(frame, "creationDate"),
+          fields: otherFields(frame, known),
+        }),
+        entries: entries(),
+        leaf: () => leaf,
+        problems,
+      };
+    }
+    return { sessions: sessions(), problems, isPostponed: () => isPostponed };
+  },
+};
+
+const CHAT =
+  /^(workspaceStorage\/[^/]+\/chatSessions|globalStorage\/emptyWindowChatSessions)\/[^/]+\.jsonl?$/;
+const ON_THE_WAY =
+  /^(workspaceStorage(\/[^/]+(\/chatSessions)?)?|globalStorage(\/emptyWindowChatSessions)?)$/;
+
+/** What belongs to the editor's view. */
+const VIEW = [
+  ...["inputState", "pendingRequests", "hasPendingEdits", "requesterAvatarIconUri"],
+  ...["responderAvatarIconUri", "lastMessageDate", "isImported", "version", "repoData"],
+];
+
+interface Chat {
+  readonly frame: Fields;
+  readonly requests: AsyncIterable<unknown> | Iterable<unknown>;
+}
+
+async function readChat(input: SourceInput, problems: ProblemLog): Promise<Chat | undefined> {
+  const lines = input.lines[Symbol.asyncIterator]();
+  const first = await lines.next();
+  if (first.done) return undefined;
+  const all = chain(first.value, lines);
+  if (/^\s*\{\s*"kind"\s*:\s*[0-3]\b/.test(first.value.text)) {
+    const frame = await replayLog(all, problems);
+    const requests = frame?.["requests"];
+    return frame === undefined
+      ? undefined
+      : { frame, requests: Array.isArray(requests) ? requests : [] };
+  }
+  const document = await readDocument({ ...input, lines: all }, "requests", problems);
+  if (document === undefined) return undefined;
+  if (isPlainObject(document.frame)) {
+    return { frame: document.frame, requests: document.elements(problems) };
+  }
+  problems.add("unexpected", "the file is JSON, but no chat");
+  return undefined;
+}
+
+async function* chain(first: Line, rest: AsyncIterator<Line>): AsyncGenerator<Line> {
+  yield first;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+async function* readRequests(
+  requests: Chat["requests"],
+  isQuiet: boolean,
+  problems: ProblemLog,
+): AsyncGenerator<{ readonly entry?: ImportedEntry; readonly isOpen?: true }> {
+  const ids = new KnownIds(problems);
+  let parent: string | null = null;
+  let number = 0;
+  let held: { readonly request: Fields; readonly id: string } | undefined;
+  const give = function* (request: Fields, id: string, isDone: boolean) {
+    const drafts = toDrafts(request, id, isDone, (kind) => problems.ignore(kind));
+    for (const draft of drafts) {
+      if (!ids.isNew(draft.sourceId)) continue;
+      yield { entry: toImportedEntry(FORMAT, { parentSourceId: parent, ...draft }) };
+      // A sub-agent's messages name their parents, and nothing follows them.
+      if (draft.kind === "message" && draft.parentSourceId === undefined) parent = draft.sourceId;
+    }
+  };
+  for await (const request of requests) {
+    number++;
+    if (held !== undefined) yield* give(held.request, held.id, true);
+    held = undefined;
+    if (isPlainObject(request)) {
+      held = { request, id: textField(request, "requestId") ?? `request-${number}` };
+    } else if (request !== undefined) {
+      problems.add("unexpected", `request ${number} is no object, and was left out`);
+    }
+  }
+  if (held === undefined) return;
+  const isDone = isQuiet || isEnded(held.request);
+  yield* give(held.request, held.id, isDone);
+  if (!isDone) yield { isOpen: true };
+}
+
+/** The states of an answer: pending is 0, and 4 waits for the user. */
+function isEnded(request: Fields): boolean {
+  const { modelState, result, isCanceled } = request;
+  if (isPlainObject(result) || isCanceled === true) return true;
+  if (!isPlainObject(modelState)) return false;
+  const { value } = modelState;
+  return value === 1 || value === 2 || value === 3 || value === "complete";
+}
+
+async function hasRested({ files, path }: SourceInput): Promise<boolean> {
+  const written = await files?.modifiedAt(fileName(path));
+  return written === undefined || Date.now() - written > QUIET_MS;
+}
+
+const MAX_WORKSPACE_BYTES = 64 * 1024;
+
+/** `workspace.json` names the folder, or the file that lists several. */
+async function folderOfChat({ files }: SourceInput): Promise<string | null> {
+  const text = await files?.readText("../workspace.json", MAX_WORKSPACE_BYTES);
+  const value = parseJson(text ?? "null");
+  const folder = isPlainObject(value) ? textField(value, "folder") : undefined;
+  try {
+    const { protocol, pathname } = new URL(folder ?? "");
+    if (protocol !== "file:" && protocol !== "vscode-remote:") return null;
+    // On Windows the path begins with a slash before the drive.
+    return decodeURIComponent(pathname).replace(/^\/([A-Za-z]:)/, "$1");
+  } catch {
+    // No folder, or a foreign value.
+    return null;
+  }
+}

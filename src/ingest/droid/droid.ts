@@ -1,0 +1,117 @@
+/**
+ * Sessions of Droid, Factory's agent: JSON lines in a folder for each project, and beside each file its
+ * settings, with the tokens that the whole session took. A sub-agent has a file of its own that names
+ * the session which called it.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { toImportedSession } from "../drafts.ts";
+import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { parseJson } from "../json-file.ts";
+import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { fileName, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
+import { ResumedLines } from "../resumed-lines.ts";
+import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import { DroidRecords, FORMAT } from "./droid-records.ts";
+
+/** The header has no time: one of these records does. */
+const LOOKED_AT = 16;
+
+const MAX_SETTINGS_BYTES = 256 * 1024;
+
+export const DROID: TranscriptSource = {
+  name: FORMAT,
+
+  places: (environment) => [
+    {
+      root: joinPath(environment.home, ".factory/sessions"),
+      matches: (path) => /^([^/]+\/)?[^/]+\.jsonl$/.test(path),
+      skips: (path) => path.includes("/"),
+    },
+  ],
+
+  recognise(head) {
+    const first = firstRecord(head);
+    if (first?.["type"] !== "session_start" || textField(first, "id") === undefined) return false;
+    return ["title", "owner", "hostId", "sessionTitle"].some((name) => name in first);
+  },
+
+  read(input) {
+    const problems = new ProblemLog();
+    const records = new DroidRecords(problems, input.resume);
+    const kept = input.resume?.["session"];
+    let known: Fields = isPlainObject(kept) ? kept : {};
+    const lines = new ResumedLines(() => ({
+      session: known as JsonObject,
+      records: records.state(),
+    }));
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      const rest = readRecords(lines.read(input.lines), problems);
+      const first: JsonRecord[] = [];
+      while (first.length < LOOKED_AT && !first.some(({ record }) => "timestamp" in record)) {
+        const { value, done } = await rest.next();
+        if (done) break;
+        first.push(value);
+      }
+      if (first.length === 0) return;
+      if (Object.keys(known).length === 0) known = describe(first, problems);
+      async function* entries(): AsyncGenerator<ImportedEntry> {
+        for (const { record, line } of first) yield* records.read(record, line);
+        for await (const { record, line } of rest) yield* records.read(record, line);
+      }
+      yield {
+        ...toSession(known, await readSettings(input), input.path),
+        entries: entries(),
+        problems,
+      };
+    }
+    return {
+      sessions: sessions(),
+      problems,
+      state: () => lines.state(),
+      isLost: () => records.isLost,
+    };
+  },
+
+  resumeCommand: ({ id }) => commandFor("droid --resume ", id),
+};
+
+function describe(first: readonly JsonRecord[], problems: ProblemLog): Fields {
+  const header = first.find(({ record }) => record["type"] === "session_start")?.record;
+  if (header === undefined) {
+    problems.add("missing_header", "the file begins without the session's line", first[0]?.line);
+  }
+  const times = first.map(({ record }) => timeField(record, "timestamp"));
+  const at = times.find((time) => time !== null) ?? null;
+  return { ...otherFields(header ?? {}, ["type"]), startedAt: at };
+}
+
+/** What lies beside the transcript is welcome, and not needed. */
+async function readSettings({ path, files }: SourceInput): Promise<JsonObject> {
+  const name = fileName(path).replace(/\.jsonl$/, ".settings.json");
+  const text = await files?.readText(name, MAX_SETTINGS_BYTES);
+  const value = text === undefined ? undefined : parseJson(text);
+  return isPlainObject(value) ? otherFields(value, []) : {};
+}
+
+function toSession(
+  known: Fields,
+  settings: JsonObject,
+  path: string,
+): ReturnType<typeof toImportedSession> {
+  const text = (name: string) => textField(known, name) || undefined;
+  const stem = fileName(path).replace(/\.jsonl$/, "");
+  const own = ["id", "title", "sessionTitle", "cwd", "startedAt", "callingSessionId", "parent"];
+  const fields = otherFields(known, own);
+  const isNone = Object.keys(settings).length === 0;
+  return toImportedSession(FORMAT, {
+    id: text("id") ?? (stem === "" ? null : stem),
+    title: text("sessionTitle") ?? text("title") ?? null,
+    cwd: text("cwd") ?? null,
+    startedAt: timeField(known, "startedAt"),
+    parentSession: text("callingSessionId") ?? text("parent") ?? null,
+    fields: isNone ? fields : { ...fields, settings },
+  });
+}

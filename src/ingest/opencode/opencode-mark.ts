@@ -1,0 +1,14 @@
+/** The mark of what was written from a session of ours: opencode keeps it in the metadata of parts. */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { COPY_MARK, markField } from "../../transcript/copy-mark.ts";
+import type { Fields } from "../fields.ts";
+
+/** Of a message's parts, or of a tool's state. */
+export function copyMarkOf(parts: readonly Fields[]): JsonObject {
+  for (const { metadata } of parts) {
+    const mark = isPlainObject(metadata) ? markField(metadata) : undefined;
+    if (mark !== undefined) return { [COPY_MARK]: mark };
+  }
+  return {};
+}

@@ -1,0 +1,186 @@
+/**
+ * Conversations of OpenHands: a folder for each with `base_state.json`, and a file for each event in
+ * `events`; before version 1.0, the events alone; or the events as JSON lines. Sub-agents have folders of their own in `subagents`.
+ */
+
+import { isPlainObject } from "../../model/json.ts";
+import { toImportedSession } from "../drafts.ts";
+import { type Fields, objectField, textField, timeField } from "../fields.ts";
+import { joinLines, parseJson } from "../json-file.ts";
+import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { cutRecord } from "../long/cut-values.ts";
+import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
+import { ProblemLog } from "../problems.ts";
+import { commandFor } from "../resume-command.ts";
+import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import { FORMAT, modelOf, OpenHandsEvents } from "./openhands-events.ts";
+import { isLegacy } from "./openhands-legacy.ts";
+
+const STATE = "base_state.json";
+const EVENTS = "events";
+
+/** Before version 1.0 there is no other file that every conversation has. */
+const FIRST = "0.json";
+
+export const OPENHANDS: TranscriptSource = {
+  name: FORMAT,
+
+  places(environment) {
+    const own = folderOf(
+      environment,
+      "OPENHANDS_PERSISTENCE_DIR",
+      joinPath(environment.home, ".openhands"),
+    );
+    return [
+      {
+        root: folderOf(environment, "OPENHANDS_CONVERSATIONS_DIR", joinPath(own, "conversations")),
+        matches: (path) => fileName(path) === STATE,
+        skips: (path) => fileName(path) === EVENTS,
+        parts: {
+          isIn: (folder) => fileName(folder) === EVENTS,
+          ownerOf: async (path) =>
+            isEvent(fileName(path)) && folderName(path) === EVENTS
+              ? path.replace(/events\/[^/]+$/, STATE)
+              : undefined,
+        },
+      },
+      {
+        root: joinPath(own, "sessions"),
+        matches: (path) => /^[^/]+\/events\/0\.json$/.test(path),
+        skips: (path) => !/^[^/]+(\/events)?$/.test(path),
+        parts: {
+          ownerOf: async (path) =>
+            /^[^/]+\/events\/\d+\.json$/.test(path) ? path.replace(/\d+\.json$/, FIRST) : undefined,
+        },
+      },
+    ];
+  },
+
+  companions(path) {
+    if (fileName(path) === STATE) return [{ folder: EVENTS, matches: isEvent }];
+    return isFirst(path) ? [{ folder: ".", matches: isOldEvent }] : [];
+  },
+
+  recognise(head, path) {
+    const text = new TextDecoder().decode(head);
+    if (fileName(path) === STATE) {
+      return /"(workspace|persistence_dir|execution_status|agent)"/.test(text);
+    }
+    if (isFirst(path)) return /"source"/.test(text) && /"(action|observation)"/.test(text);
+    const first = firstRecord(head);
+    if (first === undefined || textField(first, "source") === undefined) return false;
+    if (isLegacy(first)) return "timestamp" in first && ("args" in first || "extras" in first);
+    return /^([A-Z]\w+Event|Condensation|UserRejectObservation)$/.test(
+      textField(first, "kind") ?? "",
+    );
+  },
+
+  isText: (path) => fileName(path) === STATE || isFirst(path),
+
+  read(input) {
+    const problems = new ProblemLog();
+    async function* sessions(): AsyncGenerator<ImportedSession> {
+      const state = fileName(input.path) === STATE ? await readState(input, problems) : {};
+      const records = recordsOf(input, problems);
+      const { value: first, done } = await records.next();
+      if (done) return;
+      const events = new OpenHandsEvents(state, problems);
+      async function* entries(): AsyncGenerator<ImportedEntry> {
+        if (first !== undefined) yield* events.read(first.record, first.line);
+        for await (const { record, line } of records) yield* events.read(record, line);
+      }
+      const startedAt = timeField(first.record, "timestamp");
+      const session = toSession(state, input.path, startedAt);
+      yield { ...session, title: await titleOf(input), entries: entries(), problems };
+    }
+    return { sessions: sessions(), problems };
+  },
+
+  resumeCommand: ({ id }) => commandFor("openhands --resume ", id),
+};
+
+function recordsOf(input: SourceInput, problems: ProblemLog): AsyncGenerator<JsonRecord> {
+  if (fileName(input.path) === STATE) return readFiles(input, EVENTS, isEvent, problems);
+  if (isFirst(input.path)) return readFiles(input, ".", isOldEvent, problems);
+  return readRecords(input.lines, problems);
+}
+
+function isEvent(name: string): boolean {
+  return /^event-\d+.*\.json$/.test(name);
+}
+
+function isOldEvent(name: string): boolean {
+  return /^\d+\.json$/.test(name);
+}
+
+function isFirst(path: string): boolean {
+  return fileName(path) === FIRST && folderName(path) === EVENTS;
+}
+
+const MAX_METADATA_BYTES = 1024 * 1024;
+
+/** The server of the older versions gives conversations titles. */
+async function titleOf({ path, files }: SourceInput): Promise<string | null> {
+  if (!isFirst(path)) return null;
+  const text = await files?.readText("../metadata.json", MAX_METADATA_BYTES);
+  const value = parseJson(text ?? "null");
+  return isPlainObject(value) ? textField(value, "title") || null : null;
+}
+
+async function readState(input: SourceInput, problems: ProblemLog): Promise<Fields> {
+  const value = parseJson((await joinLines(input.lines, problems)) ?? "");
+  if (isPlainObject(value)) return value;
+  problems.add("not_json", `${STATE} is no JSON object; the events are read without it`);
+  return {};
+}
+
+/** The events in the order of their numbers, as if each were a line. */
+async function* readFiles(
+  { files }: SourceInput,
+  folder: string,
+  matches: (name: string) => boolean,
+  problems: ProblemLog,
+): AsyncGenerator<JsonRecord, undefined> {
+  const names = ((await files?.list(folder)) ?? []).filter(matches);
+  const numbered = names.map((name) => [Number(/\d+/.exec(name)?.[0]), name] as const);
+  for (const [number, name] of numbered.sort(([a], [b]) => a - b)) {
+    const read = await files?.readRecord(joinPath(folder, name));
+    const value = read === undefined ? undefined : parseJson(cutRecord(read.text, name, problems));
+    if (read?.isCut) problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
+    if (isPlainObject(value)) {
+      yield { line: number + 1, length: read?.text.length ?? 0, record: value };
+    } else problems.add("not_json", `${name} is no JSON object, or too large`);
+  }
+  return undefined;
+}
+
+function toSession(
+  state: Fields,
+  path: string,
+  startedAt: number | null,
+): ReturnType<typeof toImportedSession> {
+  const workspace = objectField(state, "workspace");
+  const isFolder = fileName(path) === STATE;
+  const folder = isFolder ? folderName(path) : isFirst(path) ? folderName(path, 2) : undefined;
+  const name = folder ?? fileName(path).replace(/\.jsonl$/, "");
+  const status = textField(state, "execution_status");
+  const model = modelOf(state);
+  return toImportedSession(FORMAT, {
+    id: textField(state, "id") ?? (name === "" ? null : name),
+    cwd: textField(workspace, "working_dir") || null,
+    startedAt,
+    parentSession: parentOf(path),
+    // The agent's settings hold keys, and are not kept.
+    fields: {
+      ...(status === undefined ? {} : { execution_status: status }),
+      ...(model === undefined ? {} : { model }),
+    },
+  });
+}
+
+/** A sub-agent's folder lies in its caller's, which is named by the id without its dashes. */
+function parentOf(path: string): string | null {
+  const [, name] = /[/\\]([^/\\]+)[/\\]subagents[/\\][^/\\]+[/\\][^/\\]+$/.exec(path) ?? [];
+  if (name === undefined) return null;
+  return name.replace(/^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, "$1-$2-$3-$4-$5");
+}
