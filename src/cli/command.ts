@@ -7,6 +7,7 @@
 
 import { BackscrollError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
+import type { OptionSpecs } from "./option-spec.ts";
 
 export interface ArgumentSpec {
   /** In capitals, as it stands in the usage line. */
@@ -20,17 +21,6 @@ export interface ArgumentSpec {
 }
 
 export type ArgumentValue = string | readonly string[] | undefined;
-
-export interface OptionSpec {
-  readonly type: "string" | "boolean";
-  /** One letter, as in `-B`. */
-  readonly short?: string;
-  /** What stands for the value of a string option in the usage. */
-  readonly value?: string;
-  readonly help: string;
-}
-
-export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 export interface Command {
   /** One word, or two: `memory put`. */

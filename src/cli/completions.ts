@@ -1,7 +1,8 @@
 /** Scripts that complete commands and options in a shell, made from the table of commands. */
 
-import type { Command, OptionSpec } from "./command.ts";
+import type { Command } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
+import type { OptionSpec } from "./option-spec.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -29,9 +30,25 @@ function optionsOf(command: Command): [string, OptionSpec][] {
   return [...Object.entries(command.options), ...Object.entries(GLOBAL_OPTIONS)];
 }
 
+/** The place of the session among the words behind the command's name, from 0; -1 if it takes none. */
+function sessionPlace({ arguments: args }: Command): number {
+  return args.findIndex(({ name }) => name === "SESSION");
+}
+
+function wordsIn({ name }: Command): number {
+  return name.split(" ").length;
+}
+
+/** The newest sessions, one a line: the short id, and what is known of it. */
+const NEWEST = "backscroll list --limit 50 2>/dev/null | tail -n +2";
+
 /** Options whose value is a path are left to the shell. */
 function bashScript(commands: readonly Command[]): string {
   const names = [...firstWords(commands).keys(), "help"].join(" ");
+  const places = commands.flatMap((command) => {
+    const place = sessionPlace(command);
+    return place < 0 ? [] : [`"${command.name} "*" :${wordsIn(command) + place + 1}"`];
+  });
   const cases = [...firstWords(commands)].flatMap(([first, group]) => {
     const seconds = group.flatMap((command) => secondWord(command) ?? []);
     const whole = group.map((command) => {
@@ -49,6 +66,13 @@ _backscroll() {
     COMPREPLY=($(compgen -W "${names}" -- "$current"))
     return
   fi
+  case "$first $second  :$COMP_CWORD" in
+    ${places.join("|")})
+      case "$current" in
+        -*) ;;
+        *) COMPREPLY=($(compgen -W "$(${NEWEST} | cut -d ' ' -f 1)" -- "$current")); return ;;
+      esac ;;
+  esac
   local command="$first $second"
   [ "$COMP_CWORD" -eq 2 ] && command="$first"
   _backscroll_words "$command"
@@ -71,13 +95,14 @@ function zshScript(commands: readonly Command[]): string {
     const seconds = group.filter((command) => secondWord(command) !== undefined);
     const own = group.filter((command) => secondWord(command) === undefined);
     const lines = own.map(
-      (command) => `    ${first}) _arguments ${zshOptions(command)} '*:file:_files' ;;`,
+      (command) =>
+        `    ${first}) shift words; (( CURRENT-- )); _arguments ${zshArguments(command)} ;;`,
     );
     if (seconds.length === 0) return lines;
     const verbs = seconds.map((command) => quoted(`${secondWord(command)}:${command.summary}`));
     const inner = seconds.map(
       (command) =>
-        `        ${secondWord(command)}) _arguments ${zshOptions(command)} '*:file:_files' ;;`,
+        `        ${secondWord(command)}) shift 2 words; (( CURRENT -= 2 )); _arguments ${zshArguments(command)} ;;`,
     );
     return [
       `    ${first})`,
@@ -89,6 +114,10 @@ function zshScript(commands: readonly Command[]): string {
   });
   return `#compdef backscroll
 # backscroll completions for zsh
+_backscroll_sessions() {
+  local -a sessions=("\${(@f)$(${NEWEST} | sed 's/:/\\\\:/g; s/  */:/')}")
+  [[ -n $sessions ]] && _describe -V session sessions
+}
 _backscroll() {
   local -a commands=(
 ${top.join("\n")}
@@ -102,51 +131,67 @@ compdef _backscroll backscroll
 `;
 }
 
-function zshOptions(command: Command): string {
-  return optionsOf(command)
-    .map(([name, { type, help, value = "TEXT" }]) => {
-      const text = help
-        .replace(/[[\]:\\]/g, " ")
-        .replace(/\s+/g, " ")
-        .trim();
-      return quoted(`--${name}[${text}]${type === "string" ? `:${value}:` : ""}`);
-    })
-    .join(" ");
+function zshArguments(command: Command): string {
+  const place = sessionPlace(command);
+  const options = optionsOf(command).map(([name, { type, help, value = "TEXT" }]) => {
+    const text = help
+      .replace(/[[\]:\\]/g, " ")
+      .replace(/\s+/g, " ")
+      .trim();
+    return quoted(`--${name}[${text}]${type === "string" ? `:${value}:` : ""}`);
+  });
+  const session = place < 0 ? [] : [quoted(`${place + 1}:session:_backscroll_sessions`)];
+  return [...options, ...session, "'*:file:_files'"].join(" ");
 }
 
+/** Whether the words behind `backscroll` begin so, and how many words there are before the cursor. */
+const FISH_FUNCTIONS = `function __backscroll_is
+    set -l words (commandline -opc)
+    test "$words[2]" = "$argv[1]"; or return 1
+    test (count $argv) -eq 1; or test "$words[3]" = "$argv[2]"
+end
+function __backscroll_words
+    test (count (commandline -opc)) -eq $argv[1]
+end
+function __backscroll_sessions
+    ${NEWEST} | string replace -r ' +' \\t
+end`;
+
 function fishScript(commands: readonly Command[]): string {
-  const lines = ["# backscroll completions for fish"];
+  const lines = ["# backscroll completions for fish", FISH_FUNCTIONS];
   for (const [first, group] of firstWords(commands)) {
-    lines.push(
-      `complete -c backscroll -n __fish_use_subcommand -a ${first} -d ${quoted(summaryOf(group))}`,
-    );
+    lines.push(fishWord("__backscroll_words 1", first, summaryOf(group)));
     for (const command of group) {
       const second = secondWord(command);
-      const seen = second === undefined ? "" : `; and __fish_seen_subcommand_from ${second}`;
+      const here = `__backscroll_is ${command.name}`;
       if (second !== undefined) {
-        const others = group.flatMap((each) => secondWord(each) ?? []).join(" ");
-        const when = `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${others}`;
-        lines.push(
-          `complete -c backscroll -n ${quoted(when)} -a ${second} -d ${quoted(command.summary)}`,
-        );
+        const when = `__backscroll_is ${first}; and __backscroll_words 2`;
+        lines.push(fishWord(when, second, command.summary));
       }
-      for (const [name, { type, short, help }] of Object.entries(command.options)) {
-        const parts = [
-          `complete -c backscroll -n ${quoted(`__fish_seen_subcommand_from ${first}${seen}`)}`,
-          ...[`-l ${name}`, ...(short === undefined ? [] : [`-s ${short}`])],
-          ...(type === "string" ? ["-r"] : []),
-          `-d ${quoted(help)}`,
-        ];
-        lines.push(parts.join(" "));
+      const place = sessionPlace(command);
+      if (place >= 0) {
+        const when = `${here}; and __backscroll_words ${wordsIn(command) + place + 1}`;
+        lines.push(`complete -c backscroll -f -k -n ${quoted(when)} -a '(__backscroll_sessions)'`);
+      }
+      for (const [name, option] of Object.entries(command.options)) {
+        lines.push(fishOption(`-n ${quoted(here)} `, name, option));
       }
     }
   }
-  for (const [name, { type, short, help }] of Object.entries(GLOBAL_OPTIONS)) {
-    const letter = short === undefined ? "" : ` -s ${short}`;
-    const needs = type === "string" ? " -r" : "";
-    lines.push(`complete -c backscroll -l ${name}${letter}${needs} -d ${quoted(help)}`);
+  for (const [name, option] of Object.entries(GLOBAL_OPTIONS)) {
+    lines.push(fishOption("", name, option));
   }
   return `${lines.join("\n")}\n`;
+}
+
+function fishWord(when: string, word: string, summary: string): string {
+  return `complete -c backscroll -f -n ${quoted(when)} -a ${word} -d ${quoted(summary)}`;
+}
+
+function fishOption(when: string, name: string, { type, short, help }: OptionSpec): string {
+  const letter = short === undefined ? "" : ` -s ${short}`;
+  const needs = type === "string" ? " -r" : "";
+  return `complete -c backscroll ${when}-l ${name}${letter}${needs} -d ${quoted(help)}`;
 }
 
 function summaryOf(group: readonly Command[]): string {

@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { OptionSpecs } from "./command.ts";
+import type { OptionSpecs } from "./option-spec.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The options that every command takes, before or after its name. */

@@ -4,7 +4,7 @@ import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 
 export const EXIT = {
   ok: 0,
-  /** What was named is not there, there was nothing to do, or `doctor` found problems. */
+  /** What was named is not there, there was nothing to do, or `doctor` or `setup` found problems. */
   nothing: 1,
   usage: 2,
   conflict: 3,
@@ -23,7 +23,7 @@ export const EXIT = {
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: "It worked. An empty list is an answer, too.",
   nothing:
-    "No such session, entry, memory, fact, route or token; a search found nothing; there is nothing to compact; or `doctor` found problems.",
+    "No such session, entry, memory, fact, route or token; a search found nothing; there is nothing to compact; `setup` found no agent or a server that does not start; or `doctor` found problems.",
   usage: "The command line or a value in it is wrong.",
   conflict: "Something else is in its place: read the new state, then decide.",
   noStore: "There is no store at this address.",

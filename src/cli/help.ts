@@ -1,14 +1,16 @@
 /** The text of `--help`, made from the description of the commands. */
 
-import type { Command, OptionSpec, OptionSpecs } from "./command.ts";
+import type { Command } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
+import type { OptionSpec, OptionSpecs } from "./option-spec.ts";
 
 export interface CommandGroup {
   readonly title: string;
   readonly commands: readonly Command[];
 }
 
-const WIDTH = 96;
+/** Of the narrowest terminal that is common, in columns. */
+const WIDTH = 80;
 
 /** What `backscroll --help` prints. */
 export function overviewHelp(groups: readonly CommandGroup[]): string {
@@ -17,7 +19,7 @@ export function overviewHelp(groups: readonly CommandGroup[]): string {
   const sections = groups.flatMap(({ title, commands }) => [
     "",
     `${title}:`,
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...commands.flatMap(({ name, summary }) => hanging(name.padEnd(width), summary)),
   ]);
   return lines(
     "backscroll: the durable memory of every conversation an agent has.",

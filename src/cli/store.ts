@@ -186,7 +186,7 @@ export function prepareBulk(): void {
   giveWay();
 }
 
-/** As low as the thread that keeps the index, see `store/sqlite/thread-priority.ts`. */
+/** As low as the thread that keeps the index, see `store/sqlite/executor/thread-priority.ts`. */
 const POLITE = 5;
 
 /**

@@ -1,5 +1,6 @@
 /** From the text of an option to the value that the library takes. */
 
+import { parseTime } from "../api/text/time-input.ts";
 import { normalizeRemote } from "../ingest/repository-name.ts";
 import type { JsonObject } from "../model/json.ts";
 import { usageError } from "./command.ts";
@@ -40,9 +41,21 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
 };
 
-/** A date (local midnight), an ISO 8601 time, or how long ago: `30m`, `12h`, `7d`, `2w`. */
+/** A date (local midnight), `today`, `yesterday`, an ISO 8601 time, or how long ago: `30m`, `7d`. */
 export function toTime(text: string | undefined, option: string): Date | undefined {
+  if (text === "today" || text === "yesterday") return parseTime(text, option, "since");
   return toMoment(text, option, "an age", -1);
+}
+
+/** Of `--since` and `--until`, where both ends count: a day, a month or a year is meant whole. */
+export function toPeriod(
+  since: string | undefined,
+  until: string | undefined,
+): { readonly since?: Date; readonly until?: Date } {
+  return {
+    ...(since === undefined ? {} : { since: parseTime(since, "--since", "since") }),
+    ...(until === undefined ? {} : { until: parseTime(until, "--until", "until") }),
+  };
 }
 
 /** As `toTime`, but `30d` is in thirty days. */

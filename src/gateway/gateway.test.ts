@@ -15,11 +15,19 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       const { gateway } = await testGateway();
       const first = await gateway.inbound(say("Hello", { displayName: "Ana" }));
       expect(first).toMatchObject({
-        ...{ key: "agent:main:telegram:direct:4711", action: "created", reason: "first" },
-        ...{ text: "Hello", actor: "4711", answer: null, previousSessionId: null, deliver: true },
+        key: "agent:main:telegram:direct:4711",
+        action: "created",
+        reason: "first",
+        text: "Hello",
+        actor: "4711",
+        answer: null,
+        previousSessionId: null,
+        deliver: true,
       });
       expect(first.route?.fields).toEqual({
-        ...{ provider: "telegram", displayName: "Ana", compactionCount: 0 },
+        provider: "telegram",
+        displayName: "Ana",
+        compactionCount: 0,
       });
       const second = await gateway.inbound(say("Again"));
       expect(second).toMatchObject({ action: "continued", reason: "fresh" });
@@ -80,7 +88,9 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       await first.session?.delete();
       const second = await gateway.inbound(say("b"));
       expect(second).toMatchObject({
-        ...{ action: "created", reason: "missing", previousSessionId: first.session?.id },
+        action: "created",
+        reason: "missing",
+        previousSessionId: first.session?.id,
       });
     });
 
@@ -97,7 +107,8 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       ];
       for (const [field, over] of wrong) {
         await expect(gateway.inbound(say("a", over as never))).rejects.toMatchObject({
-          ...{ code: "invalid_input", details: { field } },
+          code: "invalid_input",
+          details: { field },
         });
       }
     });
@@ -108,20 +119,33 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       const { gateway, engine } = await testGateway();
       const first = await gateway.inbound(say("The cron lock is gone", { displayName: "Ana" }));
       await gateway.tenant.routes.patch(first.key, {
-        ...{ thinkingLevel: "high", elevatedLevel: "full", modelOverride: "m", sendPolicy: "deny" },
-        ...{ totalTokens: 9, compactionCount: 3, memoryFlushAt: 1, memoryFlushCompactionCount: 3 },
+        thinkingLevel: "high",
+        elevatedLevel: "full",
+        modelOverride: "m",
+        sendPolicy: "deny",
+        totalTokens: 9,
+        compactionCount: 3,
+        memoryFlushAt: 1,
+        memoryFlushCompactionCount: 3,
       });
       const turn = await gateway.inbound(say("/NEW Tell me More"));
       expect(turn).toMatchObject({
-        ...{ action: "reset", reason: "command", text: "Tell me More", deliver: false },
+        action: "reset",
+        reason: "command",
+        text: "Tell me More",
+        deliver: false,
         previousSessionId: first.session?.id,
       });
       expect(turn.route?.fields).toEqual({
-        ...{ provider: "telegram", displayName: "Ana", thinkingLevel: "high" },
-        ...{ sendPolicy: "deny", compactionCount: 0 },
+        provider: "telegram",
+        displayName: "Ana",
+        thinkingLevel: "high",
+        sendPolicy: "deny",
+        compactionCount: 0,
       });
       expect((await turn.session?.meta())?.metadata).toMatchObject({
-        ...{ previousSessionId: first.session?.id, resetReason: "command" },
+        previousSessionId: first.session?.id,
+        resetReason: "command",
       });
       // The old one is where it was.
       const { hits } = await engine.searchSessions("cron lock");
@@ -136,7 +160,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       await first.session?.update({ retention: "ephemeral", ttl: 60, metadata: { ticket: 1 } });
       const turn = await gateway.inbound(say("/new b"));
       const meta = await turn.session?.meta();
-      expect(meta).toMatchObject({ retention: "ephemeral", ttlSeconds: 60 });
+      expect(meta).toMatchObject({ retention: "ephemeral", ttl: 60 });
       expect(meta?.metadata["ticket"]).toBeUndefined();
     });
 
@@ -169,7 +193,9 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(turn).toMatchObject({ action: "reset", reason: "daily", text: "c" });
       expect(turn.why).toContain("daily at 04:00 (UTC)");
       expect(turn.route?.fields).toEqual({
-        ...{ provider: "telegram", displayName: "Ana", compactionCount: 0 },
+        provider: "telegram",
+        displayName: "Ana",
+        compactionCount: 0,
       });
     });
 
@@ -185,11 +211,13 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       await gateway.inbound(say("beat", { kind: "heartbeat" }));
       at("2026-05-04T12:30:00.000Z");
       expect(await gateway.inbound(say("beat", { kind: "cron" }))).toMatchObject({
-        ...{ action: "continued", reason: "housekeeping" },
+        action: "continued",
+        reason: "housekeeping",
       });
       at("2026-05-04T12:30:00.001Z");
       expect(await gateway.inbound(say("/new", { kind: "heartbeat" }))).toMatchObject({
-        ...{ action: "continued", text: "/new" },
+        action: "continued",
+        text: "/new",
       });
       expect(await gateway.inbound(say("b"))).toMatchObject({ action: "reset", reason: "idle" });
     });
@@ -218,7 +246,9 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       await above.session?.update({ metadata: { facts: { enabled: true } } });
       const thread = await gateway.inbound(say("Why?", { ...group, thread: "17" }));
       expect(thread).toMatchObject({
-        ...{ action: "forked", reason: "thread", key: "agent:main:slack:channel:C042:thread:17" },
+        action: "forked",
+        reason: "thread",
+        key: "agent:main:slack:channel:C042:thread:17",
       });
       const meta = await thread.session?.meta();
       expect(meta).toMatchObject({ parentSessionId: above.session?.id, messageCount: 2 });

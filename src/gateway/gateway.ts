@@ -8,7 +8,9 @@
 import type { SessionHandle } from "../engine/session-handle.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
-import type { Route } from "../model/route.ts";
+import { checkFields, unknownField } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
+import type { SessionRoute } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
 import { carryOver } from "../routing/resets/carry-over.ts";
 import { readSessionKey } from "../routing/resets/reset-type.ts";
@@ -20,6 +22,7 @@ import type { EventListener } from "./compaction/events.ts";
 import type { TurnUsage } from "./compaction/read-figures.ts";
 import type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
 import { readConfig } from "./config/read-config.ts";
+import { SETTINGS } from "./config/settings.ts";
 import { type GenerateStream, streamOf } from "./generate/generate.ts";
 import {
   type CheckedInbound,
@@ -78,7 +81,15 @@ export function openGateway(
   config: GatewayConfigInput | GatewayConfig = {},
   options: GatewayOptions = {},
 ): Gateway {
-  return new Gateway(tenant, readConfig(config, process.env).config, options);
+  const read = readConfig(config, process.env);
+  const [unknown] = read.unknown;
+  if (unknown !== undefined)
+    throw unknownField(
+      unknown,
+      "the configuration",
+      SETTINGS.map(({ key }) => key),
+    );
+  return new Gateway(tenant, read.config, options);
 }
 
 export class Gateway {
@@ -91,7 +102,11 @@ export class Gateway {
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
     this.tenant = tenant;
     this.config = config;
-    const { now = Date.now, compact, ...parts } = options;
+    const {
+      now = Date.now,
+      compact,
+      ...parts
+    } = checkFields(options, "options", INPUTS.openGateway);
     this.#now = now;
     this.#compact = {
       compact: compact ?? compactWith(summariesOf(config, options.summaries)),
@@ -174,9 +189,18 @@ export class Gateway {
       const { tenant, config } = this;
       const answer = await answerCommand(tenant, config, handle, command, this.#compact);
       return {
-        ...{ key, action: "continued", reason: "fresh", why: "a command starts nothing" },
-        ...{ session: handle ?? null, route: route ?? null, text: "", actor, entry: null, answer },
-        ...{ previousSessionId: null, deliver: isDelivered(route) },
+        key,
+        action: "continued",
+        reason: "fresh",
+        why: "a command starts nothing",
+        session: handle ?? null,
+        route: route ?? null,
+        text: "",
+        actor,
+        entry: null,
+        answer,
+        previousSessionId: null,
+        deliver: isDelivered(route),
       };
     }
     const trigger = mayCommand
@@ -200,9 +224,14 @@ export class Gateway {
     const handle = await this.tenant.getSession(routed.route.sessionId);
     const previous = routed.action === "continued" ? undefined : route?.sessionId;
     const turn = {
-      ...{ key, action: routed.action, why: this.#why(message, key, routed.action, reason) },
-      ...{ reason: routed.action === "forked" ? ("thread" as const) : reason },
-      ...{ session: handle, route: routed.route, actor, previousSessionId: previous ?? null },
+      key,
+      action: routed.action,
+      why: this.#why(message, key, routed.action, reason),
+      reason: routed.action === "forked" ? ("thread" as const) : reason,
+      session: handle,
+      route: routed.route,
+      actor,
+      previousSessionId: previous ?? null,
       deliver: isDelivered(routed.route),
     };
     if (trigger !== undefined && text === "") {
@@ -216,7 +245,7 @@ export class Gateway {
   #decide(
     message: CheckedInbound,
     key: string,
-    route: Route | undefined,
+    route: SessionRoute | undefined,
     session: Session | undefined,
     isAsked: boolean,
   ): { readonly action: InboundAction; readonly reason: InboundReason } {
@@ -237,22 +266,26 @@ export class Gateway {
   async #start(
     message: CheckedInbound,
     key: string,
-    route: Route | undefined,
+    route: SessionRoute | undefined,
     previous: Session | undefined,
     actor: string,
     decided: { readonly action: InboundAction; readonly reason: InboundReason },
-  ): Promise<{ readonly action: InboundAction; readonly route: Route }> {
+  ): Promise<{ readonly action: InboundAction; readonly route: SessionRoute }> {
     const { reason } = decided;
     const how = reason === "command" ? "explicit" : "stale";
     const delivery = deliveryOf(message);
     const start = {
-      ...{ key, actor, reason, agent: this.#agentOf(message, key) },
+      key,
+      actor,
+      reason,
+      agent: this.#agentOf(message, key),
       fields: {
         ...carryOver(route?.fields ?? {}, how),
         ...labelsOf(message),
         ...(delivery === undefined ? {} : { startedBy: delivery }),
       },
-      ...{ previousSessionId: route?.sessionId ?? null, previous },
+      previousSessionId: route?.sessionId ?? null,
+      previous,
       version: route?.version ?? 0,
     };
     if (reason === "first") {
@@ -264,7 +297,7 @@ export class Gateway {
   }
 
   /** What a message says of its conversation is written only if it is new. */
-  async #relabel(route: Route, message: CheckedInbound): Promise<Route> {
+  async #relabel(route: SessionRoute, message: CheckedInbound): Promise<SessionRoute> {
     const labels = Object.entries(labelsOf(message));
     const news = labels.filter(([name, value]) => route.fields[name] !== value);
     if (news.length === 0) return route;
@@ -318,7 +351,7 @@ function compactWith(summaries: ReturnType<typeof summariesOf>): CompactOnReques
     session.compact({ ...summaries, ...(instructions === "" ? {} : { instructions }) });
 }
 
-function isDelivered(route: Route | undefined): boolean {
+function isDelivered(route: SessionRoute | undefined): boolean {
   return route?.fields.sendPolicy !== "deny";
 }
 

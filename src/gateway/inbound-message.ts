@@ -2,6 +2,7 @@
 
 import { checkFlag, checkInput, checkKey, checkOneOf, invalid } from "../engine/check.ts";
 import { checkName, checkText } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_SESSION_KEY_BYTES } from "../model/limits.ts";
 import { CHAT_TYPES, type ChatType } from "../routing/resolve-key.ts";
 
@@ -58,7 +59,12 @@ const LABELS = ["provider", "subject", "room", "space", "displayName"] as const;
 
 /** Throws `invalid_input` or `too_large` naming the field. */
 export function checkInbound(message: InboundMessage): CheckedInbound {
-  const { text, chatType, kind = "message", key } = checkInput(message, "message");
+  const {
+    text,
+    chatType,
+    kind = "message",
+    key,
+  } = checkInput(message, "message", INPUTS["gateway.message"]);
   const { authorized = true, append = false } = message;
   if (typeof text !== "string") throw invalid("text", "text must be a string");
   for (const field of PLACE) if (message[field] !== undefined) checkKey(message[field], field);

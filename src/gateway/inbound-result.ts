@@ -2,7 +2,7 @@
 
 import type { SessionHandle } from "../engine/session-handle.ts";
 import type { Entry } from "../model/entry.ts";
-import type { Route } from "../model/route.ts";
+import type { SessionRoute } from "../model/route.ts";
 
 export type InboundAction =
   /** The key had no session, or one that is gone. */
@@ -47,7 +47,7 @@ interface Routed {
 /** A message for the agent. */
 export interface InboundTurn extends Routed {
   readonly session: SessionHandle;
-  readonly route: Route;
+  readonly route: SessionRoute;
   /** What is for the agent: the message without the command that it began with. */
   readonly text: string;
   readonly actor: string;
@@ -60,7 +60,7 @@ export interface InboundTurn extends Routed {
 export interface InboundAnswer extends Routed {
   /** Null if there is no session to speak of. */
   readonly session: SessionHandle | null;
-  readonly route: Route | null;
+  readonly route: SessionRoute | null;
   readonly text: "";
   readonly actor: string;
   readonly entry: null;

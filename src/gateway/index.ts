@@ -24,9 +24,9 @@ export {
 } from "../routing/resolve-key.ts";
 export {
   type AliasKey,
+  type ConversationPlace,
   formatSessionKey,
   type KeyBranch,
-  type Place,
   type PlaceKey,
   parseSessionKey,
   type SessionKey,

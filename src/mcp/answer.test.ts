@@ -9,7 +9,12 @@ interface Body extends AnswerBody {
 const LIMIT = 4_096;
 
 /** Asks for `texts` under the limit of 4 KiB; gives the answer and how often they were read. */
-async function answer(texts: readonly string[], cuts: readonly number[] = [], countable = true) {
+async function answer(
+  texts: readonly string[],
+  cuts: readonly number[] = [],
+  countable = true,
+  form = "data",
+) {
   const reads: number[] = [];
   const result = await fitAnswer<Body>(
     {
@@ -19,9 +24,9 @@ async function answer(texts: readonly string[], cuts: readonly number[] = [], co
         reads.push(count);
         return { items: countable ? texts.slice(0, count) : texts, truncated: null };
       },
-      toText: ({ items }) => items.join("\n"),
+      ...(form === "text" ? { toText: ({ items }: Body) => items.join("\n") } : {}),
     },
-    LIMIT,
+    { bytes: LIMIT },
   );
   const [first] = result.content as { text: string }[];
   const body = result.structuredContent as unknown as Body;
@@ -33,7 +38,30 @@ describe("an answer", () => {
   test("is left as it is while it is small", async () => {
     const { body, text, reads } = await answer(["a", "b"]);
     expect(body).toEqual({ items: ["a", "b"], truncated: null });
-    expect([text, reads]).toEqual(["a\nb", [2]]);
+    expect([JSON.parse(text), reads]).toEqual([body, [2]]);
+  });
+
+  test("for a model is text and nothing else", async () => {
+    const { body, text } = await answer(["a", "b"], [], true, "text");
+    expect([text, body]).toEqual(["a\nb", undefined]);
+  });
+
+  test("for a model is cut by force rather than refused, and says so", async () => {
+    const deep = Array.from({ length: 16 }, () =>
+      Array.from({ length: 16 }, () => "x".repeat(256)),
+    );
+    const { content } = await fitAnswer(
+      {
+        items: 1,
+        cuts: [],
+        toText: (body: { deep: string[][] }) => body.deep.join(),
+        read: async () => ({ deep, truncated: null }),
+      },
+      { passedOn: 1_000 },
+    );
+    const [{ text } = { text: "" }] = content as { text: string }[];
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_000);
+    expect(text).toMatch(/^Shortened to keep the answer small: .*\n\nx.*…$/s);
   });
 
   test("has fewer items rather than shorter ones, and says so", async () => {
@@ -43,7 +71,7 @@ describe("an answer", () => {
     expect(body.truncated).toBe(
       "Shortened to keep the answer small: At most 2 of the 8 that were asked for are shown.",
     );
-    expect(text.endsWith(body.truncated ?? "?")).toBe(true);
+    expect(text).toBe(JSON.stringify(body));
   });
 
   test("has shorter items first where its tool allows it", async () => {
@@ -72,15 +100,23 @@ describe("an answer", () => {
     expect(body.truncated).toContain("Long lists are cut to 16.");
   });
 
-  test("that cannot be made small fails instead", async () => {
+  test("that is data is fitted by force, with what says so", async () => {
     const deep = Array.from({ length: 16 }, () =>
       Array.from({ length: 16 }, () => "x".repeat(256)),
     );
-    const source = {
-      ...{ items: 1, cuts: [], toText: () => "" },
-      read: async () => ({ deep, truncated: null }),
-    };
-    await expect(fitAnswer(source, LIMIT)).rejects.toMatchObject({ code: "too_large" });
+    const about = "Recalled.";
+    const source = { items: 1, cuts: [], read: async () => ({ about, deep, truncated: null }) };
+    for (const size of [{ bytes: LIMIT }, { passedOn: 800 }]) {
+      const result = await fitAnswer(source, size);
+      const body = result.structuredContent as unknown as Awaited<ReturnType<typeof source.read>>;
+      const text = JSON.stringify(body);
+      expect(result.content).toEqual([{ type: "text", text }]);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(size.passedOn ?? LIMIT);
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(size.bytes ?? 4_000);
+      expect(body.about).toBe(about);
+      expect(body.deep[0]?.[0]).toMatch(/^x+/);
+      expect(body.truncated).toMatch(/^Shortened to max_tokens: /);
+    }
   });
 
   test("never exceeds its size, and never ends within a character", async () => {

@@ -1,19 +1,27 @@
 /**
  * Answers that never exceed a stated size.
  *
- * One tool result can be megabytes, and who reads an answer is a model with a budget. Every answer
- * goes through here, whatever it is made of: first its texts are cut as far as the tool allows, then
- * the tool is asked for less, then whatever is left is cut by force. What was done is said in it.
+ * Clients hand a model either the text or the data of an answer, and mostly the data where there is
+ * any. So an answer is one of two things: text alone, written for a model; or data, with the same data
+ * as JSON for its text. What would be too large has its texts cut as far as the tool allows, then has
+ * fewer items, then is cut by force. The answer says what was done.
  */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { BackscrollError } from "../model/errors.ts";
 import { MAX_MCP_ANSWER_BYTES } from "../model/limits.ts";
-import { cutToBytes } from "./cut-text.ts";
+import { cutQuoted, cutToBytes } from "./cut-text.ts";
+import { fitJson } from "./fit-json.ts";
 
 export interface AnswerBody {
   /** What was left out or cut to keep the answer small; null if nothing was. */
   readonly truncated: string | null;
+}
+
+export interface AnswerSize {
+  /** The whole answer as JSON, UTF-8. */
+  readonly bytes: number;
+  /** What a client passes on: the text, or the data as JSON. */
+  readonly passedOn: number;
 }
 
 export interface AnswerSource<Body extends AnswerBody> {
@@ -23,8 +31,8 @@ export interface AnswerSource<Body extends AnswerBody> {
   readonly items: number;
   /** The lengths in bytes to which texts may be cut before items are left out. */
   readonly cuts: readonly number[];
-  /** The same for people and models that read text. */
-  readonly toText: (body: Body) => string;
+  /** For an answer that is text. Without it the answer is data. */
+  readonly toText?: (body: Body) => string;
 }
 
 /** What the protocol puts round a result: its id, and who answered. */
@@ -35,10 +43,16 @@ const LAST_CUTS = [16_384, 4_096, 1_024, 256];
 const LAST_ITEMS = 16;
 const LAST_FIELDS = 64;
 
+/** The text of data is the same as JSON in a string, where quotes and line breaks take two bytes. */
+const COPIES = 3;
+const FORCED =
+  "Shortened to max_tokens: fields and items without room are left out, and long texts are cut. Raise max_tokens, or leave detail out.";
+
 export async function fitAnswer<Body extends AnswerBody>(
   source: AnswerSource<Body>,
-  limit: number = MAX_MCP_ANSWER_BYTES,
+  { bytes = MAX_MCP_ANSWER_BYTES, passedOn = MAX_MCP_ANSWER_BYTES }: Partial<AnswerSize> = {},
 ): Promise<CallToolResult> {
+  const limit = { bytes, passedOn };
   let { items } = source;
   let body = await source.read(items);
   for (;;) {
@@ -59,26 +73,51 @@ export async function fitAnswer<Body extends AnswerBody>(
   const note = `${noteOf(source.items, items, LAST_CUTS.at(-1) ?? 0)} Long lists are cut to ${LAST_ITEMS}.`;
   const result = attempt(body, source, limit, cutEverything, note);
   if (result !== undefined) return result;
-  throw new BackscrollError("too_large", `the answer would take more than ${limit} bytes`, {
-    details: { field: "answer", limit },
-  });
+  if (source.toText !== undefined) {
+    const text = source.toText(cutEverything(body) as Body);
+    return toTextAnswer(cutQuoted(`${note}\n\n${text}`, Math.min(passedOn, bytes / 4)));
+  }
+  return fitData(body, Math.min(passedOn, Math.floor((bytes - ENVELOPE_BYTES) / COPIES)));
+}
+
+/** What says that the answer is data, and that it is not all, stays whole. */
+function fitData(body: AnswerBody, bytes: number): CallToolResult {
+  const { truncated: _, about, ...rest } = body as AnswerBody & { readonly about?: string };
+  const kept = { ...(about === undefined ? {} : { about }), truncated: FORCED };
+  // Two objects become one: of their four braces a comma and two braces stay.
+  const room = bytes - Buffer.byteLength(JSON.stringify(kept)) + 1;
+  return toDataAnswer({ ...(fitJson(rest, Math.max(2, room)) as object), ...kept });
+}
+
+export function toTextAnswer(text: string): CallToolResult {
+  return { content: [{ type: "text", text }] };
 }
 
 function attempt<Body extends AnswerBody>(
   body: Body,
   { toText }: AnswerSource<Body>,
-  limit: number,
+  limit: AnswerSize,
   cut: (value: unknown) => unknown,
   note: string,
 ): CallToolResult | undefined {
   const small = { ...(cut(body) as Body), truncated: note === "" ? body.truncated : note };
-  const text = note === "" ? toText(small) : `${toText(small)}\n\n${note}`;
-  const result: CallToolResult = {
-    content: [{ type: "text", text }],
-    structuredContent: small as unknown as Record<string, unknown>,
-  };
+  const result =
+    toText === undefined ? toDataAnswer(small) : toTextAnswer(withNote(toText(small), note));
+  const [passedOn] = result.content;
+  if (passedOn?.type !== "text" || Buffer.byteLength(passedOn.text) > limit.passedOn) return;
   const bytes = Buffer.byteLength(JSON.stringify(result));
-  return bytes + ENVELOPE_BYTES <= limit ? result : undefined;
+  return bytes + ENVELOPE_BYTES <= limit.bytes ? result : undefined;
+}
+
+function toDataAnswer(body: AnswerBody): CallToolResult {
+  return {
+    ...toTextAnswer(JSON.stringify(body)),
+    structuredContent: body as unknown as Record<string, unknown>,
+  };
+}
+
+function withNote(text: string, note: string): string {
+  return note === "" ? text : `${text}\n\n${note}`;
 }
 
 function noteOf(asked: number, shown: number, cut: number): string {

@@ -13,3 +13,13 @@ export function cutToBytes(text: string, limit: number): string {
   const { read } = encoder.encodeInto(text, room);
   return `${text.slice(0, read)}${MARK}`;
 }
+
+const OPENING = "<recalled-context>";
+const CLOSING = "\n</recalled-context>";
+
+/** As `cutToBytes`; the element that quotes a conversation is closed where it is cut. */
+export function cutQuoted(text: string, limit: number): string {
+  const cut = cutToBytes(text, limit);
+  const isOpen = cut.includes(OPENING) && text.includes(CLOSING) && !cut.includes(CLOSING);
+  return isOpen ? `${cutToBytes(text, limit - CLOSING.length)}${CLOSING}` : cut;
+}

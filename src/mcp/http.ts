@@ -28,6 +28,9 @@ import { boundedStream, STREAM_BOUNDS } from "./bounded-stream.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
 
+/** Names the session that the caller speaks in: an id of ours, or the agent's own. */
+export const SESSION_HEADER = "backscroll-session";
+
 export interface McpHttpOptions {
   readonly tenantFor: (tenant: string) => TenantApi;
   readonly version: string;
@@ -77,8 +80,12 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
     const handler = createMcpHandler(
       (context) => {
         const { version } = options;
+        const session = context.requestInfo?.headers.get(SESSION_HEADER);
         const host = {
-          ...{ tenant, access: accessOf(context), version },
+          tenant,
+          access: accessOf(context),
+          version,
+          ...(session ? { sessions: [session] } : {}),
           ...(standingFor === undefined ? {} : { standing: (id: string) => standingFor(name, id) }),
         };
         const { era } = context;
@@ -105,7 +112,9 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
         return refuseBody(error);
       }
       const authInfo = {
-        ...{ token: "", clientId: access.tokenId ?? "", scopes: [access.scope] },
+        token: "",
+        clientId: access.tokenId ?? "",
+        scopes: [access.scope],
         extra: { access },
       };
       const response = await servingOf(access.tenant).handler.fetch(request, {

@@ -1,8 +1,11 @@
 /** A page of messages, each within its own size: what the tool and the resource have in common. */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { type MessageView, toMessageView } from "./views/message-view.ts";
+import { MAX_MCP_MESSAGE_BYTES } from "../model/limits.ts";
+import type { Session } from "../model/session.ts";
+import { cutEntry, type MessageView, toMessageView } from "./views/message-view.ts";
 
 export interface MessagePageInput {
   readonly offset?: number;
@@ -26,22 +29,44 @@ export async function readMessagePage(
   input: MessagePageInput,
 ): Promise<MessagePageView> {
   const { messageBytes, ...query } = input;
-  const session = await tenant.getSessionMeta(sessionId);
-  const page = await tenant.listMessages(sessionId, { ...query, preview: true });
-  const messages: MessageView[] = [];
-  for (const entry of page.messages) {
-    // Large ones are read one by one and cut at once: a page of them would not fit into memory.
-    const whole = entry.truncated ? await tenant.getEntry(entry.id) : entry;
-    messages.push(toMessageView(whole, messageBytes));
-  }
+  const page = await readEntryPage(tenant, sessionId, query);
+  const messages = page.entries.map((entry) => toMessageView(entry, messageBytes));
   const { offset, total } = page;
   const end = offset + messages.length;
-  const leaf = input.leaf ?? session.leaf;
+  const leaf = input.leaf ?? page.session.leaf ?? messages.at(-1)?.entry_id ?? null;
   return {
-    ...{ messages, offset, total },
-    next_cursor:
-      end < total && messages.length > 0 ? formatCursor(end, messages.at(-1), leaf) : null,
+    messages,
+    offset,
+    total,
+    next_cursor: end < total && messages.length > 0 ? formatCursor(end, leaf) : null,
   };
+}
+
+export interface EntryPage {
+  readonly session: Session;
+  readonly entries: readonly Entry[];
+  readonly offset: number;
+  readonly total: number;
+}
+
+/** Large messages are cut as soon as they are read: a page of them would not fit into memory. */
+export async function readEntryPage(
+  tenant: TenantApi,
+  sessionId: string,
+  query: Omit<MessagePageInput, "messageBytes">,
+): Promise<EntryPage> {
+  const session = await tenant.getSessionMeta(sessionId);
+  const { messages, offset, total } = await tenant.listMessages(session.id, {
+    ...query,
+    preview: true,
+  });
+  const entries: Entry[] = [];
+  for (const entry of messages) {
+    entries.push(
+      entry.truncated ? cutEntry(await tenant.getEntry(entry.id), MAX_MCP_MESSAGE_BYTES) : entry,
+    );
+  }
+  return { session, entries, offset, total };
 }
 
 export interface PageStart {
@@ -59,6 +84,6 @@ export function parseCursor(cursor: string): PageStart {
   );
 }
 
-function formatCursor(offset: number, last: MessageView | undefined, leaf: string | null): string {
-  return `${offset}.${leaf ?? last?.entry_id ?? ""}`;
+export function formatCursor(offset: number, leaf: string | null): string {
+  return `${offset}.${leaf ?? ""}`;
 }

@@ -1,25 +1,66 @@
 /**
  * Which sessions are the caller's own. What was said there is known there, and finding it again only
- * pushes out what is not.
+ * pushes out what is not. Only a session that somebody has named is left out; where nobody has, hits of
+ * the newest session are marked instead.
  */
 
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { projectId } from "../ingest/identity/session-key.ts";
+import { BackscrollError } from "../model/errors.ts";
+import type { Session } from "../model/session.ts";
 import type { McpHost } from "./host.ts";
 
-/** A session of the caller's folder that was written within this time is the one it speaks in. */
-const WRITTEN_WITHIN_MS = 60_000;
-/** Sessions of the folder that are looked at: those that people spoke in last. */
-const LOOKED_AT = 50;
+/** Sessions of the same project, the newest, among which sub-agents are looked for. */
+const MAX_NEAR = 100;
 
-/** What the caller says, what the host knows, and what is being written in the caller's folder. */
-export async function findOwnSessions(host: McpHost, named?: string): Promise<readonly string[]> {
-  const { tenant, session, cwd } = host;
-  const known = [named, session].filter((id) => id !== undefined);
-  if (cwd === undefined) return known;
-  const since = Date.now() - WRITTEN_WITHIN_MS;
-  const { sessions } = await tenant.listSessions({ projectId: projectId(cwd), limit: LOOKED_AT });
-  const written = sessions.filter(
-    ({ origin, updatedAt }) => origin.projectPath === cwd && updatedAt >= since,
-  );
-  return [...new Set([...known, ...written.map(({ id }) => id)])];
+export interface OwnSessions {
+  /** Those that are stored: only they can be left out. */
+  readonly ids: readonly string[];
+  /** Whether one was named, stored or not: then no other session can be the caller's. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * What the caller names, what the host was told, and what the client handed over, and their sub-agents,
+ * who reported to them.
+ */
+export async function findOwnSessions(host: McpHost, named?: string): Promise<OwnSessions> {
+  const { tenant } = host;
+  const refs = [...new Set([named, ...(host.sessions ?? [])])].filter((ref) => ref !== undefined);
+  const found = (await Promise.all(refs.map((ref) => findNamed(tenant, ref)))).flat();
+  const below = await Promise.all(found.map((session) => findSubAgents(tenant, session)));
+  const ids = [...new Set([...found.map(({ id }) => id), ...below.flat()])];
+  return { ids, isNamed: refs.length > 0 };
+}
+
+/** Their keys are that of the session, a slash and a name. */
+async function findSubAgents(tenant: TenantApi, session: Session): Promise<readonly string[]> {
+  const { key, projectId: project } = session.origin;
+  if (key === undefined || key === null || project === undefined || project === null) return [];
+  const near = { projectId: project, since: session.createdAt, machineMade: true, limit: MAX_NEAR };
+  const { sessions } = await tenant.listSessions(near);
+  return sessions.filter(({ origin }) => origin.key?.startsWith(`${key}/`)).map(({ id }) => id);
+}
+
+/**
+ * The session that may be the caller's own, where nobody has named it: of the folder in which the caller
+ * works, or of all, the one that was spoken in last.
+ */
+export async function findNewestSession(host: McpHost): Promise<string | undefined> {
+  const { tenant, cwd } = host;
+  const project = cwd === undefined ? {} : { projectId: projectId(cwd) };
+  const { sessions } = await tenant.listSessions({ ...project, limit: 1 });
+  return sessions[0]?.id;
+}
+
+/** Two machines may have a session of the same id, such as copies of one transcript. */
+async function findNamed(tenant: TenantApi, ref: string): Promise<readonly Session[]> {
+  try {
+    return [await tenant.getSessionMeta(ref)];
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return [];
+    if (!BackscrollError.is(error, "session_ambiguous")) throw error;
+    const ids = String(error.details["candidates"] ?? "").split(" ");
+    return Promise.all(ids.filter((id) => id !== "").map((id) => tenant.getSessionMeta(id)));
+  }
 }

@@ -11,6 +11,7 @@ import type { McpHost } from "./host.ts";
 import { serveSubscriptions } from "./resources/subscribe.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
+import { PatientInput } from "./stdio-input.ts";
 
 export interface StdioOptions {
   readonly signal?: AbortSignal;
@@ -58,17 +59,20 @@ class ObservedTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
   readonly closed: Promise<void>;
-  readonly #inner = new StdioServerTransport();
+  readonly #input = new PatientInput(process.stdin);
+  readonly #inner = new StdioServerTransport(this.#input.stream);
 
   constructor(observe: (message: JSONRPCMessage) => void) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
     this.#inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
       observe(message);
+      this.#input.received(message);
       this.onmessage?.(message, extra);
     };
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {
+      this.#input.close();
       this.onclose?.();
       resolve();
     };
@@ -78,8 +82,12 @@ class ObservedTransport implements Transport {
     return this.#inner.start();
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return this.#inner.send(message);
+  async send(message: JSONRPCMessage): Promise<void> {
+    try {
+      await this.#inner.send(message);
+    } finally {
+      this.#input.sent(message);
+    }
   }
 
   close(): Promise<void> {

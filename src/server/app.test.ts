@@ -10,18 +10,25 @@ test("a large body that /mcp refuses is charged to its tenant", async () => {
   const charged: number[] = [];
   class CountedShare extends WorkShare {
     override charge(tenant: string, ms: number): void {
-      if (tenant === "acme" && ms === 25) charged.push(ms);
+      if (tenant === "acme" && ms === 75) charged.push(ms);
       super.charge(tenant, ms);
     }
   }
   const app = createApp({
-    ...{ engine, version: "0", log: () => undefined, mcp: mcp.fetch },
+    engine,
+    version: "0",
+    log: () => undefined,
+    mcp: mcp.fetch,
     share: new CountedShare(WORK_SHARE),
     stopping: new AbortController().signal,
     admission: {
       anonymous: {
-        ...{ tenant: "acme", scope: "read", actor: null, actAs: [] },
-        ...{ operator: false, tokenId: null },
+        tenant: "acme",
+        scope: "read",
+        actor: null,
+        actAs: [],
+        operator: false,
+        tokenId: null,
       },
       hosts: undefined,
       origins: new Set(),
@@ -34,9 +41,9 @@ test("a large body that /mcp refuses is charged to its tenant", async () => {
     return answer.status;
   };
   expect(await post(`{"a":[${"0,".repeat(40_000)}0]}`)).toBe(413);
-  expect(charged).toEqual([25]);
+  expect(charged).toEqual([75]);
   // What is small is refused at no cost.
   expect(await post("{")).toBe(400);
-  expect(charged).toEqual([25]);
+  expect(charged).toEqual([75]);
   await mcp.close();
 });

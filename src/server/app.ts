@@ -5,6 +5,8 @@
 
 import { Hono } from "hono";
 import type { JsonBounds } from "../api/body/json-meter.ts";
+import { SHARE_PATH } from "../api/page/share.ts";
+import type { OpenedShare } from "../engine/access/shares.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
@@ -26,14 +28,16 @@ import type { LogRequest } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { pack } from "./pack.ts";
-import { toProblemResponse } from "./problem.ts";
+import { Page } from "./page/page.ts";
+import { routeNotFound, toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { referencePage } from "./reference-page.ts";
+import { referencePage } from "./reference/reference-page.ts";
 import { pathParams, preconditions, queryParams } from "./request-parts.ts";
 import type { Caller, CopyStore, Route, RouteInput } from "./route.ts";
 import { copyHere } from "./routes/backup.ts";
 import { ROUTES } from "./routes/index.ts";
 import { serverGauges } from "./server-gauges.ts";
+import { deadSharePage, sharedPage } from "./share/shared-page.ts";
 
 export interface AppOptions {
   readonly engine: Engine;
@@ -76,6 +80,10 @@ interface Asked {
   readonly connection: object;
   /** Says who it is, and counts it among what is in progress. */
   readonly enter: () => Promise<Entered>;
+  /** The same for whoever comes with a link: `open` says whose it is, and undefined lets nobody in. */
+  readonly enterBy: (
+    open: () => Promise<OpenedShare | undefined>,
+  ) => Promise<OpenedShare | undefined>;
   readonly cutOff: () => void;
 }
 
@@ -92,10 +100,10 @@ const SAFETY_HEADERS = [
 
 /**
  * What a large body that is refused costs its tenant, in milliseconds of work. To be refused is not free,
- * or else one that sends nothing but such bodies would keep the server busy with refusing them: ten a
+ * or else one that sends nothing but such bodies would keep the server busy with refusing them: three a
  * second are answered while other tenants are there.
  */
-const REFUSED_MS = 25;
+const REFUSED_MS = 75;
 
 /** What the log calls a request whose caller has left, as proxies do. Nobody gets to see it. */
 const GONE = 499;
@@ -150,6 +158,12 @@ export function createApp(options: AppOptions): App {
         share.saw(access.tenant);
         return { access, allowance: allowanceOf(access, ticket) };
       };
+      const enterBy = async (open: () => Promise<OpenedShare | undefined>) => {
+        limiter?.take(c.env.incoming?.socket.remoteAddress ?? "");
+        const opened = await open();
+        if (opened !== undefined) ticket = budget.enter(opened.tenant);
+        return opened;
+      };
       const payForRefusal = async (status: number) => {
         const isRefused = status >= 400 && status < 500;
         if (access === undefined || !isRefused || !isLargeBody(request.headers)) return;
@@ -161,7 +175,7 @@ export function createApp(options: AppOptions): App {
       try {
         checkSource(request.headers, admission);
         const cutOff = () => c.env.outgoing?.destroy();
-        response = await answer({ request, connection, enter, cutOff });
+        response = await answer({ request, connection, enter, enterBy, cutOff });
         // MCP has refusals of its own form, which nothing throws.
         await payForRefusal(response.status);
         if (access !== undefined) response = keepWatch(request, response, access);
@@ -177,8 +191,13 @@ export function createApp(options: AppOptions): App {
       const name = pattern === "*" ? "none" : pattern;
       metrics.record(request.method, name, response.status, seconds);
       log({
-        ...{ requestId: id, method: request.method, route: name, status: response.status },
-        ...{ ms: Math.round(seconds * 1e5) / 100, access, failure },
+        requestId: id,
+        method: request.method,
+        route: name,
+        status: response.status,
+        ms: Math.round(seconds * 1e5) / 100,
+        access,
+        failure,
       });
       response.headers.set("x-request-id", id);
       for (const [key, value] of SAFETY_HEADERS) response.headers.set(key, value);
@@ -209,10 +228,20 @@ export function createApp(options: AppOptions): App {
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4" } });
   });
   // Made once: anybody may ask for them.
-  const document = JSON.stringify(openApiDocument(ROUTES, options.version));
-  serve("GET", "/v1/openapi.json", async () => new Response(document, { headers: JSON_TYPE }));
-  const page = referencePage(ROUTES, options.version);
-  serve("GET", "/docs", async () => page());
+  const document = openApiDocument(ROUTES, options.version);
+  const documentText = JSON.stringify(document);
+  serve("GET", "/v1/openapi.json", async () => new Response(documentText, { headers: JSON_TYPE }));
+  for (const [path, answer] of Object.entries(referencePage(ROUTES, document, options.version))) {
+    serve("GET", path, async () => answer());
+  }
+  const page = new Page();
+  serve("GET", "/", ({ request }) => page.document(request));
+  serve("GET", "/assets/{name}", ({ request }) => page.asset(request));
+  serve("GET", `${SHARE_PATH}{token}`, async ({ request, enterBy }) => {
+    const token = new URL(request.url).pathname.slice(SHARE_PATH.length);
+    const opened = await enterBy(() => engine.openShare(token));
+    return opened === undefined ? deadSharePage() : sharedPage(engine, opened);
+  });
   for (const route of ROUTES) {
     serve(
       route.method.toUpperCase(),
@@ -272,10 +301,7 @@ export function createApp(options: AppOptions): App {
   serve("OPTIONS", "*", async ({ request }) => preflight(request, admission.origins));
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
     serve(method, "*", async () => {
-      throw new BackscrollError(
-        "route_not_found",
-        "there is nothing at this path, or not under this method; /docs lists what there is",
-      );
+      throw routeNotFound();
     });
   }
   return app;

@@ -1,7 +1,8 @@
 /** What a request holds against what its route takes: one clear error that names the field. */
 
-import type { z } from "zod";
+import { z } from "zod";
 import { BackscrollError } from "../model/errors.ts";
+import { unknownField } from "../model/input.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -13,7 +14,7 @@ export function check<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw toError(deepest(result.error.issues[0] as Issue), what);
+  throw toError(deepest(result.error.issues[0] as Issue), what, schema);
 }
 
 /** Of a value that may be one thing or another, the reading that came furthest tells most. */
@@ -27,13 +28,15 @@ function deepest(issue: Issue): Issue {
   return { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-function toError(issue: Issue, what: string): BackscrollError {
+function toError(issue: Issue, what: string, schema: z.ZodType): BackscrollError {
   const at = toPath(issue.path);
   const name = at === "" ? what : at;
   if (issue.code === "unrecognized_keys") {
-    const key = String(issue.keys[0]).slice(0, 80);
-    const field = at === "" ? key : `${at}.${key}`;
-    return invalid(field, `${name} has no field "${key}"`);
+    const key = String(issue.keys[0]);
+    const { message, details } = unknownField(key, name, knownAt(schema, issue.path));
+    const shown = key.slice(0, 80);
+    const field = at === "" ? shown : `${at}.${shown}`;
+    return new BackscrollError("invalid_input", message, { details: { ...details, field } });
   }
   if (issue.code === "too_big") {
     const limit = Number(issue.maximum);
@@ -46,6 +49,27 @@ function toError(issue: Issue, what: string): BackscrollError {
   const isMissing = issue.code === "invalid_type" && issue.message.includes("received undefined");
   if (isMissing) return invalid(name, `${name} is missing`);
   return invalid(name, `${name}: ${decapitalise(issue.message)}`);
+}
+
+/** The part of JSON Schema that tells which fields there are. */
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+}
+
+/** The names of the fields that the object at `path` may have. Only an error asks for them. */
+function knownAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let shapes = [z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape];
+  const unions = (shape: Shape): Shape[] => shape.anyOf?.flatMap(unions) ?? [shape];
+  for (const part of path) {
+    shapes = shapes.flatMap(unions).flatMap(({ properties, items }) => {
+      const below = typeof part === "number" ? items : properties?.[String(part)];
+      return below === undefined ? [] : [below];
+    });
+  }
+  const names = shapes.flatMap(unions).flatMap(({ properties = {} }) => Object.keys(properties));
+  return [...new Set(names)];
 }
 
 function toPath(path: readonly PropertyKey[]): string {

@@ -3,6 +3,7 @@
 const HEADERS = [
   ...["authorization", "content-type", "content-encoding", "idempotency-key", "if-match"],
   ...["last-event-id", "x-request-id", "mcp-session-id", "mcp-protocol-version"],
+  "backscroll-session",
 ].join(", ");
 
 /** What a page may read of an answer beside what any page may. */

@@ -42,7 +42,9 @@ describe("a line for what went wrong", () => {
   test("has the code of an error that has one", () => {
     const line = toErrorLine(new BackscrollError("store_busy", "walrus"), new Date(0));
     expect(JSON.parse(line)).toMatchObject({
-      ...{ time: "1970-01-01T00:00:00.000Z", level: "error", code: "store_busy" },
+      time: "1970-01-01T00:00:00.000Z",
+      level: "error",
+      code: "store_busy",
     });
     expect(line).not.toContain("walrus");
     expect(JSON.parse(toErrorLine("walrus"))).toMatchObject({ code: "internal_error", stack: [] });

@@ -24,7 +24,10 @@ export function toLogLine(event: RequestEvent, now: Date = new Date()): string {
     time: now.toISOString(),
     level: status >= 500 ? "error" : "info",
     request_id: requestId,
-    ...{ method, route, status, ms },
+    method,
+    route,
+    status,
+    ms,
     tenant: access?.tenant ?? null,
     token: access?.tokenId ?? null,
     ...(failure === undefined ? {} : { code: toWireError(failure).error.code }),
@@ -35,7 +38,9 @@ export function toLogLine(event: RequestEvent, now: Date = new Date()): string {
 /** What went wrong beside the requests, such as in the upkeep: where, never what was said. */
 export function toErrorLine(error: unknown, now: Date = new Date()): string {
   return JSON.stringify({
-    ...{ time: now.toISOString(), level: "error", code: toWireError(error).error.code },
+    time: now.toISOString(),
+    level: "error",
+    code: toWireError(error).error.code,
     stack: error instanceof Error ? stackOf(error) : [],
   });
 }

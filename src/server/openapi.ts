@@ -19,6 +19,7 @@ const TAGS: Readonly<Record<string, string>> = {
   memories: "Small named notes of an agent.",
   changes: "The change feed, by page and live.",
   transfer: "Other agents' files, in and out.",
+  shares: "Links by which anybody may read one session.",
   store: "What the tenant holds.",
   admin: "Upkeep and limits.",
 };
@@ -129,7 +130,9 @@ function parameters(
     const member = value as z.ZodType;
     const { description, ...schema } = toSchema(member, "input", components);
     return {
-      ...{ name, in: place, required: !member.isOptional() },
+      name,
+      in: place,
+      required: !member.isOptional(),
       ...(description === undefined ? {} : { description }),
       schema,
     };

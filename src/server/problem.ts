@@ -96,3 +96,10 @@ function retryAfter(error: unknown): string {
   const ms = BackscrollError.is(error) ? error.details["retryAfterMs"] : undefined;
   return String(typeof ms === "number" ? Math.max(1, Math.ceil(ms / 1000)) : RETRY_AFTER_SECONDS);
 }
+
+export function routeNotFound(): BackscrollError {
+  return new BackscrollError(
+    "route_not_found",
+    "there is nothing at this path, or not under this method; /docs lists what there is",
+  );
+}

@@ -9,6 +9,8 @@ import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { storeModel } from "../gateway/turns/store-models.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { hostName } from "./admission.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { removeLeftOverCopies } from "./copies/left-over-copies.ts";
@@ -70,18 +72,17 @@ const RATE_LIMIT: RateLimit = { perSecond: 200, burst: 400 };
 
 export async function openServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, allowHosts = [], allowOrigins = [] } = options;
+  checkFields(options, "options", INPUTS.openServer);
   checkAnswering(engine, options.gateway);
   const isLoopback = LOOPBACK.has(host);
   const needsToken = !isLoopback || (options.requireToken ?? false);
   const stopping = new AbortController();
   const rateLimit = options.rateLimit ?? (isLoopback ? null : RATE_LIMIT);
   const app = createApp({
-    ...{
-      engine,
-      version: options.version,
-      log: options.log ?? (() => undefined),
-      stopping: stopping.signal,
-    },
+    engine,
+    version: options.version,
+    log: options.log ?? (() => undefined),
+    stopping: stopping.signal,
     admission: {
       anonymous: needsToken ? undefined : anonymous(options.tenant ?? engine.tenant),
       hosts: isLoopback || allowHosts.length > 0 ? namesOf(host, allowHosts) : undefined,

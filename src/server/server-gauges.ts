@@ -14,7 +14,9 @@ export async function serverGauges(
   const total = (pick: (tenant: (typeof tenants)[number]) => number) =>
     tenants.reduce((sum, tenant) => sum + pick(tenant), 0);
   const gauge = (name: string, help: string, value: number): Gauge => ({
-    ...{ name: `backscroll_${name}`, help, value },
+    name: `backscroll_${name}`,
+    help,
+    value,
   });
   return [
     gauge("tenants", "Tenants in the store.", tenants.length),

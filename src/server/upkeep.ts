@@ -4,9 +4,11 @@
  * dies, another goes on.
  */
 
+import { pause } from "../async/pause.ts";
 import type { Engine } from "../engine/engine.ts";
-import { pause } from "../engine/pause.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 
 export interface UpkeepOptions {
   readonly signal: AbortSignal;
@@ -23,7 +25,12 @@ const LEASE_MS = 30_000;
 
 /** Resolves when the signal is aborted. */
 export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<void> {
-  const { signal, everyMs = EVERY_MS, leaseMs = LEASE_MS, onError } = options;
+  const {
+    signal,
+    everyMs = EVERY_MS,
+    leaseMs = LEASE_MS,
+    onError,
+  } = checkFields(options, "options", INPUTS.keepUp);
   await engine.holdLease("upkeep", { durationMs: leaseMs, signal }, async (turn) => {
     while (!turn.aborted) {
       let isOpen = await attempt(() => engine.sweepAll(), onError);

@@ -40,9 +40,14 @@ import { memoryList } from "./notes/memory-list.ts";
 import { memoryPut } from "./notes/memory-put.ts";
 import { factsSearch } from "./search/facts-search.ts";
 import { memorySearch } from "./search/memory-search.ts";
+import { recap } from "./search/recap.ts";
 import { search } from "./search/search.ts";
+import { trace } from "./search/trace.ts";
+import { hook } from "./serve/hook.ts";
 import { mcp } from "./serve/mcp.ts";
+import { openPage } from "./serve/open.ts";
 import { serve } from "./serve/serve.ts";
+import { setup } from "./serve/setup.ts";
 import { deleteSession } from "./sessions/delete.ts";
 import { exportSessions } from "./sessions/export.ts";
 import { fork } from "./sessions/fork.ts";
@@ -61,12 +66,12 @@ import { sweep } from "./store/sweep.ts";
 import { version } from "./store/version.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
-  { title: "Read", commands: [search, status, list, show, history, changes] },
+  { title: "Read", commands: [search, recap, trace, status, list, show, history, changes] },
   {
     title: "What other agents wrote",
     commands: [start, ingestCommand, watchCommand, stats, resume, forget, demo],
   },
-  { title: "Serve", commands: [serve, mcp] },
+  { title: "Serve", commands: [setup, serve, openPage, mcp, hook] },
   {
     title: "Write",
     commands: [newSession, append, title, branch, edit, label, pin, fork, deleteSession],

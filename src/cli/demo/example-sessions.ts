@@ -19,7 +19,10 @@ function agent(
   ...calls: readonly (readonly [string, object, string])[]
 ): MessageInput {
   return {
-    ...{ role: "assistant", actor: "coder", content, model: "example-1" },
+    role: "assistant",
+    actor: "coder",
+    content,
+    model: "example-1",
     usage: { inputTokens: 900 + content.length, outputTokens: Math.ceil(content.length / 4) },
     toolCalls: calls.map(([name, input], i) => ({ id: `${name}-${i}`, name, input })),
     toolResults: calls.map(([name, , output], i) => ({ id: `${name}-${i}`, name, output })),
@@ -28,7 +31,10 @@ function agent(
 
 export const EXAMPLE_SESSIONS: readonly ExampleSession[] = [
   {
-    ...{ agent: "coder", title: "Cron runs twice", projectPath: "/srv/shop", gitBranch: "main" },
+    agent: "coder",
+    title: "Cron runs twice",
+    projectPath: "/srv/shop",
+    gitBranch: "main",
     daysAgo: 12,
     messages: [
       user("The nightly invoice job has sent every mail twice since Tuesday. Why?"),
@@ -50,8 +56,11 @@ export const EXAMPLE_SESSIONS: readonly ExampleSession[] = [
     ],
   },
   {
-    ...{ agent: "coder", title: "Slow product page", projectPath: "/srv/shop" },
-    ...{ gitBranch: "faster-products", daysAgo: 5 },
+    agent: "coder",
+    title: "Slow product page",
+    projectPath: "/srv/shop",
+    gitBranch: "faster-products",
+    daysAgo: 5,
     messages: [
       user("The product page takes 4 seconds. Find out where they go."),
       agent("The query plan first.", [
@@ -66,8 +75,11 @@ export const EXAMPLE_SESSIONS: readonly ExampleSession[] = [
     ],
   },
   {
-    ...{ agent: "reviewer", title: "Review of the lock", projectPath: "/srv/shop" },
-    ...{ gitBranch: "invoice-lock", daysAgo: 2 },
+    agent: "reviewer",
+    title: "Review of the lock",
+    projectPath: "/srv/shop",
+    gitBranch: "invoice-lock",
+    daysAgo: 2,
     messages: [
       user("Review the change that keeps the invoice job from running twice."),
       agent(

@@ -11,7 +11,11 @@ export async function loadExamples(tenant: TenantApi, now: number): Promise<stri
     const { agent, title, projectPath, gitBranch } = example;
     const startedAt = now - example.daysAgo * DAY_MS;
     const session = await tenant.createSession({
-      ...{ agent, title, createdBy: "ana", startedAt, origin: { projectPath, gitBranch } },
+      agent,
+      title,
+      createdBy: "ana",
+      startedAt,
+      origin: { projectPath, gitBranch },
     });
     const messages = example.messages.map((message, i) => ({
       ...message,

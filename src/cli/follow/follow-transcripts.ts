@@ -1,5 +1,6 @@
 /** Storing what agents write on this machine, in the background of something else. */
 
+import type { FollowInput } from "../../archive/watch/follow.ts";
 import type { Context } from "../context.ts";
 import { thisMachine } from "../environment.ts";
 
@@ -7,7 +8,10 @@ import { thisMachine } from "../environment.ts";
  * Resolves when the signal is aborted. Of the processes of this machine that do it for one tenant of
  * one store, one works and the others wait for their turn.
  */
-export async function followTranscripts(context: Context, signal: AbortSignal): Promise<void> {
+export async function followTranscripts(
+  context: Context,
+  input: Omit<FollowInput, "environment">,
+): Promise<void> {
   const { address, tenant } = context;
   // Loaded only now: whoever waits for an answer meanwhile does not pay for it.
   const [follow, { open }] = await Promise.all([
@@ -19,7 +23,7 @@ export async function followTranscripts(context: Context, signal: AbortSignal): 
   const onLoss = () => undefined;
   const engine = await open(address, { durability: "process", onLoss });
   try {
-    await follow.followTranscripts(engine, tenant, { environment: thisMachine(), signal });
+    await follow.followTranscripts(engine, tenant, { ...input, environment: thisMachine() });
   } finally {
     await engine.close();
   }

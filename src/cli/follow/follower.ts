@@ -1,6 +1,6 @@
 /** When transcripts are followed beside something else: who waits for an answer goes first. */
 
-import { pause } from "../../engine/pause.ts";
+import { pause } from "../../async/pause.ts";
 import type { Context } from "../context.ts";
 import { followTranscripts } from "./follow-transcripts.ts";
 
@@ -10,20 +10,35 @@ const ANYWAY_MS = 5_000;
 /** After a failure, such as a store that was busy for too long. */
 const RETRY_MS = 30_000;
 
+export interface FollowerOptions {
+  readonly signal: AbortSignal;
+  /** Of the lease, for the process that takes over. */
+  readonly owner: string;
+  readonly onError: (error: unknown) => void;
+}
+
 /** Follows transcripts from some time on. What goes wrong is told: answers do not depend on it. */
 export class Follower {
   readonly #context: Context;
   readonly #signal: AbortSignal;
   readonly #onError: (error: unknown) => void;
+  readonly #owner: string;
   readonly #anyway: NodeJS.Timeout;
   #quiet: NodeJS.Timeout | undefined;
   #following: Promise<void> | undefined;
+  #isReady = false;
 
-  constructor(context: Context, signal: AbortSignal, onError: (error: unknown) => void) {
+  constructor(context: Context, options: FollowerOptions) {
     this.#context = context;
-    this.#signal = signal;
-    this.#onError = onError;
+    this.#signal = options.signal;
+    this.#onError = options.onError;
+    this.#owner = options.owner;
     this.#anyway = setTimeout(() => this.#start(), ANYWAY_MS);
+  }
+
+  /** Whether this process has stored all that was there, and is told of what is written. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   /** Somebody has asked for something. */
@@ -49,8 +64,15 @@ export class Follower {
   async #follow(): Promise<void> {
     while (!this.#signal.aborted) {
       try {
-        await followTranscripts(this.#context, this.#signal);
+        await followTranscripts(this.#context, {
+          signal: this.#signal,
+          owner: this.#owner,
+          onReady: () => {
+            this.#isReady = true;
+          },
+        });
       } catch (error) {
+        this.#isReady = false;
         this.#onError(error);
         await pause(RETRY_MS, this.#signal);
       }

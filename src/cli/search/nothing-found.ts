@@ -47,12 +47,16 @@ export async function explainNothing(
     return [`The store is empty.${what} To fill it: ${ingest}`];
   }
   const lines: string[] = [];
-  const isFound = async (text: string, change: SearchInput) =>
-    (await tenant.searchSessions(text, { ...bareSearch(change), limit: 1 })).hits.length > 0;
-  if (input.branches !== "all" && (await isFound(query, { ...input, branches: "all" }))) {
-    lines.push(
-      `Messages that were edited or left behind on another branch have it: ${again("--branches")}`,
-    );
+  const firstOf = async (text: string, change: SearchInput) =>
+    (await tenant.searchSessions(text, { ...bareSearch(change), limit: 1 })).hits[0];
+  const aside =
+    input.branches === "all" ? undefined : await firstOf(query, { ...input, branches: "all" });
+  if (aside !== undefined) {
+    const what =
+      aside.branch === "late"
+        ? "Messages of a file that came late, which are a branch, have it"
+        : "Messages that were edited or left behind on another branch have it";
+    lines.push(`${what}: ${again("--branches")}`);
   }
   const filters = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter(
     (name) => input[name] !== undefined,
@@ -63,7 +67,7 @@ export async function explainNothing(
     const open = Object.fromEntries(
       Object.entries(input).filter(([name]) => !Object.hasOwn(FILTERS, name)),
     );
-    if (await isFound(bare, open)) {
+    if ((await firstOf(bare, open)) !== undefined) {
       const names = [...filters.map((name) => FILTERS[name]), ...words].join(", ");
       lines.push(`A filter leaves it out: there are hits without ${names}.`);
     }

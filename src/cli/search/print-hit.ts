@@ -1,10 +1,10 @@
 /** Hits as a person reads them: the session, the lines that match, and what stands round them. */
 
+import { toolCallLine } from "../../api/text/tool-call-line.ts";
 import type { SearchResult } from "../../engine/search.ts";
 import { formatTime } from "../print.ts";
 import type { Terminal } from "../terminal.ts";
 import { clean, clip, oneLine } from "../text.ts";
-import { toolCallLine } from "./tool-call.ts";
 
 type Hit = SearchResult["hits"][number];
 type Item = Hit["window"][number];
@@ -16,6 +16,8 @@ const NEAR_LINES = 2;
 
 /** Behind a pipe nothing is cut to a width, but a line may be a whole file. */
 const MAX_COLUMNS = 400;
+
+const BRANCHES = { late: "a branch: its file came late", left: "a branch that was left" } as const;
 
 /** How many neighbours with something in them are shown on each side. */
 export interface HitStyle {
@@ -30,6 +32,7 @@ export function formatHit(hit: Hit, terminal: Terminal, style: HitStyle): string
   const facts = [
     oneLine(agent),
     formatTime(updatedAt),
+    ...(hit.branch === null ? [] : [BRANCHES[hit.branch]]),
     ...(hit.parts === undefined ? [] : [`score ${hit.score.toFixed(2)}`]),
   ].join(" · ");
   const parts = Object.entries(hit.parts ?? {}).map(([name, part]) => `${name} ${part.toFixed(3)}`);

@@ -1,6 +1,7 @@
 /** The file that a session was ingested from, as it was. */
 
 import { readOriginal } from "../../archive/originals/originals.ts";
+import { isPart } from "../../archive/originals/parts.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Original } from "../../store/ingested-file.ts";
 import type { Context } from "../context.ts";
@@ -39,7 +40,7 @@ export function exportOriginal(
 }
 
 function pick(id: string, all: readonly Original[], path: string | undefined): Original {
-  const matching = path === undefined ? all : all.filter((each) => each.path === path);
+  const matching = all.filter((each) => (path === undefined ? !isPart(each) : each.path === path));
   const [only] = matching;
   if (only !== undefined && matching.length === 1) return only;
   const known = all.map((each) => each.path).join(", ");

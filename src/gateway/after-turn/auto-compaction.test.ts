@@ -15,7 +15,10 @@ async function talk(session: SessionHandle, count: number, tokens = 10, used?: n
   const exchange: readonly MessageInput[] = [
     { role: "user", actor: "ana", content: `question ${filler}` },
     {
-      ...{ role: "assistant", actor: "coder", content: `answer ${filler}`, model: "m" },
+      role: "assistant",
+      actor: "coder",
+      content: `answer ${filler}`,
+      model: "m",
       ...(used === undefined ? {} : { usage: { inputTokens: used, outputTokens: 1 } }),
     },
   ];

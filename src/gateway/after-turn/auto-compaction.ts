@@ -6,22 +6,25 @@
  * not fail the turn that it comes after.
  */
 
+import { KeyedQueue } from "../../async/keyed-queue.ts";
 import { contextWindow as findWindow } from "../../context/context-window.ts";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../../context/tokens.ts";
 import type { CompactionResult } from "../../engine/context/compact.ts";
 import type { CompactInput } from "../../engine/context/compact-options.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import type { JsonObject } from "../../model/json.ts";
 import { type AutoPolicy, type AutoPolicyName, toAutoPolicy } from "../compaction/auto-policy.ts";
 import { compactBy } from "../compaction/compact-by.ts";
 import { type CompactionDecision, decide } from "../compaction/decide.ts";
 import type { EventListener, GatewayEvent } from "../compaction/events.ts";
 import { keepAfterOverflow, keepOf } from "../compaction/keep.ts";
-import { readFigures, type SessionFigures, type TurnUsage } from "../compaction/read-figures.ts";
+import { type MeasuredSession, readFigures, type TurnUsage } from "../compaction/read-figures.ts";
 import { sessionPolicy } from "../compaction/session-policy.ts";
 import { checkFlush, type MemoryFlushOptions } from "../flush/flush-options.ts";
 import { flushIfDue } from "../flush/flush-session.ts";
 import type { FlushResult } from "../flush/run-flush.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
 
 export interface AutoCompactionOptions {
   /** By name, or with settings of its own; `turns` if left out. */
@@ -42,6 +45,9 @@ export interface AutoCompactionOptions {
   readonly tokenCounter?: TokenCounter;
   readonly now?: () => number;
 }
+
+/** By session, of all gateways of this process: two turns that end together flush and compact once. */
+const turnEnds = new KeyedQueue();
 
 export interface TurnContext {
   /** The turn was housekeeping: memories are not flushed for it. */
@@ -77,8 +83,10 @@ export interface AutoCompaction {
 }
 
 export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompaction {
+  checkFields(options, "options", INPUTS.autoCompaction);
   const policy = toAutoPolicy(options.policy ?? "turns");
   const { tokenCounter = TOKEN_ESTIMATE, now = Date.now, compact = {} } = options;
+  checkFields(compact, "compact", INPUTS["autoCompaction.compact"]);
   const window = windowOf(options);
   const flush =
     options.flush === undefined || options.flush === false ? null : checkFlush(options.flush);
@@ -95,7 +103,7 @@ export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompact
 
   function parts(
     session: SessionHandle,
-    known: SessionFigures,
+    known: MeasuredSession,
     own: AutoPolicy,
     turn: TurnContext,
   ) {
@@ -108,6 +116,7 @@ export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompact
   }
 
   async function evaluate(session: SessionHandle, usage: TurnUsage | undefined, turn: TurnContext) {
+    checkFields(turn, "turn", INPUTS["autoCompaction.turn"]);
     const { policy: own, problems } = sessionPolicy(policy, (await session.meta()).metadata);
     const known = await readFigures(session, own, window, tokenCounter, usage);
     const { events, tell, flushNow } = parts(session, known, own, turn);
@@ -125,11 +134,13 @@ export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompact
     const minGainTokens = own.name === "none" || isForced ? null : own.minGainTokens;
     const plan = keepOf(own, window);
     const input = {
-      ...compact,
+      ...writerOf(compact),
       ...plan,
       ...(turn.signal === undefined ? {} : { signal: turn.signal }),
     };
     const compaction = await compactBy({ session, known, input, minGainTokens, before, tell });
+    const unused = unusedModel(known.session.metadata, compaction);
+    if (unused !== undefined) tell({ type: "setting_ignored", sessionId, message: unused });
     return { decision, compaction, flush: flushed, events };
   }
 
@@ -164,10 +175,32 @@ export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompact
     policy,
     contextWindow: window,
     afterTurn: (session, usage, turn = {}) =>
-      oneAtATime(session.id, () => evaluate(session, usage, turn)),
+      turnEnds.run(session.id, () => evaluate(session, usage, turn)),
     makeRoom: (session, attempt, windowTokens = window, turn = {}) =>
-      oneAtATime(session.id, () => recover(session, attempt, windowTokens, turn)),
+      turnEnds.run(session.id, () => recover(session, attempt, windowTokens, turn)),
   };
+}
+
+/**
+ * Where the host names nobody, the session may have named a model that the store does not have: its
+ * summary is then written without one, since a session that is never compacted ends in an overflow.
+ */
+function writerOf(compact: NonNullable<AutoCompactionOptions["compact"]>) {
+  const isNamed = compact.summarizer !== undefined || compact.model !== undefined;
+  return isNamed ? compact : { fallback: "mechanical" as const, ...compact };
+}
+
+/** Says so, where the session's own model did not write its summary. */
+function unusedModel(
+  metadata: JsonObject,
+  compaction: CompactionResult | null,
+): string | undefined {
+  const wanted = (metadata["compaction"] as JsonObject | undefined)?.["summarizerModel"];
+  const data = compaction?.entry?.data as JsonObject | null | undefined;
+  if (typeof wanted !== "string" || !String(data?.["summarizer"]).startsWith("mechanical")) {
+    return undefined;
+  }
+  return `compaction.summarizerModel ${wanted} did not write the summary: the mechanical one stands`;
 }
 
 /** What a host gave: one that is ready, settings for one, or false for none at all. */
@@ -181,7 +214,9 @@ export function toAutoCompaction(
   const options = given === false ? ({ policy: "none" } as const) : (given ?? {});
   const { onEvent }: AutoCompactionOptions = options;
   return autoCompaction({
-    ...{ model, contextWindow, ...options },
+    model,
+    contextWindow,
+    ...options,
     onEvent: (event) => {
       tell(event);
       onEvent?.(event);

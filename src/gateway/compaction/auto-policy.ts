@@ -4,7 +4,9 @@
  * The engine has none of them. A host chooses one, and can print it, store it and compare it.
  */
 
-import type { KeepInput } from "../../engine/context/compact-options.ts";
+import { CLAW_MESSAGES } from "../../compaction/presets.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 
 /** What every policy that compacts has. */
 export interface PolicyGuards {
@@ -29,7 +31,10 @@ export interface ClawPolicy extends PolicyGuards {
    * keep a session from being compacted again and again.
    */
   readonly metric: "pressure" | "cumulative";
-  readonly keep: KeepInput;
+  /** The newest messages that stay as they were said. */
+  readonly messages: number;
+  /** Below this many tokens in what no summary covers nothing happens. */
+  readonly tokens: number;
 }
 
 /** As pi: when the context leaves less of the window free than is reserved for what comes next. */
@@ -69,23 +74,29 @@ export function nonePolicy(): NonePolicy {
   return { name: "none" };
 }
 
-/** 200,000 tokens, or what the environment says; what is no number above 0 says nothing. */
+/**
+ * It compacts with the preset `claw`, which always keeps `messages` (4). 200,000 tokens, or what the environment says; what is no number
+ * above 0 says nothing.
+ */
 export function clawPolicy(
   options: Partial<Omit<ClawPolicy, "name">> = {},
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): ClawPolicy {
+  checkFields(options, "options", INPUTS.clawPolicy);
   const inputTokens = threshold(environment[CLAW_VARIABLE]);
-  const preset = { inputTokens, metric: "pressure", keep: { messages: 4 } } as const;
+  const preset = { inputTokens, metric: "pressure", messages: CLAW_MESSAGES, tokens: 0 } as const;
   return { name: "claw", ...GUARDS, ...preset, ...options };
 }
 
 export function piPolicy(options: Partial<Omit<PiPolicy, "name">> = {}): PiPolicy {
+  checkFields(options, "options", INPUTS.piPolicy);
   const preset = { reserveTokens: 16_384, reserveTokensFloor: 20_000, keepRecentTokens: 20_000 };
   return { name: "pi", ...GUARDS, ...preset, ...options };
 }
 
 /** It halves what is not summarised, so that it needs no least gain to come to rest. */
 export function turnsPolicy(options: Partial<Omit<TurnsPolicy, "name">> = {}): TurnsPolicy {
+  checkFields(options, "options", INPUTS.turnsPolicy);
   const preset = { triggerTurns: 50, triggerTokens: 8_000, minGainTokens: null };
   return { name: "turns", cooldownMessages: COOLDOWN_MESSAGES, ...preset, ...options };
 }

@@ -6,12 +6,12 @@ import type { CompactInput } from "../../engine/context/compact-options.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { EventListener, GatewayEvent } from "./events.ts";
-import type { SessionFigures } from "./read-figures.ts";
+import type { MeasuredSession } from "./read-figures.ts";
 import { markAttempt, readAutoState } from "./session-state.ts";
 
 export interface CompactTask {
   readonly session: SessionHandle;
-  readonly known: SessionFigures;
+  readonly known: MeasuredSession;
   readonly input: CompactInput;
   /** Null: whatever it saves. */
   readonly minGainTokens: number | null;

@@ -1,14 +1,15 @@
 /** What stays as it was said when a policy compacts, and ever less of it after each overflow. */
 
 import type { CompactInput, KeepInput } from "../../engine/context/compact-options.ts";
+import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import type { AutoPolicy } from "./auto-policy.ts";
 import { compactionThreshold } from "./reserve.ts";
 
-export type KeepPlan = Pick<CompactInput, "keep" | "limitTokens">;
+export type KeepPlan = Pick<CompactInput, "preset" | "keep" | "limitTokens">;
 
 /**
  * The context is to come out well below the threshold, else the next turn would be over it again.
- * `turns` has none in tokens of context: it keeps the newer half.
+ * `turns` has none in tokens of context: it keeps the newer half. `claw` keeps its messages.
  */
 export function keepOf(policy: AutoPolicy, contextWindow: number): KeepPlan {
   switch (policy.name) {
@@ -16,7 +17,8 @@ export function keepOf(policy: AutoPolicy, contextWindow: number): KeepPlan {
     case "turns":
       return { keep: "half" };
     case "claw":
-      return { keep: policy.keep, limitTokens: Math.floor(policy.inputTokens / 2) };
+      // Without a limit, which would keep fewer messages: claw-code keeps them whatever they take.
+      return { preset: { name: "claw", messages: policy.messages, tokens: policy.tokens } };
     case "pi": {
       const limitTokens = Math.floor(compactionThreshold(policy, contextWindow) / 2);
       return { keep: { tokens: Math.min(policy.keepRecentTokens, limitTokens) }, limitTokens };
@@ -41,5 +43,5 @@ export function keepAfterOverflow(attempt: number, contextWindow: number): KeepP
 
 /** What a context may take after the `attempt`-th overflow: what was too much, ever further below. */
 export function budgetAfterOverflow(attempt: number, budget: number): number {
-  return Math.max(1, Math.floor(budget * 0.6 ** attempt));
+  return Math.max(MIN_CONTEXT_BUDGET, Math.floor(budget * 0.6 ** attempt));
 }

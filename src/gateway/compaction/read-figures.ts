@@ -17,7 +17,7 @@ export interface TurnUsage extends Partial<Usage> {
   readonly fresh?: boolean;
 }
 
-export interface SessionFigures {
+export interface MeasuredSession {
   readonly session: Session;
   readonly state: AutoState;
   /** The newest compaction on the path. */
@@ -34,7 +34,7 @@ export async function readFigures(
   contextWindow: number,
   counter: TokenCounter,
   usage?: TurnUsage,
-): Promise<SessionFigures> {
+): Promise<MeasuredSession> {
   const session = await handle.meta();
   const measured = await handle.usage();
   const state = readAutoState(session.metadata);
@@ -116,7 +116,9 @@ async function readLastInput(handle: SessionHandle, entry: string | null): Promi
 function toUsage(usage: TurnUsage): Usage {
   const { inputTokens: input = 0, outputTokens = 0, cacheCreationTokens = 0 } = usage;
   return {
-    ...{ inputTokens: input, outputTokens, cacheCreationTokens },
+    inputTokens: input,
+    outputTokens,
+    cacheCreationTokens,
     cacheReadTokens: usage.cacheReadTokens ?? 0,
   };
 }

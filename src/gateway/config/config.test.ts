@@ -16,24 +16,42 @@ describe("a configuration", () => {
     expect(unknown).toEqual([]);
     expect(config).toEqual({
       session: {
-        ...{ dmScope: "per-channel-peer", mainKey: "main", identityLinks: {}, timeZone: zone },
-        ...{ resetTriggers: ["/new", "/reset"], parentForkMaxTokens: 100_000 },
+        dmScope: "per-channel-peer",
+        mainKey: "main",
+        identityLinks: {},
+        timeZone: zone,
+        resetTriggers: ["/new", "/reset"],
+        parentForkMaxTokens: 100_000,
         maintenance: {
-          ...{ mode: "off", pruneAfter: 30 * 86_400_000, maxEntries: 500, ingested: [] },
-          ...{ maxDiskBytes: null, highWaterBytes: null },
+          mode: "off",
+          pruneAfter: 30 * 86_400_000,
+          maxEntries: 500,
+          ingested: [],
+          maxDiskBytes: null,
+          highWaterBytes: null,
         },
       },
       compaction: {
-        ...{ enabled: true, policy: "turns", reserveTokens: 16_384, keepRecentTokens: 20_000 },
-        ...{ inputTokens: 200_000, summarizer: "mechanical" },
+        enabled: true,
+        policy: "turns",
+        reserveTokens: 16_384,
+        keepRecentTokens: 20_000,
+        inputTokens: 200_000,
+        summarizer: "mechanical",
       },
       agents: {
         defaults: {
-          ...{ id: "main", model: null, instructions: null, contextTokens: null },
+          id: "main",
+          model: null,
+          instructions: null,
+          contextTokens: null,
           compaction: {
             reserveTokensFloor: 20_000,
             memoryFlush: {
-              ...{ enabled: true, softThresholdTokens: 4_000, prompt: null, systemPrompt: null },
+              enabled: true,
+              softThresholdTokens: 4_000,
+              prompt: null,
+              systemPrompt: null,
             },
           },
         },
@@ -46,7 +64,8 @@ describe("a configuration", () => {
     const written: GatewayConfigInput = {
       session: {
         dmScope: "main",
-        ...{ idleMinutes: 90, identityLinks: { "ana.b": ["telegram:1"] } },
+        idleMinutes: 90,
+        identityLinks: { "ana.b": ["telegram:1"] },
         resetByChannel: { discord: { mode: "idle" } },
         resetByType: { dm: { atHour: 9 } },
         maintenance: { mode: "warn", pruneAfter: "2w", maxDiskBytes: "500mb" },
@@ -55,7 +74,9 @@ describe("a configuration", () => {
     };
     const { config } = readConfig(written);
     expect(config.session).toMatchObject({
-      ...{ dmScope: "main", idleMinutes: 90, identityLinks: { "ana.b": ["telegram:1"] } },
+      dmScope: "main",
+      idleMinutes: 90,
+      identityLinks: { "ana.b": ["telegram:1"] },
       resetByChannel: { discord: { mode: "idle" } },
       maintenance: { pruneAfter: 14 * 86_400_000, maxDiskBytes: 500 * 1024 ** 2 },
     });

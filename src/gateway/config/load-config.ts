@@ -51,6 +51,7 @@ function parse(text: string, path: string): GatewayConfigInput {
 
 function invalid(message: string, path: string, cause: unknown): BackscrollError {
   return new BackscrollError("invalid_input", message, {
-    ...{ details: { field: "config", path }, cause },
+    details: { field: "config", path },
+    cause,
   });
 }

@@ -52,7 +52,11 @@ export const TIME_ZONE: SettingKind = {
 };
 
 const DURATION_MS: Readonly<Record<string, number>> = {
-  ...{ s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 },
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
 };
 
 /** In milliseconds. */
@@ -62,7 +66,10 @@ export const DURATION: SettingKind = {
 };
 
 const SIZE_BYTES: Readonly<Record<string, number>> = {
-  ...{ b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 },
+  b: 1,
+  kb: 1024,
+  mb: 1024 ** 2,
+  gb: 1024 ** 3,
 };
 
 export const SIZE: SettingKind = {

@@ -7,12 +7,18 @@
 
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { NewMemory } from "./run-flush.ts";
+
+export interface NewMemory {
+  readonly name: string;
+  readonly content: string;
+}
 
 /** The day of `now` in a time zone, as `YYYY-MM-DD`. */
 export function dayOf(now: number, timeZone?: string): string {
   const parts = new Intl.DateTimeFormat("en-CA", {
-    ...{ year: "numeric", month: "2-digit", day: "2-digit" },
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
     ...(timeZone === undefined ? {} : { timeZone }),
   }).formatToParts(now);
   const part = (type: string) => parts.find((found) => found.type === type)?.value ?? "";

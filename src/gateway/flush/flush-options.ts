@@ -2,6 +2,8 @@
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import { checkDuration } from "../../engine/leases/claim-lease.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 import { SILENT_TOKEN } from "../silence/silence.ts";
 import type { FlushSettings } from "./decide-flush.ts";
@@ -48,6 +50,7 @@ const DEFAULT_LEASE_MS = 15_000;
 const HINT = `When you are done, or there is nothing to write down, answer ${SILENT_TOKEN} and nothing else.`;
 
 export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
+  checkFields(options, "flush", INPUTS["autoCompaction.flush"]);
   return {
     enabled: options.enabled ?? true,
     softThresholdTokens: options.softThresholdTokens ?? 4_000,

@@ -2,9 +2,10 @@
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import type { AutoPolicy } from "../compaction/auto-policy.ts";
 import type { EventListener } from "../compaction/events.ts";
-import type { SessionFigures } from "../compaction/read-figures.ts";
+import type { MeasuredSession } from "../compaction/read-figures.ts";
 import { isFlushed, markFlushed, readAutoState } from "../compaction/session-state.ts";
 import { decideFlush, type FlushDecision } from "./decide-flush.ts";
 import type { CheckedFlush } from "./flush-options.ts";
@@ -12,7 +13,7 @@ import { type FlushResult, runFlush } from "./run-flush.ts";
 
 export interface FlushTask {
   readonly session: SessionHandle;
-  readonly known: SessionFigures;
+  readonly known: MeasuredSession;
   readonly policy: AutoPolicy;
   readonly flush: CheckedFlush;
   /** A compaction is about to happen. */
@@ -61,7 +62,11 @@ const PATIENCE_MS = 120_000;
 function decideOn({ policy, flush, known, compacting, turn }: FlushTask, flushed: boolean) {
   const { contextTokens, contextWindow } = known.figures;
   return decideFlush(policy, flush, {
-    ...{ contextTokens, contextWindow, fresh: known.fresh, compacting, flushed },
+    contextTokens,
+    contextWindow,
+    fresh: known.fresh,
+    compacting,
+    flushed,
     heartbeat: turn.heartbeat ?? false,
   });
 }
@@ -90,7 +95,8 @@ async function carryOut(
   const { session, known, flush, tell, now } = task;
   told(task, decision);
   // As much as the conversation itself may take: half of the window is free for the rest.
-  const tokenBudget = Math.max(1, Math.floor(known.figures.contextWindow / 2));
+  const half = Math.floor(known.figures.contextWindow / 2);
+  const tokenBudget = Math.max(MIN_CONTEXT_BUDGET, half);
   try {
     const { compaction } = known;
     const result = await runFlush(session, flush, { tokenBudget, now, compaction, signal });

@@ -20,8 +20,12 @@ import { flushIfDue } from "./flush-session.ts";
 
 const SETTINGS = { enabled: true, softThresholdTokens: 4_000, workspaceAccess: "rw" } as const;
 const FIGURES = {
-  ...{ contextTokens: 176_000, contextWindow: 200_000, fresh: true, flushed: false },
-  ...{ compacting: false, heartbeat: false },
+  contextTokens: 176_000,
+  contextWindow: 200_000,
+  fresh: true,
+  flushed: false,
+  compacting: false,
+  heartbeat: false,
 };
 
 describe("the decision", () => {
@@ -87,7 +91,10 @@ async function exchange(session: SessionHandle, used: number): Promise<void> {
   await session.append([
     { role: "user", actor: "ana", content: `question ${filler}` },
     {
-      ...{ role: "assistant", actor: "coder", content: `answer ${filler}`, model: "m" },
+      role: "assistant",
+      actor: "coder",
+      content: `answer ${filler}`,
+      model: "m",
       usage: { inputTokens: used, outputTokens: 1 },
     },
   ]);
@@ -189,15 +196,18 @@ describe.each([
   test("that another process has done since is not done again", async () => {
     const session = await start(16_000);
     const { model, asked } = writer(say("NO_REPLY"));
-    const known = {
-      ...(await readFigures(session, piPolicy(), 40_000, TOKEN_ESTIMATE)),
-    };
+    const known = { ...(await readFigures(session, piPolicy(), 40_000, TOKEN_ESTIMATE)) };
     await auto({ model }).afterTurn(session);
     const reasons: string[] = [];
     const late = async (at: typeof known) =>
       flushIfDue({
-        ...{ session, known: at, policy: piPolicy(), flush: checkFlush({ model }) },
-        ...{ compacting: false, turn: {}, now: 5 },
+        session,
+        known: at,
+        policy: piPolicy(),
+        flush: checkFlush({ model }),
+        compacting: false,
+        turn: {},
+        now: 5,
         tell: (event) => reasons.push("reason" in event ? event.reason : event.type),
       });
     await late(known);

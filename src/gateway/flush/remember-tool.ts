@@ -17,7 +17,8 @@ export const REMEMBER_TOOL: ChatTool = {
   description: "Keep a note for later conversations, in place of one of the same name.",
   inputSchema: {
     "~standard": {
-      ...{ version: 1, vendor: "backscroll" },
+      version: 1,
+      vendor: "backscroll",
       validate: (value: unknown) =>
         isMemory(value) ? { value } : { issues: [{ message: "name and content must be texts" }] },
       jsonSchema: { input: () => SCHEMA, output: () => SCHEMA },

@@ -12,14 +12,9 @@ import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { Block } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { isSilent } from "../silence/silence.ts";
-import { dayOf, writeDayFile } from "./day-file.ts";
+import { dayOf, type NewMemory, writeDayFile } from "./day-file.ts";
 import type { CheckedFlush } from "./flush-options.ts";
 import { REMEMBER_TOOL } from "./remember-tool.ts";
-
-export interface NewMemory {
-  readonly name: string;
-  readonly content: string;
-}
 
 export interface FlushResult {
   readonly memories: readonly string[];
@@ -79,7 +74,9 @@ async function ask(
 ): Promise<{ readonly text: string; readonly calls: readonly ToolCallPart[] }> {
   const parts: ChatPart[] = [];
   const stream = model.stream({
-    ...{ instructions: systemPrompt, messages, tools: { remember: REMEMBER_TOOL } },
+    instructions: systemPrompt,
+    messages,
+    tools: { remember: REMEMBER_TOOL },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(signal === undefined ? {} : { signal }),
   });

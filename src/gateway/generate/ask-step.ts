@@ -24,7 +24,7 @@ export async function askStep(
 ): Promise<WrittenAnswer> {
   const { session, compaction, input } = options;
   let window = options.contextWindow;
-  let supersedes: string | undefined;
+  let { supersedes } = options;
   for (let attempt = 0; ; attempt++) {
     const budget = Math.min(options.tokenBudget, Math.max(1, Math.floor(window * 0.9)));
     const tokenBudget = attempt === 0 ? options.tokenBudget : budgetAfterOverflow(attempt, budget);
@@ -34,9 +34,7 @@ export async function askStep(
     supersedes = overflow.aborted ?? supersedes;
     window = Math.min(window, overflow.windowTokens ?? window);
     const numbers = { tokenBudget, contextWindow: window };
-    tellEvent({
-      ...{ type: "overflow_retry", sessionId: session.id, attempt: attempt + 1, numbers },
-    });
+    tellEvent({ type: "overflow_retry", sessionId: session.id, attempt: attempt + 1, numbers });
     const { heartbeat = false, signal } = input;
     const turn = { heartbeat, ...(signal === undefined ? {} : { signal }) };
     await compaction.makeRoom(session, attempt + 1, window, turn);
@@ -70,7 +68,13 @@ async function tryOnce(
   });
   let aborted: string | undefined;
   const settings = {
-    ...{ session, actor: as, model: model.name, contextWindow, silence, tell, supersedes },
+    session,
+    actor: as,
+    model: model.name,
+    contextWindow,
+    silence,
+    tell,
+    supersedes,
     metadata: { ...input.metadata, ...answered },
   };
   try {

@@ -3,8 +3,10 @@
 import { type ChatModel, type ChatTool, REASONING_EFFORTS } from "../../context/chat-model.ts";
 import { contextWindow } from "../../context/context-window.ts";
 import { TOKEN_ESTIMATE } from "../../context/tokens.ts";
-import { checkCount, checkInput, checkOneOf, invalid } from "../../engine/check.ts";
+import { checkCount, checkInput, checkObject, checkOneOf, invalid } from "../../engine/check.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import { toChatModel } from "../../providers/language-model.ts";
 import { type AutoCompaction, toAutoCompaction } from "../after-turn/auto-compaction.ts";
 import type { EventListener } from "../compaction/events.ts";
@@ -28,6 +30,8 @@ export interface GenerateOptions {
   readonly compaction: AutoCompaction;
   /** The message that is answered; undefined: what stands there is. */
   readonly replyTo: string | undefined;
+  /** An answer to the same that was stopped, and whose place the next one takes. */
+  readonly supersedes: string | undefined;
 }
 
 export const DEFAULT_STEPS = 10;
@@ -40,6 +44,7 @@ export async function checkGenerate(
   input: GenerateInput,
   tell: EventListener,
 ): Promise<GenerateOptions> {
+  checkInput(input, "options", INPUTS.generate);
   const { agent, createdBy } = await session.meta();
   const model = toChatModel(input.model);
   const { tools = {}, silence = "whole", instructions = "" } = input;
@@ -59,13 +64,14 @@ export async function checkGenerate(
     model,
     from: input.from ?? createdBy,
     as: input.as ?? agent,
-    tools: checkInput(tools, "tools"),
+    tools: checkObject(tools, "tools"),
     maxSteps,
     toolTimeoutMs: checkCount(input.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, "toolTimeoutMs"),
     silence: silence === false ? false : checkOneOf(silence, SILENCE_MODES, "silence"),
     contextWindow: window,
     tokenBudget: input.context?.tokenBudget ?? budgetOf(input, tools, instructions, window),
     replyTo: input.replyTo,
+    supersedes: undefined,
     compaction: toAutoCompaction(input.compaction, model.name, window, tell),
   };
 }
@@ -83,7 +89,7 @@ function budgetOf(
     countText(instructions),
   );
   const reserve = Math.max(effectiveReserve(RESERVE, window), maxOutputTokens);
-  return Math.max(1, window - reserve - told);
+  return Math.max(MIN_CONTEXT_BUDGET, window - reserve - told);
 }
 
 function wordsOf({ description }: ChatTool): string {

@@ -5,6 +5,8 @@ import type { ContextMessage } from "../../context/message.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { textOf } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { TextModel } from "../../model/text-model.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 import { shortenTitle } from "../../transcript/title/shorten.ts";
@@ -35,6 +37,7 @@ export async function generateTitle(
   session: SessionHandle,
   options: GenerateTitleOptions,
 ): Promise<string> {
+  checkFields(options, "options", INPUTS.generateTitle);
   const { messages } = await session.listMessages({ limit: MESSAGES, preview: true });
   const talk = messages
     .map(({ role, blocks }) => `${role}: ${textOf(blocks).slice(0, MESSAGE_LENGTH).toWellFormed()}`)
@@ -67,7 +70,8 @@ async function ask(
   const chat = toChatModel(model);
   let text = "";
   const parts = chat.stream({
-    ...{ instructions, messages: [toMessage(prompt)] },
+    instructions,
+    messages: [toMessage(prompt)],
     ...(signal === undefined ? {} : { signal }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });

@@ -45,7 +45,10 @@ describe("an answer", () => {
     const session = await start();
     const model = scriptedModel(say("Because ", "the lock is gone."));
     const { text, entry, message, steps, usage, finishReason, silent } = await generate(memory, {
-      ...{ conversationId: session.id, model, message: "Why twice?", contextWindow: 50_000 },
+      conversationId: session.id,
+      model,
+      message: "Why twice?",
+      contextWindow: 50_000,
     });
     expect(text).toBe("Because the lock is gone.");
     expect([steps, finishReason, silent]).toEqual([1, "stop", false]);
@@ -164,7 +167,10 @@ describe("silence", () => {
     const session = await start();
     const ask = (silence: "leading" | false, text: string) =>
       generate(memory, {
-        ...{ conversationId: session.id, model: scriptedModel(say(text)), message: "x", silence },
+        conversationId: session.id,
+        model: scriptedModel(say(text)),
+        message: "x",
+        silence,
       });
     expect((await ask(false, "NO_REPLY")).text).toBe("NO_REPLY");
     expect((await ask("leading", "NO_REPLY, all is well")).silent).toBe(true);
@@ -203,7 +209,10 @@ describe("a context that is too long", () => {
       say("At last."),
     );
     const { text, events } = await generate(memory, {
-      ...{ conversationId: session.id, model, message: "And now?", contextWindow: 20_000 },
+      conversationId: session.id,
+      model,
+      message: "And now?",
+      contextWindow: 20_000,
     });
     expect(text).toBe("At last.");
     const sizes = model.requests.map(({ messages }) => JSON.stringify(messages).length);
@@ -254,7 +263,10 @@ test("tools are carried out, and stored with their results", async () => {
     execute: ({ a, b }: { a: number; b: number }) => ({ sum: a + b }),
   };
   const { text, steps, usage } = await generate(memory, {
-    ...{ conversationId: session.id, model, message: "1 + 2?", tools: { add } },
+    conversationId: session.id,
+    model,
+    message: "1 + 2?",
+    tools: { add },
   });
   expect([text, steps, usage.inputTokens]).toEqual(["Let me see.It is 3.", 2, 30]);
   expect(await logOf(session)).toEqual([

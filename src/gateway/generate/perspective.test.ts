@@ -11,7 +11,10 @@ function say(role: Role, actor: string | null, ...blocks: (string | Block)[]): C
 
 const use = (id: string): Block => ({ type: "tool_use", id, name: "bash", input: "{}" });
 const result = (id: string): Block => ({
-  ...{ type: "tool_result", toolUseId: id, output: "ok", isError: false },
+  type: "tool_result",
+  toolUseId: id,
+  output: "ok",
+  isError: false,
 });
 
 function check(me: string, messages: readonly ContextMessage[], expected: readonly string[]): void {

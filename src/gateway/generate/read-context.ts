@@ -6,8 +6,8 @@ import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError } from "../../model/errors.ts";
 
 /**
- * What is to be answered is never cut: after an overflow the budget yields to it, up to `whole`, which
- * is what there was before.
+ * What is pinned is never cut: after an overflow the budget yields to it, up to `whole`, which is what
+ * there was before.
  */
 export async function readContext(
   session: SessionHandle,

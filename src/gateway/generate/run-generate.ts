@@ -34,8 +34,9 @@ export async function runGenerate(
   const options = await checkGenerate(session, input, tellEvent);
   const message = await appendMessage(options);
   if (input.signal?.aborted === true) throw stopped("before it began; the message is stored");
+  const supersedes = message === null ? await findStopped(options) : undefined;
   const said = await converse(
-    { ...options, replyTo: message?.id ?? input.replyTo },
+    { ...options, replyTo: message?.id ?? input.replyTo, supersedes },
     tell,
     tellEvent,
   );
@@ -56,6 +57,23 @@ async function appendMessage({ input, session, from }: GenerateOptions): Promise
   );
 }
 
+/** Answers to one message that are looked through for one that was stopped. */
+const MAX_BEGUN = 50;
+
+/** What was begun in answer to what stands there, and then stopped. */
+async function findStopped({ session, as }: GenerateOptions): Promise<string | undefined> {
+  const { leaf } = await session.meta();
+  if (leaf === null) return undefined;
+  // What was begun after the leaf was stored is on no path.
+  const page = { tree: true, after: leaf, limit: MAX_BEGUN, preview: true };
+  const { entries } = await session.listEntries(page);
+  const begun = entries.findLast(({ status, supersededBy, role, actor, parentId }) => {
+    const isStopped = status === "aborted" && supersededBy === null;
+    return isStopped && role === "assistant" && actor === as && parentId === leaf;
+  });
+  return begun?.id;
+}
+
 /** Asks until the model wants no more tools, or may not be asked again. */
 async function converse(
   options: GenerateOptions,
@@ -65,7 +83,8 @@ async function converse(
   let usage: Usage = NO_USAGE;
   let text = "";
   for (let steps = 1; ; steps++) {
-    const answer = await askStep(options, tell, tellEvent);
+    const step = steps === 1 ? options : { ...options, supersedes: undefined };
+    const answer = await askStep(step, tell, tellEvent);
     text += answer.text;
     usage = addUsage(usage, answer.end.usage);
     if (answer.calls.length === 0) {
@@ -118,8 +137,10 @@ function stopped(when: string): BackscrollError {
 }
 
 const NO_USAGE: Usage = {
-  ...{ inputTokens: 0, outputTokens: 0 },
-  ...{ cacheCreationTokens: 0, cacheReadTokens: 0 },
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheCreationTokens: 0,
+  cacheReadTokens: 0,
 };
 
 function addUsage(sum: Usage, more: Usage | null): Usage {

@@ -127,7 +127,11 @@ test("a model that never stops calling is stopped, with all pairs stored", async
   });
   const again = tool(() => "more");
   const { finishReason, steps } = await generate(memory, {
-    ...{ conversationId: session.id, model, message: "Go.", tools: { again }, maxSteps: 3 },
+    conversationId: session.id,
+    model,
+    message: "Go.",
+    tools: { again },
+    maxSteps: 3,
   });
   expect([finishReason, steps]).toEqual(["tool-calls", 3]);
   expect(await storedResults(session)).toEqual(["more", "more", "more"]);

@@ -155,7 +155,11 @@ class Answer {
     }
     const { session, actor, model } = this.#settings;
     return session.append({
-      ...{ role: "assistant", actor, model, ...figures, content: toBlocks(this.#held) },
+      role: "assistant",
+      actor,
+      model,
+      ...figures,
+      content: toBlocks(this.#held),
       metadata: silent ? { ...metadata, silent: true } : metadata,
     });
   }

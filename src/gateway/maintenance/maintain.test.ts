@@ -31,7 +31,9 @@ describe("maintenance", () => {
       const report = await maintainSessions(engine, gateway.config, { now });
       expect(report.deletions).toEqual(dry.deletions);
       expect(report).toMatchObject({
-        ...{ applied: true, skipped: [], sessions: 5 },
+        applied: true,
+        skipped: [],
+        sessions: 5,
         deletions: [{ sessionId: old.session?.id, reason: "age", key: old.key }],
         spared: { running: 2, shared: 1, ingested: 1 },
       });

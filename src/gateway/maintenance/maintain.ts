@@ -7,6 +7,8 @@
 
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import { readSessionKey, resetTypeOf } from "../../routing/resets/reset-type.ts";
@@ -44,7 +46,11 @@ export async function maintainSessions(
   config: GatewayConfig,
   options: MaintainOptions = {},
 ): Promise<MaintenanceReport> {
-  const { dryRun = false, now = Date.now } = options;
+  const { dryRun = false, now = Date.now } = checkFields(
+    options,
+    "options",
+    INPUTS.maintainSessions,
+  );
   const { maintenance } = config.session;
   const plan = planMaintenance(await survey(tenant, options, now()), maintenance, now());
   const applied = maintenance.mode === "enforce" && !dryRun;
@@ -65,16 +71,22 @@ async function survey(
   const keys = await currentKeys(tenant);
   const found: MaintainedSession[] = [];
   for (let cursor: string | undefined; ; ) {
-    const at = cursor === undefined ? {} : { cursor };
-    const { sessions, nextCursor } = await tenant.listSessions({ limit: MAX_PAGE, ...at });
+    const { sessions, nextCursor } = await tenant.listSessions({
+      machineMade: true,
+      limit: MAX_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     const sizes = await tenant.sessionSizes(sessions.map(({ id }) => id));
     const byId = new Map(sizes.map((size) => [size.sessionId, size]));
     for (const session of sessions) {
       const { contentBytes = 0, openMessages = 0 } = byId.get(session.id) ?? {};
       const key = keys.get(session.id);
       found.push({
-        ...{ sessionId: session.id, lastInteractionAt: session.lastInteractionAt, contentBytes },
-        ...{ source: session.origin.source, key },
+        sessionId: session.id,
+        lastInteractionAt: session.lastInteractionAt,
+        contentBytes,
+        source: session.origin.source,
+        key,
         shared: key !== undefined && resetTypeOf(readSessionKey(key)) !== "direct",
         running: openMessages > 0 || isBusy(session, options, now),
       });

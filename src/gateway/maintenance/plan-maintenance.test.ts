@@ -7,8 +7,14 @@ const NOW = 100 * DAY;
 
 function session(id: string, over: Partial<MaintainedSession> = {}): MaintainedSession {
   return {
-    ...{ sessionId: id, lastInteractionAt: NOW, contentBytes: 10, source: undefined },
-    ...{ key: undefined, shared: false, running: false, ...over },
+    sessionId: id,
+    lastInteractionAt: NOW,
+    contentBytes: 10,
+    source: undefined,
+    key: undefined,
+    shared: false,
+    running: false,
+    ...over,
   };
 }
 
@@ -62,8 +68,11 @@ describe("sessions go", () => {
     const planned = plan(all, rules);
     expect(planned.gone).toEqual(["ours age"]);
     expect(planned).toMatchObject({
-      ...{ spared: { running: 1, shared: 1, ingested: 1 }, overBudget: true },
-      ...{ sessions: 4, contentBytes: 40, contentBytesAfter: 30 },
+      spared: { running: 1, shared: 1, ingested: 1 },
+      overBudget: true,
+      sessions: 4,
+      contentBytes: 40,
+      contentBytesAfter: 30,
     });
     expect(plan(all, { ...rules, ingested: ["codex"] }).gone).toEqual(["ours age"]);
     expect(plan(all, { ...rules, ingested: ["claude-code"] }).gone).toEqual([

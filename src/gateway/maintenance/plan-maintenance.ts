@@ -82,7 +82,9 @@ export function planMaintenance(
       shared: ours.filter(({ running, shared }) => shared && !running).length,
       ingested: sessions.length - ours.length,
     },
-    ...{ sessions: sessions.length, contentBytes, contentBytesAfter: bytes },
+    sessions: sessions.length,
+    contentBytes,
+    contentBytesAfter: bytes,
     overBudget: maxDiskBytes !== null && bytes > maxDiskBytes,
   };
 }

@@ -2,12 +2,12 @@
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import type { Route, RouteFields } from "../../model/route.ts";
+import type { RouteFields, SessionRoute } from "../../model/route.ts";
 
 export interface FoundRoute {
   readonly key: string;
   /** Undefined if the key leads to another session by now. */
-  readonly route: Route | undefined;
+  readonly route: SessionRoute | undefined;
 }
 
 /** A key that leads to the session now goes before one that led to it once. */

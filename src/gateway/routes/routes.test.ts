@@ -36,14 +36,18 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     const group = { channel: "slack", chatType: "channel", peer: "C1", sender: "u" } as const;
     const { session } = await gateway.inbound({ ...group, append: true, text: "a" });
     const housekeeping = {
-      ...{ compactionAttempt: { messageCount: 90 }, compactionCount: 3, memoryFlushAt: 5 },
-      ...{ memoryFlushCompaction: "none", memoryFlushCompactionCount: 2 },
+      compactionAttempt: { messageCount: 90 },
+      compactionCount: 3,
+      memoryFlushAt: 5,
+      memoryFlushCompaction: "none",
+      memoryFlushCompactionCount: 2,
     };
     await session?.update({ metadata: { ...housekeeping, tone: "dry" } });
     const thread = await gateway.inbound({ ...group, thread: "9", text: "b" });
     expect(thread.action).toBe("forked");
     expect((await thread.session?.meta())?.metadata).toEqual({
-      ...{ tone: "dry", sessionKey: thread.key },
+      tone: "dry",
+      sessionKey: thread.key,
     });
   });
 

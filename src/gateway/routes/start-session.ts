@@ -9,7 +9,7 @@ import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
-import type { Route } from "../../model/route.ts";
+import type { SessionRoute } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
 import { readSessionKey } from "../../routing/resets/reset-type.ts";
 import { formatSessionKey, parentKey } from "../../routing/session-key.ts";
@@ -31,11 +31,18 @@ export interface SessionStart {
 }
 
 /** `route_conflict` if somebody else was quicker. */
-export async function startSession(tenant: TenantEngine, start: SessionStart): Promise<Route> {
+export async function startSession(
+  tenant: TenantEngine,
+  start: SessionStart,
+): Promise<SessionRoute> {
   const { key, agent, actor, reason, fields, version, previous } = start;
-  const kept = previous && { retention: previous.retention, ttl: previous.ttlSeconds };
+  const kept = previous && { retention: previous.retention, ttl: previous.ttl };
   const create = {
-    ...{ agent, createdBy: actor, participants: [actor], metadata: linkOf(start), ...kept },
+    agent,
+    createdBy: actor,
+    participants: [actor],
+    metadata: linkOf(start),
+    ...kept,
   };
   return tenant.routes.put(key, { create, fields, reason, expectedVersion: version });
 }
@@ -48,7 +55,7 @@ export async function forkParent(
   tenant: TenantEngine,
   start: SessionStart,
   config: GatewayConfig,
-): Promise<Route | undefined> {
+): Promise<SessionRoute | undefined> {
   const parent = await findParent(tenant, start.key, config.session.parentForkMaxTokens);
   if (parent === undefined) return undefined;
   const { key, actor, reason, fields, version } = start;

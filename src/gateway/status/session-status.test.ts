@@ -8,16 +8,28 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   test("a session's status tells its key, its context and its end", async () => {
     const { gateway, engine, at } = await testGateway({ session: { reset: { idleMinutes: 30 } } });
     const turn = await gateway.inbound({
-      ...{ channel: "telegram", peer: "4711", text: "Hello", append: true },
+      channel: "telegram",
+      peer: "4711",
+      text: "Hello",
+      append: true,
     });
     const id = turn.session?.id ?? "";
     await turn.session?.append({ role: "assistant", content: "Hi", model: "gpt-4o-mini", usage });
     await turn.session?.update({ metadata: { memoryFlushAt: START - 5 } });
     expect(await sessionStatus(engine, id, gateway.config)).toEqual({
-      ...{ sessionId: id, key: turn.key, current: true, agent: "main", messageCount: 2 },
-      ...{ startedAt: START, lastInteractionAt: START, contextTokens: 50_000, estimated: false },
-      ...{ model: "gpt-4o-mini", window: { tokens: 128_000, source: "catalogue" } },
-      ...{ compactionCount: 0, memoryFlushAt: START - 5 },
+      sessionId: id,
+      key: turn.key,
+      current: true,
+      agent: "main",
+      messageCount: 2,
+      startedAt: START,
+      lastInteractionAt: START,
+      contextTokens: 50_000,
+      estimated: false,
+      model: "gpt-4o-mini",
+      window: { tokens: 128_000, source: "catalogue" },
+      compactionCount: 0,
+      memoryFlushAt: START - 5,
       nextReset: { at: START + 30 * 60_000 + 1, reason: "idle" },
       resetRule: "daily at 04:00 (UTC), or after 30 minutes of silence, whichever comes first",
     });
@@ -29,7 +41,10 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     const next = await gateway.inbound({ channel: "telegram", peer: "4711", text: "b" });
     expect(next.action).toBe("reset");
     expect(await sessionStatus(engine, id, gateway.config)).toMatchObject({
-      ...{ key: turn.key, current: false, nextReset: null, memoryFlushAt: START - 5 },
+      key: turn.key,
+      current: false,
+      nextReset: null,
+      memoryFlushAt: START - 5,
       resetRule: "it is over: its key leads to another session",
     });
   });
@@ -38,7 +53,11 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     const { engine } = await testGateway();
     const { id } = await engine.createSession({ agent: "coder", createdBy: "ana" });
     expect(await sessionStatus(engine, id)).toMatchObject({
-      ...{ key: null, current: false, nextReset: null, contextTokens: 0, model: null },
+      key: null,
+      current: false,
+      nextReset: null,
+      contextTokens: 0,
+      model: null,
       resetRule: "never by itself: no key leads to it",
     });
     await expect(sessionStatus(engine, "none")).rejects.toMatchObject({

@@ -50,10 +50,16 @@ export async function sessionStatus(
   const channel = route?.route?.fields.provider;
   const next = isCurrent && key !== null ? resetAhead(config, key, session, channel) : undefined;
   return {
-    ...{ sessionId, key, current: isCurrent, agent: session.agent },
-    ...{ messageCount: session.messageCount, startedAt: session.startedAt },
+    sessionId,
+    key,
+    current: isCurrent,
+    agent: session.agent,
+    messageCount: session.messageCount,
+    startedAt: session.startedAt,
     lastInteractionAt: session.lastInteractionAt,
-    ...{ contextTokens, estimated, model },
+    contextTokens,
+    estimated,
+    model,
     window: contextWindow(model, config.agents.defaults.contextTokens ?? undefined),
     compactionCount: compaction === null ? 0 : await countCompactions(handle),
     memoryFlushAt: readAutoState(session.metadata).memoryFlushAt,

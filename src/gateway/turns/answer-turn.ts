@@ -98,8 +98,13 @@ export async function answerTurn(
   const result = await runGenerate(
     tenant,
     {
-      ...{ silence: preset.silence, compaction: { ...preset.compaction, contextWindow }, ...more },
-      ...{ ...call, model, contextWindow, onEvent: heard },
+      silence: preset.silence,
+      compaction: { ...preset.compaction, contextWindow },
+      ...more,
+      ...call,
+      model,
+      contextWindow,
+      onEvent: heard,
       tools: typeof given === "function" ? given(fields) : given,
     },
     tellDelivered,
@@ -143,7 +148,8 @@ function setupOf(
   who: Pick<CompactionSetup, "model" | "modelName">,
 ): CompactionSetup {
   return {
-    ...{ ...who, now },
+    ...who,
+    now,
     ...(flush === undefined ? {} : { flush }),
     ...(summaries === undefined ? {} : { compact: summaries }),
   };

@@ -88,7 +88,8 @@ function flushOf(config: GatewayConfig, setup: CompactionSetup): MemoryFlushOpti
   const model = setup.flush?.model ?? setup.model;
   if (!enabled || model === undefined) return false;
   return {
-    ...{ softThresholdTokens, timeZone: config.session.timeZone },
+    softThresholdTokens,
+    timeZone: config.session.timeZone,
     ...(prompt === null ? {} : { prompt }),
     ...(systemPrompt === null ? {} : { systemPrompt }),
     ...setup.flush,

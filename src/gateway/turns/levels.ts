@@ -13,7 +13,10 @@ export interface ReadThinking {
 
 /** Words that say the same as one of the SDK's; null: as the provider does by default. */
 const MEANINGS: Readonly<Record<string, ReasoningEffort | null>> = {
-  ...{ off: "none", on: "low", default: null, "provider-default": null },
+  off: "none",
+  on: "low",
+  default: null,
+  "provider-default": null,
 };
 
 /**

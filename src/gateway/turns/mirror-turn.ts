@@ -40,8 +40,11 @@ async function readFields(session: SessionHandle): Promise<RouteFields> {
   const { compactionCount, memoryFlushAt, memoryFlushCompactionCount } = readAutoState(metadata);
   const { inputTokens, outputTokens } = tokens;
   return {
-    ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
-    ...{ contextTokens, compactionCount },
+    inputTokens,
+    outputTokens,
+    totalTokens: inputTokens + outputTokens,
+    contextTokens,
+    compactionCount,
     ...(memoryFlushAt === null ? {} : { memoryFlushAt }),
     ...(memoryFlushCompactionCount === null ? {} : { memoryFlushCompactionCount }),
   };

@@ -33,7 +33,9 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       const { gateway, model } = await answering([say("Hello ", "Ana.")]);
       const { reply, reason, inbound, entry, silent } = await gateway.reply({ ...ana, text: "Hi" });
       expect({ reply, reason, silent }).toEqual({
-        ...{ reply: "Hello Ana.", reason: "answered", silent: false },
+        reply: "Hello Ana.",
+        reason: "answered",
+        silent: false,
       });
       expect(model.requests[0]?.instructions).toBe("Be kind.");
       expect(spoken(model.requests[0]?.messages)).toEqual(["user: Hi"]);
@@ -50,7 +52,9 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(denied).toMatchObject({ reply: null, reason: "denied", silent: false, thoughts: [] });
       expect(textOf(denied.entry?.blocks ?? [])).toBe("secret");
       expect(await gateway.reply({ ...ana, text: "/status" })).toMatchObject({
-        ...{ reply: null, reason: "denied", entry: null },
+        reply: null,
+        reason: "denied",
+        entry: null,
       });
     });
 
@@ -114,10 +118,8 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       const named = { agents: { defaults: { model: "big" } } };
       const { gateway } = await testGateway(named, { models: { big: { name: "b", generate } } });
       expect(await failureOf(gateway.reply({ ...ana, text: "Hi" }))).toMatchObject({
-        ...{
-          code: "model_unavailable",
-          message: expect.stringMatching(/has no stream; the message is stored$/),
-        },
+        code: "model_unavailable",
+        message: expect.stringMatching(/has no stream; the message is stored$/),
       });
     });
   });
@@ -169,7 +171,8 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       const { gateway } = await answering([say("One.")]);
       const options = { signal: AbortSignal.abort() };
       expect(await failureOf(gateway.reply(hello, options))).toMatchObject({
-        ...{ code: "model_failed", details: { kind: "aborted" } },
+        code: "model_failed",
+        details: { kind: "aborted" },
       });
       expect((await gateway.reply(hello)).reply).toBe("One.");
     });

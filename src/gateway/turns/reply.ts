@@ -95,7 +95,8 @@ async function answerInTurn(
   let outcome: GatewayReply | undefined;
   let failure: unknown;
   const claim = {
-    ...{ durationMs: LEASE_MS, patienceMs: PATIENCE_MS },
+    durationMs: LEASE_MS,
+    patienceMs: PATIENCE_MS,
     ...(signal === undefined ? {} : { signal }),
   };
   await session.holdLease("reply", claim, async (working) => {
@@ -128,8 +129,10 @@ async function answer(
   const made = await parts.generate({
     ...options,
     ...(instructions === null ? {} : { instructions }),
-    ...{ conversationId: inbound.session.id, heartbeat: kind !== "message" },
-    ...{ replyTo: entry.id, metadata: { attempt } },
+    conversationId: inbound.session.id,
+    heartbeat: kind !== "message",
+    replyTo: entry.id,
+    metadata: { attempt },
   });
   const { notices, thoughts, silent } = made;
   const more = { notices, thoughts, entry: made.entry };
@@ -207,6 +210,7 @@ function locate(error: unknown, { id, sessionId }: Entry): unknown {
   if (!BackscrollError.is(error)) return error;
   const details = { ...error.details, sessionId, entryId: id };
   return new BackscrollError(error.code, `${error.message}; the message is stored`, {
-    ...{ details, cause: error },
+    details,
+    cause: error,
   });
 }

@@ -26,7 +26,8 @@ describe("what the configuration says", () => {
     expect(compaction).toMatchObject({
       policy: { name: "pi", reserveTokens: 11, keepRecentTokens: 22, reserveTokensFloor: 33 },
       flush: { ...memoryFlush, timeZone: "Asia/Tokyo" },
-      ...{ contextWindow: 5_000, model: "scripted" },
+      contextWindow: 5_000,
+      model: "scripted",
     });
   });
 
@@ -80,8 +81,12 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(after.flush?.memories).toHaveLength(1);
       expect(after.notices).toEqual([]);
       expect((await engine.routes.get(key)).fields).toMatchObject({
-        ...{ inputTokens: 40, outputTokens: 2, totalTokens: 42, compactionCount: 1 },
-        ...{ memoryFlushAt: START, memoryFlushCompactionCount: 0 },
+        inputTokens: 40,
+        outputTokens: 2,
+        totalTokens: 42,
+        compactionCount: 1,
+        memoryFlushAt: START,
+        memoryFlushCompactionCount: 0,
       });
       const { answer } = await gateway.inbound({ ...ana, text: "/status" });
       expect(answer).toMatch(/compacted once\nNotes written 2026-05-04 12:00\n/);
@@ -193,7 +198,8 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
         "~standard": { version: 1, vendor: "test", validate: () => ({ value: 1 }) },
       };
       const input = {
-        ...{ conversationId: session.id, message: "Tea?" },
+        conversationId: session.id,
+        message: "Tea?",
         tools: ({ elevatedLevel }: { readonly elevatedLevel?: string }) =>
           elevatedLevel === "full" ? { shell: { inputSchema: schema } } : {},
       };

@@ -7,6 +7,7 @@ import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import type { BlockInput } from "../../model/block.ts";
 import type { Entry, Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import {
   type AutoCompaction,
   type AutoCompactionOptions,
@@ -66,9 +67,13 @@ export async function beginTurn(
   }
   const window = options.contextWindow ?? contextWindow(model.modelId).tokens;
   const system = given.filter(({ role }) => role === "system");
-  const whole = options.context?.tokenBudget ?? window - effectiveReserve(RESERVE, window);
+  const free = Math.max(MIN_CONTEXT_BUDGET, window - effectiveReserve(RESERVE, window));
+  const whole = options.context?.tokenBudget ?? free;
   return {
-    ...{ session, actor, contextWindow: window, tokenBudget: whole },
+    session,
+    actor,
+    contextWindow: window,
+    tokenBudget: whole,
     compaction: toAutoCompaction(options.compaction, model.modelId, window),
     prompt: async (tokenBudget = whole) => {
       const context = await readContext(session, options.context ?? {}, tokenBudget, whole);
@@ -86,7 +91,11 @@ export function storeAnswer(
 ): Promise<Entry> {
   const content = blocks.length === 0 ? [{ type: "text", text: "" }] : blocks;
   return session.append({
-    ...{ role: "assistant", actor, model: model.modelId, content, contextWindow: window },
+    role: "assistant",
+    actor,
+    model: model.modelId,
+    content,
+    contextWindow: window,
     ...(usage === null ? {} : { usage }),
   });
 }

@@ -5,6 +5,8 @@
  * of what the app sent, and its answer is stored. The SDK is not needed for it, only its shape.
  */
 
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { AiSdkModel } from "../../providers/language-model.ts";
 import { overflowOf } from "../../providers/model-failure.ts";
 import { budgetAfterOverflow, MAX_RECOVERIES } from "../compaction/keep.ts";
@@ -27,6 +29,7 @@ export function withMemory<Model extends AiSdkModel>(
   model: Model,
   options: WithMemoryOptions,
 ): Model {
+  checkFields(options, "options", INPUTS.withMemory);
   const inner = model as unknown as SdkModel;
   const wrapped = {
     specificationVersion: inner.specificationVersion,

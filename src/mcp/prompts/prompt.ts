@@ -34,7 +34,9 @@ export function definePrompt<Input extends z.ZodRawShape>(definition: Definition
     name,
     example,
     list: {
-      ...{ name, title, description },
+      name,
+      title,
+      description,
       arguments: Object.entries(input.shape).map(([argument, schema]) => {
         const field = schema as z.ZodType;
         return {

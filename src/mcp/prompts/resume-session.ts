@@ -3,10 +3,11 @@ import { z } from "zod";
 import { maskSession } from "../../api/mask.ts";
 import type { ContextMessage } from "../../context/message.ts";
 import {
-  DEFAULT_MCP_CONTEXT_TOKENS,
+  DEFAULT_CONTEXT_BUDGET,
   MAX_ID_LENGTH,
   MAX_MCP_ANSWER_BYTES,
   MAX_MCP_CONTEXT_TOKENS,
+  MIN_CONTEXT_BUDGET,
 } from "../../model/limits.ts";
 import { showBlocks, toBlockViews } from "../views/message-view.ts";
 import { definePrompt, type Prompt } from "./prompt.ts";
@@ -24,10 +25,12 @@ export const resumeSession: Prompt = definePrompt({
     token_budget: z.coerce
       .number()
       .int()
-      .min(1)
+      .min(MIN_CONTEXT_BUDGET)
       .max(MAX_MCP_CONTEXT_TOKENS)
-      .default(DEFAULT_MCP_CONTEXT_TOKENS)
-      .describe(`What the turns may take; ${DEFAULT_MCP_CONTEXT_TOKENS} tokens if left out.`),
+      .default(DEFAULT_CONTEXT_BUDGET)
+      .describe(
+        `What the turns may take; ${DEFAULT_CONTEXT_BUDGET} tokens if left out, ${MAX_MCP_CONTEXT_TOKENS} at most.`,
+      ),
   },
   example: { session_id: "01JABCDEFGHJKMNPQRSTVWXYZ0", token_budget: "4000" },
   run: async ({ tenant }, { session_id, token_budget }) => {

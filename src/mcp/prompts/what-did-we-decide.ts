@@ -17,13 +17,14 @@ export const whatDidWeDecide: Prompt = definePrompt({
   },
   example: { topic: "the cron lock" },
   run: async (host, { topic }) => {
+    const { ids: excludeSession } = await findOwnSessions(host);
     const { hits } = await host.tenant.searchSessions(topic, {
       // The topic is somebody's words, and nothing in it an operator.
       match: "words",
       limit: DEFAULT_HITS,
       contextBefore: 1,
       contextAfter: 2,
-      excludeSession: await findOwnSessions(host),
+      excludeSession,
     });
     const found = hits.length === 0 ? "Nothing was found." : quoteRecalled(hits.flatMap(excerpts));
     const text = `What did we decide about ${topic}?\n\n${ASK}\n\n${found}`;

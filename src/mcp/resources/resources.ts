@@ -94,21 +94,25 @@ async function readResource(host: McpHost, uri: string): Promise<ReadResourceRes
     items: named.kind === "messages" ? named.limit : 1,
     cuts: [],
     read: (items) => read(host, named, items),
-    // The data is the text here, and grows once more when it becomes part of a message.
-    toText: (body) => JSON.stringify(body),
   });
   return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(structuredContent) }] };
 }
 
-async function read({ tenant }: McpHost, named: SessionUri, limit: number): Promise<AnswerBody> {
+async function read(
+  { tenant }: McpHost,
+  named: SessionUri,
+  limit: number,
+): Promise<AnswerBody & Readonly<Record<string, unknown>>> {
   const about = ABOUT_RECALLED;
   if (named.kind === "session") {
     const session = toWireSession(maskSession(await tenant.getSessionMeta(named.id)));
-    return { ...{ about, session }, truncated: null };
+    return { about, session, truncated: null };
   }
   const { offset } = named;
   const page = await readMessagePage(tenant, named.id, {
-    ...{ offset, limit, messageBytes: DEFAULT_MCP_MESSAGE_BYTES },
+    offset,
+    limit,
+    messageBytes: DEFAULT_MCP_MESSAGE_BYTES,
   });
-  return { ...{ about, session_id: named.id, ...page }, truncated: null };
+  return { about, session_id: named.id, ...page, truncated: null };
 }

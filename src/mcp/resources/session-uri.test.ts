@@ -12,7 +12,8 @@ test("a page of messages has an offset and a limit", () => {
   expect(parseSessionUri("session://x/messages")).toEqual({ ...page, offset: 0, limit: 20 });
   expect(parseSessionUri("session://x/messages?limit=5&offset=40")).toEqual({
     ...page,
-    ...{ offset: 40, limit: 5 },
+    offset: 40,
+    limit: 5,
   });
 });
 

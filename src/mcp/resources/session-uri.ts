@@ -34,7 +34,8 @@ export function parseSessionUri(uri: string): SessionUri | undefined {
   if (messages === undefined) return query === "" ? { kind: "session", id } : undefined;
   const parameters = new URLSearchParams(query);
   return {
-    ...{ kind: "messages", id },
+    kind: "messages",
+    id,
     offset: toNumber(parameters.get("offset"), "offset", 0, 0, Number.MAX_SAFE_INTEGER),
     limit: toNumber(parameters.get("limit"), "limit", DEFAULT_MCP_PAGE, 1, MAX_MCP_PAGE),
   };

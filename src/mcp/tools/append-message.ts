@@ -12,7 +12,7 @@ export const appendMessage: Tool = defineTool({
   name: "append_message",
   title: "Append a message",
   description:
-    "Append a message to a conversation. It is stored for good and can be found at once; nothing is overwritten.",
+    "Append a message to a conversation that your host keeps here. It is stored for good; nothing is overwritten. Not for notes (remember), nor for what a coding agent writes down itself: that is read from its transcripts.",
   scope: "write",
   input: z.object({
     session_id: SESSION_ID,
@@ -58,14 +58,18 @@ export const appendMessage: Tool = defineTool({
     const actor = actorFor(access, named);
     const given = { ...message, ...(actor === undefined ? {} : { actor }) };
     const session = await tenant.getSession(session_id);
-    const entry = await session.append(fromWireMessage(withoutUndefined(given)), {
+    const entries = await session.append([fromWireMessage(withoutUndefined(given))], {
       ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
       ...(expected_leaf === undefined ? {} : { expectedLeaf: expected_leaf }),
     });
-    return { session_id, entry_id: entry.id, msg_idx: entry.index, truncated: null };
+    const [entry] = entries;
+    return {
+      session_id,
+      entry_id: entry?.id ?? "",
+      msg_idx: entry?.index ?? null,
+      truncated: null,
+    };
   },
-  toText: ({ session_id, entry_id, msg_idx }) =>
-    `Appended #${msg_idx} to session ${session_id}: entry ${entry_id}.`,
 });
 
 function withoutUndefined(fields: Record<string, unknown>): Record<string, unknown> {

@@ -3,9 +3,10 @@ import { toWireContext, type WireContext } from "../../api/context.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import {
-  DEFAULT_MCP_CONTEXT_TOKENS,
+  DEFAULT_CONTEXT_BUDGET,
   MAX_MCP_ANSWER_BYTES,
   MAX_MCP_CONTEXT_TOKENS,
+  MIN_CONTEXT_BUDGET,
 } from "../../model/limits.ts";
 import { BLOCK_VIEW, showBlocks, toBlockViews } from "../views/message-view.ts";
 import { ABOUT, EXAMPLE_ID, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
@@ -30,10 +31,12 @@ export const buildContext: Tool = defineTool({
     token_budget: z
       .number()
       .int()
-      .min(1)
+      .min(MIN_CONTEXT_BUDGET)
       .max(MAX_MCP_CONTEXT_TOKENS)
-      .default(DEFAULT_MCP_CONTEXT_TOKENS)
-      .describe(`What all messages may take; ${DEFAULT_MCP_CONTEXT_TOKENS} if left out.`),
+      .default(DEFAULT_CONTEXT_BUDGET)
+      .describe(
+        `What all messages may take; ${DEFAULT_CONTEXT_BUDGET} if left out. More than ${MAX_MCP_CONTEXT_TOKENS} does not fit into an answer.`,
+      ),
     recent_turns: z.number().int().min(1).max(1_000).optional().describe("At most so many turns."),
     include_facts: z.boolean().optional().describe("Adds the facts of the session."),
     query: QUERY.describe("What to recall for, in place of the newest user message.").optional(),
@@ -53,7 +56,10 @@ export const buildContext: Tool = defineTool({
     ),
     omitted: z.array(OMISSION),
     tokens: z.number(),
-    shortened: z.number().int().describe("Tool results that were shortened."),
+    shortened: z
+      .number()
+      .int()
+      .describe("Blocks that were cut; a note in each says how to read on."),
     truncated: TRUNCATED,
   }),
   run: async ({ tenant }, input) => {
@@ -70,23 +76,35 @@ export const buildContext: Tool = defineTool({
       about: ABOUT_RECALLED,
       session_id,
       messages: messages.map(({ role, actor, part, entry_ids }, i) => ({
-        ...{ role, actor, part },
+        role,
+        actor,
+        part,
         blocks: [...toBlockViews(context.messages[i]?.blocks ?? [], MAX_MCP_ANSWER_BYTES).blocks],
         entry_ids: [...entry_ids],
       })),
       omitted: [...omitted],
-      ...{ tokens, shortened, truncated: null },
+      tokens,
+      shortened,
+      truncated: null,
     };
   },
-  toText: ({ about, messages, omitted, tokens }) => {
+  toText: ({ about, messages, omitted, tokens, truncated }) => {
     const shown = messages.map(({ role, actor, part, blocks }) => {
       const who = actor === null ? role : `${role} ${actor}`;
       return `[${part}] ${who}\n${showBlocks(blocks)}`;
     });
-    const left = omitted.map(({ part, count, reason }) => `${count} of ${part} (${reason})`);
-    const summary = `${messages.length} messages, about ${tokens} tokens.`;
-    const missing = left.length === 0 ? "" : ` Left out: ${left.join(", ")}.`;
-    if (messages.length === 0) return `${summary}${missing}`;
-    return `${quoteConversation(about, shown.join("\n\n"))}\n${summary}${missing}`;
+    const counts = new Map<string, number>();
+    for (const { part, count, reason } of omitted) {
+      const what = `${part} (${reason})`;
+      counts.set(what, (counts.get(what) ?? 0) + count);
+    }
+    const left = [...counts].map(([what, count]) => `${count} of ${what}`);
+    const summary = [
+      `${messages.length} messages, about ${tokens} tokens.`,
+      ...(left.length === 0 ? [] : [`Left out: ${left.join(", ")}.`]),
+      ...(truncated === null ? [] : [truncated]),
+    ].join(" ");
+    if (messages.length === 0) return summary;
+    return `${quoteConversation(about, shown.join("\n\n"))}\n${summary}`;
   },
 });

@@ -2,9 +2,7 @@ import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import type { KeepInput } from "../../engine/context/compact-options.ts";
-import { textOf } from "../../model/block.ts";
-import { BackscrollError } from "../../model/errors.ts";
+import { DEFAULT_MCP_READ_TOKENS } from "../../model/limits.ts";
 import { ABOUT, EXAMPLE_ID, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -12,30 +10,28 @@ export const compactConversation: Tool = defineTool({
   name: "compact_conversation",
   title: "Compact a conversation",
   description:
-    "Summarise the older part of a conversation into an entry that stands for it. Nothing is removed, unless the session's retention says that what was summarised is to be forgotten.",
+    "Summarise the older part of a conversation that your host keeps here, so that its context gets smaller. Nothing is removed, unless the session's retention says so. Not for an overview (recap), which changes nothing.",
   scope: "write",
   // The retention of a session may be one that forgets.
   destructive: true,
   input: z.object({
     session_id: SESSION_ID,
-    keep_messages: z
-      .number()
-      .int()
-      .min(0)
+    keep: z
+      .union([
+        z.enum(["half", "none"]),
+        z.strictObject({ messages: z.number().int().min(0) }),
+        z.strictObject({ tokens: z.number().int().min(0) }),
+      ])
       .optional()
-      .describe("The newest messages that stay as they were said."),
-    keep_tokens: z
-      .number()
-      .int()
-      .min(0)
-      .optional()
-      .describe("As many of the newest messages as take so many tokens; 20,000 if left out."),
+      .describe(
+        "What stays as it was said: the newer half, nothing, so many of the newest messages, or as many of them as take so many tokens; 20,000 tokens if left out.",
+      ),
     strategy: z
       .enum(["rolling", "hierarchical"])
       .optional()
       .describe("One summary written anew, or summaries of summaries."),
   }),
-  example: { session_id: EXAMPLE_ID, keep_messages: 20 },
+  example: { session_id: EXAMPLE_ID, keep: { messages: 20 } },
   output: z.object({
     about: ABOUT,
     entry_id: z.string().nullable(),
@@ -47,8 +43,8 @@ export const compactConversation: Tool = defineTool({
     erased: z.number().int().describe("Entries whose content was erased, as the retention says."),
     truncated: TRUNCATED,
   }),
-  run: async ({ tenant }, { session_id, strategy, ...input }) => {
-    const keep = toKeep(input.keep_messages, input.keep_tokens);
+  maxTokens: DEFAULT_MCP_READ_TOKENS,
+  run: async ({ tenant }, { session_id, keep, strategy }) => {
     const result = await tenant.compactConversation(session_id, {
       ...(keep === undefined ? {} : { keep }),
       ...(strategy === undefined ? {} : { strategy }),
@@ -56,7 +52,7 @@ export const compactConversation: Tool = defineTool({
     return {
       about: ABOUT_RECALLED,
       entry_id: result.entry?.id ?? null,
-      summary: result.entry === null ? "" : maskText(textOf(result.entry.blocks)),
+      summary: maskText(result.summary ?? ""),
       removed: result.removed,
       first_kept_entry_id: result.firstKeptEntryId,
       tokens_before: result.tokensBefore,
@@ -68,13 +64,3 @@ export const compactConversation: Tool = defineTool({
   toText: ({ about, removed, tokens_before, tokens_after, summary }) =>
     `${removed} entries were summarised: ${tokens_before} tokens before, ${tokens_after} after.\n${quoteConversation(about, summary)}`,
 });
-
-function toKeep(messages: number | undefined, tokens: number | undefined): KeepInput | undefined {
-  if (messages !== undefined && tokens !== undefined) {
-    throw new BackscrollError("invalid_input", "keep_messages and keep_tokens exclude each other", {
-      details: { field: "keep_messages" },
-    });
-  }
-  if (messages !== undefined) return { messages };
-  return tokens === undefined ? undefined : { tokens };
-}

@@ -2,13 +2,14 @@
 
 import { z } from "zod";
 import { QUERY_HELP } from "../../api/memory-words.ts";
+import { TIME_FORMS } from "../../api/text/time-input.ts";
 import { MAX_HITS, MAX_ID_LENGTH, MAX_NAME_BYTES, MAX_QUERY_BYTES } from "../../model/limits.ts";
 
 export const SESSION_ID: z.ZodString = z
   .string()
   .min(1)
   .max(MAX_ID_LENGTH)
-  .describe("The id of a session, as search_sessions and list_sessions give it.");
+  .describe("A session's short id, such as k3f9, or its id.");
 
 /** A ULID of the same look as any other, for examples. */
 export const EXAMPLE_ID = "01JABCDEFGHJKMNPQRSTVWXYZ0";
@@ -35,3 +36,32 @@ export const TRUNCATED: z.ZodNullable<z.ZodString> = z
 
 /** In every answer that recites what others wrote. */
 export const ABOUT: z.ZodString = z.string();
+
+type OptionalText = z.ZodOptional<z.ZodString>;
+
+/** Where sessions were had. `project_id` is the older name of `project`. */
+export const PLACE: Record<"project" | "project_id" | "repo" | "workstation_id", OptionalText> = {
+  project: name("Only this project: its folder, the end of its path, or its id.").optional(),
+  project_id: name("The same as project.").optional(),
+  repo: name("Only clones and worktrees of this repository, such as acme/shop.").optional(),
+  workstation_id: name("Only sessions of this machine.").optional(),
+};
+
+export function projectOf(input: {
+  readonly project?: string | undefined;
+  readonly project_id?: string | undefined;
+}): string | undefined {
+  return input.project ?? input.project_id;
+}
+
+/** Lists leave them out: what they did is told in the session that started them. */
+export const SUB_AGENTS: z.ZodOptional<z.ZodBoolean> = z
+  .boolean()
+  .optional()
+  .describe("Also sessions of sub-agents.");
+
+/** Days are those of the server's time zone, and both ends count. */
+export const TIMES: Record<"since" | "until", OptionalText> = {
+  since: name(`From then on: ${TIME_FORMS}.`).optional(),
+  until: name("Up to then; a day counts whole.").optional(),
+};

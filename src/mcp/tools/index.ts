@@ -7,14 +7,15 @@ import { getSessionMeta } from "./get-session-meta.ts";
 import { listMessages } from "./list-messages.ts";
 import { listSessions } from "./list-sessions.ts";
 import { recall } from "./recall.ts";
+import { recap } from "./recap.ts";
 import { remember } from "./remember.ts";
 import { searchMemory } from "./search-memory.ts";
 import { searchSessions } from "./search-sessions.ts";
-import { sessionStatus } from "./session-status.ts";
 import type { Tool } from "./tool.ts";
+import { trace } from "./trace.ts";
 
 export const TOOLS: readonly Tool[] = [
-  ...[searchSessions, listSessions, listMessages, getSessionMeta, recall],
+  ...[searchSessions, listMessages, recap, trace, listSessions, getSessionMeta, recall],
   ...[searchMemory, remember],
-  ...[buildContext, sessionStatus, compactConversation, appendMessage],
+  ...[buildContext, compactConversation, appendMessage],
 ];

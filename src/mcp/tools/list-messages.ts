@@ -1,50 +1,57 @@
 import { z } from "zod";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
+import { sessionHeading } from "../../api/text/session-heading.ts";
 import { quoteConversation } from "../../context/quote.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import {
   DEFAULT_MCP_MESSAGE_BYTES,
   DEFAULT_MCP_PAGE,
+  DEFAULT_MCP_READ_TOKENS,
   MAX_MCP_MESSAGE_BYTES,
   MAX_MCP_PAGE,
 } from "../../model/limits.ts";
-import { parseCursor, readMessagePage } from "../message-page.ts";
-import { MESSAGE_VIEW, showMessage } from "../views/message-view.ts";
-import { ABOUT, EXAMPLE_ID, id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { fitListing } from "../fit-listing.ts";
+import { type McpHost, nowOf } from "../host.ts";
+import { formatCursor, parseCursor, readEntryPage, readMessagePage } from "../message-page.ts";
+import { parseRef } from "../refs.ts";
+import { showMessage } from "../views/message-text.ts";
+import { MESSAGE_VIEW } from "../views/message-view.ts";
+import { ABOUT, id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
+
+const INPUT = z.object({
+  session_id: SESSION_ID.optional(),
+  offset: z.number().int().min(0).optional().describe("The number of the first message; 0."),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_MCP_PAGE)
+    .default(DEFAULT_MCP_PAGE)
+    .describe(`Messages; ${DEFAULT_MCP_PAGE} if left out.`),
+  around: id(
+    "A message to put in the middle: k3f9#12 or an entry id (session_id is not needed then), or 12.",
+  ).optional(),
+  leaf: id("Another end of the conversation than the active one.").optional(),
+  cursor: name("Of the page before, in place of offset.").optional(),
+  message_bytes: z
+    .number()
+    .int()
+    .min(64)
+    .max(MAX_MCP_MESSAGE_BYTES)
+    .optional()
+    .describe("Shows so much of each message, with all that tools were given and gave back."),
+});
 
 export const listMessages: Tool = defineTool({
   name: "list_messages",
   title: "Read a conversation",
   description:
-    "Read a page of a conversation, in order. `around` puts one message in the middle; long messages are cut to message_bytes.",
+    "Read a conversation, in order: what was said in full, tool calls and results in a line each. Use it to read on from a hit, with around. Not to find something (search_sessions), nor for an overview (recap with session_id).",
   scope: "read",
-  input: z.object({
-    session_id: SESSION_ID,
-    offset: z
-      .number()
-      .int()
-      .min(0)
-      .optional()
-      .describe("The msg_idx of the first message; 0 if left out."),
-    limit: z
-      .number()
-      .int()
-      .min(1)
-      .max(MAX_MCP_PAGE)
-      .default(DEFAULT_MCP_PAGE)
-      .describe(`Messages; ${DEFAULT_MCP_PAGE} if left out.`),
-    around: id("The entry_id of a message to put in the middle of the page.").optional(),
-    leaf: id("Another end of the conversation than the active one, as a hit names it.").optional(),
-    cursor: name("The next_cursor of the page before, in place of offset.").optional(),
-    message_bytes: z
-      .number()
-      .int()
-      .min(64)
-      .max(MAX_MCP_MESSAGE_BYTES)
-      .default(DEFAULT_MCP_MESSAGE_BYTES)
-      .describe(`What is shown of one message; ${DEFAULT_MCP_MESSAGE_BYTES} if left out.`),
-  }),
-  example: { session_id: EXAMPLE_ID, offset: 0, limit: 20 },
+  input: INPUT,
+  example: { around: "k3f9#12", limit: 20 },
   output: z.object({
     about: ABOUT,
     session_id: z.string(),
@@ -54,22 +61,113 @@ export const listMessages: Tool = defineTool({
     next_cursor: z.string().nullable().describe("Null at the end."),
     truncated: TRUNCATED,
   }),
+  maxTokens: DEFAULT_MCP_READ_TOKENS,
   counts: "limit",
   run: async ({ tenant }, input) => {
-    const { session_id, offset, leaf, around, cursor } = input;
-    const page = await readMessagePage(tenant, session_id, {
-      limit: input.limit,
-      messageBytes: input.message_bytes,
-      ...(offset === undefined ? {} : { offset }),
-      ...(leaf === undefined ? {} : { leaf }),
-      ...(around === undefined ? {} : { around }),
-      ...(cursor === undefined ? {} : parseCursor(cursor)),
-    });
-    return { about: ABOUT_RECALLED, session_id, ...page, truncated: null };
+    const { session, query } = await toQuery(tenant, input);
+    const messageBytes = input.message_bytes ?? DEFAULT_MCP_MESSAGE_BYTES;
+    const page = await readMessagePage(tenant, session, { ...query, messageBytes });
+    return { about: ABOUT_RECALLED, session_id: session, ...page, truncated: null };
   },
-  toText: ({ about, messages, total, next_cursor }) => {
-    if (messages.length === 0) return `There are none here; the conversation has ${total}.`;
-    const shown = quoteConversation(about, messages.map(showMessage).join("\n\n"));
-    return next_cursor === null ? shown : `${shown}\nMore: cursor ${next_cursor} of ${total}`;
-  },
+  show,
 });
+
+async function show(
+  host: McpHost,
+  input: z.infer<typeof INPUT>,
+  maxBytes: number,
+): Promise<string> {
+  const { session: named, query, focus: index } = await toQuery(host.tenant, input);
+  const bytes = input.message_bytes;
+  const { session, entries, offset, total } = await readEntryPage(host.tenant, named, query);
+  if (entries.length === 0) {
+    return `No messages here; ${session.shortId} has ${total}, numbered from 0.`;
+  }
+  const items = entries.map((entry, i) => {
+    const after = entries[i - 1]?.createdAt;
+    return showMessage(entry, {
+      agent: session.agent,
+      project: session.origin.projectPath,
+      ...(bytes === undefined ? {} : { bytes }),
+      ...(after === undefined ? {} : { after }),
+    });
+  });
+  const heading = sessionHeading(session, nowOf(host), [`${total} messages`]);
+  const at = entries.findIndex((entry) => entry.id === query.around || entry.index === index);
+  return fitListing(
+    {
+      items,
+      focus: Math.max(0, at),
+      toText: (shown, from, to) => {
+        const end = offset + to;
+        const leaf = query.leaf ?? session.leaf ?? entries.at(-1)?.id ?? null;
+        const on = end < total ? [`on with cursor ${formatCursor(end, leaf)}`] : [];
+        const back =
+          offset + from > 0 ? [`before: offset ${Math.max(0, offset + from - query.limit)}`] : [];
+        const left = shown.length < items.length ? " (no more fit into max_tokens)" : "";
+        const numbers = `#${offset + from}–#${end - 1} of ${total}${left}`;
+        const found = quoteConversation(
+          ABOUT_RECALLED,
+          [heading, ...shown.filter((text) => text !== "")].join("\n"),
+        );
+        return `${found}\n${[numbers, ...back, ...on].join("; ")}`;
+      },
+    },
+    maxBytes,
+  );
+}
+
+interface PageQuery {
+  readonly limit: number;
+  readonly offset?: number;
+  readonly leaf?: string;
+  readonly around?: string;
+}
+
+async function toQuery(
+  tenant: TenantApi,
+  input: z.infer<typeof INPUT>,
+): Promise<{
+  readonly session: string;
+  readonly query: PageQuery;
+  readonly focus?: number;
+}> {
+  const { session_id, limit, offset, leaf, around, cursor } = input;
+  const ref = around === undefined ? undefined : parseRef(around);
+  const session = ref?.session ?? session_id ?? (await sessionOf(tenant, around));
+  const path = leaf === undefined ? {} : { leaf };
+  if (ref !== undefined) {
+    const first = Math.max(0, ref.index - Math.floor(limit / 2));
+    return { session, query: { limit, offset: first, ...path }, focus: ref.index };
+  }
+  const query = {
+    limit,
+    ...(offset === undefined ? {} : { offset }),
+    ...path,
+    ...(around === undefined ? {} : { around }),
+    ...(cursor === undefined ? {} : parseCursor(cursor)),
+  };
+  return { session, query };
+}
+
+/** Of an entry, as the notes of a context that was cut name it. */
+async function sessionOf(tenant: TenantApi, around: string | undefined): Promise<string> {
+  const example = 'such as "k3f9#12"';
+  if (around === undefined) {
+    throw new BackscrollError(
+      "invalid_input",
+      `session_id is missing; it must be a session's short id or id, or around a message ${example}`,
+      { details: { field: "session_id" } },
+    );
+  }
+  try {
+    return (await tenant.getEntry(around)).sessionId;
+  } catch (cause) {
+    if (!BackscrollError.is(cause, "entry_not_found")) throw cause;
+    throw new BackscrollError(
+      "invalid_input",
+      `around is ${JSON.stringify(around)}; without session_id it must be a message ${example}, or an entry's id`,
+      { details: { field: "around" }, cause },
+    );
+  }
+}

@@ -3,22 +3,26 @@ import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import type { WireFact } from "../../api/note.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
-import { DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
+import type { Entry } from "../../model/entry.ts";
+import { DEFAULT_MCP_LIST_TOKENS, DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
+import type { Session } from "../../model/session.ts";
+import { fitListing } from "../fit-listing.ts";
+import { toLine } from "../views/line.ts";
 import { FACT_VIEW, showFact, toFactView } from "../views/memory-view.ts";
-import {
-  MESSAGE_VIEW,
-  type MessageView,
-  showMessage,
-  toMessageView,
-} from "../views/message-view.ts";
+import { showMessage } from "../views/message-text.ts";
+import { MESSAGE_VIEW, type MessageView, toMessageView } from "../views/message-view.ts";
 import { ABOUT, EXAMPLE_ID, hits, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 /** Of the messages that recall gives, as the library does if nobody says otherwise. */
 const DEFAULT_RECALLED = 8;
 
+/** Of a message in a model's answer. */
+const SHOWN_CHARACTERS = 600;
+
 interface RecalledMessage {
   readonly session_id: string;
+  readonly short_id: string;
   readonly score: number;
   readonly message: MessageView;
 }
@@ -27,7 +31,7 @@ export const recall: Tool = defineTool({
   name: "recall",
   title: "Recall from a conversation",
   description:
-    "Messages and facts of a conversation that bear on a question, the best first. Wider with scope: all of its owner, or all there are.",
+    "Single messages and facts of one conversation that bear on a question, the best first; scope widens it to its owner's or all. Use it to look something up in a session that you know. Not to find a session (search_sessions).",
   scope: "read",
   input: z.object({
     session_id: SESSION_ID,
@@ -42,11 +46,17 @@ export const recall: Tool = defineTool({
   output: z.object({
     about: ABOUT,
     messages: z.array(
-      z.object({ session_id: z.string(), score: z.number(), message: MESSAGE_VIEW }),
+      z.object({
+        session_id: z.string(),
+        short_id: z.string(),
+        score: z.number(),
+        message: MESSAGE_VIEW,
+      }),
     ),
     facts: z.array(FACT_VIEW),
     truncated: TRUNCATED,
   }),
+  maxTokens: DEFAULT_MCP_LIST_TOKENS,
   counts: "k",
   cuts: [512],
   run: async ({ tenant }, { session_id, query, k, scope }) => {
@@ -57,16 +67,38 @@ export const recall: Tool = defineTool({
       if (item.type === "fact") facts.push(toFactView(item.fact));
       else {
         const message = toMessageView(item.entry, DEFAULT_MCP_MESSAGE_BYTES);
-        messages.push({ session_id: item.entry.sessionId, score: item.score, message });
+        const { sessionId } = item.entry;
+        const { shortId } = await tenant.getSessionMeta(sessionId);
+        messages.push({ session_id: sessionId, short_id: shortId, score: item.score, message });
       }
     }
     return { about: ABOUT_RECALLED, messages, facts, truncated: null };
   },
-  toText: ({ about, messages, facts }) => {
-    if (messages.length + facts.length === 0) return "Nothing was found.";
-    const said = messages.map(({ session_id, message }) => {
-      return `session ${session_id}\n${showMessage(message)}`;
-    });
-    return quoteConversation(about, [...said, ...facts.map(showFact)].join("\n\n"));
+  show: async (host, { session_id, query, k, scope }, maxBytes) => {
+    const { tenant } = host;
+    const session = await tenant.getSession(session_id);
+    const items: string[] = [];
+    for await (const item of session.recall(query, { k, scope })) {
+      if (item.type === "fact") items.push(showFact(toFactView(item.fact)));
+      else items.push(showRecalled(item.entry, await tenant.getSessionMeta(item.entry.sessionId)));
+    }
+    if (items.length === 0) return "Nothing was found. search_sessions looks into all sessions.";
+    return fitListing(
+      {
+        items,
+        toText: (shown) => {
+          const left = items.length - shown.length;
+          const more = left === 0 ? "" : `\n${left} more do not fit into max_tokens.`;
+          return `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}${more}`;
+        },
+      },
+      maxBytes,
+    );
   },
 });
+
+/** `k3f9#12 user: …`, in a line. */
+function showRecalled(entry: Entry, { shortId, agent, origin }: Session): string {
+  const message = showMessage(entry, { agent, project: origin.projectPath });
+  return `${shortId}${toLine(message, SHOWN_CHARACTERS)}`;
+}

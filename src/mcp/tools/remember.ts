@@ -12,7 +12,7 @@ const NOBODY = "default";
 export const remember: Tool = defineTool({
   name: "remember",
   title: "Keep a note",
-  description: MEMORY_WORDS.remember,
+  description: `${MEMORY_WORDS.remember} For what should outlast this conversation: decisions, preferences, how things are done. Not for what was said: conversations are kept anyway.`,
   scope: "write",
   // A note of the same name is replaced.
   destructive: true,
@@ -45,5 +45,4 @@ export const remember: Tool = defineTool({
       truncated: null,
     };
   },
-  toText: ({ remembered, agent }) => `Remembered ${remembered} for ${agent}.`,
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import { DEFAULT_HITS } from "../../model/limits.ts";
+import { DEFAULT_HITS, DEFAULT_MCP_LIST_TOKENS } from "../../model/limits.ts";
 import { MEMORY_VIEW, showMemory, toMemoryView } from "../views/memory-view.ts";
 import { ABOUT, hits, name, QUERY, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
@@ -9,7 +9,7 @@ import { defineTool, type Tool } from "./tool.ts";
 export const searchMemory: Tool = defineTool({
   name: "search_memory",
   title: "Search notes",
-  description: MEMORY_WORDS.searchMemory,
+  description: `${MEMORY_WORDS.searchMemory} Notes are what remember has kept, and agents' own memory files. Not for what was said in conversations (search_sessions).`,
   scope: "read",
   input: z.object({
     query: QUERY,
@@ -18,6 +18,7 @@ export const searchMemory: Tool = defineTool({
   }),
   example: { query: "deploys", limit: 5 },
   output: z.object({ about: ABOUT, memories: z.array(MEMORY_VIEW), truncated: TRUNCATED }),
+  maxTokens: DEFAULT_MCP_LIST_TOKENS,
   counts: "limit",
   run: async ({ tenant }, { query, agent, limit }) => {
     const scope = agent === undefined ? {} : { agent };
@@ -27,5 +28,8 @@ export const searchMemory: Tool = defineTool({
   toText: ({ about, memories }) =>
     memories.length === 0
       ? "Nothing was found."
-      : quoteConversation(about, memories.map(showMemory).join("\n\n")),
+      : quoteConversation(
+          about,
+          memories.map((memory) => showMemory(memory, Date.now())).join("\n\n"),
+        ),
 });

@@ -1,43 +1,63 @@
 import { z } from "zod";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/memory-words.ts";
-import { parseWireTime } from "../../api/wire.ts";
+import { parseTime } from "../../api/text/time-input.ts";
+import { widerWindow } from "../../api/text/wider-window.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import { DEFAULT_CONTEXT, DEFAULT_HITS, MAX_WINDOW } from "../../model/limits.ts";
-import { findOwnSessions } from "../own-session.ts";
-import { HIT_VIEW, showHit, toHitViews } from "../views/hit-view.ts";
-import { ABOUT, hits, id, name, QUERY, TRUNCATED } from "./fields.ts";
+import type { SearchInput, SearchResult } from "../../engine/search.ts";
+import {
+  DEFAULT_CONTEXT,
+  DEFAULT_HITS,
+  DEFAULT_MCP_HIT_TOKENS,
+  DEFAULT_MCP_HITS,
+  DEFAULT_MCP_WINDOW,
+  MAX_HITS,
+  MAX_WINDOW,
+} from "../../model/limits.ts";
+import { fitListing } from "../fit-listing.ts";
+import { type McpHost, nowOf } from "../host.ts";
+import { findNewestSession, findOwnSessions } from "../own-session.ts";
+import { formatRef } from "../refs.ts";
+import { HIT_REACH, showHit } from "../views/hit-text.ts";
+import { HIT_VIEW, toHitViews } from "../views/hit-view.ts";
+import { ABOUT, id, name, PLACE, projectOf, QUERY, TIMES, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-const context = (description: string) =>
+const context = (where: string) =>
   z
     .number()
     .int()
     .min(0)
     .max(MAX_WINDOW - 1)
-    .default(DEFAULT_CONTEXT)
-    .describe(description);
+    .optional()
+    .describe(
+      `Messages ${where} a hit; naming it asks for full, where ${DEFAULT_CONTEXT} is preset.`,
+    );
+
+const INPUT = z.object({
+  query: QUERY,
+  context_before: context("before"),
+  context_after: context("after"),
+  agent: name("Only sessions of this agent, such as claude-code.").optional(),
+  ...PLACE,
+  ...TIMES,
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_HITS)
+    .optional()
+    .describe(`Hits; ${DEFAULT_MCP_HITS}, or ${DEFAULT_HITS} if full.`),
+  exclude_session: id("A session to leave out, such as the one you speak in.").optional(),
+});
+type Input = z.infer<typeof INPUT>;
 
 export const searchSessions: Tool = defineTool({
   name: "search_sessions",
   title: "Search earlier conversations",
-  description: `${MEMORY_WORDS.searchSessions} Read on with list_messages, around the entry_id of a hit.`,
+  description: `${MEMORY_WORDS.searchSessions} Use it before you ask the user what was said, decided or solved before. Not for a period (recap), nor for a file, command or error (trace). Read on with list_messages { around: "k3f9#12" }, the id of a hit.`,
   scope: "read",
-  input: z.object({
-    query: QUERY,
-    context_before: context(MEMORY_WORDS.contextBefore),
-    context_after: context(MEMORY_WORDS.contextAfter),
-    agent: name("Only sessions of this agent, such as claude-code.").optional(),
-    project_id: name("Only sessions of this project: its id, or the end of its path.").optional(),
-    repo: name(
-      "Only clones and worktrees of this repository: acme/shop, or all of its remote.",
-    ).optional(),
-    workstation_id: name("Only sessions of this machine.").optional(),
-    since: name(MEMORY_WORDS.since).optional(),
-    until: name(MEMORY_WORDS.until).optional(),
-    limit: hits(DEFAULT_HITS, MEMORY_WORDS.hits),
-    exclude_session: id("A session to leave out, such as the one you speak in.").optional(),
-  }),
-  example: { query: "cron lock", since: "2026-01-31", limit: 5 },
+  input: INPUT,
+  example: { query: "cron lock", since: "7d" },
   output: z.object({
     about: ABOUT,
     hits: z.array(HIT_VIEW),
@@ -48,35 +68,97 @@ export const searchSessions: Tool = defineTool({
     partial: z.boolean(),
     truncated: TRUNCATED,
   }),
+  maxTokens: DEFAULT_MCP_HIT_TOKENS,
   counts: "limit",
+  presetCount: DEFAULT_HITS,
+  // Whoever names a window wants the messages in it, not a line of each.
+  asksForData: ({ context_before, context_after }) =>
+    context_before !== undefined || context_after !== undefined,
+  tokensFor: ({ limit = DEFAULT_MCP_HITS }) =>
+    DEFAULT_MCP_HIT_TOKENS * Math.max(1, limit / DEFAULT_MCP_HITS),
   cuts: [512, 256],
   run: async (host, input) => {
-    const { since, until, agent, project_id: project, repo, workstation_id: workstation } = input;
     const own = await findOwnSessions(host, input.exclude_session);
-    const result = await host.tenant.searchSessions(input.query, {
-      contextBefore: input.context_before,
-      contextAfter: input.context_after,
-      limit: input.limit,
-      excludeSession: own,
-      ...(agent === undefined ? {} : { agent }),
-      ...(project === undefined ? {} : { project }),
-      ...(repo === undefined ? {} : { repo }),
-      ...(workstation === undefined ? {} : { workstation }),
-      ...(since === undefined ? {} : { since: parseWireTime(since, "since") }),
-      ...(until === undefined ? {} : { until: parseWireTime(until, "until") }),
+    const newest = own.isNamed ? undefined : await findNewestSession(host);
+    const result = await search(host, input, own.ids, {
+      ...(input.context_before === undefined ? {} : { contextBefore: input.context_before }),
+      ...(input.context_after === undefined ? {} : { contextAfter: input.context_after }),
+      limit: input.limit ?? DEFAULT_HITS,
     });
     const { notes, indexing, degraded, partial } = result;
     return {
       about: ABOUT_RECALLED,
-      hits: [...toHitViews(result)],
+      hits: [...toHitViews(result, newest)],
       notes: [...notes],
-      excluded_sessions: [...own],
-      ...{ indexing, degraded, partial, truncated: null },
+      excluded_sessions: [...own.ids],
+      indexing,
+      degraded,
+      partial,
+      truncated: null,
     };
   },
-  toText: ({ about, hits: found, notes }) => {
-    const said = notes.map((note) => `Note: ${note}`);
-    if (found.length === 0) return ["Nothing was found.", ...said].join("\n");
-    return [quoteConversation(about, found.map(showHit).join("\n\n")), ...said].join("\n");
+  show: async (host, input, maxBytes) => {
+    const { context_before: before = DEFAULT_MCP_WINDOW } = input;
+    const { context_after: after = DEFAULT_MCP_WINDOW } = input;
+    const own = await findOwnSessions(host, input.exclude_session);
+    const newest = own.isNamed ? undefined : await findNewestSession(host);
+    const result = await search(host, input, own.ids, {
+      ...widerWindow(before, after, HIT_REACH),
+      limit: input.limit ?? DEFAULT_MCP_HITS,
+    });
+    const style = { before, after, now: nowOf(host) };
+    const items: string[] = [];
+    for (const hit of result.hits) {
+      const session = await host.tenant.getSessionMeta(hit.sessionId);
+      items.push(showHit(hit, session, { ...style, isNewest: hit.sessionId === newest }));
+    }
+    const said = notesOf(result, own.ids.length);
+    if (items.length === 0) return ["Nothing was found.", ...said].join("\n");
+    const [first] = result.hits;
+    const ref = formatRef(first?.shortId ?? "", first?.index ?? null);
+    return fitListing(
+      {
+        items,
+        toText: (shown, _from, to) => {
+          const left = items.length - to;
+          const more = left === 0 ? [] : [`${left} more hits do not fit into max_tokens.`];
+          const on = `Read on: list_messages { "around": "${ref}" }.`;
+          const found = quoteConversation(ABOUT_RECALLED, shown.join("\n"));
+          return [found, [...more, on].join(" "), ...said].join("\n");
+        },
+      },
+      maxBytes,
+    );
   },
 });
+
+function search(
+  host: McpHost,
+  input: Input,
+  own: readonly string[],
+  sizes: Pick<SearchInput, "contextBefore" | "contextAfter" | "limit">,
+): Promise<SearchResult> {
+  const { since, until, agent, repo, workstation_id: workstation } = input;
+  const project = projectOf(input);
+  const now = nowOf(host);
+  return host.tenant.searchSessions(input.query, {
+    ...sizes,
+    excludeSession: own,
+    ...(agent === undefined ? {} : { agent }),
+    ...(project === undefined ? {} : { project }),
+    ...(repo === undefined ? {} : { repo }),
+    ...(workstation === undefined ? {} : { workstation }),
+    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
+    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
+  });
+}
+
+function notesOf({ notes, indexing, degraded, partial }: SearchResult, own: number): string[] {
+  return [
+    ...notes.map((note) => `Note: ${note}`),
+    ...(own > 0 ? ["Your own session is left out."] : []),
+    ...(indexing ? ["The index is being built: older messages may be missing."] : []),
+    ...(degraded ? ["Part of the index cannot be read: hits may be missing."] : []),
+    ...(partial ? ["Time ran out: this is what was found until then."] : []),
+  ];
+}

@@ -6,16 +6,25 @@
 import type { CallToolResult, Tool as ListedTool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type AccessScope, requireScope } from "../../model/access.ts";
-import { type AnswerBody, fitAnswer } from "../answer.ts";
+import {
+  MAX_MCP_ANSWER_BYTES,
+  MAX_MCP_ANSWER_TOKENS,
+  MIN_MCP_ANSWER_TOKENS,
+} from "../../model/limits.ts";
+import { type AnswerBody, fitAnswer, toTextAnswer } from "../answer.ts";
+import { cutQuoted } from "../cut-text.ts";
 import { toToolFailure } from "../failure.ts";
 import type { McpHost } from "../host.ts";
 import { inCallersWords, toInputError } from "../input-error.ts";
+import { tellUnread, unreadNote } from "../unread.ts";
 
 export interface Tool {
   readonly name: string;
   /** The least that a caller must be allowed to. */
   readonly scope: AccessScope;
   readonly example: object;
+  /** Of the data that it answers with, mostly if `detail` is `full`. */
+  readonly output: z.ZodType;
   /** As clients list it. */
   readonly list: () => ListedTool;
   /** Never throws: what went wrong is an answer, too. */
@@ -35,12 +44,45 @@ interface Definition<Input extends z.ZodObject, Body extends AnswerBody> {
   /** Arguments that work: who sends others is shown them. */
   readonly example: z.input<Input>;
   readonly output: z.ZodType<Body>;
+  /**
+   * What an answer takes if nobody says: the tool has an argument `max_tokens`. Without it, another
+   * argument bounds the answer, or nothing has to.
+   */
+  readonly maxTokens?: number;
   /** The field of the input that says how many items are wanted: fewer are read if need be. */
   readonly counts?: keyof z.infer<Input> & string;
+  /** How many items if that field is left out. */
+  readonly presetCount?: number;
+  /** Whether these arguments ask for data by themselves, as `detail: "full"` does. */
+  readonly asksForData?: (input: z.infer<Input>) => boolean;
+  /** What an answer takes for these arguments, where they ask for more than `maxTokens` holds. */
+  readonly tokensFor?: (input: z.infer<Input>) => number;
   /** The lengths in bytes to which texts may be cut before items are left out. */
   readonly cuts?: readonly number[];
+  /** All that is known, as data. */
   readonly run: (host: McpHost, input: z.infer<Input>) => Promise<Body>;
-  readonly toText: (body: Body) => string;
+  /** The same for a model. A tool without it, and without `show`, always answers with data. */
+  readonly toText?: (body: Body, input: z.infer<Input>) => string;
+  /** In place of `toText`, where a model is shown something else than `run` reads. */
+  readonly show?: (host: McpHost, input: z.infer<Input>, maxBytes: number) => Promise<string>;
+}
+
+/** As the estimate of contexts has it. */
+const BYTES_A_TOKEN = 4;
+
+const DETAIL = z
+  .enum(["brief", "full"])
+  .optional()
+  .describe("full: all of it as JSON, for programs.");
+
+function maxTokens(preset: number): z.ZodOptional<z.ZodNumber> {
+  return z
+    .number()
+    .int()
+    .min(MIN_MCP_ANSWER_TOKENS)
+    .max(MAX_MCP_ANSWER_TOKENS)
+    .optional()
+    .describe(`What the answer may take; ${preset} if left out.`);
 }
 
 export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(
@@ -52,6 +94,7 @@ export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(
     name,
     scope,
     example: definition.example,
+    output: definition.output,
     // Made when somebody asks: a server that is started for one call never needs it.
     list: () => {
       listed ??= toListed(definition);
@@ -60,7 +103,8 @@ export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(
     call: async (host, args) => {
       try {
         requireScope(host.access, scope);
-        return await answer(definition, host, args);
+        const note = scope === "read" ? unreadNote(await host.freshen?.()) : undefined;
+        return tellUnread(await answer(definition, host, args, note?.bytes ?? 0), note);
       } catch (error) {
         return toToolFailure(error, host);
       }
@@ -68,38 +112,79 @@ export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(
   };
 }
 
+/** What the definition says, and how the answer is to be. */
+function wholeInput<Input extends z.ZodObject, Body extends AnswerBody>(
+  definition: Definition<Input, Body>,
+): z.ZodObject {
+  const { input, maxTokens: preset } = definition;
+  return input
+    .extend(isForModels(definition) ? { detail: DETAIL } : {})
+    .extend(preset === undefined ? {} : { max_tokens: maxTokens(preset) })
+    .strict();
+}
+
+function isForModels({ toText, show }: Pick<Definition<never, never>, "toText" | "show">): boolean {
+  return toText !== undefined || show !== undefined;
+}
+
 async function answer<Input extends z.ZodObject, Body extends AnswerBody>(
   definition: Definition<Input, Body>,
   host: McpHost,
   args: unknown,
+  /** Bytes that are put round the answer afterwards. */
+  reserved: number,
 ): Promise<CallToolResult> {
-  const { counts, cuts = [], run, toText } = definition;
+  const { name, example, counts, cuts = [], run, toText, show } = definition;
   const given = args ?? {};
-  const parsed = definition.input.strict().safeParse(given);
-  if (!parsed.success) throw toInputError(parsed.error, given, definition);
-  const input = parsed.data as z.infer<Input>;
-  const items = counts === undefined ? 1 : Number(input[counts]);
-  const read = async (count: number) => {
+  const whole = wholeInput(definition);
+  const parsed = whole.safeParse(given);
+  if (!parsed.success) throw toInputError(parsed.error, given, { name, example, input: whole });
+  const { detail, max_tokens, ...own } = parsed.data as Asked;
+  const input = own as z.infer<Input>;
+  const asked = detail ?? (definition.asksForData?.(input) ? "full" : "brief");
+  const isFull = asked === "full" || !isForModels(definition);
+  const brief = definition.tokensFor?.(input) ?? definition.maxTokens;
+  const tokens = max_tokens ?? (isFull ? MAX_MCP_ANSWER_TOKENS : brief);
+  const size = tokens === undefined ? {} : { passedOn: tokens * BYTES_A_TOKEN - reserved };
+  const inWords = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     try {
-      return await run(host, counts === undefined ? input : { ...input, [counts]: count });
+      return await work();
     } catch (error) {
       throw inCallersWords(error, definition.input);
     }
   };
-  return fitAnswer({ read, items, cuts, toText });
+  if (show !== undefined && !isFull) {
+    const room = size.passedOn ?? MAX_MCP_ANSWER_BYTES / 2;
+    return toTextAnswer(cutQuoted(await inWords(() => show(host, input, room)), room));
+  }
+  const items = counts === undefined ? 1 : Number(input[counts] ?? definition.presetCount);
+  const read = (count: number) =>
+    inWords(() => run(host, counts === undefined ? input : { ...input, [counts]: count }));
+  const source = { read, items, cuts };
+  if (toText === undefined || isFull) return fitAnswer(source, size);
+  return fitAnswer({ ...source, toText: (body) => toText(body, input) }, size);
+}
+
+interface Asked {
+  readonly detail?: "brief" | "full";
+  readonly max_tokens?: number;
+  readonly [name: string]: unknown;
 }
 
 function toListed<Input extends z.ZodObject, Body extends AnswerBody>(
   definition: Definition<Input, Body>,
 ): ListedTool {
-  const { name, title, description, scope, input, output } = definition;
+  const { name, title, description, scope, output } = definition;
   const readOnly = scope === "read";
+  const schema = withoutNoise(z.toJSONSchema(wholeInput(definition), { io: "input" }));
   return {
-    ...{ name, title, description },
-    inputSchema: z.toJSONSchema(input.strict(), { io: "input" }) as ListedTool["inputSchema"],
-    outputSchema: z.toJSONSchema(output, { io: "output" }) as NonNullable<
-      ListedTool["outputSchema"]
-    >,
+    name,
+    title,
+    description,
+    inputSchema: schema as ListedTool["inputSchema"],
+    // A tool with an output schema must answer with structured content, which clients pass to the model
+    // in place of the text.
+    ...(isForModels(definition) ? {} : { outputSchema: toOutputSchema(output) }),
     annotations: {
       title,
       readOnlyHint: readOnly,
@@ -109,4 +194,20 @@ function toListed<Input extends z.ZodObject, Body extends AnswerBody>(
       openWorldHint: false,
     },
   };
+}
+
+/** Every session of an agent pays for the list: lengths of texts are checked, and help no model. */
+const NOISE = new Set(["$schema", "minLength", "maxLength"]);
+
+function withoutNoise(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNoise);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const fields = Object.entries(schema).filter(
+    ([name, value]) => !NOISE.has(name) && value !== Number.MAX_SAFE_INTEGER,
+  );
+  return Object.fromEntries(fields.map(([name, value]) => [name, withoutNoise(value)]));
+}
+
+function toOutputSchema(output: z.ZodType): NonNullable<ListedTool["outputSchema"]> {
+  return z.toJSONSchema(output, { io: "output" }) as NonNullable<ListedTool["outputSchema"]>;
 }

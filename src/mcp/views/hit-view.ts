@@ -7,6 +7,8 @@ import type { SearchResult } from "../../engine/search.ts";
 
 export type HitView = Omit<WireHit, "window" | "parts"> & {
   readonly window: readonly Omit<WireWindowItem, "matches">[];
+  /** Of the newest session, where nobody has said which one is the caller's: it may be that. */
+  readonly newest: boolean;
 };
 
 const text = z.string().nullable();
@@ -20,11 +22,14 @@ export const HIT_VIEW: z.ZodType<HitView> = z.object({
     created_at: z.string(),
     updated_at: z.string(),
     message_count: z.number().int(),
+    late_branches: z.number().int(),
   }),
   entry_id: text,
   msg_idx: z.number().int().nullable(),
   leaf: text,
+  branch: z.enum(["late", "left"]).nullable().describe("Null on the active path."),
   score: z.number(),
+  newest: z.boolean().describe("Of the newest session here, which may be the one you speak in."),
   window: z.array(
     z.object({
       entry_id: z.string(),
@@ -40,22 +45,11 @@ export const HIT_VIEW: z.ZodType<HitView> = z.object({
   ),
 });
 
-export function toHitViews(result: SearchResult): readonly HitView[] {
+export function toHitViews(result: SearchResult, newest?: string): readonly HitView[] {
   return toWireSearchResult(result).hits.map(({ parts: _, window, meta, ...hit }) => ({
     ...hit,
+    newest: hit.session_id === newest,
     meta: { ...meta, title: maskText(meta.title) },
     window: window.map(({ matches: _matches, ...item }) => item),
   }));
-}
-
-/** The found message is marked by an arrow. */
-export function showHit(hit: HitView, index: number): string {
-  const { title, agent, updated_at } = hit.meta;
-  const heading = `${index + 1}. session ${hit.short_id}  ${title === "" ? "(no title)" : title}  [${agent}, ${updated_at}]`;
-  const lines = hit.window.map((item) => {
-    const who = item.actor ?? item.role ?? "";
-    const tool = item.tool_name === null ? "" : ` (${item.tool_name})`;
-    return `${item.found ? "→" : " "} #${item.msg_idx} ${who}${tool}: ${item.snippet}${item.truncated ? "…" : ""}`;
-  });
-  return [heading, ...lines].join("\n");
 }

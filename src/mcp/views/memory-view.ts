@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { maskFact, maskMemory } from "../../api/mask.ts";
 import { toWireFact, toWireMemory, type WireFact, type WireMemory } from "../../api/note.ts";
+import { formatAgo } from "../../api/text/age.ts";
 import type { Fact, Memory } from "../../model/note.ts";
 
 export type MemoryView = Omit<WireMemory, "metadata">;
@@ -36,10 +37,10 @@ export function toFactView(fact: Fact): WireFact {
   return toWireFact(maskFact(fact));
 }
 
-export function showMemory({ agent, name, updated_at, content }: MemoryView): string {
-  return `${name} [${agent}, ${updated_at}]\n${content}`;
+export function showMemory({ agent, name, updated_at, content }: MemoryView, now: number): string {
+  return `${name} [${agent}, ${formatAgo(Date.parse(updated_at), now)}]\n${content}`;
 }
 
 export function showFact({ subject, predicate, object, session_id }: WireFact): string {
-  return `- ${subject} · ${predicate} · ${object} [session ${session_id}]`;
+  return `- ${subject} · ${predicate} · ${object} [${session_id}]`;
 }

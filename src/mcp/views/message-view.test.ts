@@ -1,15 +1,34 @@
 import { expect, test } from "vitest";
 import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
-import { showMessage, toBlockViews, toMessageView } from "./message-view.ts";
+import { showMessage } from "./message-text.ts";
+import { showBlocks, toBlockViews, toMessageView } from "./message-view.ts";
 
 const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 
 const ENTRY: Entry = {
-  ...{ id: "e1", sessionId: "s1", sequence: 1, parentId: null, kind: "message", role: "assistant" },
-  ...{ actor: "coder", status: "committed", blocks: [], data: null, index: 3, usage: null },
-  ...{ model: "m", adapter: null, supersededBy: null, copiedFrom: null, pinned: false },
-  ...{ metadata: {}, createdAt: 0, hash: null, truncated: false, erased: false },
+  id: "e1",
+  sessionId: "s1",
+  sequence: 1,
+  parentId: null,
+  kind: "message",
+  role: "assistant",
+  actor: "coder",
+  status: "committed",
+  blocks: [],
+  data: null,
+  index: 3,
+  usage: null,
+  model: "m",
+  adapter: null,
+  supersededBy: null,
+  copiedFrom: null,
+  pinned: false,
+  metadata: {},
+  createdAt: 0,
+  hash: null,
+  truncated: false,
+  erased: false,
 };
 
 const BLOCKS: Block[] = [
@@ -17,7 +36,10 @@ const BLOCKS: Block[] = [
   { type: "thinking", text: "Hm.", signature: "s".repeat(500) },
   { type: "tool_use", id: "t1", name: "bash", input: '{"command":"ls"}' },
   {
-    ...{ type: "tool_result", toolUseId: "t1", toolName: "bash", isError: false },
+    type: "tool_result",
+    toolUseId: "t1",
+    toolName: "bash",
+    isError: false,
     output: [{ type: "text", text: "a.ts" }],
   },
   { type: "image", mediaType: "image/png", data: "A".repeat(500) },
@@ -28,9 +50,8 @@ test("a message is shown with what people read of it", () => {
   const view = toMessageView({ ...ENTRY, blocks: BLOCKS }, 1_000);
   expect(view).toMatchObject({ entry_id: "e1", msg_idx: 3, actor: "coder", truncated: false });
   expect(JSON.stringify(view)).not.toMatch(/sss|AAA/);
-  expect(showMessage(view)).toBe(
+  expect(showBlocks(view.blocks)).toBe(
     [
-      "#3 assistant coder 1970-01-01T00:00:00.000Z [e1]",
       "Look.",
       "(thinking) Hm.",
       '→ bash {"command":"ls"}',
@@ -49,7 +70,14 @@ test("what does not fit is left out, and that is said", () => {
     { type: "tool_use", id: "t1", name: "bash", input: "{…" },
   ]);
   expect(view.truncated).toBe(true);
-  expect(showMessage(view)).toContain("(more of this message is not shown)");
+  const style = { agent: "coder", project: undefined };
+  expect(showMessage({ ...ENTRY, blocks: BLOCKS }, { ...style, bytes: 12 })).toBe(
+    "#3 assistant: Look.\n(thinking) Hm.\n→ bash {…\n(cut: message_bytes shows more)",
+  );
+  // In short, a call is a line, and thoughts are left out.
+  expect(showMessage({ ...ENTRY, blocks: BLOCKS }, style)).toBe(
+    "#3 assistant: Look.\n→ bash ls\n← bash a.ts\n(image)",
+  );
 });
 
 test("a secret at the cut is masked whole", () => {
@@ -60,5 +88,6 @@ test("a secret at the cut is masked whole", () => {
 });
 
 test("an erased message has nothing to show", () => {
-  expect(showMessage(toMessageView({ ...ENTRY, erased: true }, 100))).toContain("(erased)");
+  const style = { agent: "coder", project: undefined };
+  expect(showMessage({ ...ENTRY, erased: true }, style)).toContain("(erased)");
 });

@@ -63,6 +63,12 @@ export function toMessageView(entry: Entry, maxBytes: number): MessageView {
 /** A secret that the cut would part in two is still seen whole. Longer than any key but a PEM. */
 const LONGEST_SECRET_BYTES = 4_096;
 
+/** With at most so much text, and more where a secret may end. */
+export function cutEntry(entry: Entry, maxBytes: number): Entry {
+  const { blocks, truncated } = cutBlocks(entry.blocks, maxBytes + LONGEST_SECRET_BYTES);
+  return { ...entry, blocks, truncated: truncated || entry.truncated };
+}
+
 export interface BlockViews {
   readonly blocks: readonly BlockView[];
   readonly truncated: boolean;
@@ -124,15 +130,6 @@ function cutBlock(block: Block, take: (text: string) => string): Block {
     case "opaque":
       return { ...block, json: take(block.json) };
   }
-}
-
-/** A heading line and what was said, tool traffic marked by arrows. */
-export function showMessage(view: MessageView): string {
-  const { msg_idx, role, actor, created_at, entry_id } = view;
-  const who = actor === null ? role : `${role} ${actor}`;
-  const heading = `#${msg_idx ?? "-"} ${who} ${created_at} [${entry_id}]`;
-  const body = view.erased ? "(erased)" : showBlocks(view.blocks);
-  return `${heading}\n${body}${view.truncated ? "\n(more of this message is not shown)" : ""}`;
 }
 
 export function showBlocks(blocks: readonly BlockView[]): string {

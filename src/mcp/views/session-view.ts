@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { maskSession } from "../../api/mask.ts";
 import { toWireSession, type WireSession } from "../../api/session.ts";
-import type { Session } from "../../model/session.ts";
+import { isSubAgent, type Session } from "../../model/session.ts";
 import { cutToBytes } from "../cut-text.ts";
 
 export type SessionView = Pick<
@@ -28,7 +28,7 @@ export type SessionView = Pick<
   | "file_mtime"
   | "first_msg_at"
   | "last_msg_at"
-> & { readonly source: string | null };
+> & { readonly source: string | null; readonly sub_agent: boolean };
 
 /** A list shows how a summary begins. */
 const SUMMARY_BYTES = 512;
@@ -58,7 +58,11 @@ const FIELDS = {
   last_msg_at: text,
 };
 
-export const SESSION_VIEW: z.ZodType<SessionView> = z.object({ ...FIELDS, source: text });
+export const SESSION_VIEW: z.ZodType<SessionView> = z.object({
+  ...FIELDS,
+  source: text,
+  sub_agent: z.boolean(),
+});
 
 const USAGE = z.object({
   input_tokens: z.number(),
@@ -74,7 +78,7 @@ export const WIRE_SESSION: z.ZodType<WireSession> = z.object({
   created_by: z.string(),
   participants: z.array(z.string()),
   metadata: z.record(z.string(), z.json()),
-  ttl_seconds: z.number().nullable(),
+  ttl: z.number().nullable(),
   retention: z.enum(["full", "audit-only", "ephemeral"]),
   fork_point: text,
   origin: z.object({
@@ -105,12 +109,6 @@ export function toSessionView(session: Session): SessionView {
     ...(view as SessionView),
     summary: summary === null ? null : cutToBytes(summary, SUMMARY_BYTES),
     source: origin.source,
+    sub_agent: isSubAgent(session),
   };
-}
-
-/** One line, or two where there is a summary. */
-export function showSession(view: SessionView): string {
-  const facts = [view.agent, view.project_path, view.git_branch].filter((fact) => fact !== null);
-  const line = `${view.short_id}  ${view.updated_at}  ${view.title === "" ? "(no title)" : view.title}  [${facts.join(", ")}; ${view.message_count} messages]`;
-  return view.summary === null ? line : `${line}\n  ${view.summary.replace(/\s+/g, " ")}`;
 }

@@ -7,6 +7,7 @@
  * bodies of ordinary size.
  */
 
+import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
 
 export interface WorkShareOptions {
@@ -45,7 +46,7 @@ interface Clock {
 
 const CLOCK: Clock = {
   now: () => performance.now(),
-  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  wait: pause,
   turn: () => new Promise((resolve) => setImmediate(resolve)),
 };
 

@@ -16,11 +16,19 @@ const access = z
 
 export const ACCESS_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "get", path: "/v1/access", operation: "access", tag: "store" },
-    ...{ summary: "What the caller may do, and in which tenant.", scope: "read" },
+    method: "get",
+    path: "/v1/access",
+    operation: "access",
+    tag: "store",
+    summary: "What the caller may do, and in which tenant.",
+    scope: "read",
     answer: { status: 200, description: "As the token says.", schema: access },
     handle: async ({ access: { tenant, scope, actor, operator } }) => ({
-      ...{ server: "backscroll", tenant, scope, actor, operator },
+      server: "backscroll",
+      tenant,
+      scope,
+      actor,
+      operator,
     }),
   }),
 ];

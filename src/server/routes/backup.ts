@@ -20,8 +20,13 @@ const STALL_MS = 60_000;
 
 export const BACKUP_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "get", path: "/v1/backup", operation: "backup", tag: "admin" },
-    ...{ summary: "A copy of the whole store, as of one moment.", scope: "admin", operator: true },
+    method: "get",
+    path: "/v1/backup",
+    operation: "backup",
+    tag: "admin",
+    summary: "A copy of the whole store, as of one moment.",
+    scope: "admin",
+    operator: true,
     answer: {
       status: 200,
       description:
@@ -42,7 +47,8 @@ export function copyHere(engine: Engine): CopyStore {
 }
 
 const HEADERS = {
-  ...{ "content-type": TYPE, "cache-control": "no-store" },
+  "content-type": TYPE,
+  "cache-control": "no-store",
   "content-disposition": 'attachment; filename="backscroll.db"',
 } as const;
 
@@ -78,8 +84,10 @@ async function sendBackup(caller: Caller): Promise<Response> {
     waited();
     return new Response(copy.toStream(waited), {
       headers: {
-        ...{ ...HEADERS, "content-length": String(bytes) },
-        ...{ "content-digest": `sha-256=:${digest}:`, "backscroll-rows": String(rows) },
+        ...HEADERS,
+        "content-length": String(bytes),
+        "content-digest": `sha-256=:${digest}:`,
+        "backscroll-rows": String(rows),
       },
     });
   } catch (error) {

@@ -29,13 +29,24 @@ const answer = {
 
 export const CHANGE_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "get", path: "/v1/changes", operation: "listChanges", tag: "changes" },
-    ...{ summary: "The change feed of the tenant.", scope: "read", query, answer },
+    method: "get",
+    path: "/v1/changes",
+    operation: "listChanges",
+    tag: "changes",
+    summary: "The change feed of the tenant.",
+    scope: "read",
+    query,
+    answer,
     handle: (caller, input) => changes(caller, input.query),
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/changes" },
-    ...{ operation: "listSessionChanges", tag: "changes", scope: "read", query, answer },
+    method: "get",
+    path: "/v1/sessions/{session_id}/changes",
+    operation: "listSessionChanges",
+    tag: "changes",
+    scope: "read",
+    query,
+    answer,
     summary: "The changes of one session.",
     params: sessionParams,
     handle: async (caller, input) => {

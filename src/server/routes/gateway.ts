@@ -43,12 +43,20 @@ const place = z.string().optional();
 
 export const GATEWAY_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "post", path: "/v1/inbound", operation: "inbound", tag: "gateway" },
-    ...{ summary: "Take a message in, and answer it.", scope: "write" },
+    method: "post",
+    path: "/v1/inbound",
+    operation: "inbound",
+    tag: "gateway",
+    summary: "Take a message in, and answer it.",
+    scope: "write",
     limits: APPEND_LIMITS,
     body: z.strictObject({
       text: z.string(),
-      ...{ channel: place, account: place, peer: place, thread: place, topic: place },
+      channel: place,
+      account: place,
+      peer: place,
+      thread: place,
+      topic: place,
       chat_type: z.enum(["direct", "dm", "group", "channel", "room"]).optional(),
       key: sessionKey.optional().meta({ description: "In place of what it would be made of." }),
       agent: key.optional(),
@@ -65,7 +73,11 @@ export const GATEWAY_ROUTES: readonly Route[] = [
         .boolean()
         .optional()
         .meta({ description: "Whether to store and answer it; true if left out." }),
-      ...{ provider: label, subject: label, room: label, space: label, display_name: label },
+      provider: label,
+      subject: label,
+      room: label,
+      space: label,
+      display_name: label,
     }),
     answer: { status: 200, description: "Its session, and what to send back.", schema: inbound },
     handle: async ({ tenant, access, gateway, signal }, { body }) => {
@@ -81,8 +93,12 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/routes", operation: "listRoutes", tag: "gateway" },
-    ...{ summary: "Session keys, and the session that each leads to.", scope: "read" },
+    method: "get",
+    path: "/v1/routes",
+    operation: "listRoutes",
+    tag: "gateway",
+    summary: "Session keys, and the session that each leads to.",
+    scope: "read",
     query: z.strictObject({ after: sessionKey.optional(), limit: limitQuery.optional() }),
     answer: { status: 200, description: "A page of routes, by key.", schema: routeList },
     handle: async ({ tenant }, { query }) => {
@@ -93,14 +109,24 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/routes/{key}", operation: "getRoute", tag: "gateway" },
-    ...{ summary: "Where a session key leads.", scope: "read", params },
+    method: "get",
+    path: "/v1/routes/{key}",
+    operation: "getRoute",
+    tag: "gateway",
+    summary: "Where a session key leads.",
+    scope: "read",
+    params,
     answer: { status: 200, description: "The route.", schema: route },
     handle: async ({ tenant }, { params }) => toWireRoute(await tenant.routes.get(params.key)),
   }),
   defineRoute({
-    ...{ method: "put", path: "/v1/routes/{key}", operation: "putRoute", tag: "gateway" },
-    ...{ summary: "Lead a session key to a session.", scope: "write", params },
+    method: "put",
+    path: "/v1/routes/{key}",
+    operation: "putRoute",
+    tag: "gateway",
+    summary: "Lead a session key to a session.",
+    scope: "write",
+    params,
     body: z.strictObject({
       session_id: key.optional(),
       create: newSession
@@ -125,8 +151,13 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "patch", path: "/v1/routes/{key}", operation: "patchRoute", tag: "gateway" },
-    ...{ summary: "Change what is known of a conversation.", scope: "write", params },
+    method: "patch",
+    path: "/v1/routes/{key}",
+    operation: "patchRoute",
+    tag: "gateway",
+    summary: "Change what is known of a conversation.",
+    scope: "write",
+    params,
     body: z.strictObject({ fields: jsonObject, expected_version: count.optional() }),
     answer: { status: 200, description: "The route as it is now.", schema: route },
     handle: async ({ tenant }, { params, body }) => {
@@ -135,14 +166,24 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "delete", path: "/v1/routes/{key}", operation: "deleteRoute", tag: "gateway" },
-    ...{ summary: "Forget a session key; its sessions stay.", scope: "write", params },
+    method: "delete",
+    path: "/v1/routes/{key}",
+    operation: "deleteRoute",
+    tag: "gateway",
+    summary: "Forget a session key; its sessions stay.",
+    scope: "write",
+    params,
     answer: { status: 204, description: "It is forgotten." },
     handle: async ({ tenant }, { params }) => tenant.routes.delete(params.key),
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/routes/{key}/sessions", operation: "routeHistory" },
-    ...{ tag: "gateway", summary: "The sessions of a session key.", scope: "read", params },
+    method: "get",
+    path: "/v1/routes/{key}/sessions",
+    operation: "routeHistory",
+    tag: "gateway",
+    summary: "The sessions of a session key.",
+    scope: "read",
+    params,
     query: z.strictObject({ before: countQuery.optional(), limit: limitQuery.optional() }),
     answer: { status: 200, description: "The newest first.", schema: routeSessions },
     handle: async ({ tenant }, { params, query }) => {
@@ -151,8 +192,12 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/routes", operation: "routesOfSession" },
-    ...{ tag: "gateway", summary: "The keys that lead or led to a session.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}/routes",
+    operation: "routesOfSession",
+    tag: "gateway",
+    summary: "The keys that lead or led to a session.",
+    scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "The newest first.", schema: routeSessions },
     handle: async ({ tenant }, { params }) => {
@@ -161,16 +206,24 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/status", operation: "sessionStatus" },
-    ...{ tag: "gateway", summary: "How a session stands, and when it ends.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}/status",
+    operation: "sessionStatus",
+    tag: "gateway",
+    summary: "How a session stands, and when it ends.",
+    scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "Its status.", schema: status },
     handle: async ({ tenant, gateway }, { params }) =>
       toWireSessionStatus(await sessionStatus(tenant, params.session_id, gateway)),
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/title", operation: "generateTitle" },
-    ...{ tag: "gateway", summary: "Have a model find a title, and set it.", scope: "write" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/title",
+    operation: "generateTitle",
+    tag: "gateway",
+    summary: "Have a model find a title, and set it.",
+    scope: "write",
     params: sessionParams,
     body: z.strictObject({
       model: key
@@ -178,7 +231,8 @@ export const GATEWAY_ROUTES: readonly Route[] = [
         .meta({ description: "By its name in the store; `default` if left out." }),
     }),
     answer: {
-      ...{ status: 200, description: "The title." },
+      status: 200,
+      description: "The title.",
       schema: z.strictObject({ title: z.string() }),
     },
     handle: async ({ tenant, signal }, { params, body }) => {

@@ -8,11 +8,14 @@ import { CHANGE_ROUTES } from "./changes.ts";
 import { ENTRY_ROUTES } from "./entries.ts";
 import { GATEWAY_ROUTES } from "./gateway.ts";
 import { INGEST_ROUTES } from "./ingest.ts";
+import { INSIGHT_ROUTES } from "./insights.ts";
 import { MESSAGE_ROUTES } from "./messages.ts";
 import { NOTE_ROUTES } from "./notes.ts";
 import { QUERY_ROUTES } from "./queries.ts";
+import { RECAP_ROUTES } from "./recap.ts";
 import { SEARCH_ROUTES } from "./search.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
+import { SHARE_ROUTES } from "./shares.ts";
 import { STREAM_ROUTES } from "./streams.ts";
 import { TOKEN_ROUTES } from "./tokens.ts";
 import { TRANSFER_ROUTES } from "./transfer.ts";
@@ -23,11 +26,14 @@ export const ROUTES: readonly Route[] = [
   ...STREAM_ROUTES,
   ...ENTRY_ROUTES,
   ...SEARCH_ROUTES,
+  ...RECAP_ROUTES,
   ...QUERY_ROUTES,
+  ...INSIGHT_ROUTES,
   ...NOTE_ROUTES,
   ...GATEWAY_ROUTES,
   ...CHANGE_ROUTES,
   ...TRANSFER_ROUTES,
+  ...SHARE_ROUTES,
   ...INGEST_ROUTES,
   ...ACCESS_ROUTES,
   ...ADMIN_ROUTES,

@@ -13,7 +13,7 @@ import {
 import { fromWireIngestedFile, toWireIngestedFile } from "../../api/ingested-file.ts";
 import { fromWireFigures, toWireSession } from "../../api/session.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import type { Described } from "../../engine/import/import-session.ts";
+import type { Described } from "../../engine/import/describe-session.ts";
 import { hasMoreValues } from "../../ingest/json-scan.ts";
 import { type Line, splitLines } from "../../ingest/lines.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
@@ -42,8 +42,11 @@ const MAX_FILES = 1_000;
 
 export const INGEST_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "post", path: "/v1/ingest/sessions", operation: "importSession" },
-    ...{ tag: "transfer", scope: "write" },
+    method: "post",
+    path: "/v1/ingest/sessions",
+    operation: "importSession",
+    tag: "transfer",
+    scope: "write",
     summary: "Store a session that was read elsewhere; needs a token that acts for any.",
     takesKey: true,
     bytes: "JSON lines: `session` and `options`, then one `entry` each, then `end`.",
@@ -51,16 +54,23 @@ export const INGEST_ROUTES: readonly Route[] = [
     handle: (caller) => importLines(caller),
   }),
   defineRoute({
-    ...{ method: "patch", path: "/v1/ingest/sessions/{session_id}", operation: "describeSession" },
-    ...{ tag: "transfer", scope: "write" },
+    method: "patch",
+    path: "/v1/ingest/sessions/{session_id}",
+    operation: "describeSession",
+    tag: "transfer",
+    scope: "write",
     summary: "Say what was counted of a session whose files are read.",
     params: sessionParams,
     body: z.strictObject({
-      ...{ title: z.string().optional(), summary: z.string().nullable().optional() },
+      title: z.string().optional(),
+      summary: z.string().nullable().optional(),
       metadata: jsonObject.optional(),
       figures: z.strictObject({
-        ...{ exchange_count: count, tool_counts: counts, file_mtime: time.nullable() },
-        ...{ first_msg_at: time.nullable(), last_msg_at: time.nullable() },
+        exchange_count: count,
+        tool_counts: counts,
+        file_mtime: time.nullable(),
+        first_msg_at: time.nullable(),
+        last_msg_at: time.nullable(),
         cost_usd: z.number().nullable(),
       }),
     }),
@@ -72,8 +82,12 @@ export const INGEST_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/ingest/files/find", operation: "findIngestedFiles" },
-    ...{ tag: "transfer", summary: "How far files of a workstation were read.", scope: "read" },
+    method: "post",
+    path: "/v1/ingest/files/find",
+    operation: "findIngestedFiles",
+    tag: "transfer",
+    summary: "How far files of a workstation were read.",
+    scope: "read",
     limits: APPEND_LIMITS,
     body: z.strictObject({ workstation: key, paths: z.array(path).max(MAX_FILES) }),
     answer: { status: 200, description: "Those that are known.", schema: ingestedFiles },
@@ -82,8 +96,12 @@ export const INGEST_ROUTES: readonly Route[] = [
     }),
   }),
   defineRoute({
-    ...{ method: "put", path: "/v1/ingest/files", operation: "putIngestedFiles" },
-    ...{ tag: "transfer", summary: "Remember how far files were read.", scope: "write" },
+    method: "put",
+    path: "/v1/ingest/files",
+    operation: "putIngestedFiles",
+    tag: "transfer",
+    summary: "Remember how far files were read.",
+    scope: "write",
     limits: APPEND_LIMITS,
     body: z.strictObject({ workstation: key, files: z.array(ingestedFile).max(MAX_FILES) }),
     answer: { status: 204, description: "It is done." },
@@ -119,19 +137,28 @@ async function importLines({
     const result = await tenant.importSession(
       {
         ...fromWireSessionHead(head.session),
-        ...{ entries: rest.entries(), leaf: () => rest.leaf, problems },
+        entries: rest.entries(),
+        leaf: () => rest.leaf,
+        problems,
       },
       {
         ...fromWireFields(options),
         ...(owner === undefined && access.actor === null
           ? {}
           : { owner: actorOrError(access, owner, "owner") }),
-        ...{ describe, ...idempotency },
+        describe,
+        ...idempotency,
       },
     );
     const { sessionId, created, entries, skipped, last, forgotten, key: known } = result;
     return {
-      ...{ session_id: sessionId, created, entries, skipped, last, forgotten, key: known },
+      session_id: sessionId,
+      created,
+      entries,
+      skipped,
+      last,
+      forgotten,
+      key: known,
       late: result.late ?? null,
       problem_counts: Object.fromEntries(problems.counts),
       problems: problems.first.map(({ code, message }) => ({ code, message })),

@@ -13,8 +13,12 @@ import { entries, messageInput, messagePage } from "../schemas/entry.ts";
 
 export const MESSAGE_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/messages", operation: "listMessages" },
-    ...{ tag: "messages", summary: "A page of messages along a path.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}/messages",
+    operation: "listMessages",
+    tag: "messages",
+    summary: "A page of messages along a path.",
+    scope: "read",
     params: sessionParams,
     query: z.strictObject({
       offset: countQuery.optional(),
@@ -31,8 +35,12 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/messages", operation: "append" },
-    ...{ tag: "messages", summary: "Append messages, all or none.", scope: "write" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/messages",
+    operation: "append",
+    tag: "messages",
+    summary: "Append messages, all or none.",
+    scope: "write",
     takesKey: true,
     takesLeaf: true,
     params: sessionParams,
@@ -59,8 +67,12 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/history", operation: "history" },
-    ...{ tag: "messages", summary: "The newest messages, in order.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}/history",
+    operation: "history",
+    tag: "messages",
+    summary: "The newest messages, in order.",
+    scope: "read",
     params: sessionParams,
     query: z.strictObject({
       limit: limitQuery.optional(),

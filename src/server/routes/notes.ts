@@ -13,8 +13,10 @@ import {
   key,
   limitQuery,
   sessionParams,
+  shareQuery,
 } from "../schemas/common.ts";
 import { extraction, fact, facts, memories, memory } from "../schemas/note.ts";
+import { asked, splitQuery } from "../schemas/search.ts";
 
 const named = z.strictObject({ agent: key, name: key });
 const byId = z.strictObject({ fact_id: key });
@@ -24,8 +26,12 @@ const factList = { status: 200, description: "Facts.", schema: facts } as const;
 
 export const NOTE_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "get", path: "/v1/memories", operation: "listMemories", tag: "memories" },
-    ...{ summary: "List memories by agent and name.", scope: "read" },
+    method: "get",
+    path: "/v1/memories",
+    operation: "listMemories",
+    tag: "memories",
+    summary: "List memories by agent and name.",
+    scope: "read",
     query: z.strictObject({
       agent: key.optional(),
       after_agent: key.optional(),
@@ -45,25 +51,40 @@ export const NOTE_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/memories/search", operation: "searchMemory", tag: "memories" },
-    ...{ summary: "Find memories, the best first.", scope: "read" },
-    query: z.strictObject({ q: z.string(), agent: key.optional(), limit: countQuery.optional() }),
+    method: "get",
+    path: "/v1/memories/search",
+    operation: "searchMemory",
+    tag: "memories",
+    summary: "Find memories, the best first.",
+    scope: "read",
+    query: z.strictObject({ ...asked, agent: key.optional(), limit: countQuery.optional() }),
     answer: memoryList,
-    handle: async ({ tenant }, { query: { q, ...options } }) => {
-      const list = await tenant.searchMemory(q, fromWireFields(options));
+    handle: async ({ tenant }, input) => {
+      const { query, options } = splitQuery(input.query);
+      const list = await tenant.searchMemory(query, fromWireFields(options));
       return { memories: list.map(toWireMemory) };
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/memories/{agent}/{name}", operation: "getMemory" },
-    ...{ tag: "memories", summary: "One memory.", scope: "read", params: named },
+    method: "get",
+    path: "/v1/memories/{agent}/{name}",
+    operation: "getMemory",
+    tag: "memories",
+    summary: "One memory.",
+    scope: "read",
+    params: named,
     answer: { status: 200, description: "The memory.", schema: memory },
     handle: async ({ tenant }, { params }) =>
       toWireMemory(await tenant.getMemory(params.agent, params.name)),
   }),
   defineRoute({
-    ...{ method: "put", path: "/v1/memories/{agent}/{name}", operation: "putMemory" },
-    ...{ tag: "memories", summary: "Keep a note of an agent.", scope: "write", params: named },
+    method: "put",
+    path: "/v1/memories/{agent}/{name}",
+    operation: "putMemory",
+    tag: "memories",
+    summary: "Keep a note of an agent.",
+    scope: "write",
+    params: named,
     body: z.strictObject({ content: z.string().min(1), metadata: jsonObject.optional() }),
     answer: { status: 200, description: "The memory.", schema: memory },
     handle: async ({ tenant, access }, { params, body }) => {
@@ -72,8 +93,13 @@ export const NOTE_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "delete", path: "/v1/memories/{agent}/{name}", operation: "deleteMemory" },
-    ...{ tag: "memories", summary: "Delete a memory.", scope: "write", params: named },
+    method: "delete",
+    path: "/v1/memories/{agent}/{name}",
+    operation: "deleteMemory",
+    tag: "memories",
+    summary: "Delete a memory.",
+    scope: "write",
+    params: named,
     answer: done,
     handle: async ({ tenant, access }, { params }) => {
       actorFor(access, params.agent);
@@ -81,13 +107,18 @@ export const NOTE_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/facts", operation: "listFacts", tag: "facts" },
-    ...{ summary: "List facts.", scope: "read" },
+    method: "get",
+    path: "/v1/facts",
+    operation: "listFacts",
+    tag: "facts",
+    summary: "List facts.",
+    scope: "read",
     query: z.strictObject({
       session_id: key.optional(),
       after: key.optional(),
       limit: limitQuery.optional(),
       superseded: flagQuery.optional(),
+      min_confidence: shareQuery.optional(),
     }),
     answer: factList,
     handle: async ({ tenant }, { query }) => {
@@ -96,42 +127,75 @@ export const NOTE_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/facts/search", operation: "searchFacts", tag: "facts" },
-    ...{ summary: "Find facts that hold, the best first.", scope: "read" },
-    query: z.strictObject({ q: z.string(), limit: countQuery.optional() }),
-    answer: factList,
-    handle: async ({ tenant }, { query: { q, ...options } }) => ({
-      facts: (await tenant.searchFacts(q, fromWireFields(options))).map(toWireFact),
+    method: "get",
+    path: "/v1/facts/search",
+    operation: "searchFacts",
+    tag: "facts",
+    summary: "Find facts that hold, the best first.",
+    scope: "read",
+    query: z.strictObject({
+      ...asked,
+      limit: countQuery.optional(),
+      min_confidence: shareQuery.optional(),
     }),
+    answer: factList,
+    handle: async ({ tenant }, input) => {
+      const { query, options } = splitQuery(input.query);
+      const list = await tenant.searchFacts(query, fromWireFields(options));
+      return { facts: list.map(toWireFact) };
+    },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/facts/{fact_id}", operation: "getFact", tag: "facts" },
-    ...{ summary: "One fact.", scope: "read", params: byId },
+    method: "get",
+    path: "/v1/facts/{fact_id}",
+    operation: "getFact",
+    tag: "facts",
+    summary: "One fact.",
+    scope: "read",
+    params: byId,
     answer: { status: 200, description: "The fact.", schema: fact },
     handle: async ({ tenant }, { params }) => toWireFact(await tenant.getFact(params.fact_id)),
   }),
   defineRoute({
-    ...{ method: "delete", path: "/v1/facts/{fact_id}", operation: "deleteFact", tag: "facts" },
-    ...{ summary: "Delete a fact.", scope: "write", params: byId, answer: done },
+    method: "delete",
+    path: "/v1/facts/{fact_id}",
+    operation: "deleteFact",
+    tag: "facts",
+    summary: "Delete a fact.",
+    scope: "write",
+    params: byId,
+    answer: done,
     handle: async ({ tenant }, { params }) => tenant.deleteFact(params.fact_id),
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/facts/{fact_id}/supersede", operation: "supersedeFact" },
-    ...{ tag: "facts", summary: "Replace a fact by another.", scope: "write", params: byId },
+    method: "post",
+    path: "/v1/facts/{fact_id}/supersede",
+    operation: "supersedeFact",
+    tag: "facts",
+    summary: "Replace a fact by another.",
+    scope: "write",
+    params: byId,
     body: z.strictObject({ by: key }),
     answer: done,
     handle: async ({ tenant }, { params, body }) => tenant.supersedeFact(params.fact_id, body.by),
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/facts", operation: "addFacts" },
-    ...{ tag: "facts", summary: "Add facts to a session.", scope: "write" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/facts",
+    operation: "addFacts",
+    tag: "facts",
+    summary: "Add facts to a session.",
+    scope: "write",
     params: sessionParams,
     body: z.strictObject({
       facts: z
         .array(
           z.strictObject({
-            ...{ subject: z.string(), predicate: z.string(), object: z.string() },
-            ...{ source_entry: key.optional(), confidence: z.number().min(0).max(1).optional() },
+            subject: z.string(),
+            predicate: z.string(),
+            object: z.string(),
+            source_entry: key.optional(),
+            confidence: z.number().min(0).max(1).optional(),
           }),
         )
         .min(1),
@@ -144,8 +208,11 @@ export const NOTE_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/facts/extract" },
-    ...{ operation: "extractFacts", tag: "facts", scope: "write" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/facts/extract",
+    operation: "extractFacts",
+    tag: "facts",
+    scope: "write",
     summary: "Take facts from what no extraction has read yet, by a model.",
     params: sessionParams,
     body: z.strictObject({ through: key.optional(), model: key.optional() }),
@@ -154,7 +221,8 @@ export const NOTE_ROUTES: readonly Route[] = [
       const handle = tenant.session(params.session_id);
       const parts: ExtractedPart[] = [];
       const added = await handle.extractFacts(through, {
-        ...{ ...fromWireFields(options), signal },
+        ...fromWireFields(options),
+        signal,
         onPart: (part) => parts.push(part),
       });
       return { facts: added.map(toWireFact), parts };

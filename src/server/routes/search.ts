@@ -13,7 +13,12 @@ import { toWireSearchResult } from "../../api/search.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { PROVIDERS } from "../../context/render/render.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
-import { MAX_FILTER_VALUES, MAX_SEARCH_DEADLINE_MS } from "../../model/limits.ts";
+import {
+  DEFAULT_CONTEXT_BUDGET,
+  MAX_FILTER_VALUES,
+  MAX_SEARCH_DEADLINE_MS,
+  MIN_CONTEXT_BUDGET,
+} from "../../model/limits.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
   count,
@@ -24,6 +29,7 @@ import {
   sessionParams,
   timeInput,
 } from "../schemas/common.ts";
+import { compacting, summarizing } from "../schemas/compaction.ts";
 import {
   compaction,
   context,
@@ -33,85 +39,118 @@ import {
   summary,
 } from "../schemas/context.ts";
 import { prune, ranking } from "../schemas/options.ts";
-import { searchResult } from "../schemas/search.ts";
+import { asked, searchResult, splitQuery } from "../schemas/search.ts";
+
+function deadline<Input>(ms: z.ZodType<number, Input>): z.ZodType<number | undefined> {
+  return ms
+    .refine((value) => value <= MAX_SEARCH_DEADLINE_MS, {
+      message: `at most ${MAX_SEARCH_DEADLINE_MS}`,
+    })
+    .optional()
+    .meta({ description: `500 if left out, ${MAX_SEARCH_DEADLINE_MS} at most.` });
+}
 
 const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
 
 const searchBody = z.strictObject({
-  query: z.string().meta({ description: "Any text is a valid query." }),
-  ...{ agent: one, owner: one, participant: one, project: one, repo: one, workstation: one },
-  ...{ git_branch: one, source: one, session: one, exclude_session: one, role: one, tool: one },
-  ...{ since: timeInput.optional(), until: timeInput.optional() },
+  ...asked,
+  agent: one,
+  owner: one,
+  participant: one,
+  project: one,
+  repo: one,
+  workstation: one,
+  git_branch: one,
+  source: one,
+  session: one,
+  exclude_session: one,
+  role: one,
+  tool: one,
+  since: timeInput.optional(),
+  until: timeInput.optional(),
   before_sequence: count.optional(),
   match: z.enum(["any", "all", "words"]).optional(),
   branches: z.enum(["active", "all"]).optional(),
   machine_made: z.boolean().optional(),
   as_you_type: z.boolean().optional(),
-  ...{ limit: count.optional(), per_session: count.optional() },
-  ...{ context_before: count.optional(), context_after: count.optional() },
+  limit: count.optional(),
+  per_session: count.optional(),
+  context_before: count.optional(),
+  context_after: count.optional(),
   ranking: ranking.optional(),
   explain: z.boolean().optional(),
-  deadline_ms: count
-    .transform((ms) => Math.min(ms, MAX_SEARCH_DEADLINE_MS))
-    .optional()
-    .meta({ description: `500 if left out; more than ${MAX_SEARCH_DEADLINE_MS} count as that.` }),
+  deadline_ms: deadline(count),
 });
 
 const found = { status: 200, description: "The best hits.", schema: searchResult } as const;
 
-const keep = z.union([
-  z.enum(["seed", "half", "none"]),
-  z.strictObject({ messages: count }),
-  z.strictObject({ tokens: count }),
-]);
-
-const summarizing = {
-  summarizer: z.enum(["mechanical", "model"]).optional(),
-  model: key.optional(),
-  fallback: z.enum(["mechanical", "none"]).optional(),
-  instructions: z.string().optional().meta({ description: "What a model is to heed in it." }),
-  profile: z.enum(["rich", "seed"]).optional(),
-};
-
 export const SEARCH_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "get", path: "/v1/search", operation: "searchSessions", tag: "search" },
-    ...{ summary: "Find messages, with what stands round them.", scope: "read" },
+    method: "get",
+    path: "/v1/search",
+    operation: "searchSessions",
+    tag: "search",
+    summary: "Find messages, with what stands round them.",
+    scope: "read",
     query: z.strictObject({
-      q: z.string(),
-      ...{ agent: manyQuery.optional(), owner: manyQuery.optional() },
-      ...{ participant: manyQuery.optional(), project: manyQuery.optional() },
+      ...asked,
+      agent: manyQuery.optional(),
+      owner: manyQuery.optional(),
+      participant: manyQuery.optional(),
+      project: manyQuery.optional(),
       repo: manyQuery.optional(),
-      ...{ workstation: manyQuery.optional(), git_branch: manyQuery.optional() },
-      ...{ source: manyQuery.optional(), session: manyQuery.optional() },
-      ...{ exclude_session: manyQuery.optional(), role: manyQuery.optional() },
-      ...{ tool: manyQuery.optional(), since: timeInput.optional(), until: timeInput.optional() },
+      workstation: manyQuery.optional(),
+      git_branch: manyQuery.optional(),
+      source: manyQuery.optional(),
+      session: manyQuery.optional(),
+      exclude_session: manyQuery.optional(),
+      role: manyQuery.optional(),
+      tool: manyQuery.optional(),
+      since: timeInput.optional(),
+      until: timeInput.optional(),
+      before_sequence: countQuery.optional(),
+      match: z.enum(["any", "all", "words"]).optional(),
       branches: z.enum(["active", "all"]).optional(),
       machine_made: flagQuery.optional(),
       as_you_type: flagQuery.optional(),
-      ...{ limit: countQuery.optional(), per_session: countQuery.optional() },
-      ...{ context_before: countQuery.optional(), context_after: countQuery.optional() },
+      limit: countQuery.optional(),
+      per_session: countQuery.optional(),
+      context_before: countQuery.optional(),
+      context_after: countQuery.optional(),
+      ranking: z.enum(["default", "plain"]).optional(),
       explain: flagQuery.optional(),
+      deadline_ms: deadline(countQuery),
     }),
     newestWins: true,
     answer: found,
-    handle: async ({ tenant, signal }, { query: { q, ...options } }) =>
-      toWireSearchResult(await tenant.searchSessions(q, { ...fromWireFields(options), signal })),
+    handle: async ({ tenant, signal }, input) => {
+      const { query, options } = splitQuery(input.query);
+      const result = await tenant.searchSessions(query, { ...fromWireFields(options), signal });
+      return toWireSearchResult(result);
+    },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/search", operation: "searchSessionsByBody", tag: "search" },
-    ...{ summary: "The same, with all options.", scope: "read" },
+    method: "post",
+    path: "/v1/search",
+    operation: "searchSessionsByBody",
+    tag: "search",
+    summary: "The same, with weights of one's own and a query of any length.",
+    scope: "read",
     body: searchBody,
     newestWins: true,
     answer: found,
-    handle: async ({ tenant, signal }, { body: { query, ...options } }) =>
-      toWireSearchResult(
-        await tenant.searchSessions(query, { ...fromWireFields(options), signal }),
-      ),
+    handle: async ({ tenant, signal }, { body }) => {
+      const { query, options } = splitQuery(body);
+      const result = await tenant.searchSessions(query, { ...fromWireFields(options), signal });
+      return toWireSearchResult(result);
+    },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/recall", operation: "recall" },
-    ...{ tag: "context", scope: "read" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/recall",
+    operation: "recall",
+    tag: "context",
+    scope: "read",
     summary: "Messages and facts that bear on a question.",
     params: sessionParams,
     body: z.strictObject({
@@ -130,16 +169,22 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/context", operation: "buildContext" },
-    ...{ tag: "context", summary: "What a model is to be given, under a budget.", scope: "read" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/context",
+    operation: "buildContext",
+    tag: "context",
+    summary: "What a model is to be given, under a budget.",
+    scope: "read",
     params: sessionParams,
     body: z.strictObject({
-      token_budget: count,
+      token_budget: count.optional().meta({
+        description: `At least ${MIN_CONTEXT_BUDGET}; ${DEFAULT_CONTEXT_BUDGET} if left out.`,
+      }),
       recent_turns: count.optional(),
       semantic_recall: z
         .union([
           z.literal(false),
-          z.strictObject({ k: count.optional(), threshold: z.number().optional() }),
+          z.strictObject({ k: count.optional(), threshold: z.number().min(0).max(1).optional() }),
         ])
         .optional(),
       include_facts: z.boolean().optional(),
@@ -167,14 +212,16 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/compact", operation: "compact" },
-    ...{ tag: "context", scope: "write" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/compact",
+    operation: "compact",
+    tag: "context",
+    scope: "write",
     summary: "Summarise what is older into an entry that stands for it.",
     takesKey: true,
     params: sessionParams,
     body: z.strictObject({
-      ...{ keep: keep.optional(), limit_tokens: count.optional(), ...summarizing },
-      strategy: z.enum(["rolling", "hierarchical"]).optional(),
+      ...compacting,
       summary: z.string().min(1).optional().meta({ description: "The host's own words." }),
     }),
     answer: { status: 200, description: "The compaction.", schema: compaction },
@@ -190,8 +237,12 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/summaries", operation: "summaries" },
-    ...{ tag: "context", summary: "Every summary that was written.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}/summaries",
+    operation: "summaries",
+    tag: "context",
+    summary: "Every summary that was written.",
+    scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "At most 500, the newest.", schema: summaries },
     handle: async ({ tenant }, { params }) => {
@@ -200,8 +251,12 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/summaries", operation: "summarize" },
-    ...{ tag: "context", summary: "Write a summary that changes nothing.", scope: "write" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/summaries",
+    operation: "summarize",
+    tag: "context",
+    summary: "Write a summary that changes nothing.",
+    scope: "write",
     params: sessionParams,
     body: z.strictObject({ through: key.optional(), ...summarizing }),
     answer: { status: 201, description: "The summary.", schema: summary },
@@ -212,8 +267,12 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/usage", operation: "usage" },
-    ...{ tag: "context", summary: "How full the context is, and what was billed.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}/usage",
+    operation: "usage",
+    tag: "context",
+    summary: "How full the context is, and what was billed.",
+    scope: "read",
     params: sessionParams,
     query: z.strictObject({ leaf: key.optional() }),
     answer: { status: 200, description: "Tokens.", schema: contextUsage },
@@ -223,8 +282,11 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/retention" },
-    ...{ operation: "applyRetention", tag: "context", scope: "write" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/retention",
+    operation: "applyRetention",
+    tag: "context",
+    scope: "write",
     summary: "Erase what compactions cover, as the session's retention says.",
     params: sessionParams,
     answer: {

@@ -71,7 +71,10 @@ export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
 
 export const SESSION_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions", operation: "listSessions", tag: "sessions" },
+    method: "get",
+    path: "/v1/sessions",
+    operation: "listSessions",
+    tag: "sessions",
     summary: "List sessions, the newest interaction first.",
     scope: "read",
     query: z.strictObject({
@@ -87,20 +90,23 @@ export const SESSION_ROUTES: readonly Route[] = [
       parent_session_id: key.optional(),
       since: timeInput.optional(),
       until: timeInput.optional(),
+      machine_made: flagQuery.optional().meta({
+        description: "Also sessions in which only a program has asked anything.",
+      }),
       limit: limitQuery.optional(),
       cursor: z.string().optional(),
     }),
     answer: { status: 200, description: "A page of sessions.", schema: sessionPage },
     handle: async ({ tenant }, { query }) => {
       const page = await tenant.listSessions(fromWireFields(query));
-      return {
-        sessions: page.sessions.map(toWireSession),
-        next_cursor: page.nextCursor ?? null,
-      };
+      return { sessions: page.sessions.map(toWireSession), next_cursor: page.nextCursor ?? null };
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions", operation: "createSession", tag: "sessions" },
+    method: "post",
+    path: "/v1/sessions",
+    operation: "createSession",
+    tag: "sessions",
     summary: "Create a session.",
     scope: "write",
     takesKey: true,
@@ -112,8 +118,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}", operation: "getSessionMeta" },
-    ...{ tag: "sessions", summary: "What is known of a session.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}",
+    operation: "getSessionMeta",
+    tag: "sessions",
+    summary: "What is known of a session.",
+    scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "The session; its leaf as ETag.", schema: session },
     handle: async ({ tenant }, { params }) => {
@@ -122,8 +132,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "patch", path: "/v1/sessions/{session_id}", operation: "update" },
-    ...{ tag: "sessions", summary: "Change what is known of a session.", scope: "write" },
+    method: "patch",
+    path: "/v1/sessions/{session_id}",
+    operation: "update",
+    tag: "sessions",
+    summary: "Change what is known of a session.",
+    scope: "write",
     params: sessionParams,
     body: z.strictObject({ ...described, summary: z.string().nullable().optional() }),
     answer: { status: 200, description: "The session as it is now.", schema: session },
@@ -142,8 +156,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "delete", path: "/v1/sessions/{session_id}", operation: "deleteSession" },
-    ...{ tag: "sessions", summary: "Delete a session and all inside it.", scope: "write" },
+    method: "delete",
+    path: "/v1/sessions/{session_id}",
+    operation: "deleteSession",
+    tag: "sessions",
+    summary: "Delete a session and all inside it.",
+    scope: "write",
     params: sessionParams,
     query: z.strictObject({ cascade: flagQuery.optional() }),
     answer: { status: 200, description: "What is left of it.", schema: tombstone },
@@ -151,8 +169,12 @@ export const SESSION_ROUTES: readonly Route[] = [
       toWireTombstone(await tenant.deleteSession(params.session_id, fromWireFields(query))),
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/derived", operation: "listDerived" },
-    ...{ tag: "sessions", summary: "What was made from a session.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}/derived",
+    operation: "listDerived",
+    tag: "sessions",
+    summary: "What was made from a session.",
+    scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "Forks, memories and facts.", schema: derived },
     handle: async ({ tenant }, { params }) => {
@@ -163,8 +185,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/sessions/{session_id}/fork", operation: "fork" },
-    ...{ tag: "sessions", summary: "Start a session with a copy of a path.", scope: "write" },
+    method: "post",
+    path: "/v1/sessions/{session_id}/fork",
+    operation: "fork",
+    tag: "sessions",
+    summary: "Start a session with a copy of a path.",
+    scope: "write",
     takesKey: true,
     params: sessionParams,
     body: z.strictObject({
@@ -185,15 +211,21 @@ export const SESSION_ROUTES: readonly Route[] = [
         checkParticipants(access, body.participants, [agent, body.agent, ...participants]);
       }
       const fork = await handle.fork({
-        ...{ ...fromWireFields(rest), createdBy, ...ownerField(access, owner) },
+        ...fromWireFields(rest),
+        createdBy,
+        ...ownerField(access, owner),
         ...idempotency,
       });
       return toWireSession(await fork.meta());
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/origins", operation: "findSessionByOrigin", tag: "sessions" },
-    ...{ summary: "The session that an outside source knows under a key.", scope: "read" },
+    method: "get",
+    path: "/v1/origins",
+    operation: "findSessionByOrigin",
+    tag: "sessions",
+    summary: "The session that an outside source knows under a key.",
+    scope: "read",
     query: z.strictObject({ key: path }),
     answer: { status: 200, description: "The session.", schema: session },
     handle: async ({ tenant }, { query }) => {
@@ -203,8 +235,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/tombstones", operation: "findTombstone", tag: "sessions" },
-    ...{ summary: "What is left of a session that was deleted.", scope: "read" },
+    method: "get",
+    path: "/v1/tombstones",
+    operation: "findTombstone",
+    tag: "sessions",
+    summary: "What is left of a session that was deleted.",
+    scope: "read",
     query: z.strictObject({ session_id: key.optional(), origin_key: path.optional() }),
     answer: { status: 200, description: "The tombstone.", schema: tombstone },
     handle: async ({ tenant }, { query }) => {

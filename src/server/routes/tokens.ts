@@ -5,7 +5,7 @@ import { toWireToken } from "../../api/token.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { ACCESS_SCOPES, actorFor, requireAnyActor, requireOperator } from "../../model/access.ts";
-import type { AccessToken } from "../../model/access-token.ts";
+import { type AccessToken, SHARE_SCOPE } from "../../model/access-token.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { key, limitQuery, time, timeInput } from "../schemas/common.ts";
 
@@ -14,17 +14,27 @@ const MAX_PAGE = 500;
 
 const token: z.ZodType = z
   .object({
-    ...{ id: text, tenant: text, scope: z.enum(ACCESS_SCOPES), actor: text.nullable() },
+    id: text,
+    tenant: text,
+    scope: z.enum([...ACCESS_SCOPES, SHARE_SCOPE]),
+    actor: text.nullable(),
     act_as: z.union([z.literal("any"), z.array(text)]),
-    ...{ operator: z.boolean(), label: text.nullable(), created_at: time },
-    ...{ expires_at: time.nullable(), revoked_at: time.nullable() },
+    operator: z.boolean(),
+    label: text.nullable(),
+    created_at: time,
+    expires_at: time.nullable(),
+    revoked_at: time.nullable(),
   })
   .meta({ id: "AccessToken" });
 
 export const TOKEN_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "get", path: "/v1/admin/tokens", operation: "listTokens", tag: "admin" },
-    ...{ summary: "The access tokens of the tenant.", scope: "admin" },
+    method: "get",
+    path: "/v1/admin/tokens",
+    operation: "listTokens",
+    tag: "admin",
+    summary: "The access tokens of the tenant.",
+    scope: "admin",
     query: z.strictObject({ after: key.optional(), limit: limitQuery.optional() }),
     answer: {
       status: 200,
@@ -36,8 +46,12 @@ export const TOKEN_ROUTES: readonly Route[] = [
     }),
   }),
   defineRoute({
-    ...{ method: "post", path: "/v1/admin/tokens", operation: "createToken", tag: "admin" },
-    ...{ summary: "Make an access token; its text is shown this once.", scope: "admin" },
+    method: "post",
+    path: "/v1/admin/tokens",
+    operation: "createToken",
+    tag: "admin",
+    summary: "Make an access token; its text is shown this once.",
+    scope: "admin",
     body: z.strictObject({
       scope: z.enum(ACCESS_SCOPES),
       actor: key.optional(),
@@ -63,8 +77,12 @@ export const TOKEN_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...{ method: "delete", path: "/v1/admin/tokens/{token_id}", operation: "revokeToken" },
-    ...{ tag: "admin", summary: "Let nobody in by this token any more.", scope: "admin" },
+    method: "delete",
+    path: "/v1/admin/tokens/{token_id}",
+    operation: "revokeToken",
+    tag: "admin",
+    summary: "Let nobody in by this token any more.",
+    scope: "admin",
     params: z.strictObject({ token_id: key }),
     answer: { status: 200, description: "The token as it is now.", schema: token },
     handle: async ({ tenant, access }, { params }) => {
@@ -76,7 +94,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
 ];
 
 /** No later than the token ends with which it was made. */
-function expiry(
+export function expiry(
   wanted: Date | undefined,
   own: AccessToken | undefined,
 ): { readonly expires?: number } {
@@ -88,7 +106,10 @@ function expiry(
   return Number.isFinite(expires) ? { expires } : {};
 }
 
-async function findToken(tenant: TenantEngine, id: string): Promise<AccessToken | undefined> {
+export async function findToken(
+  tenant: TenantEngine,
+  id: string,
+): Promise<AccessToken | undefined> {
   for (let after: string | undefined; ; ) {
     const page = await tenant.listTokens({
       limit: MAX_PAGE,

@@ -20,7 +20,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 export const TRANSFER_ROUTES: readonly Route[] = [
   defineRoute({
-    ...{ method: "post", path: "/v1/import", operation: "importTranscript", tag: "transfer" },
+    method: "post",
+    path: "/v1/import",
+    operation: "importTranscript",
+    tag: "transfer",
     summary: "Store a transcript of another agent; needs a token that acts for any.",
     scope: "write",
     bytes: "The file as it is: JSON, JSON lines, Markdown.",
@@ -56,7 +59,13 @@ export const TRANSFER_ROUTES: readonly Route[] = [
         });
         const { sessionId, created, entries, skipped, problems, last, forgotten } = result;
         sessions.push({
-          ...{ session_id: sessionId, created, entries, skipped, problems, last, forgotten },
+          session_id: sessionId,
+          created,
+          entries,
+          skipped,
+          problems,
+          last,
+          forgotten,
         });
       }
       const { problems } = transcript;
@@ -65,14 +74,20 @@ export const TRANSFER_ROUTES: readonly Route[] = [
         sessions,
         problem_counts: Object.fromEntries(problems.counts),
         problems: problems.first.map(({ line, code, message }) => ({
-          ...{ line: line ?? null, code, message },
+          line: line ?? null,
+          code,
+          message,
         })),
       };
     },
   }),
   defineRoute({
-    ...{ method: "get", path: "/v1/sessions/{session_id}/export", operation: "exportSession" },
-    ...{ tag: "transfer", summary: "A session in another format.", scope: "read" },
+    method: "get",
+    path: "/v1/sessions/{session_id}/export",
+    operation: "exportSession",
+    tag: "transfer",
+    summary: "A session in another format.",
+    scope: "read",
     params: sessionParams,
     query: z.strictObject({
       format: z.enum(FORMATS.map(({ name }) => name) as [string, ...string[]]),
@@ -81,7 +96,8 @@ export const TRANSFER_ROUTES: readonly Route[] = [
       raw: flagQuery.optional().meta({ description: "Secrets as they were written." }),
     }),
     answer: {
-      ...{ status: 200, description: "The file." },
+      status: 200,
+      description: "The file.",
       types: ["application/octet-stream", ...Object.values(CONTENT_TYPES)],
     },
     handle: async ({ tenant }, { params, query }) => {

@@ -36,6 +36,12 @@ export const countQuery: z.ZodType<number, string> = z
   .regex(/^\d{1,15}$/, "must be a whole number")
   .transform(Number);
 
+/** A number from 0 to 1. */
+export const shareQuery: z.ZodType<number, string> = z
+  .string()
+  .regex(/^(0(\.\d{1,15})?|1(\.0{1,15})?)$/, "must be a number from 0 to 1")
+  .transform(Number);
+
 export const limitQuery: z.ZodType<number, string> = countQuery.meta({
   description: `How many: at most ${MAX_PAGE}, ${DEFAULT_PAGE} if left out.`,
 }) as z.ZodType<number, string>;

@@ -14,8 +14,13 @@ export const context: z.ZodType = z
   .object({
     messages: z.array(
       z.object({
-        ...{ role: text, actor: textOrNull, part: text, blocks: z.array(block) },
-        ...{ entry_ids: z.array(text), model: textOrNull, aborted: z.boolean() },
+        role: text,
+        actor: textOrNull,
+        part: text,
+        blocks: z.array(block),
+        entry_ids: z.array(text),
+        model: textOrNull,
+        aborted: z.boolean(),
       }),
     ),
     omitted: z
@@ -29,16 +34,29 @@ export const context: z.ZodType = z
 
 export const compaction: z.ZodType = z
   .object({
-    ...{ entry: entry.nullable(), removed: count, first_kept_entry_id: textOrNull },
-    ...{ tokens_before: count, tokens_after: count, erased: count },
+    entry: entry.nullable(),
+    summary: textOrNull,
+    removed: count,
+    first_kept_entry_id: textOrNull,
+    tokens_before: count,
+    tokens_after: count,
+    erased: count,
   })
   .meta({ id: "Compaction" });
 
 export const summary: z.ZodType = z
   .object({
-    ...{ id: text, kind: z.enum(["summary", "compaction"]), from: text, through: text, text },
-    ...{ model: textOrNull, tokens: count, parent: textOrNull, level: count },
-    ...{ stale: z.boolean(), created_at: time },
+    id: text,
+    kind: z.enum(["summary", "compaction"]),
+    from: text,
+    through: text,
+    text,
+    model: textOrNull,
+    tokens: count,
+    parent: textOrNull,
+    level: count,
+    stale: z.boolean(),
+    created_at: time,
   })
   .meta({ id: "Summary" });
 
@@ -48,8 +66,12 @@ export const summaries: z.ZodType = z
 
 export const contextUsage: z.ZodType = z
   .object({
-    ...{ context_tokens: count, estimated_tokens: count, estimated: z.boolean() },
-    ...{ reported_by: textOrNull, compaction: textOrNull, billed: usage },
+    context_tokens: count,
+    estimated_tokens: count,
+    estimated: z.boolean(),
+    reported_by: textOrNull,
+    compaction: textOrNull,
+    billed: usage,
   })
   .meta({ id: "ContextUsage" });
 
@@ -59,7 +81,9 @@ export const recalled: z.ZodType = z
       z.union([
         z.object({
           type: z.literal("message"),
-          ...{ entry, score: z.number(), window: z.array(windowItem) },
+          entry,
+          score: z.number(),
+          window: z.array(windowItem),
         }),
         z.object({ type: z.literal("fact"), fact }),
       ]),

@@ -67,8 +67,10 @@ export const content: z.ZodType = z
 
 export const usageInput: z.ZodType = z
   .strictObject({
-    ...{ input_tokens: count.optional(), output_tokens: count.optional() },
-    ...{ cache_creation_tokens: count.optional(), cache_read_tokens: count.optional() },
+    input_tokens: count.optional(),
+    output_tokens: count.optional(),
+    cache_creation_tokens: count.optional(),
+    cache_read_tokens: count.optional(),
   })
   .meta({ id: "UsageInput" });
 

@@ -16,7 +16,11 @@ const textOrNull = text.nullable();
 
 export const route: z.ZodType<WireRoute> = z
   .object({
-    ...{ key: text, session_id: text, version: count, created_at: time, updated_at: time },
+    key: text,
+    session_id: text,
+    version: count,
+    created_at: time,
+    updated_at: time,
     fields: jsonObject,
   })
   .meta({ id: "Route" }) as unknown as z.ZodType<WireRoute>;
@@ -35,10 +39,19 @@ export const routeSessions: z.ZodType = z
 
 export const sessionStatus: z.ZodType<WireSessionStatus> = z
   .object({
-    ...{ session_id: text, key: textOrNull, current: z.boolean(), agent: text },
-    ...{ message_count: count, started_at: time, last_interaction_at: time },
-    ...{ context_tokens: count, estimated: z.boolean(), model: textOrNull },
-    ...{ window_tokens: count, window_source: text, compaction_count: count },
+    session_id: text,
+    key: textOrNull,
+    current: z.boolean(),
+    agent: text,
+    message_count: count,
+    started_at: time,
+    last_interaction_at: time,
+    context_tokens: count,
+    estimated: z.boolean(),
+    model: textOrNull,
+    window_tokens: count,
+    window_source: text,
+    compaction_count: count,
     memory_flush_at: time.nullable(),
     next_reset: z.object({ at: time, reason: text }).nullable(),
     reset_rule: text,
@@ -47,12 +60,22 @@ export const sessionStatus: z.ZodType<WireSessionStatus> = z
 
 export const inbound: z.ZodType<WireReply> = z
   .object({
-    ...{ key: text, session_id: textOrNull, action: text, reason: text, why: text },
-    ...{ previous_session_id: textOrNull, deliver: z.boolean(), text, actor: text },
-    ...{ entry: entry.nullable(), answer: textOrNull, route: route.nullable() },
+    key: text,
+    session_id: textOrNull,
+    action: text,
+    reason: text,
+    why: text,
+    previous_session_id: textOrNull,
+    deliver: z.boolean(),
+    text,
+    actor: text,
+    entry: entry.nullable(),
+    answer: textOrNull,
+    route: route.nullable(),
     reply: textOrNull.meta({ description: "What to send, whoever says it." }),
     reply_reason: text.meta({ description: "Why there is one, or none." }),
-    ...{ reply_entry_id: textOrNull, silent: z.boolean() },
+    reply_entry_id: textOrNull,
+    silent: z.boolean(),
     notices: z.array(text).meta({ description: "What else to send, one by one." }),
     thoughts: z.array(text),
   })
@@ -60,16 +83,22 @@ export const inbound: z.ZodType<WireReply> = z
 
 export const maintenance: z.ZodType<WireMaintenance> = z
   .object({
-    ...{ mode: text, applied: z.boolean() },
+    mode: text,
+    applied: z.boolean(),
     deletions: z.array(
       z.object({
-        ...{ session_id: text, key: textOrNull, reason: text },
-        ...{ last_interaction_at: time, content_bytes: count },
+        session_id: text,
+        key: textOrNull,
+        reason: text,
+        last_interaction_at: time,
+        content_bytes: count,
       }),
     ),
     skipped: z.array(text).meta({ description: "Those that somebody wrote to meanwhile." }),
     spared: z.object({ running: count, shared: count, ingested: count }),
-    ...{ sessions: count, content_bytes: count, content_bytes_after: count },
+    sessions: count,
+    content_bytes: count,
+    content_bytes_after: count,
     over_budget: z.boolean(),
   })
   .meta({ id: "Maintenance" });

@@ -22,8 +22,14 @@ const KINDS = Object.keys(ENTRY_KINDS) as [EntryKind, ...EntryKind[]];
 const untouched = z.custom<Record<string, unknown>>(isPlainObject, "must be an object");
 
 const sessionHead = z.strictObject({
-  ...{ source: key, agent: key, id: textOrNull, title: textOrNull, cwd: textOrNull },
-  ...{ git_branch: textOrNull, started_at: time.nullable(), parent_session: textOrNull },
+  source: key,
+  agent: key,
+  id: textOrNull,
+  title: textOrNull,
+  cwd: textOrNull,
+  git_branch: textOrNull,
+  started_at: time.nullable(),
+  parent_session: textOrNull,
   metadata: jsonObject,
   created_by: key.optional(),
   repo: path.optional(),
@@ -36,16 +42,22 @@ export const importHead: z.ZodType<{
 }> = z.strictObject({
   session: sessionHead,
   options: z.strictObject({
-    ...{ file: path.optional(), key: path.optional(), workstation: key.optional() },
+    file: path.optional(),
+    key: path.optional(),
+    workstation: key.optional(),
     repo: path.optional(),
-    ...{ project_id: key.optional(), owner: key.optional(), metadata: jsonObject.optional() },
-    ...{ skip_forgotten: z.boolean().optional(), after: key.optional() },
+    project_id: key.optional(),
+    owner: key.optional(),
+    metadata: jsonObject.optional(),
+    skip_forgotten: z.boolean().optional(),
+    after: key.optional(),
     dry_run: z.boolean().optional(),
     skip_empty: z.boolean().optional(),
     when_late: z.enum(["refuse", "anew", "aside"]).optional(),
     earlier: z
       .strictObject({
-        ...{ kept: path.optional(), replaced: path.optional() },
+        kept: path.optional(),
+        replaced: path.optional(),
         same: z.strictObject({ source: key, file: path.nullable() }),
       })
       .optional(),
@@ -56,18 +68,20 @@ export const importHead: z.ZodType<{
 }>;
 
 const entry = z.strictObject({
-  ...{ source_id: text.min(1), parent_source_id: textOrNull.optional(), kind: z.enum(KINDS) },
-  ...{ role: z.enum(ROLES).nullable(), actor: textOrNull },
+  source_id: text.min(1),
+  parent_source_id: textOrNull.optional(),
+  kind: z.enum(KINDS),
+  role: z.enum(ROLES).nullable(),
+  actor: textOrNull,
   // As they came: what is stored is hashed as it is written.
   blocks: z.array(untouched),
-  ...{ data: untouched.nullable(), references: z.array(text).optional() },
-  ...{
-    usage: usage.nullable(),
-    answer: text.optional(),
-    cost: z.number().optional(),
-    model: textOrNull,
-    created_at: time.nullable(),
-  },
+  data: untouched.nullable(),
+  references: z.array(text).optional(),
+  usage: usage.nullable(),
+  answer: text.optional(),
+  cost: z.number().optional(),
+  model: textOrNull,
+  created_at: time.nullable(),
   metadata: untouched,
 }) as unknown as z.ZodType<WireImportedEntry>;
 
@@ -80,8 +94,14 @@ export const importLine: z.ZodType<Exclude<WireImportLine, { readonly session: u
 
 export const importResult: z.ZodType = z
   .object({
-    ...{ session_id: textOrNull, created: z.boolean(), entries: count, skipped: count },
-    ...{ last: textOrNull, forgotten: z.boolean(), key: text, problem_counts: counts },
+    session_id: textOrNull,
+    created: z.boolean(),
+    entries: count,
+    skipped: count,
+    last: textOrNull,
+    forgotten: z.boolean(),
+    key: text,
+    problem_counts: counts,
     late: z
       .array(text)
       .nullable()
@@ -89,11 +109,16 @@ export const importResult: z.ZodType = z
     problems: z.array(z.object({ code: text, message: text })),
     stored: z
       .object({
-        ...{ title: text, metadata: jsonObject, told_title: textOrNull },
+        title: text,
+        metadata: jsonObject,
+        told_title: textOrNull,
         figures: z.object({
-          ...{ exchange_count: count.nullable(), tool_counts: counts.nullable() },
-          ...{ file_mtime: time.nullable(), first_msg_at: time.nullable() },
-          ...{ last_msg_at: time.nullable(), cost_usd: z.number().nullable() },
+          exchange_count: count.nullable(),
+          tool_counts: counts.nullable(),
+          file_mtime: time.nullable(),
+          first_msg_at: time.nullable(),
+          last_msg_at: time.nullable(),
+          cost_usd: z.number().nullable(),
         }),
       })
       .nullable()
@@ -103,8 +128,15 @@ export const importResult: z.ZodType = z
 
 export const ingestedFile: z.ZodType<WireIngestedFile> = z
   .object({
-    ...{ path, source: text, size: count, mtime_us: count, offset: count, lines: count },
-    ...{ tail_hash: text.regex(/^([0-9a-f]{2})*$/).nullable(), state: textOrNull, seen_at: time },
+    path,
+    source: text,
+    size: count,
+    mtime_us: count,
+    offset: count,
+    lines: count,
+    tail_hash: text.regex(/^([0-9a-f]{2})*$/).nullable(),
+    state: textOrNull,
+    seen_at: time,
   })
   .meta({ id: "IngestedFile" });
 

@@ -8,8 +8,12 @@ const text = z.string();
 
 export const memory: z.ZodType<WireMemory> = z
   .object({
-    ...{ agent: text, name: text, content: text, metadata: jsonObject },
-    ...{ created_at: time, updated_at: time },
+    agent: text,
+    name: text,
+    content: text,
+    metadata: jsonObject,
+    created_at: time,
+    updated_at: time,
   })
   .meta({ id: "Memory" });
 
@@ -19,7 +23,11 @@ export const memories: z.ZodType = z
 
 export const fact: z.ZodType<WireFact> = z
   .object({
-    ...{ id: text, session_id: text, subject: text, predicate: text, object: text },
+    id: text,
+    session_id: text,
+    subject: text,
+    predicate: text,
+    object: text,
     source_entry: text.nullable(),
     confidence: z.number().min(0).max(1),
     created_at: time,
@@ -35,8 +43,14 @@ export const extraction: z.ZodType = z
     parts: z
       .array(
         z.object({
-          ...{ from: text, through: text, messages: count, added: count, duplicates: count },
-          ...{ withheld: count, unsupported: count, unread: count },
+          from: text,
+          through: text,
+          messages: count,
+          added: count,
+          duplicates: count,
+          withheld: count,
+          unsupported: count,
+          unread: count,
         }),
       )
       .meta({ description: "What became of each part of the conversation that was read." }),

@@ -16,15 +16,22 @@ const MAX_PATTERNS = 1_000;
 
 const weights = z
   .strictObject({
-    ...{ bm25, passage: bm25 },
+    bm25,
+    passage: bm25,
     roles: z
       .strictObject({
-        ...{ user: weight.optional(), tool: weight.optional() },
-        ...{ assistant: weight.optional(), system: weight.optional() },
+        user: weight.optional(),
+        tool: weight.optional(),
+        assistant: weight.optional(),
+        system: weight.optional(),
       })
       .optional(),
-    ...{ title: weight.optional(), summary: weight.optional(), about: weight.optional() },
-    ...{ actor: weight.optional(), misspelt: weight.optional(), neighbours: weight.optional() },
+    title: weight.optional(),
+    summary: weight.optional(),
+    about: weight.optional(),
+    actor: weight.optional(),
+    misspelt: weight.optional(),
+    neighbours: weight.optional(),
     session: weight.optional(),
     recurrence: weight.optional(),
     coverage: weight.optional(),
@@ -48,9 +55,12 @@ export const prune: z.ZodType<WirePrune> = z
     tools: z.strictObject({ allow: patterns, deny: patterns }).optional(),
     limits: z
       .strictObject({
-        ...{ trim_ratio: share.optional(), trim_above: count.optional() },
-        ...{ head_characters: count.optional(), tail_characters: count.optional() },
-        ...{ clear_ratio: share.optional(), clear_above: count.optional() },
+        trim_ratio: share.optional(),
+        trim_above: count.optional(),
+        head_characters: count.optional(),
+        tail_characters: count.optional(),
+        clear_ratio: share.optional(),
+        clear_above: count.optional(),
         protected_assistants: count.optional(),
       })
       .optional(),

@@ -10,16 +10,23 @@ const textOrNull = text.nullable();
 
 export const usage: z.ZodType<WireUsage> = z
   .object({
-    ...{ input_tokens: count, output_tokens: count },
-    ...{ cache_creation_tokens: count, cache_read_tokens: count },
+    input_tokens: count,
+    output_tokens: count,
+    cache_creation_tokens: count,
+    cache_read_tokens: count,
   })
   .meta({ id: "Usage" });
 
 const origin = z
   .object({
-    ...{ source: textOrNull, workstation: textOrNull, project_id: textOrNull },
-    ...{ project_path: textOrNull, git_branch: textOrNull, repo: textOrNull },
-    ...{ file: textOrNull, key: textOrNull },
+    source: textOrNull,
+    workstation: textOrNull,
+    project_id: textOrNull,
+    project_path: textOrNull,
+    git_branch: textOrNull,
+    repo: textOrNull,
+    file: textOrNull,
+    key: textOrNull,
   })
   .meta({ id: "Origin" });
 
@@ -40,7 +47,7 @@ export const session: z.ZodType<WireSession> = z
     owner: text,
     participants: z.array(text),
     metadata: jsonObject,
-    ttl_seconds: z.number().nullable(),
+    ttl: z.number().nullable(),
     retention: z.enum(RETENTIONS),
     parent_session_id: textOrNull,
     fork_point: textOrNull,
@@ -71,8 +78,12 @@ export const sessionPage: z.ZodType = z
 
 export const tombstone: z.ZodType = z
   .object({
-    ...{ session_id: text, origin_key: textOrNull, entry_count: count },
-    ...{ digest: text, reason: text, deleted_at: time },
+    session_id: text,
+    origin_key: textOrNull,
+    entry_count: count,
+    digest: text,
+    reason: text,
+    deleted_at: time,
   })
   .meta({ id: "Tombstone" });
 

@@ -11,8 +11,14 @@ const countOrNull = count.nullable();
 
 export const change: z.ZodType<WireChange> = z
   .object({
-    ...{ position: count, cursor: text, kind: z.enum(CHANGE_KINDS), at: time },
-    ...{ session_id: textOrNull, entry_id: textOrNull, details: jsonObject, hash: text },
+    position: count,
+    cursor: text,
+    kind: z.enum(CHANGE_KINDS),
+    at: time,
+    session_id: textOrNull,
+    entry_id: textOrNull,
+    details: jsonObject,
+    hash: text,
   })
   .meta({ id: "Change" });
 
@@ -30,19 +36,38 @@ export const indexStatus: z.ZodType = z
 
 export const indexReport: z.ZodType = z
   .object({
-    ...{ lag: count, segments: count, documents: count, bytes: count, version: count },
-    ...{ through: count, head: count, position_bytes: count, dead: count },
-    ...{ analyzers: z.array(text), holder: textOrNull, failure: textOrNull },
+    lag: count,
+    segments: count,
+    documents: count,
+    bytes: count,
+    version: count,
+    through: count,
+    head: count,
+    position_bytes: count,
+    dead: count,
+    analyzers: z.array(text),
+    holder: textOrNull,
+    failure: textOrNull,
   })
   .meta({ id: "IndexReport" });
 
 export const tenantStatus: z.ZodType = z
   .object({
-    ...{ tenant: text, sessions: count, entries: count, messages: count, content_bytes: count },
-    ...{ pending: count, memories: count, facts: count, feed_position: count, feed_head: text },
+    tenant: text,
+    sessions: count,
+    entries: count,
+    messages: count,
+    content_bytes: count,
+    pending: count,
+    memories: count,
+    facts: count,
+    feed_position: count,
+    feed_head: text,
     index: indexStatus,
     quota: z.object({
-      ...{ max_sessions: countOrNull, max_entries: countOrNull, max_content_bytes: countOrNull },
+      max_sessions: countOrNull,
+      max_entries: countOrNull,
+      max_content_bytes: countOrNull,
     }),
   })
   .meta({ id: "TenantStatus" });
@@ -60,8 +85,12 @@ export const loss: z.ZodType = z
 
 export const storeStatus: z.ZodType = z
   .object({
-    ...{ backend: z.enum(["sqlite", "postgres"]), address: text, schema_version: count },
-    ...{ epoch: text, database_bytes: count, wal_bytes: count },
+    backend: z.enum(["sqlite", "postgres"]),
+    address: text,
+    schema_version: count,
+    epoch: text,
+    database_bytes: count,
+    wal_bytes: count,
     losses: z.array(loss),
     tenants: z.array(tenantStatus),
   })
@@ -71,19 +100,23 @@ export const sweep: z.ZodType = z
   .object({
     deleted_sessions: z.array(z.object({ tenant: text, session_id: text })),
     aborted_messages: z.array(z.object({ tenant: text, entry_id: text })),
-    ...{ forgotten_keys: count, collected_blobs: count, erased_entries: count },
+    forgotten_keys: count,
+    collected_blobs: count,
+    erased_entries: count,
   })
   .meta({ id: "Sweep" });
 
 export const verification: z.ZodType = z
   .object({
-    ...{ ok: z.boolean(), tenants: count, sessions: count, entries: count, changes: count },
+    ok: z.boolean(),
+    tenants: count,
+    sessions: count,
+    entries: count,
+    changes: count,
     damage: z.array(text),
     problem_count: count,
     problems: z.array(
-      z.object({
-        ...{ tenant: text, session_id: textOrNull, entry_id: textOrNull, problem: text },
-      }),
+      z.object({ tenant: text, session_id: textOrNull, entry_id: textOrNull, problem: text }),
     ),
     heads: z.record(text, text),
   })
@@ -101,6 +134,8 @@ const sum = {
   cost_microusd: count.meta({ description: "By list prices, in millionths of a dollar." }),
 };
 
+const { sessions: _, subagents: __, ...usedBySession } = sum;
+
 export const stats: z.ZodType = z
   .object({
     total: z.object(sum),
@@ -108,6 +143,20 @@ export const stats: z.ZodType = z
     projects: z.array(z.object({ project_path: text, ...sum })),
     models: z.array(z.object({ model: text, ...sum })),
     days: z.array(z.object({ day: text, ...sum })),
+    tools: z.array(z.object({ tool: text, calls: count })).meta({
+      description: "Calls in sessions that were read from agents' files, the most first.",
+    }),
+    busiest: z
+      .array(
+        z.object({
+          session_id: text,
+          short_id: text,
+          title: text,
+          agent: text,
+          ...usedBySession,
+        }),
+      )
+      .meta({ description: "The 20 sessions that used most tokens." }),
     prices: z.object({ as_of: text, unknown_models: z.array(text) }),
   })
   .meta({ id: "Stats" });
@@ -117,8 +166,13 @@ export const importReport: z.ZodType = z
     source: text,
     sessions: z.array(
       z.object({
-        ...{ session_id: textOrNull, created: z.boolean(), entries: count, skipped: count },
-        ...{ problems: count, forgotten: z.boolean(), last: textOrNull },
+        session_id: textOrNull,
+        created: z.boolean(),
+        entries: count,
+        skipped: count,
+        problems: count,
+        forgotten: z.boolean(),
+        last: textOrNull,
       }),
     ),
     problem_counts: counts,
@@ -128,7 +182,12 @@ export const importReport: z.ZodType = z
 
 export const problem: z.ZodType = z
   .object({
-    ...{ type: text, title: text, status: count, detail: text, code: text },
-    ...{ details: jsonValue, request_id: text },
+    type: text,
+    title: text,
+    status: count,
+    detail: text,
+    code: text,
+    details: jsonValue,
+    request_id: text,
   })
   .meta({ id: "Problem" });

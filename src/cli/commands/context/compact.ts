@@ -2,7 +2,7 @@ import { toWireCompaction } from "../../../api/context.ts";
 import { maskEntry, maskText } from "../../../api/mask.ts";
 import type { CompactionPlan } from "../../../compaction/plan.ts";
 import type { CompactionResult } from "../../../engine/context/compact.ts";
-import type { KeepInput } from "../../../engine/context/compact-options.ts";
+import type { CompactInput, KeepInput } from "../../../engine/context/compact-options.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -19,16 +19,15 @@ export const compact: Command = defineCommand({
     "Nothing is removed: the log keeps every message, and search still finds them. What the model is given begins with the summary from now on. No tool call is parted from its result, pinned entries and an unanswered turn stay. Exits with 1 if there is nothing to compact.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
-    "keep-messages": { type: "string", value: "N", help: "Keep the last N messages as they are." },
-    "keep-tokens": {
-      type: "string",
-      value: "N",
-      help: "Keep the newest messages that take N tokens together; 20,000 if nothing is said.",
-    },
     keep: {
       type: "string",
       value: "WHAT",
-      help: "half (the newer half), none, or seed (4 messages, if there are 10,000 tokens).",
+      help: "What stays as it was said: half (the newer half), none, messages=N (the last N), or tokens=N (the newest that take N together); tokens=20000 if left out.",
+    },
+    preset: {
+      type: "string",
+      value: "NAME",
+      help: "claw, in place of --keep: as claw-code does. claw,messages=4,tokens=10000 has its two numbers: what stays, and the least that all must take.",
     },
     "limit-tokens": {
       type: "string",
@@ -43,13 +42,14 @@ export const compact: Command = defineCommand({
     ...SUMMARIZER_OPTIONS,
     "dry-run": { type: "boolean", help: "Only say what would be covered and kept." },
   },
-  examples: ["compact 5f0c2a91 --keep-messages 1", "compact 5f0c2a91 --keep none --dry-run"],
+  examples: ["compact 5f0c2a91 --keep messages=1", "compact 5f0c2a91 --keep none --dry-run"],
   run: (context, args, options) =>
     withStore(context, options["dry-run"] ? "read" : "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);
       const input = {
         ...given({
-          keep: toKeep(options),
+          keep: toKeep(options.keep),
+          preset: toPreset(options.preset),
           limitTokens: toCount(options["limit-tokens"], "--limit-tokens"),
           strategy: toChoice(options.strategy, ["rolling", "hierarchical"] as const, "--strategy"),
         }),
@@ -64,27 +64,45 @@ export const compact: Command = defineCommand({
     }),
 });
 
-function toKeep(options: {
-  readonly "keep-messages"?: string;
-  readonly "keep-tokens"?: string;
-  readonly keep?: string;
-}): KeepInput | undefined {
-  const given = [options["keep-messages"], options["keep-tokens"], options.keep];
-  if (given.filter((value) => value !== undefined).length > 1) {
-    throw usageError("give one of --keep, --keep-messages and --keep-tokens", "--keep");
+function toKeep(text: string | undefined): KeepInput | undefined {
+  if (text === undefined || text === "half" || text === "none") return text;
+  const [name = "", number] = text.split("=", 2);
+  if (number !== undefined && name === "messages") return { messages: numberOf(number, "--keep") };
+  if (number !== undefined && name === "tokens") return { tokens: numberOf(number, "--keep") };
+  throw usageError(`--keep must be half, none, messages=N or tokens=N, not "${text}"`, "--keep");
+}
+
+function toPreset(text: string | undefined): CompactInput["preset"] {
+  if (text === undefined) return undefined;
+  const [name, ...numbers] = text.split(",");
+  const preset: { name: "claw"; messages?: number; tokens?: number } = { name: "claw" };
+  for (const part of numbers) {
+    const [field = "", number = ""] = part.split("=", 2);
+    if (field !== "messages" && field !== "tokens") throw wrongPreset(text);
+    preset[field] = numberOf(number, "--preset");
   }
-  const messages = toCount(options["keep-messages"], "--keep-messages");
-  if (messages !== undefined) return { messages };
-  const tokens = toCount(options["keep-tokens"], "--keep-tokens");
-  if (tokens !== undefined) return { tokens };
-  return toChoice(options.keep, ["half", "none", "seed"] as const, "--keep");
+  if (name !== "claw") throw wrongPreset(text);
+  return preset;
+}
+
+function wrongPreset(text: string): Error {
+  const forms = "claw, with messages=N and tokens=N after commas if need be";
+  return usageError(`--preset must be ${forms}, not "${text}"`, "--preset");
+}
+
+function numberOf(text: string, option: string): number {
+  return toCount(text, option) ?? 0;
 }
 
 async function print(context: Context, result: CompactionResult): Promise<void> {
   const { terminal } = context;
   const { entry, removed, tokensBefore, tokensAfter } = result;
   if (context.json) {
-    const masked = { ...result, entry: entry === null ? null : maskEntry(entry) };
+    const masked = {
+      ...result,
+      entry: entry === null ? null : maskEntry(entry),
+      summary: result.summary === null ? null : maskText(result.summary),
+    };
     await terminal.printJson(toWireCompaction(masked));
     return;
   }

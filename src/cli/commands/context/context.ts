@@ -2,6 +2,7 @@ import { toWireContext } from "../../../api/context.ts";
 import { maskBlock } from "../../../api/mask.ts";
 import { PROVIDERS, renderContext } from "../../../context/render/render.ts";
 import type { BuiltContext } from "../../../engine/context/build-context.ts";
+import { DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "../../../model/limits.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
@@ -14,10 +15,14 @@ export const context: Command = defineCommand({
   aliases: ["build_context"],
   summary: "Show what the model would be given, under a token budget.",
   details:
-    "Pinned entries, the summary, facts, older turns, what was recalled and the newest turn, in this order; over budget, what was recalled yields first, then facts, older turns and the summary. Secrets are masked unless --raw is given. Exits with 2 if even the newest turn does not fit.",
+    "Pinned entries, the summary, facts, older turns, what was recalled and the newest turn, in this order; over budget, what was recalled yields first, then facts, older turns and the summary, then parts of the newest turn are cut. Secrets are masked unless --raw is given. Exits with 2 if what is pinned does not fit.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
-    budget: { type: "string", value: "N", help: "Tokens that all of it may take. Required." },
+    budget: {
+      type: "string",
+      value: "N",
+      help: `Tokens that all of it may take: at least ${MIN_CONTEXT_BUDGET}; ${DEFAULT_CONTEXT_BUDGET} if left out.`,
+    },
     turns: {
       type: "string",
       value: "N",
@@ -49,8 +54,11 @@ export const context: Command = defineCommand({
   ],
   run: (cli, args, options) =>
     withStore(cli, "read", async (tenant) => {
-      const tokenBudget = toCount(options.budget, "--budget");
-      if (tokenBudget === undefined) throw usageError("context needs --budget", "--budget");
+      const tokenBudget = toCount(options.budget, "--budget") ?? DEFAULT_CONTEXT_BUDGET;
+      if (tokenBudget < MIN_CONTEXT_BUDGET) {
+        const least = `--budget must be at least ${MIN_CONTEXT_BUDGET}, not ${tokenBudget}`;
+        throw usageError(least, "--budget");
+      }
       const provider = toChoice(options.provider, PROVIDERS, "--provider");
       const k = toCount(options.recall, "--recall");
       const handle = await tenant.getSession(args.SESSION);

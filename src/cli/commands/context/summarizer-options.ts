@@ -1,7 +1,8 @@
 /** Options of the commands that write a summary. */
 
+import { SUMMARY_PROFILES } from "../../../compaction/render/render.ts";
 import type { CompactInput } from "../../../engine/context/compact-options.ts";
-import type { OptionSpec } from "../../command.ts";
+import type { OptionSpec } from "../../option-spec.ts";
 import { given, toChoice } from "../../values.ts";
 
 export const SUMMARIZER_OPTIONS: {
@@ -29,7 +30,7 @@ export const SUMMARIZER_OPTIONS: {
   profile: {
     type: "string",
     value: "NAME",
-    help: "How a mechanical summary is written: rich (with commands, files and citations) or seed (as claw-code does).",
+    help: "How a mechanical summary is written: rich (with commands, files and citations) or claw (as claw-code does).",
   },
 };
 
@@ -50,7 +51,7 @@ export function toSummarizerInput(
   const { summarizer, model, instructions, profile, fallback } = options;
   return given({
     summarizer: toChoice(summarizer, ["mechanical", "model"] as const, "--summarizer"),
-    profile: toChoice(profile, ["rich", "seed"] as const, "--profile"),
+    profile: toChoice(profile, SUMMARY_PROFILES, "--profile"),
     model,
     instructions,
     fallback: fallback ? ("mechanical" as const) : undefined,

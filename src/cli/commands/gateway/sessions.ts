@@ -2,7 +2,7 @@ import { toWireRoute } from "../../../api/gateway.ts";
 import { toWireSession } from "../../../api/session.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../../../model/errors.ts";
-import type { Route } from "../../../model/route.ts";
+import type { SessionRoute } from "../../../model/route.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -54,12 +54,12 @@ export const sessions: Command = defineCommand({
 });
 
 interface Joined {
-  readonly route: Route;
+  readonly route: SessionRoute;
   /** Null if it was deleted: the next message starts another. */
   readonly session: Session | null;
 }
 
-async function joined(tenant: TenantApi, route: Route): Promise<Joined> {
+async function joined(tenant: TenantApi, route: SessionRoute): Promise<Joined> {
   try {
     return { route, session: await tenant.getSessionMeta(route.sessionId) };
   } catch (error) {

@@ -32,7 +32,10 @@ export const demo: Command = defineCommand({
       const built = await session.buildContext({ tokenBudget: BUDGET });
       if (context.json) {
         await terminal.printJson({
-          ...{ db, sessions: ids, query: QUESTION, search: toWireSearchResult(result) },
+          db,
+          sessions: ids,
+          query: QUESTION,
+          search: toWireSearchResult(result),
           context: { session_id: session.id, tokens: built.tokens, budget: BUDGET },
         });
         return EXIT.ok;
@@ -47,7 +50,8 @@ export const demo: Command = defineCommand({
       await heading("2. What was said round the hit");
       const around = first?.window.find(({ found }) => found)?.entryId;
       const page = await session.listMessages({
-        ...{ limit: 4, preview: true },
+        limit: 4,
+        preview: true,
         ...(around === undefined ? {} : { around }),
       });
       for (const message of page.messages) {

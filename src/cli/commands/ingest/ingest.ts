@@ -83,7 +83,8 @@ export const ingestCommand: Command = defineCommand({
       environment: thisMachine(),
       ...given({ source, oversize: toChoice(options.oversize, OVERSIZE, "--oversize") }),
       ...(options["no-originals"] ? { originals: false } : {}),
-      ...{ force: options.force ?? false, dryRun: options["dry-run"] ?? false },
+      force: options.force ?? false,
+      dryRun: options["dry-run"] ?? false,
       ...(args.PATH === undefined || args.PATH.length === 0 ? {} : { paths: args.PATH }),
     };
     return withTarget(context, input.dryRun ?? false, (tenant) =>

@@ -36,7 +36,11 @@ export const start: Command = defineCommand({
         const address = hidePasswords(context.address);
         if (context.json) {
           await terminal.printJson({
-            ...{ db: address, sessions, messages, totals: toWireTotals(report.totals), next },
+            db: address,
+            sessions,
+            messages,
+            totals: toWireTotals(report.totals),
+            next,
           });
           return EXIT.ok;
         }

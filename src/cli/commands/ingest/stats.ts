@@ -9,13 +9,19 @@ import { counted, formatAmount, formatCount, formatDollars, pad } from "../../pr
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
+import { PROJECT, REPO } from "../project-options.ts";
 
 /** Rows of each table, unless more are asked for. */
 const ROWS = 14;
 
-/** The longest bar, and the shortest that is worth a column. */
+/** The longest and the shortest that a bar may be at its full length. */
 const BAR_COLUMNS = 30;
+const LEAST_BAR_COLUMNS = 3;
 const NAME_COLUMNS = 28;
+const LEAST_NAME_COLUMNS = 12;
+
+/** From one to eight eighths of a column. */
+const EIGHTHS = "▏▎▍▌▋▊▉█";
 
 export const stats: Command = defineCommand({
   name: "stats",
@@ -24,16 +30,8 @@ export const stats: Command = defineCommand({
     "Tokens by kind: what models were given and answered, what was written to caches and what was read from them. The cost is by list prices, and names the models that have none; a file may override them (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. What a sub-agent did is its parent's, and is no session of its own. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
-    project: {
-      type: "string",
-      value: "NAME",
-      help: "Only this project: its folder's name, the end of its path, or its id.",
-    },
-    repo: {
-      type: "string",
-      value: "NAME",
-      help: "Only clones and worktrees of this repository: its remote, or the end of it.",
-    },
+    project: PROJECT,
+    repo: REPO,
     workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
     since: { type: "string", value: "TIME", help: "Sessions with an interaction at or after." },
     until: { type: "string", value: "TIME", help: "Sessions whose last interaction is before." },
@@ -95,6 +93,13 @@ function format({ terminal }: Context, stats: Stats, limit: number): string[] {
   ];
 }
 
+/** As long as so many columns, in eighths; what is more than nothing has one. */
+function formatBar(columns: number): string {
+  const eighths = columns === 0 ? 0 : Math.max(1, Math.round(columns * 8));
+  const whole = "█".repeat(Math.floor(eighths / 8));
+  return whole + (EIGHTHS[(eighths % 8) - 1] ?? "");
+}
+
 /** By tokens, and by messages where nobody has told of any. */
 function weight({ tokens, messages }: Sum): number {
   return totalTokens(tokens) + messages / 1e9;
@@ -127,8 +132,13 @@ function formatSums(
     Math.max(each.length, ...cells.map((row) => row[i]?.length ?? 0)),
   );
   const numbers = widths.reduce((sum, width) => sum + width + 2, 0);
-  const names = Math.max(12, Math.min(NAME_COLUMNS, terminal.columns - numbers - 7));
-  const bars = Math.max(5, Math.min(BAR_COLUMNS, terminal.columns - numbers - names - 2));
+  const room = terminal.columns - numbers - 2;
+  const longest = Math.max(name.length, ...shown.map(([key]) => oneLine(key).length));
+  const names = Math.max(
+    LEAST_NAME_COLUMNS,
+    Math.min(NAME_COLUMNS, longest, room - LEAST_BAR_COLUMNS),
+  );
+  const bars = Math.max(LEAST_BAR_COLUMNS, Math.min(BAR_COLUMNS, room - names));
   const line = (first: string, row: readonly string[], bar: string) => {
     const padded = row.map((cell, i) => cell.padStart(widths[i] ?? 0));
     return [pad(first, names), ...padded, bar].join("  ").trimEnd();
@@ -136,7 +146,7 @@ function formatSums(
   const lines = [
     line(name, header, ""),
     ...shown.map(([key, sum], i) => {
-      const bar = "▇".repeat(Math.ceil((totalTokens(sum.tokens) / largest) * bars));
+      const bar = formatBar((totalTokens(sum.tokens) / largest) * bars);
       return line(shortName(oneLine(key === "" ? "(none)" : key), names), cells[i] ?? [], bar);
     }),
   ];

@@ -3,12 +3,15 @@ import type { FileOutcome } from "../../../archive/outcome.ts";
 import { watchPlaces } from "../../../archive/watch/watch.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
 import { type Command, defineCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
 import { thisMachine } from "../../environment.ts";
 import { EXIT } from "../../exit.ts";
+import { OWNER_VARIABLE } from "../../follow/final-read.ts";
+import { followTranscripts } from "../../follow/follow-transcripts.ts";
 import { counted } from "../../print.ts";
-import { withStore } from "../../store.ts";
+import { prepareBulk, refuseServer, withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
-import { given, toChoice } from "../../values.ts";
+import { given, toChoice, toNumber } from "../../values.ts";
 
 export const watchCommand: Command = defineCommand({
   name: "watch",
@@ -22,14 +25,21 @@ export const watchCommand: Command = defineCommand({
       value: "HOW",
       help: "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
     },
+    "until-quiet": {
+      type: "string",
+      value: "SECONDS",
+      help: "End when nothing was written for so long, and at once if another process follows.",
+    },
     "no-originals": {
       type: "boolean",
       help: "Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off).",
     },
   },
   examples: ["watch"],
-  run: (context, _args, options) =>
-    withStore(
+  run: async (context, _args, options) => {
+    const quiet = toNumber(options["until-quiet"], "--until-quiet");
+    if (quiet !== undefined) return watchUntilQuiet(context, quiet, options);
+    return withStore(
       context,
       "create",
       async (tenant) => {
@@ -44,7 +54,8 @@ export const watchCommand: Command = defineCommand({
         const told = new Set<string>();
         try {
           await watchPlaces(tenant, {
-            ...{ environment: thisMachine(), signal: end.signal },
+            environment: thisMachine(),
+            signal: end.signal,
             ...given({
               source: options.source,
               oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),
@@ -67,8 +78,59 @@ export const watchCommand: Command = defineCommand({
         return EXIT.ok;
       },
       "bulk",
-    ),
+    );
+  },
 });
+
+interface QuietOptions {
+  readonly source?: string;
+  readonly oversize?: string;
+  readonly "no-originals"?: boolean;
+}
+
+/** One process of a store does it: others would only look at the same files. */
+async function watchUntilQuiet(
+  context: Context,
+  seconds: number,
+  options: QuietOptions,
+): Promise<number> {
+  refuseServer(context, "watch --until-quiet", "leave --until-quiet out");
+  prepareBulk();
+  const { terminal } = context;
+  const end = new AbortController();
+  const stop = () => end.abort();
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  const owner = process.env[OWNER_VARIABLE];
+  const told = new Set<string>();
+  let [entries, isReady] = [0, false];
+  try {
+    await followTranscripts(context, {
+      signal: end.signal,
+      patienceMs: 0,
+      quietMs: seconds * 1_000,
+      ...given({
+        owner,
+        source: options.source,
+        oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),
+      }),
+      ...(options["no-originals"] ? { originals: false } : {}),
+      onReady: () => {
+        isReady = true;
+      },
+      onOutcome: (outcome) => {
+        entries += outcome.sessions.reduce((sum, each) => sum + each.entries, 0);
+        if (context.json) void terminal.print(JSON.stringify(toWireOutcome(outcome)));
+        else noteProblems(terminal, outcome, told);
+      },
+    });
+  } finally {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+  }
+  if (context.json) return EXIT.ok;
+  const result = `Stored ${counted(entries, "entry")}.`;
+  await terminal.print(isReady || end.signal.aborted ? result : "Another process follows.");
+  return EXIT.ok;
+}
 
 /** What of a file could not be read, with its line; a file of no known format is told of once. */
 function noteProblems(terminal: Terminal, outcome: FileOutcome, told: Set<string>): void {

@@ -1,4 +1,5 @@
 import { toWireSearchResult } from "../../../api/search.ts";
+import { widerWindow } from "../../../api/text/wider-window.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
@@ -10,6 +11,7 @@ import { formatHit, type HitStyle } from "../../search/print-hit.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
+import { PROJECT, REPO } from "../project-options.ts";
 
 /** A person waits rather than miss what is there. */
 const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;
@@ -40,16 +42,8 @@ export const search: Command = defineCommand({
       value: "NAME",
       help: "Only sessions in which this actor took part.",
     },
-    project: {
-      type: "string",
-      value: "NAME",
-      help: "Only this project: its folder's name, the end of its path, or its id.",
-    },
-    repo: {
-      type: "string",
-      value: "NAME",
-      help: "Only clones and worktrees of this repository: its remote, or the end of it.",
-    },
+    project: PROJECT,
+    repo: REPO,
     workstation: { type: "string", value: "ID", help: "Only sessions of this workstation." },
     "git-branch": { type: "string", value: "NAME", help: "Only sessions on this branch of git." },
     session: { type: "string", value: "ID", help: "Only this session." },
@@ -79,14 +73,20 @@ export const search: Command = defineCommand({
       const reach = context.json ? 0 : REACH;
       const { agent, owner, participant, project, workstation, session, role, tool } = options;
       const input: SearchInput = given({
-        ...{ agent, owner, participant, project, workstation, session, role, tool },
+        agent,
+        owner,
+        participant,
+        project,
+        workstation,
+        session,
+        role,
+        tool,
         repo: toRepo(options.repo),
         gitBranch: options["git-branch"],
         excludeSession: options.exclude,
         limit: toCount(options.limit, "--limit"),
         perSession: toCount(options["per-session"], "--per-session"),
-        contextBefore: style.before + reach,
-        contextAfter: style.after + reach,
+        ...widerWindow(style.before, style.after, reach),
         since: toTime(options.since, "--since"),
         until: toTime(options.until, "--until"),
         match: options.all ? ("all" as const) : undefined,

@@ -1,17 +1,24 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import type { McpHost } from "../../../mcp/host.ts";
 import { toErrorLine } from "../../../server/log.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { Follower } from "../../follow/follower.ts";
+import { armFinalRead, QUIET_SECONDS } from "../../follow/final-read.ts";
+import { Keeper } from "../../follow/keeper.ts";
 import { readVersion } from "../../program.ts";
 import { withStore } from "../../store.ts";
+import { toNumber } from "../../values.ts";
+
+/** How clients end a server, beside closing its input. */
+const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export const mcp: Command = defineCommand({
   name: "mcp",
   summary: "Serve agents over MCP, on standard input and output.",
   details:
-    "An agent starts this itself: docs/mcp.md says how to add it to Claude Code, Codex, Cursor and others. In the background it stores the transcripts that agents write on this machine; of several that share a store, one does, and none where --db is a server. Ends when the agent closes its end.",
+    "An agent starts this itself: backscroll setup adds it to Claude Code, Codex, Cursor and others. Before a tool answers, it stores what is new in the transcripts of this machine, for at most 300 ms; the rest it stores in the background. Of several processes that share a store, one does that, and none where --db is a server. Ends when the agent closes its end.",
   options: {
     "read-only": { type: "boolean", help: "Only tools that change nothing." },
     "no-ingest": { type: "boolean", help: "Leave the transcripts on this machine alone." },
@@ -23,46 +30,66 @@ export const mcp: Command = defineCommand({
     session: {
       type: "string",
       value: "ID",
-      help: "The session that the agent speaks in: searches leave it out.",
+      help: "The session that the agent speaks in, by our id or its own: searches leave it out. Claude Code, Codex and VS Code say it by themselves.",
+    },
+    "final-read": {
+      type: "string",
+      value: "SECONDS",
+      help: `When the agent has closed its end, a detached process stores what it still writes, until nothing is written for so long; 0: none, ${QUIET_SECONDS} if left out.`,
     },
   },
   examples: ["mcp --read-only --no-ingest < /dev/null"],
   run: async (context, _args, options) => {
+    const quietSeconds = toNumber(options["final-read"], "--final-read") ?? QUIET_SECONDS;
+    const onError = (error: unknown) => context.terminal.note(toErrorLine(error));
+    // A store in memory is this process's alone, and a server follows its own machine.
+    const isOwn = context.address !== ":memory:" && !isServer(context.address);
+    const isKept = isOwn && options["no-ingest"] !== true;
+    const owner = randomUUID();
+    // First of all: a client may kill its server before a store is open.
+    const isRead = isKept && quietSeconds > 0;
+    const beginFinalRead = isRead
+      ? armFinalRead(context, { quietSeconds, owner, onError })
+      : undefined;
     // The protocol takes as long to load as the store to open.
     const loading = import("../../../mcp/stdio.ts");
     loading.catch(() => undefined);
-    return withStore(context, "create", async (tenant) => {
+    // A store that may only be read is read; where there is none yet, an empty one is made.
+    const isReader = options["read-only"] === true && !isKept && existsSync(context.address);
+    return withStore(context, isReader ? "read" : "create", async (tenant) => {
       const { serveMcpStdio } = await loading;
       const { actor, session } = options;
-      const onError = (error: unknown) => context.terminal.note(toErrorLine(error));
       const host: McpHost = {
         tenant,
         access: {
-          ...{ tenant: tenant.tenant, scope: options["read-only"] ? "read" : "write" },
-          ...{ actor: actor ?? null, actAs: actor === undefined ? "any" : [] },
-          ...{ operator: false, tokenId: null },
+          tenant: tenant.tenant,
+          scope: options["read-only"] ? "read" : "write",
+          actor: actor ?? null,
+          actAs: actor === undefined ? "any" : [],
+          operator: false,
+          tokenId: null,
         },
         version: readVersion(),
         cwd: process.cwd(),
-        ...(session === undefined ? {} : { session }),
+        variables: process.env,
+        ...(session === undefined ? {} : { sessions: [session] }),
         onError,
       };
       const end = new AbortController();
       const stop = () => end.abort();
-      process.once("SIGINT", stop).once("SIGTERM", stop);
-      // A store in memory is this process's alone, and a server follows its own machine.
-      const isOwn = context.address !== ":memory:" && !isServer(context.address);
-      const isKept = isOwn && options["no-ingest"] !== true;
-      const follower = isKept ? new Follower(context, end.signal, onError) : undefined;
+      for (const name of ENDING) process.once(name, stop);
+      const settings = { signal: end.signal, owner, onError };
+      const keeper = isKept ? new Keeper(context, tenant, settings) : undefined;
       try {
-        await serveMcpStdio(host, {
+        await serveMcpStdio(keeper === undefined ? host : { ...host, freshen: keeper.freshen }, {
           signal: end.signal,
-          onMessage: () => follower?.asked(),
+          onMessage: () => keeper?.asked(),
         });
       } finally {
         end.abort();
-        await follower?.ended();
-        process.off("SIGINT", stop).off("SIGTERM", stop);
+        beginFinalRead?.();
+        await keeper?.ended();
+        for (const name of ENDING) process.off(name, stop);
       }
       return EXIT.ok;
     });

@@ -57,7 +57,8 @@ export const serve: Command = defineCommand({
     const log = toChoice(options.log, LOGS, "--log") ?? "errors";
     const settings: ServerOptions = {
       ...given({ host, port, requireToken: options["require-token"] }),
-      ...{ version: readVersion(), tenant: context.tenant },
+      version: readVersion(),
+      tenant: context.tenant,
       allowHosts: toList(options["allow-host"]),
       allowOrigins: toList(options["allow-origin"]),
       ...(rate === undefined ? {} : { rateLimit: toRateLimit(rate) }),
@@ -65,19 +66,31 @@ export const serve: Command = defineCommand({
       ...(log === "none" ? {} : { log: logTo(context, log) }),
     };
     return withOwnStore(context, "a server", (engine) =>
-      serveUntilStopped(context, engine, settings, watch, (error) => {
-        if (log !== "none") context.terminal.note(toErrorLine(error));
+      serveUntilStopped(context, engine, settings, {
+        watch,
+        onError: (error) => {
+          if (log !== "none") context.terminal.note(toErrorLine(error));
+        },
+        onListening: (server) => tellWhere(context, engine, server, watch),
       }),
     );
   },
 });
 
-async function serveUntilStopped(
+export interface ServingOptions {
+  /** Also store what agents write on this machine. */
+  readonly watch: boolean;
+  readonly onError: (error: unknown) => void;
+  /** Told once, when requests are answered. */
+  readonly onListening: (server: RunningServer) => Promise<void>;
+}
+
+/** Ends on Ctrl-C or SIGTERM, after what is under way. */
+export async function serveUntilStopped(
   context: Context,
   engine: Engine,
   settings: ServerOptions,
-  watch: boolean,
-  onError: (error: unknown) => void,
+  { watch, onError, onListening }: ServingOptions,
 ): Promise<number> {
   // Loaded only here: no other command should pay for a server.
   const [{ openServer }, { keepUp }, { mcpHttpHandler }] = await Promise.all([
@@ -88,7 +101,9 @@ async function serveUntilStopped(
   const { version } = settings;
   const gateway = ownConfig().config;
   const mcp = mcpHttpHandler({
-    ...{ tenantFor: (name) => engine.forTenant(name), version, onError },
+    tenantFor: (name) => engine.forTenant(name),
+    version,
+    onError,
     standingFor: async (name, id) =>
       toWireSessionStatus(await sessionStatus(engine.forTenant(name), id, gateway)),
   });
@@ -100,13 +115,16 @@ async function serveUntilStopped(
   };
   process.on("SIGINT", stopOnSignal).on("SIGTERM", stopOnSignal);
   try {
-    await tellWhere(context, engine, server, watch);
+    await onListening(server);
     const { signal } = stop;
     const work = [keepUp(engine, { signal, onError })];
     if (watch) work.push(follow(context, engine, signal).catch(onError));
-    await new Promise<void>((resolve) => {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    // A signal may have arrived while the lines above were printed.
+    if (!signal.aborted) {
+      await new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
     if (process.stderr.isTTY) context.terminal.note("Stopping …");
     await mcp.close();
     await server.stop();
@@ -130,6 +148,7 @@ async function tellWhere(
     return;
   }
   await terminal.print(`Backscroll ${readVersion()} listens at ${server.url}`);
+  await terminal.print(`${terminal.dim("Page ")}  ${server.url}/ (open it in a browser)`);
   await terminal.print(`${terminal.dim("Store")}  ${db}`);
   await terminal.print(`${terminal.dim("REST ")}  ${server.url}/docs`);
   await terminal.print(`${terminal.dim("MCP  ")}  ${server.url}/mcp`);
@@ -147,7 +166,8 @@ async function follow(context: Context, engine: Engine, signal: AbortSignal): Pr
   let entries = 0;
   let isReady = false;
   await followTranscripts(engine, context.tenant, {
-    ...{ environment: thisMachine(), signal },
+    environment: thisMachine(),
+    signal,
     onOutcome: (outcome) => {
       files++;
       entries += outcome.sessions.reduce((sum, session) => sum + session.entries, 0);

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { isMachineMade, toWireSession } from "../../../api/session.ts";
+import { toWireSession } from "../../../api/session.ts";
 import { totalTokens } from "../../../model/entry.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
@@ -9,6 +9,7 @@ import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
+import { PROJECT, REPO } from "../project-options.ts";
 
 interface Column {
   readonly name: string;
@@ -24,11 +25,7 @@ interface Column {
 const COLUMNS: readonly Column[] = [
   { name: "ID", value: ({ shortId }) => shortId },
   { name: "AGE", value: (session) => formatAge(Date.now() - session.lastInteractionAt) },
-  {
-    name: "LAST ACTIVE",
-    value: (session) => formatTime(session.lastInteractionAt),
-    from: 140,
-  },
+  { name: "LAST ACTIVE", value: (session) => formatTime(session.lastInteractionAt), from: 140 },
   { name: "AGENT", value: ({ agent }) => agent, most: 12 },
   {
     name: "OWNER",
@@ -70,7 +67,7 @@ export const list: Command = defineCommand({
   aliases: ["list_sessions"],
   summary: "List sessions, the one with the newest interaction first.",
   details:
-    "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns. Times are dates (your own midnight), ISO 8601 times, or ages such as 7d.",
+    "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns. Times are dates (your own midnight), today, yesterday, ISO 8601 times, or ages such as 7d.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
     owner: { type: "string", value: "NAME", help: "Only this owner's." },
@@ -79,16 +76,8 @@ export const list: Command = defineCommand({
       value: "NAME",
       help: "Only those in which this actor took part.",
     },
-    project: {
-      type: "string",
-      value: "NAME",
-      help: "Only this project: its folder's name, the end of its path, or its id.",
-    },
-    repo: {
-      type: "string",
-      value: "NAME",
-      help: "Only clones and worktrees of this repository: its remote, or the end of it.",
-    },
+    project: PROJECT,
+    repo: REPO,
     workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
     source: { type: "string", value: "NAME", help: "Only those written by this tool." },
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
@@ -109,18 +98,23 @@ export const list: Command = defineCommand({
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const { agent, owner, participant, workstation, source, title, cursor } = options;
-      const found = await tenant.listSessions(
+      const page = await tenant.listSessions(
         given({
-          ...{ agent, owner, participant, workstation, source, title, cursor },
+          agent,
+          owner,
+          participant,
+          workstation,
+          source,
+          title,
+          cursor,
           project: options.project,
           repo: toRepo(options.repo),
           since: toTime(options.since, "--since"),
           until: toTime(options.until, "--until"),
+          machineMade: options["machine-made"],
           limit: toCount(options.limit, "--limit"),
         }),
       );
-      const isListed = (session: Session) => options["machine-made"] || !isMachineMade(session);
-      const page = { ...found, sessions: found.sessions.filter(isListed) };
       const { terminal } = context;
       if (context.json) {
         await terminal.printJson({

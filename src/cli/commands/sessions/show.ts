@@ -51,9 +51,7 @@ export const show: Command = defineCommand({
           if (options[name] !== undefined)
             throw usageError(`--tree shows every branch, so it takes no --${name}`, `--${name}`);
         }
-        return showTree(context, handle, session, {
-          ...{ after: options.after, limit, full, raw },
-        });
+        return showTree(context, handle, session, { after: options.after, limit, full, raw });
       }
       if (options.after !== undefined) {
         throw usageError("--after goes with --tree; pages of messages have --offset", "--after");

@@ -1,0 +1,65 @@
+import { type Command, defineCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { thisMachine } from "../../environment.ts";
+import { EXIT } from "../../exit.ts";
+import { storeOptions } from "../../setup/own-command.ts";
+import { readText } from "../../stdin.ts";
+import { withStore } from "../../store.ts";
+import { toChoice } from "../../values.ts";
+
+/** The client waits: a second is what it may take, of which starting takes some. */
+const DEADLINE_MS = 800;
+
+const AGENTS = ["claude-code"] as const;
+
+export const hook: Command = defineCommand({
+  name: "hook",
+  summary: "Answer a hook of an agent; setup --hooks adds the calls.",
+  details:
+    "Reads the hook's JSON from standard input. SessionStart: a line that says how much memory there is (startup, clear), what was asked, decided, changed and run (compact, 4 KiB at most), nothing (resume). PreCompact and SessionEnd: the transcript's new lines are stored. Takes less than a second (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out, after starting; what is left is then read by a process of its own), and exits with 0 whatever happens: what goes wrong is a line on standard error.",
+  arguments: [{ name: "AGENT", help: `${AGENTS.join(", ")}.` }],
+  examples: ["hook claude-code < /dev/null"],
+  run: async (context, args) => {
+    toChoice(args.AGENT, AGENTS, "AGENT");
+    try {
+      await answer(context);
+    } catch (error) {
+      context.terminal.note(`backscroll: ${(error as Error).message}`);
+    }
+    return EXIT.ok;
+  },
+});
+
+async function answer(context: Context): Promise<void> {
+  const text = await readText("-", context.terminal);
+  // No event, as when somebody tries the command.
+  if (text.trim() === "") return;
+  const claude = await import("../../hook/claude-hook.ts");
+  const input = claude.readHookInput(text);
+  const need = claude.needsOf(input);
+  if (need === undefined) return;
+  const machine = thisMachine();
+  const { BACKSCROLL_HOOK_DEADLINE_MS: told } = machine.variables;
+  const deadline = /^\d{1,9}$/.test(told ?? "") ? Number(told) : DEADLINE_MS;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), deadline);
+  });
+  const work = withStore(context, need === "count" ? "read" : "create", async (tenant) => {
+    if (need === "count") return claude.memoryLine(tenant, input, Date.now());
+    await claude.readTranscript(tenant, input.transcript, machine);
+    return need === "handover" ? claude.handoverText(tenant, input.sessionId) : undefined;
+  });
+  const answered = await Promise.race([work, late]);
+  clearTimeout(timer);
+  if (answered !== "late") {
+    if (answered !== undefined) await context.terminal.write(claude.hookOutput(answered));
+    return;
+  }
+  if (need !== "count" && input.transcript !== "") {
+    claude.readLater(["ingest", input.transcript, ...storeOptions(context, machine)]);
+  }
+  context.terminal.note(`backscroll: ${input.event} took too long, and goes on by itself`);
+  // The work that is under way would keep the process, and the agent, waiting.
+  process.exit(EXIT.ok);
+}

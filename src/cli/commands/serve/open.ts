@@ -1,0 +1,155 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { RemoteEngine } from "../../../client/remote-engine.ts";
+import { BackscrollError } from "../../../model/errors.ts";
+import { toErrorLine } from "../../../server/log.ts";
+import { openBrowser } from "../../browser/open-browser.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Context, isServer } from "../../context.ts";
+import { EXIT } from "../../exit.ts";
+import { readVersion } from "../../program.ts";
+import { withOwnStore, withServer } from "../../store.ts";
+import { copyInProcess } from "../../transfer/backup-process.ts";
+import { toCount } from "../../values.ts";
+import { serveUntilStopped } from "./serve.ts";
+
+export const openPage: Command = defineCommand({
+  name: "open",
+  summary: "Open the store in a browser: a search, or a session.",
+  details:
+    "Uses the server of this store that runs on this machine; where none does, it starts one and goes on until Ctrl-C. With --db http://… it opens that server's page. Prints the address, also where there is no browser. BROWSER names another program than the system's own.",
+  arguments: [
+    {
+      name: "QUERY",
+      rest: true,
+      optional: true,
+      help: "What to look for, or the id of a session; the page itself if left out.",
+    },
+  ],
+  options: {
+    port: { type: "string", value: "N", help: "Where the server listens: 7423 if left out." },
+    watch: { type: "boolean", help: "A server that is started stores what agents write, too." },
+    "no-browser": { type: "boolean", help: "Print the address and open nothing." },
+  },
+  examples: ["open why is cron running twice --no-browser"],
+  run: async (context, args, options) => {
+    // Loaded only here: no other command should pay for a server.
+    const { DEFAULT_PORT } = await import("../../../server/serve.ts");
+    const port = toCount(options.port, "--port") ?? DEFAULT_PORT;
+    if (port > 65_535) throw usageError("--port is 65535 at most", "--port");
+    const isQuiet = options["no-browser"] ?? false;
+    const show = async (engine: RemoteEngine, url: string, started: boolean) =>
+      showPage(context, await pageAddress(engine, url, args.QUERY), started, isQuiet);
+
+    if (isServer(context.address)) {
+      const url = context.address.replace(/\/+$/, "");
+      await withServer(context, (_tenant, engine) => show(engine, url, false));
+      return EXIT.ok;
+    }
+    const { connect } = await import("../../../client/index.ts");
+    const running = await findServer(context, port, connect);
+    if (running !== undefined) {
+      await show(running.engine, running.url, false);
+      await running.engine.close();
+      return EXIT.ok;
+    }
+    return withOwnStore(context, "a server", async (store) => {
+      const settings = {
+        version: readVersion(),
+        tenant: context.tenant,
+        ...(context.address === ":memory:" ? {} : { copyStore: copyInProcess(context.address) }),
+      };
+      const serving = {
+        watch: options.watch ?? false,
+        onError: (error: unknown) => context.terminal.note(toErrorLine(error)),
+        onListening: async ({ url }: { readonly url: string }) => {
+          const engine = await connect(url);
+          await show(engine, url, true);
+          await engine.close();
+        },
+      };
+      try {
+        return await serveUntilStopped(context, store, { ...settings, port }, serving);
+      } catch (error) {
+        // Somebody else has the port, such as the server of another store.
+        const isTaken =
+          BackscrollError.is(error, "invalid_input") && error.details["field"] === "port";
+        if (!isTaken || options.port !== undefined) throw error;
+        return serveUntilStopped(context, store, { ...settings, port: 0 }, serving);
+      }
+    });
+  },
+});
+
+/** The server of the same store that listens on this machine, if there is one. */
+async function findServer(
+  context: Context,
+  port: number,
+  connect: (url: string, options: { retries: number; timeoutMs: number }) => Promise<RemoteEngine>,
+): Promise<{ readonly engine: RemoteEngine; readonly url: string } | undefined> {
+  const url = `http://127.0.0.1:${port}`;
+  if (port === 0) return undefined;
+  let engine: RemoteEngine | undefined;
+  try {
+    engine = await connect(url, { retries: 0, timeoutMs: 2_000 });
+    const { address } = await engine.status();
+    if (samePlace(address, context.address) && engine.tenant === context.tenant) {
+      return { engine, url };
+    }
+  } catch (error) {
+    // No server answers, or it refuses the request: start one.
+    if (!BackscrollError.is(error)) throw error;
+  }
+  await engine?.close();
+  return undefined;
+}
+
+function samePlace(one: string, other: string): boolean {
+  const place = (address: string) => {
+    try {
+      return realpathSync(resolve(address));
+    } catch {
+      return address;
+    }
+  };
+  return place(one) === place(other);
+}
+
+/** A single word may be a session; everything else is looked for. */
+async function pageAddress(
+  engine: RemoteEngine,
+  url: string,
+  query: string | undefined,
+): Promise<string> {
+  if (query === undefined) return `${url}/`;
+  if (!/\s/.test(query)) {
+    try {
+      const { id } = await engine.getSessionMeta(query);
+      return `${url}/#/session/${encodeURIComponent(id)}`;
+    } catch (error) {
+      if (!BackscrollError.is(error, "session_not_found")) throw error;
+    }
+  }
+  return `${url}/#/?${new URLSearchParams({ q: query })}`;
+}
+
+async function showPage(
+  { terminal, json }: Context,
+  url: string,
+  started: boolean,
+  isQuiet: boolean,
+): Promise<void> {
+  if (json) await terminal.print(JSON.stringify({ url, started }));
+  else await terminal.print(url);
+  if (started && !json) terminal.note("Serving until Ctrl-C.");
+  if (isQuiet || (await openBrowser(encodeUnsafe(url)))) return;
+  terminal.note("No browser was opened: open the address in one.");
+}
+
+/** An address stays what it is, and no shell reads anything into it. */
+function encodeUnsafe(url: string): string {
+  return url.replace(
+    /["'`^&|<>$\\]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
+}

@@ -1,0 +1,34 @@
+/** What `setup` knows of an agent: how to tell that it is here, and where it lists its MCP servers. */
+
+import type { Environment } from "../../ingest/source.ts";
+import type { JsonObject } from "../../model/json.ts";
+
+/** How a client starts an MCP server. */
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Agent {
+  /** As on the command line, and as its transcripts' source is called if there is a reader. */
+  readonly name: string;
+  readonly title: string;
+  /** Programs on the PATH, any of which shows that it is installed. */
+  readonly executables: readonly string[];
+  /** Folders, any of which shows that it was used here. */
+  readonly folders: (environment: Environment) => readonly string[];
+  /** Its file: the first of these that exists, or else the first. */
+  readonly files: (environment: Environment) => readonly string[];
+  readonly format: "json" | "toml";
+  /** Where its servers are listed in the file, by name. */
+  readonly path: readonly string[];
+  readonly toEntry: (server: ServerCommand) => JsonObject;
+  /** Undefined if it starts no process, or is written in a way that we do not know. */
+  readonly fromEntry: (entry: Readonly<Record<string, unknown>>) => ServerCommand | undefined;
+  /** The client holds a lock of the kind of npm's proper-lockfile while it rewrites the file. */
+  readonly locks?: true;
+}
+
+/** The name of our entry in every file. */
+export const ENTRY_NAME = "backscroll";

@@ -1,0 +1,187 @@
+/**
+ * The agents that `setup` can write to. What was written for Claude Code, Codex, Gemini CLI and opencode
+ * was checked with the clients themselves (`mcp list`), the others follow the clients' documents.
+ */
+
+import { applicationFolder, folderOf, joinPath } from "../../ingest/machine-paths.ts";
+import type { Environment } from "../../ingest/source.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { Agent, ServerCommand } from "./agent.ts";
+
+export const AGENTS: readonly Agent[] = [
+  {
+    name: "claude-code",
+    title: "Claude Code",
+    executables: ["claude"],
+    folders: (machine) => [claudeFolder(machine)],
+    files: (machine) => [
+      folderOf(machine, "CLAUDE_CONFIG_DIR", "") === ""
+        ? inHome(machine, ".claude.json")
+        : joinPath(claudeFolder(machine), ".claude.json"),
+    ],
+    ...json("mcpServers", (server) => ({ type: "stdio", ...plainEntry(server) })),
+    locks: true,
+  },
+  {
+    name: "codex",
+    title: "Codex",
+    executables: ["codex"],
+    folders: (machine) => [codexFolder(machine)],
+    files: (machine) => [joinPath(codexFolder(machine), "config.toml")],
+    format: "toml",
+    path: ["mcp_servers"],
+    toEntry: plainEntry,
+    fromEntry: plainServer,
+  },
+  {
+    name: "cursor",
+    title: "Cursor",
+    executables: ["cursor", "cursor-agent"],
+    folders: (machine) => [inHome(machine, ".cursor")],
+    files: (machine) => [inHome(machine, ".cursor/mcp.json")],
+    ...json("mcpServers", plainEntry),
+  },
+  {
+    name: "vscode",
+    title: "VS Code",
+    executables: ["code"],
+    folders: (machine) => [joinPath(applicationFolder(machine), "Code/User")],
+    files: (machine) => [joinPath(applicationFolder(machine), "Code/User/mcp.json")],
+    ...json("servers", (server) => ({ type: "stdio", ...plainEntry(server) })),
+  },
+  {
+    name: "gemini-cli",
+    title: "Gemini CLI",
+    executables: ["gemini"],
+    folders: (machine) => [inHome(machine, ".gemini")],
+    files: (machine) => [inHome(machine, ".gemini/settings.json")],
+    ...json("mcpServers", plainEntry),
+  },
+  {
+    name: "opencode",
+    title: "opencode",
+    executables: ["opencode"],
+    folders: (machine) => [joinPath(configFolder(machine), "opencode")],
+    files: (machine) =>
+      ["opencode.json", "opencode.jsonc"].map((name) =>
+        joinPath(configFolder(machine), "opencode", name),
+      ),
+    ...json("mcp", opencodeEntry),
+    fromEntry: opencodeServer,
+  },
+  {
+    name: "qwen-code",
+    title: "Qwen Code",
+    executables: ["qwen"],
+    folders: (machine) => [inHome(machine, ".qwen")],
+    files: (machine) => [inHome(machine, ".qwen/settings.json")],
+    ...json("mcpServers", plainEntry),
+  },
+  {
+    name: "copilot-cli",
+    title: "GitHub Copilot CLI",
+    executables: ["copilot"],
+    folders: (machine) => [copilotFolder(machine)],
+    files: (machine) => [joinPath(copilotFolder(machine), "mcp-config.json")],
+    ...json("mcpServers", (server) => ({ type: "local", ...plainEntry(server), tools: ["*"] })),
+  },
+  {
+    name: "windsurf",
+    title: "Windsurf",
+    executables: ["windsurf"],
+    folders: (machine) => [inHome(machine, ".codeium/windsurf")],
+    files: (machine) => [inHome(machine, ".codeium/windsurf/mcp_config.json")],
+    ...json("mcpServers", plainEntry),
+  },
+  {
+    name: "zed",
+    title: "Zed",
+    executables: ["zed", "zeditor"],
+    folders: (machine) => [zedFolder(machine)],
+    files: (machine) => [joinPath(zedFolder(machine), "settings.json")],
+    ...json("context_servers", (server) => ({ source: "custom", ...plainEntry(server) })),
+  },
+  {
+    name: "crush",
+    title: "Crush",
+    executables: ["crush"],
+    folders: (machine) => [joinPath(configFolder(machine), "crush")],
+    files: (machine) => [joinPath(configFolder(machine), "crush/crush.json")],
+    ...json("mcp", (server) => ({ type: "stdio", ...plainEntry(server) })),
+  },
+  {
+    name: "claude-desktop",
+    title: "Claude Desktop",
+    executables: [],
+    folders: (machine) => [joinPath(applicationFolder(machine), "Claude")],
+    files: (machine) => [joinPath(applicationFolder(machine), "Claude/claude_desktop_config.json")],
+    ...json("mcpServers", plainEntry),
+  },
+];
+
+/** Where Claude Code keeps its settings, hooks among them. */
+export function claudeFolder(machine: Environment): string {
+  return folderOf(machine, "CLAUDE_CONFIG_DIR", inHome(machine, ".claude"));
+}
+
+function codexFolder(machine: Environment): string {
+  return folderOf(machine, "CODEX_HOME", inHome(machine, ".codex"));
+}
+
+function copilotFolder(machine: Environment): string {
+  return folderOf(machine, "COPILOT_HOME", inHome(machine, ".copilot"));
+}
+
+function zedFolder(machine: Environment): string {
+  if (machine.platform === "win32") return joinPath(applicationFolder(machine), "Zed");
+  return joinPath(configFolder(machine), "zed");
+}
+
+/** Programs of the terminal keep to this on macOS, too. */
+function configFolder(machine: Environment): string {
+  return folderOf(machine, "XDG_CONFIG_HOME", inHome(machine, ".config"));
+}
+
+function inHome({ home }: Environment, path: string): string {
+  return joinPath(home, path);
+}
+
+function json(key: string, toEntry: Agent["toEntry"]) {
+  return { format: "json", path: [key], toEntry, fromEntry: plainServer } as const;
+}
+
+/** `env` only where there is something in it. */
+function plainEntry({ command, args, env }: ServerCommand): JsonObject {
+  return {
+    command,
+    args: [...args],
+    ...(Object.keys(env).length === 0 ? {} : { env: { ...env } }),
+  };
+}
+
+function plainServer(entry: Readonly<Record<string, unknown>>): ServerCommand | undefined {
+  const { command, args = [], env = {} } = entry;
+  if (typeof command !== "string" || !isTexts(args)) return undefined;
+  return { command, args, env: textsOf(env) };
+}
+
+function opencodeEntry({ command, args, env }: ServerCommand): JsonObject {
+  const environment = Object.keys(env).length === 0 ? {} : { environment: { ...env } };
+  return { type: "local", command: [command, ...args], enabled: true, ...environment };
+}
+
+function opencodeServer(entry: Readonly<Record<string, unknown>>): ServerCommand | undefined {
+  const { command: words, environment = {} } = entry;
+  if (!isTexts(words)) return undefined;
+  const [command, ...args] = words;
+  return command === undefined ? undefined : { command, args, env: textsOf(environment) };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
+}

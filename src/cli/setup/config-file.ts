@@ -1,0 +1,178 @@
+/**
+ * Files of other programs: read, replaced at once, and copied before.
+ *
+ * The copy lies beside the file under `COPY_SUFFIX`; `--remove` uses it to give the file back byte for
+ * byte.
+ */
+
+import { constants } from "node:fs";
+import {
+  copyFile,
+  mkdir,
+  open,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { pause } from "../../async/pause.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { ConfigError } from "./config-error.ts";
+
+export const COPY_SUFFIX = ".before-backscroll";
+/** Of a file from which `--remove` took what somebody else has written or changed. */
+export const REMOVED_SUFFIX = ".before-removal";
+
+/** How often an edit is made anew because the file has changed meanwhile. */
+const ATTEMPTS = 5;
+/** As long as proper-lockfile waits before it takes a lock for abandoned. */
+const STALE_LOCK_MS = 10_000;
+const LOCK_PATIENCE_MS = 3_000;
+const LOCK_POLL_MS = 50;
+
+/** Undefined if there is no such file. */
+export async function readConfig(file: string): Promise<string | undefined> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const why = cause instanceof TypeError ? "it is not UTF-8 text" : (cause as Error).message;
+    throw refused(file, `${file} cannot be read: ${why}; nothing was written`, cause);
+  }
+}
+
+/** Runs something that reads or edits the text of `file`, and names the file and line if it cannot. */
+export function inFile<Result>(file: string, edit: () => Result): Result {
+  try {
+    return edit();
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    const message = `${file}:${cause.line}: ${cause.message}; nothing was written`;
+    throw refused(file, message, cause, cause.line);
+  }
+}
+
+export interface Edited {
+  /** Where the file as it was is kept; absent if there was none. */
+  readonly copy?: string;
+}
+
+/**
+ * Replaces the file by what `edit` makes of it; undefined removes it. Readers see the old text or the
+ * new one, also after a power failure, and a program that changes the file meanwhile loses nothing.
+ */
+export async function editConfig(
+  file: string,
+  edit: (text: string | undefined) => string | undefined,
+  options: {
+    readonly locks?: boolean;
+    /** What the name of the copy ends with; undefined for no copy of this text. */
+    readonly copySuffix?: (before: string) => string | undefined;
+  } = {},
+): Promise<Edited> {
+  const { copySuffix = () => COPY_SUFFIX } = options;
+  const target = await realTarget(file);
+  await mkdir(dirname(target), { recursive: true });
+  const release = options.locks ? await lock(`${target}.lock`) : () => Promise.resolve();
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const before = await readConfig(file);
+      const after = inFile(file, () => edit(before));
+      if (after === before) return {};
+      const suffix = before === undefined ? undefined : copySuffix(before);
+      const copy = suffix === undefined ? undefined : `${file}${suffix}`;
+      if (copy !== undefined) await copyFile(target, copy, constants.COPYFILE_FICLONE);
+      if (await replace(file, target, before, after)) return copy === undefined ? {} : { copy };
+    }
+  } finally {
+    await release();
+  }
+  throw new BackscrollError("store_busy", `${file} changes all the time; close what writes it`, {
+    details: { file },
+  });
+}
+
+/** False if the file is no longer as it was `before`. */
+async function replace(
+  file: string,
+  target: string,
+  before: string | undefined,
+  after: string | undefined,
+): Promise<boolean> {
+  if (after === undefined) {
+    if ((await readConfig(file)) !== before) return false;
+    await rm(target, { force: true });
+    return true;
+  }
+  const temporary = `${target}.${process.pid}.tmp`;
+  try {
+    const known = await stat(target).catch(() => undefined);
+    // For its owner only, if it is new: it may hold a token.
+    const handle = await open(temporary, "w", 0o600);
+    try {
+      await handle.writeFile(after);
+      if (known !== undefined) {
+        await handle.chmod(known.mode & 0o7777);
+        await handle.chown(known.uid, known.gid).catch(() => undefined);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if ((await readConfig(file)) !== before) return false;
+    await rename(temporary, target);
+    await syncFolder(dirname(target));
+    return true;
+  } catch (cause) {
+    throw refused(file, `${file} cannot be written: ${(cause as Error).message}`, cause);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** What the links lead to: they stay, and what they name is replaced. It need not exist. */
+async function realTarget(file: string): Promise<string> {
+  try {
+    return await realpath(file);
+  } catch {
+    const link = await readlink(file).catch(() => undefined);
+    return link === undefined ? file : resolve(dirname(file), link);
+  }
+}
+
+/** A folder, as proper-lockfile makes one. Gives what releases it. */
+async function lock(folder: string): Promise<() => Promise<void>> {
+  const started = Date.now();
+  for (;;) {
+    try {
+      await mkdir(folder);
+      return () => rmdir(folder).catch(() => undefined);
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") return () => Promise.resolve();
+    }
+    const held = await stat(folder).catch(() => undefined);
+    if (held !== undefined && Date.now() - held.mtimeMs > STALE_LOCK_MS) {
+      await rmdir(folder).catch(() => undefined);
+    } else if (Date.now() - started > LOCK_PATIENCE_MS) {
+      throw new BackscrollError("store_busy", `${folder} is held by the agent; try again`, {
+        details: { file: folder },
+      });
+    } else await pause(LOCK_POLL_MS);
+  }
+}
+
+/** Not every file system can. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(join(folder), "r").catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+function refused(file: string, message: string, cause: unknown, line?: number): BackscrollError {
+  const details = { field: "file", file, ...(line === undefined ? {} : { line }) };
+  return new BackscrollError("invalid_input", message, { details, cause });
+}

@@ -1,0 +1,89 @@
+/**
+ * How another program starts this Backscroll later, in any folder: the way in which it was started now,
+ * if that works there.
+ */
+
+import { spawnSync } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Environment } from "../../ingest/source.ts";
+import { usageError } from "../command.ts";
+import { type Context, isServer } from "../context.ts";
+import type { ServerCommand } from "./agent.ts";
+import { findProgram, isSameFile } from "./find-program.ts";
+
+export interface Started {
+  /** The script that Node was given. */
+  readonly script: string;
+  /** The Node that runs it. */
+  readonly node: string;
+}
+
+/** The words that begin every command line. */
+export function programWords(machine: Environment, started: Started = thisProcess()): string[] {
+  const { script, node } = started;
+  const file = realPath(script);
+  // Only the absolute path of a Node that is new enough is sure to start it.
+  const fixed = [node, file];
+  if (!isNewEnough(machine, node)) return fixed;
+  const shell = machine.platform === "win32" ? ["cmd", "/c"] : [];
+  // npm removes this folder some day; `npx` makes another one.
+  if (/[\\/]_npx[\\/]/.test(script)) return [...shell, "npx", "-y", "backscroll"];
+  const found = findProgram("backscroll", machine);
+  if (found === undefined || isInProject(found)) return fixed;
+  return isSameFile(found, file) || machine.platform === "win32" ? [...shell, "backscroll"] : fixed;
+}
+
+/** The command of the MCP server, on the store and the tenant of this command line. */
+export function serverCommand(context: Context, machine: Environment): ServerCommand {
+  const [command = "", ...words] = programWords(machine);
+  return {
+    command,
+    args: [...words, "mcp", ...storeOptions(context, machine)],
+    env: tokenOf(context),
+  };
+}
+
+/** `--db` and `--tenant`, where they were given on the command line or in the environment. */
+export function storeOptions(context: Context, { variables }: Environment): string[] {
+  const db = context.given.db ?? (variables["BACKSCROLL_DB"] || undefined);
+  if (db === ":memory:") {
+    throw usageError("a store in memory ends with its process; name one that lasts", "--db");
+  }
+  return [
+    ...(db === undefined ? [] : ["--db", /^\w{2,}:\/\//.test(db) ? db : resolve(db)]),
+    ...(context.tenantNamed ? ["--tenant", context.tenant] : []),
+  ];
+}
+
+/** Not an argument: other users of the machine see those. */
+function tokenOf({ address, token }: Context): Record<string, string> {
+  return token !== undefined && isServer(address) ? { BACKSCROLL_TOKEN: token } : {};
+}
+
+function thisProcess(): Started {
+  return { script: process.argv[1] ?? "", node: process.execPath };
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return resolve(file);
+  }
+}
+
+/** npm puts a project's programs on the PATH while it runs a script, and only then. */
+function isInProject(program: string): boolean {
+  return /[\\/]node_modules[\\/]\.bin[\\/]/.test(program);
+}
+
+/** Whether the `node` that a client would find runs Backscroll. */
+function isNewEnough(machine: Environment, running: string): boolean {
+  const found = findProgram("node", machine);
+  if (found === undefined || isInProject(found)) return false;
+  if (isSameFile(found, running)) return true;
+  const { stdout } = spawnSync(found, ["--version"], { encoding: "utf8", timeout: 5_000 });
+  const [, major = 0, minor = 0] = (/^v(\d+)\.(\d+)/.exec(stdout ?? "") ?? []).map(Number);
+  return major > 22 || (major === 22 && minor >= 18);
+}

@@ -1,0 +1,65 @@
+/**
+ * How MCP clients name the conversation that a call comes from.
+ *
+ * Each row was recorded from the client itself (test/fixtures/mcp-clients.ts has what it sent). A client
+ * without variables and meta keys names nothing.
+ */
+
+import { MAX_ID_LENGTH } from "../model/limits.ts";
+
+export interface ClientNaming {
+  /** As transcripts of it are called here. */
+  readonly agent: string;
+  /** `clientInfo.name` of its `initialize`. */
+  readonly names: RegExp;
+  /** Environment variables of the MCP server that hold the conversation's id. */
+  readonly variables: readonly string[];
+  /** Keys of `_meta` of `tools/call` that hold it. */
+  readonly meta: readonly string[];
+}
+
+export const MCP_CLIENTS: readonly ClientNaming[] = [
+  {
+    agent: "claude-code",
+    names: /^claude/i,
+    variables: ["CLAUDE_CODE_SESSION_ID"],
+    meta: [],
+  },
+  // `sessionId` is the thread that the user began, `threadId` may be that of a sub-agent.
+  { agent: "codex", names: /^codex/i, variables: [], meta: ["threadId", "sessionId"] },
+  {
+    agent: "vscode",
+    names: /^visual studio code/i,
+    variables: [],
+    meta: ["vscode.conversationId"],
+  },
+  { agent: "cursor", names: /^cursor/i, variables: [], meta: [] },
+  { agent: "gemini-cli", names: /^gemini/i, variables: [], meta: [] },
+  { agent: "opencode", names: /^opencode/i, variables: [], meta: [] },
+];
+
+export interface CallOrigin {
+  /** `clientInfo.name`, where the protocol has told it. */
+  readonly client?: string | undefined;
+  /** The server's environment, where the client started the server. */
+  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * The ids under which the client knows the conversation. A client with a row of its own is held to it:
+ * an agent that was started inside another inherits the other's variables.
+ */
+export function conversationIds({ client, variables, meta }: CallOrigin): readonly string[] {
+  const own = MCP_CLIENTS.filter(({ names }) => client !== undefined && names.test(client));
+  const rows = own.length > 0 ? own : MCP_CLIENTS;
+  const found = rows.flatMap((row) => [
+    ...row.variables.map((name) => variables?.[name]),
+    ...row.meta.map((key) => meta?.[key]),
+  ]);
+  return [...new Set(found.filter(isId))];
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= MAX_ID_LENGTH;
+}

@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { ABOUT_RECALLED } from "../../api/memory-words.ts";
+import { parseTime } from "../../api/text/time-input.ts";
+import { quoteConversation } from "../../context/quote.ts";
+import { DEFAULT_MCP_LIST_TOKENS, MAX_HITS } from "../../model/limits.ts";
+import { DEFAULT_RECAP_SESSIONS, type Recap, recapSessions } from "../../recap/recap.ts";
+import { showRecap } from "../../recap/show-recap.ts";
+import { fitListing } from "../fit-listing.ts";
+import { type McpHost, nowOf } from "../host.ts";
+import { RECAP_VIEW, toRecapView } from "../views/recap-view.ts";
+import {
+  ABOUT,
+  name,
+  PLACE,
+  projectOf,
+  SESSION_ID,
+  SUB_AGENTS,
+  TIMES,
+  TRUNCATED,
+} from "./fields.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+const INPUT = z.object({
+  ...TIMES,
+  ...PLACE,
+  agent: name("Only sessions of this agent, such as claude-code.").optional(),
+  session_id: SESSION_ID.describe("Only this session.").optional(),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_HITS)
+    .default(DEFAULT_RECAP_SESSIONS)
+    .describe(`Sessions, the newest first; ${DEFAULT_RECAP_SESSIONS} if left out.`),
+  sub_agents: SUB_AGENTS,
+});
+
+export const recap: Tool = defineTool({
+  name: "recap",
+  title: "What was done",
+  description:
+    'What was done in a period, a project or a session: what was asked, what came of it, which files were changed, which commands run. Use it for "what did I do yesterday?" or "where were we in this project?". Not to find something that was said (search_sessions).',
+  scope: "read",
+  input: INPUT,
+  example: { since: "yesterday", until: "yesterday", project: "shop" },
+  output: z.object({
+    about: ABOUT,
+    sessions: z.array(RECAP_VIEW),
+    more: z.boolean().describe("There are more sessions in the period."),
+    sub_agents: z.number().int().describe("Sessions of sub-agents that were left out."),
+    truncated: TRUNCATED,
+  }),
+  maxTokens: DEFAULT_MCP_LIST_TOKENS,
+  counts: "limit",
+  cuts: [512, 160],
+  run: async (host, input) => {
+    const { sessions, more, subAgents } = await read(host, input);
+    return {
+      about: ABOUT_RECALLED,
+      sessions: sessions.map(toRecapView),
+      more,
+      sub_agents: subAgents,
+      truncated: null,
+    };
+  },
+  show: async (host, input, maxBytes) => {
+    const { sessions, more, subAgents } = await read(host, input);
+    if (sessions.length === 0) {
+      const nothing =
+        "Nothing was done then, as far as it was stored. Widen since and until, or leave out project.";
+      return [nothing, ...leftOut(subAgents)].join(" ");
+    }
+    const now = nowOf(host);
+    return fitListing(
+      {
+        items: sessions.map((session) => showRecap(session, now)),
+        toText: (shown, _from, to) => {
+          const left = sessions.length - to;
+          const notes = [
+            ...(left > 0 ? [`${left} more sessions do not fit into max_tokens.`] : []),
+            ...(more ? [`There are more: raise limit, or narrow since and until.`] : []),
+            ...leftOut(subAgents),
+            'Read on: list_messages { "around": "SESSION#NUMBER" }.',
+          ];
+          return `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}\n${notes.join(" ")}`;
+        },
+      },
+      maxBytes,
+    );
+  },
+});
+
+function leftOut(subAgents: number): string[] {
+  if (subAgents === 0) return [];
+  const sessions =
+    subAgents === 1 ? "1 session of a sub-agent is" : `${subAgents} of sub-agents are`;
+  return [`${sessions} left out; sub_agents: true tells them, too.`];
+}
+
+function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Recap> {
+  const { since, until, agent, repo, workstation_id: workstation, session_id: session } = input;
+  const project = projectOf(input);
+  const now = nowOf(host);
+  return recapSessions(host.tenant, {
+    limit: input.limit,
+    subAgents: input.sub_agents === true,
+    ...(session === undefined ? {} : { session }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(project === undefined ? {} : { project }),
+    ...(repo === undefined ? {} : { repo }),
+    ...(workstation === undefined ? {} : { workstation }),
+    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
+    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
+  });
+}

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { ABOUT_RECALLED } from "../../api/memory-words.ts";
+import { parseTime } from "../../api/text/time-input.ts";
+import { quoteConversation } from "../../context/quote.ts";
+import { DEFAULT_MCP_HIT_TOKENS, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { showTraced } from "../../recap/show-trace.ts";
+import { DEFAULT_TRACED_SESSIONS, type Trace, traceWork } from "../../recap/trace.ts";
+import { fitListing } from "../fit-listing.ts";
+import { type McpHost, nowOf } from "../host.ts";
+import { findOwnSessions } from "../own-session.ts";
+import { TRACED_VIEW, toTracedView } from "../views/trace-view.ts";
+import { ABOUT, name, PLACE, projectOf, TIMES, TRUNCATED } from "./fields.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+const text = (description: string) =>
+  z.string().min(1).max(MAX_QUERY_BYTES).describe(description).optional();
+
+const INPUT = z.object({
+  file: text("A path, or the end of one: src/cron.ts."),
+  command: text("A command, or part of one: npm test."),
+  error: text("What an error says, or a telling part of it."),
+  ...TIMES,
+  ...PLACE,
+  agent: name("Only sessions of this agent, such as claude-code.").optional(),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_HITS)
+    .default(DEFAULT_TRACED_SESSIONS)
+    .describe(`Sessions, the newest first; ${DEFAULT_TRACED_SESSIONS} if left out.`),
+});
+
+export const trace: Tool = defineTool({
+  name: "trace",
+  title: "Who touched, ran or met it",
+  description:
+    "Which sessions changed or read a file, ran a command, or met an error, and what cleared it. Takes one of file, command and error. Use it when you meet an error, or before you change what others may have changed for a reason. Not for words that were said (search_sessions).",
+  scope: "read",
+  input: INPUT,
+  example: { error: "database is locked" },
+  output: z.object({
+    about: ABOUT,
+    sessions: z.array(TRACED_VIEW),
+    unread_sessions: z.number().int().describe("May have it, too, and were not read."),
+    truncated: TRUNCATED,
+  }),
+  maxTokens: DEFAULT_MCP_HIT_TOKENS,
+  counts: "limit",
+  cuts: [512, 160],
+  run: async (host, input) => {
+    const { sessions, unread } = await read(host, input);
+    return {
+      about: ABOUT_RECALLED,
+      sessions: sessions.map(toTracedView),
+      unread_sessions: unread,
+      truncated: null,
+    };
+  },
+  show: async (host, input, maxBytes) => {
+    const { subject, sessions, unread } = await read(host, input);
+    if (sessions.length === 0) {
+      return `No session has this ${subject.kind}. A shorter part of it may be found; search_sessions finds what was only spoken of.`;
+    }
+    const now = nowOf(host);
+    return fitListing(
+      {
+        items: sessions.map((session) => showTraced(session, now)),
+        toText: (shown, _from, to) => {
+          const left = sessions.length - to;
+          const notes = [
+            ...(left > 0 ? [`${left} more sessions do not fit into max_tokens.`] : []),
+            ...(unread > 0 ? [`Older sessions may have it, too: raise limit.`] : []),
+            'Read on: list_messages { "around": "SESSION#NUMBER" }.',
+          ];
+          return `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}\n${notes.join(" ")}`;
+        },
+      },
+      maxBytes,
+    );
+  },
+});
+
+async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Trace> {
+  const { file, command, error, since, until, agent, repo, workstation_id: workstation } = input;
+  const project = projectOf(input);
+  const now = nowOf(host);
+  const { ids: excludeSession } = await findOwnSessions(host);
+  const found = {
+    limit: input.limit,
+    excludeSession,
+    ...(file === undefined ? {} : { file }),
+    ...(command === undefined ? {} : { command }),
+    ...(error === undefined ? {} : { error }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(project === undefined ? {} : { project }),
+    ...(repo === undefined ? {} : { repo }),
+    ...(workstation === undefined ? {} : { workstation }),
+    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
+    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
+  };
+  return traceWork(host.tenant, found, now);
+}

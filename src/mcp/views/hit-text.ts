@@ -1,0 +1,110 @@
+/** A hit as a model reads it: the session, what was found, and a line of what stands round it. */
+
+import { sessionHeading } from "../../api/text/session-heading.ts";
+import { toolCallLine } from "../../api/text/tool-call-line.ts";
+import type { Session } from "../../model/session.ts";
+import type { SearchHit, WindowItem } from "../../search/request.ts";
+import { formatRef } from "../refs.ts";
+import { toLine, withinProject, withoutNumber } from "./line.ts";
+
+/** Of the message that was found, and of a neighbour. */
+const FOUND_CHARACTERS = 420;
+const NEAR_CHARACTERS = 160;
+/** Of one line of the message that was found, and how many lines. */
+const PASSAGE_CHARACTERS = 200;
+const PASSAGES = 4;
+
+const BRANCHES = {
+  late: " (on a branch: its file was read after later ones)",
+  left: " (on a branch that was left)",
+} as const;
+
+/** Neighbours that say nothing are passed over: so many more are to be asked for on each side. */
+export const HIT_REACH = 3;
+
+export interface HitStyle {
+  readonly before: number;
+  readonly after: number;
+  readonly now: number;
+  /** Of the newest session, where nobody has said which one is the caller's. */
+  readonly isNewest: boolean;
+}
+
+export function showHit(hit: SearchHit, session: Session, style: HitStyle): string {
+  const heading = sessionHeading(session, style.now);
+  const ref = formatRef(hit.shortId, hit.index);
+  const lines = shownItems(hit.window, style).map((item) => showItem(item, session));
+  const newest = style.isNewest ? " (the newest session here: maybe the one you speak in)" : "";
+  const branch = hit.branch === null ? "" : BRANCHES[hit.branch];
+  return [`${heading.replace(hit.shortId, () => ref)}${branch}${newest}`, ...lines].join("\n");
+}
+
+/** What was found, and the nearest neighbours that say something. */
+function shownItems(
+  window: readonly WindowItem[],
+  { before, after }: HitStyle,
+): readonly WindowItem[] {
+  const at = window.findIndex(({ found }) => found);
+  const saying = (items: readonly WindowItem[]) =>
+    items.filter(({ snippet }) => snippet.trim() !== "");
+  if (at < 0) return saying(window).slice(0, Math.max(1, after));
+  const earlier = saying(window.slice(0, at));
+  return [
+    ...earlier.slice(Math.max(0, earlier.length - before)),
+    ...window.slice(at, at + 1),
+    ...saying(window.slice(at + 1)).slice(0, after),
+  ];
+}
+
+function showItem(item: WindowItem, { agent, origin }: Session): string {
+  const mark = item.found ? "→" : " ";
+  const text = withinProject(textOfItem(item), origin.projectPath);
+  return `${mark} #${item.index} ${whoOf(item, agent)}: ${text}`;
+}
+
+function whoOf({ role, actor, toolName }: WindowItem, agent: string): string {
+  if (role === "tool") return `${toolName ?? actor ?? "tool"} result`;
+  if (actor === null || actor === agent) return role ?? "note";
+  return actor;
+}
+
+function textOfItem(item: WindowItem): string {
+  const call = toolCallLine(item.snippet);
+  const text = withoutName(call ?? item.snippet, item);
+  const isWhole = text.length <= FOUND_CHARACTERS && !text.includes("\n");
+  if (!item.found) return toLine(text, NEAR_CHARACTERS, item.truncated);
+  if (isWhole || call !== undefined) return toLine(text, FOUND_CHARACTERS, item.truncated);
+  return toLine(withoutName(passages(item), item), FOUND_CHARACTERS, item.truncated);
+}
+
+/** The heading of a result has the name of its tool already. */
+function withoutName(text: string, { role, toolName }: WindowItem): string {
+  const isNamed = role === "tool" && toolName !== null && text.startsWith(`${toolName}: `);
+  return isNamed ? text.slice((toolName ?? "").length + 2) : text;
+}
+
+/** The lines with matches, each cut round its first match; the beginning if nothing is marked. */
+function passages({ snippet, matches }: WindowItem): string {
+  const found: string[] = [];
+  let start = 0;
+  for (const line of snippet.split("\n")) {
+    const end = start + line.length;
+    const match = matches.find((each) => each.start >= start && each.start < end);
+    if (match !== undefined && found.length < PASSAGES)
+      found.push(withoutNumber(cutRound(line, match.start - start)));
+    start = end + 1;
+  }
+  if (found.length === 0) return snippet;
+  return found.join(" … ");
+}
+
+/** A third of the room stands before the match. */
+function cutRound(line: string, match: number): string {
+  if (line.length <= PASSAGE_CHARACTERS) return line;
+  const from = Math.max(
+    0,
+    Math.min(match - PASSAGE_CHARACTERS / 3, line.length - PASSAGE_CHARACTERS),
+  );
+  const text = line.slice(Math.floor(from), Math.floor(from) + PASSAGE_CHARACTERS).toWellFormed();
+  return `${from > 0 ? "…" : ""}${text}${from + PASSAGE_CHARACTERS < line.length ? "…" : ""}`;
+}

@@ -1,0 +1,83 @@
+/** A message as a model reads it: what was said in full, tools in a line each. */
+
+import { maskBlock } from "../../api/mask.ts";
+import { formatSpan } from "../../api/text/age.ts";
+import { telling } from "../../api/text/tool-call-line.ts";
+import { type Block, textOf } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
+import { cutToBytes } from "../cut-text.ts";
+import { toLine, withinProject } from "./line.ts";
+import { showBlocks, toBlockViews } from "./message-view.ts";
+
+const CALL_CHARACTERS = 240;
+const RESULT_CHARACTERS = 320;
+/** What is before a cut is masked with so much of what is behind it. */
+const LONGEST_SECRET_BYTES = 4_096;
+/** A pause that is worth a word. */
+const PAUSE_MS = 60 * 60 * 1_000;
+
+export interface MessageStyle {
+  /** All of a message up to so many bytes, its tools included; in short if left out. */
+  readonly bytes?: number;
+  readonly agent: string;
+  readonly project: string | undefined;
+  /** When the message before was written. */
+  readonly after?: number;
+}
+
+export function showMessage(entry: Entry, style: MessageStyle): string {
+  const { index, role, actor, createdAt } = entry;
+  const who = actor === null || actor === style.agent || role === "tool" ? role : actor;
+  const pause = style.after === undefined ? 0 : createdAt - style.after;
+  const later = pause >= PAUSE_MS ? ` (${formatSpan(pause)} later)` : "";
+  const body = entry.erased ? "(erased)" : showBody(entry, style.bytes);
+  // Thoughts alone are not shown.
+  if (body === "") return "";
+  return `#${index ?? "-"} ${who ?? "note"}${later}: ${withinProject(body, style.project)}`;
+}
+
+function showBody(entry: Entry, bytes: number | undefined): string {
+  if (bytes !== undefined) {
+    const { blocks, truncated } = toBlockViews(entry.blocks, bytes);
+    return `${showBlocks(blocks)}${truncated || entry.truncated ? "\n(cut: message_bytes shows more)" : ""}`;
+  }
+  const shown = entry.blocks.map((block) => showInShort(block)).filter((text) => text !== "");
+  return shown.join("\n");
+}
+
+function showInShort(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return cutToBytes(masked(block, DEFAULT_MCP_MESSAGE_BYTES).trim(), DEFAULT_MCP_MESSAGE_BYTES);
+    // Thinking and provider data are not part of what was said.
+    case "thinking":
+    case "opaque":
+      return "";
+    case "tool_use":
+      return `→ ${block.name} ${toLine(telling(maskedInput(block)) ?? maskedInput(block), CALL_CHARACTERS)}`;
+    case "tool_result": {
+      const { output, toolName, isError } = block;
+      const text = typeof output === "string" ? output : textOf(output);
+      const shown = toLine(
+        masked({ type: "text", text }, RESULT_CHARACTERS * 8),
+        RESULT_CHARACTERS,
+      );
+      return `← ${toolName ?? "result"}${isError ? " (failed)" : ""} ${shown}`;
+    }
+    case "image":
+      return "(image)";
+  }
+}
+
+function masked(block: Extract<Block, { type: "text" }>, bytes: number): string {
+  const near = { ...block, text: block.text.slice(0, bytes + LONGEST_SECRET_BYTES) };
+  const cut = maskBlock(near);
+  const text = cut.type === "text" ? cut.text : "";
+  return near.text.length < block.text.length ? `${text}…` : text;
+}
+
+function maskedInput(block: Extract<Block, { type: "tool_use" }>): string {
+  const cut = maskBlock(block);
+  return cut.type === "tool_use" ? cut.input : "";
+}

@@ -1,0 +1,134 @@
+/** What a trace found, as data. */
+
+import { z } from "zod";
+import { maskText } from "../../api/mask.ts";
+import type { Call } from "../../recap/read-acts.ts";
+import type { TracedSession } from "../../recap/trace.ts";
+import type { Clearing, Span } from "../../recap/trace-session.ts";
+
+const SPAN = z.object({ first: z.number().int(), last: z.number().int(), times: z.number().int() });
+const CALL: z.ZodType<CallView> = z.object({
+  msg_idx: z.number().int(),
+  tool: z.string(),
+  input: z.string(),
+  failed: z.boolean().nullable(),
+});
+
+interface CallView {
+  readonly msg_idx: number;
+  readonly tool: string;
+  readonly input: string;
+  readonly failed: boolean | null;
+}
+
+export interface TracedView {
+  readonly session_id: string;
+  readonly short_id: string;
+  readonly title: string;
+  readonly kind: "file" | "command" | "error";
+  readonly changed: Span | null;
+  readonly read: Span | null;
+  readonly commands: Span | null;
+  readonly runs: Span | null;
+  readonly failures: Span | null;
+  readonly met: Span | null;
+  readonly line: string | null;
+  readonly call: CallView | null;
+  readonly asked: string | null;
+  readonly cleared: {
+    readonly edits: CallView[];
+    readonly success: CallView | null;
+    readonly answer: { readonly msg_idx: number; readonly text: string } | null;
+  } | null;
+}
+
+export const TRACED_VIEW: z.ZodType<TracedView> = z.object({
+  session_id: z.string(),
+  short_id: z.string(),
+  title: z.string(),
+  kind: z.enum(["file", "command", "error"]),
+  changed: SPAN.nullable(),
+  read: SPAN.nullable(),
+  commands: SPAN.nullable().describe("Of a file: commands that name it."),
+  runs: SPAN.nullable(),
+  failures: SPAN.nullable(),
+  met: SPAN.nullable(),
+  line: z.string().nullable().describe("What says the error."),
+  call: CALL.nullable().describe("The last change, run, or call that met the error."),
+  asked: z.string().nullable().describe("The request before the last change."),
+  cleared: z
+    .object({
+      edits: z.array(CALL),
+      success: CALL.nullable(),
+      answer: z.object({ msg_idx: z.number().int(), text: z.string() }).nullable(),
+    })
+    .nullable(),
+});
+
+export function toTracedView({ session, finding }: TracedSession): TracedView {
+  const named = {
+    session_id: session.id,
+    short_id: session.shortId,
+    title: maskText(session.title),
+    kind: finding.kind,
+    changed: null,
+    read: null,
+    commands: null,
+    runs: null,
+    failures: null,
+    met: null,
+    line: null,
+    call: null,
+    asked: null,
+    cleared: null,
+  };
+  switch (finding.kind) {
+    case "file": {
+      const { changed, read, commands, lastChange, asked } = finding;
+      return {
+        ...named,
+        changed,
+        read,
+        commands,
+        call: toCallView(lastChange),
+        asked: asked === null ? null : maskText(asked),
+      };
+    }
+    case "command": {
+      const { runs, failures, lastRun, cleared } = finding;
+      return {
+        ...named,
+        runs,
+        failures,
+        call: toCallView(lastRun),
+        cleared: toClearedView(cleared),
+      };
+    }
+    case "error": {
+      const { met, line, call, cleared } = finding;
+      return {
+        ...named,
+        met,
+        line: maskText(line),
+        call: toCallView(call),
+        cleared: toClearedView(cleared),
+      };
+    }
+  }
+}
+
+function toClearedView(cleared: Clearing | null): TracedView["cleared"] {
+  if (cleared === null) return null;
+  const { edits, success, answer } = cleared;
+  return {
+    edits: edits.flatMap((edit) => toCallView(edit) ?? []),
+    success: toCallView(success),
+    answer: answer === null ? null : { msg_idx: answer.index, text: maskText(answer.text) },
+  };
+}
+
+function toCallView(call: Call | null): CallView | null {
+  if (call === null) return null;
+  const { index, tool, input, result } = call;
+  return { msg_idx: index, tool, input: maskText(input), failed: result?.failed ?? null };
+}

@@ -1,0 +1,164 @@
+/** What is added up over sessions: facets, reviews, and how an agent goes on with one. */
+
+import { z } from "zod";
+import { toWireReview } from "../../api/page/review.ts";
+import { fromWireFields } from "../../api/wire.ts";
+import { DEFAULT_REVIEWED, MAX_REVIEWED, reviewSessions } from "../../recap/review.ts";
+import { resumeCommand } from "../../transfer/resume-command.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+  count,
+  countQuery,
+  flagQuery,
+  key,
+  path,
+  sessionParams,
+  timeInput,
+} from "../schemas/common.ts";
+import { session } from "../schemas/session.ts";
+
+const text = z.string();
+const roles = z.enum(["user", "assistant", "system", "tool"]);
+const project = path.meta({ description: "Its id, or the end of its path." });
+
+const filter = {
+  agent: key.optional(),
+  owner: key.optional(),
+  project: project.optional(),
+  repo: key.optional(),
+  workstation: key.optional(),
+  source: key.optional(),
+  since: timeInput.optional(),
+  until: timeInput.optional(),
+};
+
+const counted = (description: string) =>
+  z.array(z.object({ value: text, count })).meta({ description });
+
+const facets: z.ZodType = z
+  .object({
+    sessions: count.meta({ description: "Sessions that were counted." }),
+    more: z.boolean().meta({ description: "There are sessions that were not counted." }),
+    agent: counted("By agent. Each list has at most 50 values, the most frequent first."),
+    project: counted("By the project's path."),
+    workstation: counted("By workstation."),
+    repo: counted("By repository."),
+    source: counted("By the tool that wrote the session."),
+    model: counted("By model. A session counts for each that it used."),
+    role: counted("By who wrote the message that was found; empty without a query."),
+    since: counted("Sessions with an interaction within the last 1d, 7d, 30d and 365d."),
+  })
+  .meta({ id: "Facets" });
+
+const countedFacets = {
+  status: 200,
+  description: "Of a list the newest 10,000 sessions count, of a search the best 100.",
+  schema: facets,
+} as const;
+
+const askedOf = {
+  query: text.optional().meta({ description: "Counts what a search finds; left out, a list." }),
+  participant: key.optional(),
+  role: roles.optional().meta({ description: "Only with a query." }),
+  branches: z.enum(["active", "all"]).optional(),
+};
+
+const review: z.ZodType = z
+  .object({
+    sessions: z.array(
+      z.object({
+        session,
+        messages: count,
+        unread: count.meta({ description: "Older messages that were not read." }),
+        calls: count,
+        failed: count,
+        retries: count.meta({ description: "Calls that repeat one that had failed." }),
+        unfinished: z.enum(["request", "call"]).nullable().meta({
+          description: "What the session ends with and nothing follows.",
+        }),
+        first_failure: count.nullable().meta({ description: "The index of its message." }),
+      }),
+    ),
+    tools: z.array(z.object({ tool: text, calls: count, failed: count })),
+    files: z.array(z.object({ path: text, times: count })),
+    next_cursor: text.nullable(),
+  })
+  .meta({ id: "Review" });
+
+export const INSIGHT_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: "get",
+    path: "/v1/facets",
+    operation: "facets",
+    tag: "search",
+    summary: "How many sessions a list or a search has for each value of a filter.",
+    scope: "read",
+    query: z.strictObject({
+      ...askedOf,
+      ...filter,
+      machine_made: flagQuery.optional(),
+      as_you_type: flagQuery.optional(),
+    }),
+    answer: countedFacets,
+    handle: async ({ tenant, signal }, { query }) =>
+      tenant.facets({ ...fromWireFields(query), signal }),
+  }),
+  defineRoute({
+    method: "post",
+    path: "/v1/facets",
+    operation: "facetsByBody",
+    tag: "search",
+    summary: "The same, for a query of any length.",
+    scope: "read",
+    body: z.strictObject({
+      ...askedOf,
+      ...filter,
+      machine_made: z.boolean().optional(),
+      as_you_type: z.boolean().optional(),
+    }),
+    answer: countedFacets,
+    handle: async ({ tenant, signal }, { body }) =>
+      tenant.facets({ ...fromWireFields(body), signal }),
+  }),
+  defineRoute({
+    method: "get",
+    path: "/v1/review",
+    operation: "review",
+    tag: "sessions",
+    summary: "Which sessions went wrong, and the tools and files in them.",
+    scope: "read",
+    query: z.strictObject({
+      ...filter,
+      limit: countQuery
+        .refine((value) => value >= 1 && value <= MAX_REVIEWED, `must be 1 to ${MAX_REVIEWED}`)
+        .optional()
+        .meta({ description: `Sessions: 1 to ${MAX_REVIEWED}, ${DEFAULT_REVIEWED} if left out.` }),
+      cursor: text.optional(),
+    }),
+    answer: {
+      status: 200,
+      description: "The newest sessions, with their failed calls, retries and loose ends.",
+      schema: review,
+    },
+    handle: async ({ tenant }, { query }) =>
+      toWireReview(await reviewSessions(tenant, fromWireFields(query))),
+  }),
+  defineRoute({
+    method: "get",
+    path: "/v1/sessions/{session_id}/resume",
+    operation: "resumeCommand",
+    tag: "sessions",
+    summary: "The command by which the session's own agent goes on with it.",
+    scope: "read",
+    params: sessionParams,
+    answer: {
+      status: 200,
+      description: "The command is null where the agent has none.",
+      schema: z
+        .object({ command: text.nullable(), folder: text.nullable(), workstation: text.nullable() })
+        .meta({ id: "ResumeCommand" }),
+    },
+    handle: async ({ tenant }, { params }) =>
+      resumeCommand(await tenant.getSessionMeta(params.session_id)),
+  }),
+];

@@ -1,0 +1,107 @@
+/** What was done in sessions, and who touched, ran or met something. */
+
+import { z } from "zod";
+import { fromWireFields } from "../../api/wire.ts";
+import { MAX_FILTER_VALUES, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { DEFAULT_RECAP_SESSIONS, recapSessions } from "../../recap/recap.ts";
+import { DEFAULT_TRACED_SESSIONS, traceWork } from "../../recap/trace.ts";
+import { toWireRecap } from "../../recap/wire/wire-recap.ts";
+import { toWireTrace } from "../../recap/wire/wire-trace.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+  count,
+  countQuery,
+  flagQuery,
+  key,
+  manyQuery,
+  path,
+  timeInput,
+} from "../schemas/common.ts";
+import { recap, trace } from "../schemas/recap.ts";
+
+const words = z.string().min(1).max(MAX_QUERY_BYTES).optional();
+const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
+const limit = (most: number, preset: number) => ({
+  description: `Sessions, the newest first: at most ${most}, ${preset} if left out.`,
+});
+
+const subject = {
+  file: words.meta({ description: "A path, or the end of one." }),
+  command: words.meta({ description: "A command, or part of one." }),
+  error: words.meta({ description: "What an error says, or part of it." }),
+};
+const period = { since: timeInput.optional(), until: timeInput.optional() };
+const traced = { status: 200, description: "The newest first.", schema: trace } as const;
+
+export const RECAP_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: "get",
+    path: "/v1/recap",
+    operation: "recapSessions",
+    tag: "search",
+    summary: "What was done in a period, a project or a session.",
+    scope: "read",
+    query: z.strictObject({
+      session: key.optional(),
+      agent: key.optional(),
+      owner: key.optional(),
+      project: path.optional().meta({ description: "Its id, or the end of its path." }),
+      repo: key.optional(),
+      workstation: key.optional(),
+      source: key.optional(),
+      title: key.optional(),
+      ...period,
+      limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
+      sub_agents: flagQuery
+        .optional()
+        .meta({ description: "Also sessions of sub-agents, each by itself." }),
+    }),
+    answer: { status: 200, description: "Made without a model.", schema: recap },
+    handle: async ({ tenant }, { query }) =>
+      toWireRecap(await recapSessions(tenant, fromWireFields(query))),
+  }),
+  defineRoute({
+    method: "get",
+    path: "/v1/trace",
+    operation: "traceWork",
+    tag: "search",
+    summary: "Which sessions touched a file, ran a command or met an error, and what cleared it.",
+    scope: "read",
+    query: z.strictObject({
+      ...subject,
+      agent: manyQuery.optional(),
+      owner: manyQuery.optional(),
+      project: manyQuery.optional(),
+      repo: manyQuery.optional(),
+      workstation: manyQuery.optional(),
+      exclude_session: manyQuery.optional(),
+      ...period,
+      limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
+    }),
+    answer: traced,
+    handle: async ({ tenant }, { query }) =>
+      toWireTrace(await traceWork(tenant, fromWireFields(query))),
+  }),
+  defineRoute({
+    method: "post",
+    path: "/v1/trace",
+    operation: "traceWorkByBody",
+    tag: "search",
+    summary: "The same for a long text.",
+    scope: "read",
+    body: z.strictObject({
+      ...subject,
+      agent: one,
+      owner: one,
+      project: one,
+      repo: one,
+      workstation: one,
+      exclude_session: one,
+      ...period,
+      limit: count.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
+    }),
+    answer: traced,
+    handle: async ({ tenant }, { body }) =>
+      toWireTrace(await traceWork(tenant, fromWireFields(body))),
+  }),
+];

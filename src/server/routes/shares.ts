@@ -1,0 +1,91 @@
+/** Links by which anybody may read one session, masked, until they end. */
+
+import { z } from "zod";
+import { SHARE_PATH, toWireShare } from "../../api/page/share.ts";
+import { DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS } from "../../model/limits.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { key, sessionParams, time, timeInput } from "../schemas/common.ts";
+import { expiry, findToken } from "./tokens.ts";
+
+const text = z.string();
+
+const share: z.ZodType = z
+  .object({
+    id: text,
+    session_id: text,
+    shared_by: text.nullable(),
+    created_at: time,
+    expires_at: time,
+  })
+  .meta({ id: "Share" });
+
+const shares = {
+  status: 200,
+  description: "Those that still open something.",
+  schema: z.object({ shares: z.array(share) }).meta({ id: "ShareList" }),
+} as const;
+
+export const SHARE_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: "post",
+    path: "/v1/sessions/{session_id}/shares",
+    operation: "createShare",
+    tag: "shares",
+    summary: "Make a link by which anybody may read the session, with secrets masked.",
+    scope: "write",
+    params: sessionParams,
+    body: z.strictObject({
+      expires: timeInput.optional().meta({
+        description: `Within ${MAX_SHARE_DAYS} days; in ${DEFAULT_SHARE_DAYS} days if left out.`,
+      }),
+    }),
+    answer: {
+      status: 201,
+      description: "The link, shown this once. It ends no later than the token that made it.",
+      schema: z.object({ token: text, path: text, url: text, share }).meta({ id: "CreatedShare" }),
+    },
+    handle: async ({ tenant, access, request }, { params, body }) => {
+      const own = access.tokenId === null ? undefined : await findToken(tenant, access.tokenId);
+      const wanted = body.expires ?? new Date(Date.now() + DEFAULT_SHARE_DAYS * 86_400_000);
+      const made = await tenant.shares.create(params.session_id, expiry(wanted, own));
+      const path = SHARE_PATH + made.token;
+      const url = new URL(path, request.url).href;
+      return { token: made.token, path, url, share: toWireShare(made.share) };
+    },
+  }),
+  defineRoute({
+    method: "get",
+    path: "/v1/sessions/{session_id}/shares",
+    operation: "listSessionShares",
+    tag: "shares",
+    summary: "The links to a session.",
+    scope: "read",
+    params: sessionParams,
+    answer: shares,
+    handle: async ({ tenant }, { params }) => {
+      const { id } = await tenant.getSessionMeta(params.session_id);
+      return { shares: (await tenant.shares.list(id)).map(toWireShare) };
+    },
+  }),
+  defineRoute({
+    method: "get",
+    path: "/v1/shares",
+    operation: "listShares",
+    tag: "shares",
+    summary: "The links to all sessions.",
+    scope: "read",
+    answer: shares,
+    handle: async ({ tenant }) => ({ shares: (await tenant.shares.list()).map(toWireShare) }),
+  }),
+  defineRoute({
+    method: "delete",
+    path: "/v1/shares/{share_id}",
+    operation: "revokeShare",
+    tag: "shares",
+    summary: "Make a link open nothing any more.",
+    scope: "write",
+    params: z.strictObject({ share_id: key }),
+    answer: { status: 204, description: "It is done." },
+    handle: async ({ tenant }, { params }) => tenant.shares.revoke(params.share_id),
+  }),
+];

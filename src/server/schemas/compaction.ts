@@ -1,0 +1,55 @@
+/** How a compaction is asked for: the same for doing it and for planning it. */
+
+import { z } from "zod";
+import { SUMMARY_PROFILES } from "../../compaction/render/render.ts";
+import type { CompactInput } from "../../engine/context/compact-options.ts";
+import { count, key } from "./common.ts";
+
+const keep = z.union([
+  z.enum(["half", "none"]),
+  z.strictObject({ messages: count }),
+  z.strictObject({ tokens: count }),
+]);
+
+const preset = z
+  .union([
+    z.literal("claw"),
+    z.strictObject({
+      name: z.literal("claw"),
+      messages: count.optional(),
+      tokens: count.optional(),
+    }),
+  ])
+  .meta({
+    description: "In place of `keep`: as claw-code does, 4 messages from 10,000 tokens on.",
+  });
+
+type Optional<Value> = z.ZodOptional<z.ZodType<Value>>;
+
+/** Who writes a summary, and how. */
+export const summarizing: {
+  summarizer: Optional<"mechanical" | "model">;
+  model: z.ZodOptional<z.ZodString>;
+  fallback: Optional<"mechanical" | "none">;
+  instructions: z.ZodOptional<z.ZodString>;
+  profile: Optional<NonNullable<CompactInput["profile"]>>;
+} = {
+  summarizer: z.enum(["mechanical", "model"]).optional(),
+  model: key.optional(),
+  fallback: z.enum(["mechanical", "none"]).optional(),
+  instructions: z.string().meta({ description: "What a model is to heed in it." }).optional(),
+  profile: z.enum(SUMMARY_PROFILES).optional(),
+};
+
+export const compacting: typeof summarizing & {
+  preset: Optional<NonNullable<CompactInput["preset"]>>;
+  keep: Optional<NonNullable<CompactInput["keep"]>>;
+  limit_tokens: z.ZodOptional<z.ZodNumber>;
+  strategy: Optional<"rolling" | "hierarchical">;
+} = {
+  preset: preset.optional() as unknown as Optional<NonNullable<CompactInput["preset"]>>,
+  keep: keep.optional(),
+  limit_tokens: count.optional(),
+  ...summarizing,
+  strategy: z.enum(["rolling", "hierarchical"]).optional(),
+};

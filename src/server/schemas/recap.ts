@@ -1,0 +1,91 @@
+/** What was done in sessions, in answers. */
+
+import { z } from "zod";
+import type { WireRecap } from "../../recap/wire/wire-recap.ts";
+import type { WireClearing, WireTrace, WireTracedCall } from "../../recap/wire/wire-trace.ts";
+import { count, time } from "./common.ts";
+import { session } from "./session.ts";
+
+const text = z.string();
+const line = z.object({ msg_idx: count, text }).meta({ id: "RecapLine" });
+const command = z.object({
+  msg_idx: count,
+  text,
+  times: count,
+  failed: z.boolean().nullable().meta({ description: "How the last run ended, if it is known." }),
+});
+
+export const recap: z.ZodType<WireRecap> = z
+  .object({
+    sessions: z.array(
+      z.object({
+        session,
+        messages: count.meta({ description: "Within the period." }),
+        unread: count.meta({ description: "Older ones, which were not read." }),
+        requests: z.array(line).meta({ description: "The first, and the last ones." }),
+        request_count: count,
+        outcome: line.nullable().meta({ description: "The last answer." }),
+        files_changed: z.array(z.object({ path: text, msg_idx: count, times: count })),
+        files_read: count,
+        commands: z.array(command),
+        lookups: count.meta({ description: "Commands that only look at something." }),
+      }),
+    ),
+    more: z.boolean().meta({ description: "There are more sessions in the period." }),
+    sub_agents: count.meta({ description: "Sessions of sub-agents that were left out." }),
+  })
+  .meta({ id: "Recap" });
+
+const span = z.object({ first: count, last: count, times: count }).meta({ id: "Span" });
+
+const call: z.ZodType<WireTracedCall> = z
+  .object({
+    msg_idx: count,
+    tool: text,
+    input: text,
+    files_changed: z.array(text),
+    files_read: z.array(text),
+    commands: z.array(text),
+    created_at: time,
+    result: z.object({ msg_idx: count, failed: z.boolean(), output: text }).nullable(),
+  })
+  .meta({ id: "TracedCall" });
+
+const clearing: z.ZodType<WireClearing> = z
+  .object({
+    edits: z.array(call),
+    success: call.nullable().meta({ description: "Null if it was never tried again." }),
+    answer: line.nullable(),
+  })
+  .meta({ id: "Clearing" });
+
+const kind = z.enum(["file", "command", "error"]);
+
+export const trace: z.ZodType<WireTrace> = z
+  .object({
+    subject: z.object({ kind, text }),
+    sessions: z.array(
+      z.object({
+        session,
+        finding: z
+          .object({
+            kind,
+            changed: span.nullable(),
+            read: span.nullable(),
+            commands: span.nullable().meta({ description: "Of a file: commands that name it." }),
+            runs: span.nullable(),
+            failures: span.nullable(),
+            met: span.nullable(),
+            line: text.nullable().meta({ description: "What says the error." }),
+            call: call
+              .nullable()
+              .meta({ description: "The last change, run, or call that met the error." }),
+            asked: text.nullable().meta({ description: "The request before the last change." }),
+            cleared: clearing.nullable(),
+          })
+          .meta({ description: "What its kind does not have is null." }),
+      }),
+    ),
+    unread: count.meta({ description: "Sessions that may have it, too, and were not read." }),
+  })
+  .meta({ id: "Trace" });

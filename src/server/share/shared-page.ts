@@ -1,0 +1,39 @@
+/** A shared session as a page: read-only, with secrets masked, and nothing in it runs. */
+
+import type { OpenedShare } from "../../engine/access/shares.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { exportSession, findFormat } from "../../export/formats.ts";
+import { toExportInput } from "../../transfer/export-session.ts";
+import { toByteStream } from "../routes/transfer.ts";
+
+/** The address is the secret: it is not told to other sites, kept by caches or found by crawlers. */
+const HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+  "x-robots-tag": "noindex",
+} as const;
+
+const GONE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>This link opens nothing</title>
+<p>This link opens nothing: it has ended, was revoked, or its conversation was deleted. Ask whoever sent it for another.</p>
+</html>
+`;
+
+export async function sharedPage(
+  engine: Engine,
+  { tenant, sessionId }: OpenedShare,
+): Promise<Response> {
+  const format = findFormat("html");
+  const input = await toExportInput(engine.forTenant(tenant).session(sessionId), format);
+  return new Response(toByteStream(exportSession(format, input).chunks), { headers: HEADERS });
+}
+
+/** The same for a link that never was, so that nobody learns what was shared. */
+export function deadSharePage(): Response {
+  return new Response(GONE, { status: 404, headers: HEADERS });
+}
