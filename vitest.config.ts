@@ -22,6 +22,9 @@ const alias = isBuilt
     ]
   : [];
 
+// Compiled code is kept between runs: threads of stores start from it, which load the most.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compile");
+
 const setupFiles = ["./test/support/fixed-seeds.ts"];
 
 const config: ViteUserConfig = defineConfig({
@@ -56,10 +59,25 @@ const config: ViteUserConfig = defineConfig({
           env,
           setupFiles,
           include: ["test/**/*.test.ts", ...(isStress ? ["test/**/*.stress.ts"] : [])],
+          exclude: ["test/browser/**"],
           isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
           testTimeout: isStress ? 3_600_000 : 900_000,
           hookTimeout: isStress ? 3_600_000 : 900_000,
+          expect: { poll: { timeout: 60_000 } },
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: "browser",
+          env,
+          setupFiles,
+          include: ["test/browser/**/*.test.ts"],
+          globalSetup: ["./test/support/browser-server.ts"],
+          isolate: false,
+          testTimeout: isStress ? 3_600_000 : 300_000,
+          hookTimeout: isStress ? 3_600_000 : 300_000,
           expect: { poll: { timeout: 60_000 } },
         },
       },

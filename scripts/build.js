@@ -2,13 +2,15 @@
  * Makes `dist/`: the types file by file, and the code in a few files.
  *
  * Node takes longer to find and link four hundred small modules than to run them, and every thread
- * of a store does it again. What is loaded only when it is needed stays apart.
+ * of a store does it again. What is loaded only when it is needed stays apart. The page for browsers is
+ * made by `build-page.js`.
  */
 
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { writePage } from "./build-page.js";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
@@ -23,15 +25,28 @@ const ENTRIES = {
   "gateway/index": "src/gateway/index.ts",
   "cli/main": "src/cli/main.ts",
   // A thread of its own: beside the file that starts it, wherever that ends up.
-  "storage-thread": "src/store/sqlite/storage-thread.ts",
+  "storage-thread": "src/store/sqlite/executor/storage-thread.ts",
 };
 
-/** Folders that nearly every entry loads. */
-const SHARED = /[\\/]src[\\/](model|transcript|search[\\/](analysis|document))[\\/]/;
+/** Folders that nearly every entry loads. What the client loads of them stays free of Node's modules. */
+const SHARED = /[\\/]src[\\/](model|secrets|transcript|search[\\/](analysis|document))[\\/]/;
+
+/**
+ * Packages that become part of `dist`: to find and link their two hundred files takes longer than all
+ * else that an MCP server does before its first answer.
+ */
+const BUNDLED = ["zod", "@modelcontextprotocol/server", "@modelcontextprotocol/core"];
+
+/** Packages that the page consists of. */
+const OF_PAGE = [
+  ...["preact", "@preact/signals", "@preact/signals-core"],
+  ...["marked", "dompurify", "highlight.js", "uplot", "diff"],
+];
 
 rmSync(DIST, { recursive: true, force: true });
 writeTypes();
-await writeCode();
+await Promise.all([writeCode(), writePage()]);
+writeLicences();
 
 function writeTypes() {
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
@@ -44,12 +59,13 @@ function writeTypes() {
 
 async function writeCode() {
   const { rolldown } = await import("rolldown");
+  const ofClient = await modulesOfClient(rolldown);
   const bundle = await rolldown({
     cwd: ROOT,
     input: ENTRIES,
     platform: "node",
-    // Packages stay packages: only what is ours is put together.
-    external: (id) => !id.startsWith(".") && !id.startsWith("/") && !/^[A-Za-z]:\\/.test(id),
+    // Packages stay packages, but for those that every start of the MCP server waits for.
+    external: (id) => isPackage(id) && !BUNDLED.some((name) => isOf(name, id)),
   });
   await bundle.write({
     dir: DIST,
@@ -59,7 +75,50 @@ async function writeCode() {
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
     // What everybody needs, in one file instead of ten: finding one takes half a millisecond.
-    codeSplitting: { groups: [{ name: "model", test: SHARED }] },
+    codeSplitting: {
+      groups: [
+        { name: "model", test: (id) => SHARED.test(id) && ofClient.has(id), priority: 2 },
+        { name: "transcript", test: SHARED, priority: 1 },
+        { name: "zod", test: /[\\/]node_modules[\\/]zod[\\/]/ },
+      ],
+    },
   });
   await bundle.close();
+}
+
+/** @param {string} id */
+function isPackage(id) {
+  return !id.startsWith(".") && !id.startsWith("/") && !/^[A-Za-z]:\\/.test(id);
+}
+
+/**
+ * @param {string} name
+ * @param {string} id
+ */
+function isOf(name, id) {
+  return id === name || id.startsWith(`${name}/`);
+}
+
+/** The licences of what is part of `dist` ask for a copy of themselves. */
+function writeLicences() {
+  const texts = [...BUNDLED, ...OF_PAGE].map((name) => {
+    const folder = join(ROOT, "node_modules", name);
+    const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return `${name} ${version}\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
+  });
+  writeFileSync(join(DIST, "LICENSES.txt"), texts.join(`\n${"-".repeat(78)}\n\n`));
+}
+
+/**
+ * The files that `backscroll/client` consists of. Bundlers take whole files of `dist`, so none of
+ * these may share one with what needs Node.
+ *
+ * @param {typeof import("rolldown").rolldown} rolldown
+ */
+async function modulesOfClient(rolldown) {
+  const input = ENTRIES["client/index"];
+  const bundle = await rolldown({ cwd: ROOT, input, platform: "browser", treeshake: false });
+  const { output } = await bundle.generate({ format: "esm" });
+  await bundle.close();
+  return new Set(output.flatMap((chunk) => ("modules" in chunk ? Object.keys(chunk.modules) : [])));
 }

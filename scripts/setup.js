@@ -5,8 +5,9 @@
  * nothing but Node 20 and npm. It uses `npm install`, not `npm ci`: the lockfile names optional
  * packages for every platform, and `npm ci` refuses it where a registry does not hold them all.
  *
- * With `--test` it also fetches the oldest Node that the package supports, so that the tests can run
- * the packed tarball on it.
+ * With `--page` it also builds the page that the server shows. With `--test` it also fetches the oldest
+ * Node that the package supports, so that the tests can run the packed tarball on it, and a browser
+ * where there is none (`test-browser.js`).
  */
 
 import { spawnSync } from "node:child_process";
@@ -14,12 +15,17 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installBrowser } from "./test-browser.js";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const OLDEST_NODE = "22.18.0";
 
 installDependencies();
-if (process.argv.includes("--test")) installOldestNode();
+if (process.argv.includes("--page")) buildPage();
+if (process.argv.includes("--test")) {
+  installOldestNode();
+  installBrowser(npmSucceeds);
+}
 
 function installDependencies() {
   const stamp = join(ROOT, "node_modules", ".backscroll-installed");
@@ -32,6 +38,15 @@ function installDependencies() {
   writeFileSync(stamp, wanted);
 }
 
+/** By the Node that was just installed: the one that runs this may be older than the build needs. */
+function buildPage() {
+  const node = join(ROOT, "node_modules", ".bin", "node");
+  /** @type {import("node:child_process").SpawnSyncOptions} */
+  const options = { cwd: ROOT, stdio: "inherit", shell: process.platform === "win32" };
+  const run = spawnSync(node, [join("scripts", "build-page.js")], options);
+  if (run.status !== 0) process.exit(run.status ?? 1);
+}
+
 function installOldestNode() {
   const folder = join(ROOT, "node_modules", ".cache", `node-${OLDEST_NODE}`);
   if (existsSync(join(folder, "node_modules", "node", "bin"))) return;
@@ -42,6 +57,11 @@ function installOldestNode() {
 
 /** @param {string} what @param {string[]} args @param {string} cwd */
 function npm(what, args, cwd) {
+  if (!npmSucceeds(what, args, cwd)) process.exit(1);
+}
+
+/** @param {string} what @param {string[]} args @param {string} cwd */
+function npmSucceeds(what, args, cwd) {
   console.error(`Installing ${what} (once, about half a minute) …`);
   const words = [...args, "--no-audit", "--no-fund", "--loglevel=error"];
   /** @type {import("node:child_process").SpawnSyncOptions} */
@@ -52,9 +72,9 @@ function npm(what, args, cwd) {
   const run = cli?.endsWith(".js")
     ? spawnSync(process.execPath, [cli, ...words], options)
     : spawnSync(["npm", ...words].join(" "), { ...options, shell: true });
-  if (run.status === 0) return;
+  if (run.status === 0) return true;
   console.error(
     `npm ${args.join(" ")} failed with exit code ${run.status}; what it said is above.`,
   );
-  process.exit(run.status ?? 1);
+  return false;
 }

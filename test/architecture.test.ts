@@ -1,266 +1,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
 import { expect, test } from "vitest";
-
-/**
- * The dependency rule: what each folder of src/ may import, its own files aside. ARCHITECTURE.md
- * says why; this test is what enforces it. A file belongs to the longest name here that its path
- * starts with. `packages` are npm packages and Node's own modules.
- */
-const RULE: Record<string, { readonly folders: string[]; readonly packages: string[] }> = {
-  model: { folders: [], packages: [] },
-
-  // Pure: no I/O, no clock, no randomness. Hashing is computation.
-  transcript: { folders: ["model"], packages: ["node:crypto"] },
-
-  search: { folders: ["model", "transcript"], packages: [] },
-
-  context: { folders: ["model", "transcript"], packages: [] },
-  compaction: { folders: ["model", "transcript", "context"], packages: [] },
-
-  // Keys and resets: what belongs to which conversation, and when one is over.
-  routing: { folders: ["model"], packages: [] },
-
-  // What a conversation states: asked for, read, redacted and reconciled, without a store.
-  facts: { folders: ["model", "search", "compaction"], packages: [] },
-
-  // Readers of other agents' files. Each knows the port and nothing of the others.
-  ingest: { folders: ["model", "transcript"], packages: ["node:buffer"] },
-  "ingest/claude-code": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/codex": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/pi": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/copilot-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/gemini-cli": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/cline": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/aider": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/openclaw": {
-    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
-    packages: ["node:zlib"],
-  },
-  "ingest/qwen-code": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/crabtalk": { folders: ["model", "transcript", "ingest"], packages: [] },
-  // Databases of other agents, for reading only.
-  "ingest/sqlite-file.ts": { folders: ["ingest"], packages: ["node:sqlite"] },
-  "ingest/opencode": {
-    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
-    packages: [],
-  },
-  "ingest/cursor": {
-    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
-    packages: [],
-  },
-  "ingest/goose": {
-    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
-    packages: [],
-  },
-  "ingest/hermes": {
-    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
-    packages: [],
-  },
-  "ingest/crush": {
-    folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
-    packages: [],
-  },
-  "ingest/kimi": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/chatgpt": { folders: ["model", "transcript", "ingest"], packages: [] },
-  "ingest/claude-ai": { folders: ["model", "transcript", "ingest"], packages: [] },
-  // What the readers know nothing of: this machine, its files, its checkouts.
-  "ingest/files": {
-    folders: ["model", "ingest"],
-    packages: [
-      ...["node:fs", "node:fs/promises", "node:path", "node:crypto"],
-      ...["node:stream", "node:zlib"],
-    ],
-  },
-  "ingest/identity": {
-    folders: ["model", "ingest"],
-    packages: [
-      ...["node:fs/promises", "node:path", "node:crypto", "node:os"],
-      ...["node:child_process", "node:util"],
-    ],
-  },
-  // Loads the formats when a transcript is read.
-  "ingest/read-transcript.ts": { folders: ["model", "ingest", "ingest/sources.ts"], packages: [] },
-  "ingest/sources.ts": {
-    folders: [
-      ...["model", "ingest", "ingest/claude-code", "ingest/codex"],
-      ...["ingest/claw-code", "ingest/pi", "ingest/goose", "ingest/hermes", "ingest/crush"],
-      "ingest/kimi",
-      ...["ingest/copilot-cli", "ingest/gemini-cli", "ingest/opencode", "ingest/cursor"],
-      ...["ingest/cline", "ingest/aider", "ingest/chatgpt", "ingest/claude-ai"],
-      ...["ingest/openclaw", "ingest/crabtalk", "ingest/qwen-code"],
-    ],
-    packages: [],
-  },
-
-  // Writers of other agents' files: entries in, text out.
-  export: { folders: ["model", "transcript", "compaction"], packages: [] },
-
-  // Language models. Only here is the AI SDK named, and it is loaded only when a model is asked.
-  providers: { folders: ["model", "context"], packages: ["ai", "@ai-sdk/openai-compatible"] },
-
-  // Backends run the index: its computations ask, they answer.
-  store: {
-    folders: ["model", "transcript", "search"],
-    packages: ["node:crypto", "node:os", "node:zlib"],
-  },
-  "store/sqlite": {
-    folders: ["model", "transcript", "search", "store"],
-    packages: [
-      ...["node:sqlite", "node:worker_threads", "node:fs", "node:os", "node:path", "node:v8"],
-      ...["node:crypto", "node:zlib", "node:url"],
-    ],
-  },
-  "store/postgres": {
-    folders: ["model", "transcript", "search", "store"],
-    packages: ["pg", "node:net", "node:crypto", "node:zlib"],
-  },
-
-  // Of the store and of the readers, only the port. Random ids and secrets are all that it asks of the
-  // machine.
-  engine: {
-    folders: [
-      ...["model", "transcript", "search", "context", "compaction", "facts", "ingest", "store"],
-    ],
-    packages: ["node:crypto"],
-  },
-
-  // Policy of its own: where to look, what a session is called, when a file has to be read.
-  archive: {
-    folders: [
-      ...["model", "transcript", "search", "store", "engine"],
-      ...["ingest", "ingest/files", "ingest/identity", "ingest/sources.ts"],
-      "ingest/read-transcript.ts",
-    ],
-    packages: ["node:fs", "node:fs/promises", "node:os", "node:path"],
-  },
-
-  // Policy that a host may switch on: when to compact, what to write down first, what is not
-  // delivered, how a conversation is answered. Of the SDK, only what `providers` makes of it.
-  "gateway/silence": { folders: [], packages: [] },
-  "gateway/compaction": {
-    folders: ["model", "context", "compaction", "engine"],
-    packages: [],
-  },
-  "gateway/flush": {
-    folders: [
-      ...["model", "context", "engine", "providers"],
-      ...["gateway/compaction", "gateway/silence"],
-    ],
-    packages: ["node:fs/promises", "node:path"],
-  },
-  "gateway/after-turn": {
-    folders: ["context", "engine", "gateway/compaction", "gateway/flush"],
-    packages: [],
-  },
-  "gateway/generate": {
-    folders: [
-      ...["model", "transcript", "context", "engine", "providers"],
-      ...["gateway/compaction", "gateway/silence", "gateway/after-turn"],
-    ],
-    packages: [],
-  },
-  "gateway/with-memory": {
-    folders: [
-      ...["model", "transcript", "context", "engine", "providers"],
-      ...["gateway/compaction", "gateway/after-turn", "gateway/generate"],
-    ],
-    packages: [],
-  },
-  gateway: {
-    folders: [
-      ...["model", "context", "routing", "engine", "providers", "gateway/silence"],
-      ...["gateway/compaction", "gateway/flush", "gateway/after-turn", "gateway/generate"],
-      "gateway/with-memory",
-    ],
-    packages: ["node:crypto", "node:fs", "node:path"],
-  },
-
-  // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
-  // as they are in the index.
-  api: {
-    folders: [
-      ...["model", "search", "context", "compaction", "store", "engine", "ingest", "archive"],
-      "gateway",
-    ],
-    packages: [],
-  },
-
-  // Doors for other programs' ways of calling: what they expect is built here, without them.
-  "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
-
-  // Sessions read out page by page, for the writers of other formats.
-  transfer: { folders: ["model", "engine", "api", "export"], packages: [] },
-
-  // A surface: REST and live events. Only here are hono and the schemas of the wire named.
-  server: {
-    folders: [
-      ...["model", "transcript", "context", "engine", "api", "archive"],
-      ...["ingest", "ingest/read-transcript.ts", "export", "transfer"],
-      ...["gateway", "gateway/generate"],
-      "backup.ts",
-    ],
-    packages: [
-      ...["hono", "@hono/node-server", "zod"],
-      ...["node:http", "node:stream", "node:zlib"],
-      // A backup is made in the temporary folder before it is sent.
-      ...["node:crypto", "node:fs", "node:fs/promises", "node:os", "node:path"],
-    ],
-  },
-
-  // MCP: only here is its SDK named. Quoting is the context's, a project's id the readers'.
-  mcp: {
-    folders: [...["model", "search", "context", "engine", "api", "ingest/identity"]],
-    packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/server/stdio", "zod"],
-  },
-
-  // The library over the network. It runs in browsers: nothing of Node, and of the engine only types.
-  client: {
-    folders: [
-      ...["model", "transcript", "context", "compaction", "store", "ingest", "engine", "api"],
-      "gateway",
-    ],
-    packages: [],
-  },
-
-  // A surface: translates, never decides.
-  cli: {
-    folders: [
-      ...["model", "transcript", "engine", "api", "archive", "transfer", "open.ts", "backup.ts"],
-      "client",
-      ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
-      ...["context", "compaction", "store", "mcp", "server", "providers", "gateway"],
-    ],
-    packages: [
-      ...["node:child_process", "node:crypto", "node:fs", "node:fs/promises", "node:os"],
-      ...["node:path", "node:util", "node:v8"],
-    ],
-  },
-
-  // The composition root: the only place that knows a backend by name.
-  "open.ts": {
-    folders: ["model", "store", "store/sqlite", "store/postgres", "engine", "providers"],
-    packages: [],
-  },
-  "backup.ts": {
-    folders: ["model", "store", "engine", "open.ts"],
-    packages: ["node:fs", "node:path"],
-  },
-  "index.ts": {
-    folders: [
-      ...["model", "transcript", "search", "context", "compaction", "store", "engine"],
-      ...["open.ts", "backup.ts"],
-      ...["ingest", "ingest/read-transcript.ts", "facts", "providers"],
-    ],
-    packages: [],
-  },
-};
+import { RULE } from "./support/dependency-rule.ts";
 
 const SRC = join(import.meta.dirname, "../src");
-const FILES = globSync("**/*.ts", { cwd: SRC })
+const FILES = globSync("**/*.{ts,tsx}", { cwd: SRC })
   .map((file) => file.split(sep).join("/"))
-  .filter((file) => !/\.(test|cases)\.ts$/.test(file));
+  .filter((file) => !/\.(test|cases)\.tsx?$/.test(file));
 
 test("every import follows the dependency rule", () => {
   const broken = FILES.flatMap((file) => {
@@ -277,13 +23,33 @@ test("the rule names every folder, and none that is gone", () => {
 });
 
 test("the rule has no cycle", () => {
-  const order: string[] = [];
+  const cycles: string[] = [];
+  // A unit whose own imports were followed once is in no cycle that was not found then.
+  const followed = new Set<string>();
   const visit = (unit: string, above: readonly string[]) => {
-    expect(above, `${unit} imports itself by way of others`).not.toContain(unit);
+    if (above.includes(unit)) cycles.push([...above.slice(above.indexOf(unit)), unit].join(" → "));
+    if (followed.has(unit)) return;
+    followed.add(unit);
     for (const below of RULE[unit]?.folders ?? []) visit(below, [...above, unit]);
-    order.push(unit);
   };
   for (const unit of Object.keys(RULE)) visit(unit, []);
+  expect(cycles).toEqual([]);
+});
+
+test("no file imports itself by way of others, not even for types", () => {
+  const imports = new Map(
+    FILES.map((file) => [
+      file,
+      importsOf(file, "with its own folder").flatMap(({ path }) => path ?? []),
+    ]),
+  );
+  expect(circleIn(imports)).toEqual([]);
+});
+
+test("a circle of imports is found, and a diamond is none", () => {
+  const diamond = { a: ["b", "c"], b: ["d"], c: ["d"], d: [] };
+  expect(circleIn(new Map(Object.entries(diamond)))).toEqual([]);
+  expect(circleIn(new Map(Object.entries({ ...diamond, d: ["b"] })))).toEqual(["b", "d", "b"]);
 });
 
 test("only open.ts names a backend", () => {
@@ -343,7 +109,7 @@ test("packages that take long to load are loaded when they are needed", () => {
 });
 
 /** What may be part of a page: pure code without Node. */
-const IN_BROWSERS = /^(model|transcript|api|client|search)$/;
+const IN_BROWSERS = /^(model|secrets|transcript|api|client|search|recap\/wire)$/;
 
 /** The files of a folder, and those that are loaded with them. */
 function filesLoadedBy(folder: string): string[] {
@@ -359,6 +125,26 @@ function filesLoadedBy(folder: string): string[] {
   return [...loaded];
 }
 
+/** The first circle of imports, beginning and ending with the same file; empty if there is none. */
+function circleIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const visit = (file: string, above: readonly string[]): string[] => {
+    if (above.includes(file)) return [...above.slice(above.indexOf(file)), file];
+    if (done.has(file)) return [];
+    for (const imported of imports.get(file) ?? []) {
+      const circle = visit(imported, [...above, file]);
+      if (circle.length > 0) return circle;
+    }
+    done.add(file);
+    return [];
+  };
+  for (const file of imports.keys()) {
+    const circle = visit(file, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
 interface Import {
   readonly kind: "folders" | "packages";
   readonly name: string;
@@ -371,12 +157,7 @@ interface Import {
 
 /** What `file` imports; what it imports from its own folder is left out. */
 function importsOf(file: string, scope?: "with its own folder"): Import[] {
-  const source = readFileSync(join(SRC, file), "utf8");
-  const specifiers = [
-    ...source.matchAll(/^(?:import|export)\b( type\b)?(?:[^;"']*?\bfrom)?\s*["']([^"']+)["']/gm),
-    ...source.matchAll(/\b(?:await import|import)(\()\s*["']([^"']+)["']/g),
-  ];
-  return specifiers.flatMap(([, mark, specifier = ""]): Import[] => {
+  return specifiersOf(file).flatMap(([, mark, specifier = ""]): Import[] => {
     const [typeOnly, lazy] = [mark === " type", mark === "("];
     if (!specifier.startsWith(".")) return [{ kind: "packages", name: specifier, typeOnly, lazy }];
     const path = normalize(join(dirname(file), specifier))
@@ -388,8 +169,25 @@ function importsOf(file: string, scope?: "with its own folder"): Import[] {
   });
 }
 
+/** Seven of the tests ask for the imports of every file: each is read once. */
+const specifiers = new Map<string, readonly RegExpExecArray[]>();
+
+function specifiersOf(file: string): readonly RegExpExecArray[] {
+  const known = specifiers.get(file);
+  if (known !== undefined) return known;
+  const source = readFileSync(join(SRC, file), "utf8");
+  const found = [
+    ...source.matchAll(/^(?:import|export)\b( type\b)?(?:[^;"']*?\bfrom)?\s*["']([^"']+)["']/gm),
+    ...source.matchAll(/\b(?:await import|import)(\()\s*["']([^"']+)["']/g),
+  ];
+  specifiers.set(file, found);
+  return found;
+}
+
+const UNITS = Object.keys(RULE).toSorted((a, b) => b.length - a.length);
+
 /** The longest name in the rule that `path` starts with, or its first folder. */
 function unitOf(path: string): string {
-  const units = Object.keys(RULE).filter((unit) => path === unit || path.startsWith(`${unit}/`));
-  return units.sort((a, b) => b.length - a.length)[0] ?? path.split("/")[0] ?? "";
+  const unit = UNITS.find((name) => path === name || path.startsWith(`${name}/`));
+  return unit ?? path.split("/")[0] ?? "";
 }

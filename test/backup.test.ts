@@ -72,11 +72,10 @@ async function everything(engine: Engine): Promise<unknown> {
       all.push({ meta, entries, labels, history: (await session.history()).map(shown) });
     }
     const { changes } = await tenant.listChanges({ limit: 500 });
-    const { digest, ...rest } = (await tenant.findTombstone("gone")) ?? {};
     all.push({
       memories: await tenant.listMemories(),
       facts: await tenant.listFacts({ superseded: true }),
-      tombstone: digest === undefined ? null : { ...rest, digest: toHex(digest) },
+      tombstone: (await tenant.findTombstone("gone")) ?? null,
       changes: changes.map(({ cursor: _, ...change }) => change),
       status: await tenant.tenantStatus(),
     });
@@ -213,8 +212,4 @@ async function grown(engine: Engine, id: string, count: number): Promise<void> {
   while ((await engine.getSessionMeta(id)).messageCount < count) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex");
 }

@@ -3,7 +3,7 @@
  * says that the store is damaged, or a verification says so. None fails in a way that nobody expects.
  */
 
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, statSync } from "node:fs";
 import { open as openFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import {
   knownOf,
   readEverything,
 } from "./support/damaged-store.ts";
+import { removeFolder } from "./support/folder.ts";
 import { isStress } from "./support/repeats.ts";
 
 /** How many bits `npm test` turns, spread over the file; `npm run stress` takes every 997th. */
@@ -30,7 +31,7 @@ test("a flipped bit is without effect, or told by the read, or told by the verif
   timeout: isStress ? 3_600_000 : 600_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-flips-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   const path = join(folder, "x.db");
   await createRichStore(path);
   const sound = await readSound(path);
@@ -70,13 +71,16 @@ async function outcomeOf(path: string, sound: Sound): Promise<string> {
   try {
     await using engine = await open(path, { inThread: true, readOnly: true });
     const answers = await readEverything(engine, sound.known);
-    const { ok } = await engine.verify();
     const other = [...answers].filter(([name, answer]) => sound.answers.get(name) !== answer);
     const failed = other.find(([, answer]) => answer.startsWith("!internal_error"));
     if (failed !== undefined) return failed.join(" is ");
+    const isTold = other.some(([, answer]) => TOLD.includes(answer));
+    // A third of the time: that a verification finds what a read has told is shown at length.
+    if (isTold && !isStress) return "read";
+    const { ok } = await engine.verify();
     if (other.length === 0) return ok ? "same" : "verified";
     if (ok) return `${other[0]?.[0]} is another, and the verification finds nothing`;
-    return other.some(([, answer]) => TOLD.includes(answer)) ? "read" : "verified";
+    return isTold ? "read" : "verified";
   } catch (error) {
     if (BackscrollError.is(error) && TOLD.includes(`!${error.code}`)) return "read";
     return `internal_error ${String((error as Error).stack)}`;

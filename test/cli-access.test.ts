@@ -1,17 +1,18 @@
 /** Tokens on the command line. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { backup, open, restore } from "../src/index.ts";
 import { callCli, type Ran } from "./support/cli.ts";
+import { removeFolder } from "./support/folder.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-access-"));
 const db = join(folder, "store.db");
 const TOKEN = /^bsk_[0-9A-HJKMNP-TV-Z]{26}_[\w-]{43}\n$/;
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 function cli(...args: string[]): Promise<Ran> {
   return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
@@ -32,7 +33,11 @@ describe("token", () => {
     expect(text).toMatch(TOKEN);
     await using engine = await open(db, { readOnly: true, inThread: true });
     expect(await engine.authenticate(text.trim())).toMatchObject({
-      ...{ tenant: "acme", scope: "write", actor: "ci", actAs: ["ana", "ben"], operator: false },
+      tenant: "acme",
+      scope: "write",
+      actor: "ci",
+      actAs: ["ana", "ben"],
+      operator: false,
     });
     const [record] = await engine.forTenant("acme").listTokens();
     const days = ((record?.expiresAt ?? 0) - Date.now()) / 86_400_000;
@@ -46,9 +51,16 @@ describe("token", () => {
     ) as { token: string; record: Record<string, unknown> };
     expect(Object.keys(made)).toEqual(["token", "record"]);
     expect(made.record).toEqual({
-      ...{ id: made.token.slice(4, 30), tenant: "default", scope: "admin", actor: null },
-      ...{ act_as: "any", operator: true, label: null, created_at: expect.any(String) },
-      ...{ expires_at: null, revoked_at: null },
+      id: made.token.slice(4, 30),
+      tenant: "default",
+      scope: "admin",
+      actor: null,
+      act_as: "any",
+      operator: true,
+      label: null,
+      created_at: expect.any(String),
+      expires_at: null,
+      revoked_at: null,
     });
     const id = String(made.record["id"]);
     const listed = await ok("token", "list", "--json");

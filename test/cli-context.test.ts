@@ -1,10 +1,11 @@
 /** What the model sees, on the command line. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callCli, type Ran } from "./support/cli.ts";
+import { removeFolder } from "./support/folder.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-context-"));
 const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
@@ -29,7 +30,7 @@ beforeAll(async () => {
   await cli("append", id, "noted", "--role", "assistant", "--actor", "coder");
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 describe("context", () => {
   test("shows each message with its part, and what it takes", async () => {
@@ -42,7 +43,7 @@ describe("context", () => {
   });
 
   test("as JSON, and in the shape of a provider", async () => {
-    const context = await json("context", id, "--budget", "60", "--turns", "2", "--recall", "0");
+    const context = await json("context", id, "--budget", "300", "--turns", "2", "--recall", "0");
     expect(context).toMatchObject({ shortened: 0 });
     expect(JSON.stringify(context["omitted"])).toContain("recent_turns");
     const { stdout } = await cli("context", id, "--budget", "8000", "--provider", "anthropic");
@@ -53,9 +54,8 @@ describe("context", () => {
   test("says what it needs, and refuses what it does not know", async () => {
     const small = await cli("context", id, "--budget", "5");
     expect(small.code).toBe(2);
-    expect(small.stderr).toMatch(/budget_too_small/);
+    expect(small.stderr).toContain("--budget must be at least 256, not 5");
     for (const args of [
-      ["context", id],
       ["context", id, "--budget", "many"],
       ["context", id, "--budget", "900", "--provider", "nobody"],
     ]) {
@@ -68,7 +68,9 @@ test("usage tells the context from what was billed", async () => {
   const { stdout } = await cli("usage", id);
   expect(stdout).toMatch(/^Context {6}\d+ tokens \(estimated: no provider reported any\)/);
   expect(await json("usage", id)).toMatchObject({
-    ...{ estimated: true, compaction: null, reported_by: null },
+    estimated: true,
+    compaction: null,
+    reported_by: null,
     billed: { input_tokens: 0 },
   });
 });
@@ -93,13 +95,13 @@ test("a pinned entry is shown first, until the pin is taken away", async () => {
 
 describe("compact", () => {
   test("says what it would do, does it once, and has nothing to do then", async () => {
-    const plan = await json("compact", id, "--keep-messages", "2", "--dry-run");
+    const plan = await json("compact", id, "--keep", "messages=2", "--dry-run");
     expect(plan).toMatchObject({ through_sequence: 8, split_turn: false });
     expect((await json("usage", id))["compaction"]).toBeNull();
-    const done = await cli("compact", id, "--keep-messages", "2");
+    const done = await cli("compact", id, "--keep", "messages=2");
     expect(done.stdout).toMatch(/^Compacted 8 messages: \d+ tokens became \d+\./);
     expect(done.stdout).toContain("question 4 about the ibex");
-    const again = await cli("compact", id, "--keep-messages", "2");
+    const again = await cli("compact", id, "--keep", "messages=2");
     expect([again.code, again.stdout]).toEqual([1, ""]);
     expect(again.stderr).toContain("nothing_to_compact");
     const { stdout } = await cli("context", id, "--budget", "8000", "--recall", "0");
@@ -109,16 +111,28 @@ describe("compact", () => {
     expect(shown.stdout).toContain("compaction");
   });
 
+  test("takes the preset of claw-code with its two numbers", async () => {
+    const small = await cli("compact", id, "--preset", "claw");
+    expect(small.stdout).toContain("Too little to compact");
+    const wrong = await cli("compact", id, "--preset", "claw,mesages=2");
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--preset must be")]);
+    const plan = await json("compact", id, "--preset", "claw,messages=1,tokens=0", "--dry-run");
+    expect(plan["covered"]).not.toEqual([]);
+  });
+
   test("refuses options that contradict each other, and a model that is not there", async () => {
-    const two = await cli("compact", id, "--keep", "half", "--keep-messages", "2");
-    expect([two.code, two.stderr]).toEqual([2, expect.stringContaining("one of --keep")]);
+    const two = await cli("compact", id, "--keep", "half", "--preset", "claw");
+    expect([two.code, two.stderr]).toEqual([
+      2,
+      expect.stringContaining("preset says what is kept"),
+    ]);
     const model = await cli("compact", id, "--keep", "none", "--summarizer", "model");
     expect([model.code, model.stderr]).toEqual([5, expect.stringContaining("model_unavailable")]);
   });
 });
 
 test("summaries lists what summarize and compact have written", async () => {
-  const written = await json("summarize", id, "--profile", "seed");
+  const written = await json("summarize", id, "--profile", "claw");
   expect(String(written["text"])).toContain("Conversation summary:");
   const { summaries } = (await json("summaries", id)) as { summaries: { kind: string }[] };
   expect(summaries.map(({ kind }) => kind)).toEqual(["compaction", "summary"]);

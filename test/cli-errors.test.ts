@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,6 +8,7 @@ import { COMMANDS } from "../src/cli/commands/index.ts";
 import { commandHelp } from "../src/cli/help.ts";
 import { open } from "../src/open.ts";
 import { callCli, environmentOf, type Ran, ROOT, run, runCli } from "./support/cli.ts";
+import { removeFolder } from "./support/folder.ts";
 
 /** What the command line says when something is wrong, or in the way. */
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
   await other.createSession({ agent: "coder", createdBy: "eve", title: "Theirs" });
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db, ...env } });
@@ -50,7 +51,7 @@ describe("mistakes on the command line", () => {
     [["list", "--limit", "--json"], /--limit needs a value: N; .* --limit=--json/],
     [["list", "--limit", "many"], /--limit must be a whole number, not "many"/],
     [["list", "--limit", "501"], /limit is 501; at most 500 is allowed.*too_large/],
-    [["list", "--since", "yesterday"], /--since must be a date such as/],
+    [["list", "--since", "soonish"], /--since must be a date such as/],
     [["list", "--cursor", "x"], /cursor is none that a list has given.*invalid_cursor/],
     [["list", "extra"], /list does not know what to do with "extra"/],
     [["list", "--json=yes"], /--json takes no value/],

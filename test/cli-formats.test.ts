@@ -66,11 +66,9 @@ describe("import", () => {
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
     const [file] = (JSON.parse(ran.stdout) as Imported).files;
     expect(file).toMatchObject({
-      ...{
-        file: "torn.jsonl",
-        source: "pi",
-        sessions: [{ created: true, entries: 2, skipped: 0 }],
-      },
+      file: "torn.jsonl",
+      source: "pi",
+      sessions: [{ created: true, entries: 2, skipped: 0 }],
       problem_counts: { not_json: 1, torn_line: 1 },
       problems: [
         { line: 4, code: "not_json" },
@@ -155,7 +153,9 @@ describe("export", () => {
     expect(ran.code).toBe(0);
     expect(ran.stderr).toMatch(/^html cannot hold: 1 branches, /);
     expect(JSON.parse(ran.stdout)).toMatchObject({
-      ...{ session_id: id, format: "html", file: join(folder, "page.html") },
+      session_id: id,
+      format: "html",
+      file: join(folder, "page.html"),
       losses: expect.arrayContaining([{ what: "branches", count: 1 }]),
     });
     expect(readFileSync(join(folder, "page.html"), "utf8")).toMatch(/^<!doctype html>/);
@@ -183,7 +183,7 @@ describe("export", () => {
     const id = (await ok("new", "--agent", "coder", "--by", "ana")).trim();
     const secret = `ghp_${"a1B2".repeat(9)}`;
     await ok("append", id, `my token is ${secret}`);
-    for (const format of ["claw-json", "claw-jsonl", "pi-jsonl", "markdown", "html"]) {
+    for (const format of ["claw-json", "claw-jsonl", "pi-jsonl", "atif", "markdown", "html"]) {
       const masked = await cli(["export", id, "--format", format]);
       expect([masked.code, masked.stdout.includes(secret)], format).toEqual([0, false]);
       const raw = await cli(["export", id, "--format", format, "--raw"]);

@@ -1,12 +1,13 @@
 /** The commands about a gateway's conversations, as users run them. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openGateway } from "../src/gateway/index.ts";
 import { open } from "../src/index.ts";
 import { callCli } from "./support/cli.ts";
+import { removeFolder } from "./support/folder.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-gateway-"));
 const db = join(folder, "store.db");
@@ -40,7 +41,7 @@ beforeAll(async () => {
   writeFileSync(file, "{}");
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 describe("sessions and routes", () => {
   test("are listed by key", async () => {
@@ -84,8 +85,13 @@ describe("sessions and routes", () => {
 
 test("a session's status says how it stands, and when it ends", async () => {
   expect(await json("status", sessionId)).toMatchObject({
-    ...{ session_id: sessionId, key: KEY, current: true, window_tokens: 200_000 },
-    ...{ compaction_count: 0, memory_flush_at: null, next_reset: { reason: "daily" } },
+    session_id: sessionId,
+    key: KEY,
+    current: true,
+    window_tokens: 200_000,
+    compaction_count: 0,
+    memory_flush_at: null,
+    next_reset: { reason: "daily" },
   });
   const { stdout } = await cli("status", sessionId);
   expect(stdout).toMatch(/Key +agent:main:telegram:direct:4711\n/);

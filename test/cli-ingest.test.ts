@@ -52,7 +52,8 @@ describe("ingest", () => {
     );
     const again = await json<Report>("ingest", "chats");
     expect(again).toMatchObject({
-      ...{ dry_run: false, workstation: "w1" },
+      dry_run: false,
+      workstation: "w1",
       totals: {
         files: { found: 1, unchanged: 1, read: 0 },
         sessions: { new: 0, grown: 0, forgotten: 0 },
@@ -62,10 +63,15 @@ describe("ingest", () => {
     const { sessions } = await json<Listed>("list");
     expect(sessions).toMatchObject([
       {
-        ...{ project_id: expect.stringMatching(/^[0-9a-f]{8}$/), workstation_id: "w1" },
-        ...{ origin: { key: expect.stringMatching(/^w1:[0-9a-f]{8}:/) }, exchange_count: 1 },
-        ...{ tool_counts: {}, first_msg_at: expect.any(String), last_msg_at: expect.any(String) },
-        ...{ file_mtime: expect.any(String), metadata: { titleFrom: "request" } },
+        project_id: expect.stringMatching(/^[0-9a-f]{8}$/),
+        workstation_id: "w1",
+        origin: { key: expect.stringMatching(/^w1:[0-9a-f]{8}:/) },
+        exchange_count: 1,
+        tool_counts: {},
+        first_msg_at: expect.any(String),
+        last_msg_at: expect.any(String),
+        file_mtime: expect.any(String),
+        metadata: { titleFrom: "request" },
       },
     ]);
     expect(sessions[0]?.title).not.toBe("");
@@ -74,7 +80,10 @@ describe("ingest", () => {
   test("leaves long lines out, or cuts them, as it is told", async () => {
     const { home, json } = world();
     const long = JSON.stringify({
-      ...{ type: "message", id: "x", parentId: null, timestamp: "2026-05-04T10:00:01.000Z" },
+      type: "message",
+      id: "x",
+      parentId: null,
+      timestamp: "2026-05-04T10:00:01.000Z",
       message: { role: "user", content: "word ".repeat(300_000) },
     });
     writeFileSync(join(home, "chats/a.jsonl"), `${fixture("pi/version-2.jsonl")}${long}\n`);
@@ -144,8 +153,10 @@ describe("resume and stats", () => {
     );
     const stats = await json<Record<string, unknown>>("stats");
     expect(stats).toMatchObject({
-      ...{ total: { sessions: 1, messages: 1 }, agents: [{ agent: "pi", sessions: 1 }] },
-      ...{ projects: [{ project_path: expect.any(String) }], days: [{ sessions: 1 }] },
+      total: { sessions: 1, messages: 1 },
+      agents: [{ agent: "pi", sessions: 1 }],
+      projects: [{ project_path: expect.any(String) }],
+      days: [{ sessions: 1 }],
     });
   });
 });
@@ -173,10 +184,7 @@ describe("without a command", () => {
 test("watch stores what is there, and ends cleanly when it is interrupted", async () => {
   const { home, env, ok } = world();
   const bin = join(ROOT, "bin/backscroll.js");
-  const child = spawn(process.execPath, [bin, "watch"], {
-    cwd: home,
-    env: environmentOf(env),
-  });
+  const child = spawn(process.execPath, [bin, "watch"], { cwd: home, env: environmentOf(env) });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     if (output === "") child.kill("SIGINT");

@@ -1,16 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { callCli } from "./support/cli.ts";
-import { createDatabase } from "./support/postgres.ts";
+import { removeFolder } from "./support/folder.ts";
+import { createEmptyDatabase } from "./support/postgres.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-cli-postgres-"));
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 test("the command line works on PostgreSQL, and moves a store there and back", async () => {
-  const address = await createDatabase();
+  const address = await createEmptyDatabase();
   const { password } = new URL(address);
   const cli = (args: readonly string[], code = 0, db = address) =>
     callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } }).then((ran) => {
@@ -33,7 +34,7 @@ test("the command line works on PostgreSQL, and moves a store there and back", a
 
   const file = join(folder, "copy.db");
   await cli(["backup", file]);
-  const back = await createDatabase();
+  const back = await createEmptyDatabase();
   await cli(["restore", file], 0, back);
   const read = (db: string) => cli(["show", session, "--json"], 0, db);
   expect(await read(file)).toBe(await read(address));

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { open } from "../src/open.ts";
 import { callCli, type Ran } from "./support/cli.ts";
+import { removeFolder } from "./support/folder.ts";
 
 /** Search from the command line, on one small store. */
 
@@ -12,12 +13,15 @@ const db = join(folder, "store.db");
 const DAY = 86_400_000;
 const OLD = Date.parse("2026-01-10T12:00:00Z");
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 beforeAll(async () => {
   await using memory = await open(db, { inThread: true });
   const cron = await memory.createSession({
-    ...{ id: "cron", agent: "coder", createdBy: "ana", title: "Cron runs twice" },
+    id: "cron",
+    agent: "coder",
+    createdBy: "ana",
+    title: "Cron runs twice",
     origin: { projectId: "p1", projectPath: "/src/jobs", workstation: "desk", gitBranch: "main" },
   });
   await cron.append([
@@ -28,13 +32,17 @@ beforeAll(async () => {
     { role: "user", actor: "ana", content: "Bye." },
   ]);
   const backup = await memory.createSession({
-    ...{ id: "backup", agent: "reviewer", createdBy: "ben" },
+    id: "backup",
+    agent: "reviewer",
+    createdBy: "ben",
     origin: { projectId: "p2", workstation: "laptop" },
   });
   await backup.append([
     { role: "user", actor: "ben", content: "The backup job needs a lock.", createdAt: OLD },
     {
-      ...{ role: "assistant", actor: "reviewer", createdAt: OLD + DAY },
+      role: "assistant",
+      actor: "reviewer",
+      createdAt: OLD + DAY,
       toolCalls: [{ id: "1", name: "runShell", arguments: { command: "flock" } }],
     },
   ]);
@@ -88,9 +96,16 @@ describe("search", () => {
     const entry = expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/);
     const number = expect.any(Number);
     const item = (index: number, role: string, actor: string, snippet: string) => ({
-      ...{ entry_id: entry, msg_idx: index, role, actor, snippet },
-      ...{ created_at: expect.stringMatching(time), truncated: false, tool_name: null },
-      ...{ matches: [], found: false },
+      entry_id: entry,
+      msg_idx: index,
+      role,
+      actor,
+      snippet,
+      created_at: expect.stringMatching(time),
+      truncated: false,
+      tool_name: null,
+      matches: [],
+      found: false,
     });
     expect(JSON.parse(stdout)).toEqual({
       hits: [
@@ -98,28 +113,46 @@ describe("search", () => {
           session_id: "cron",
           short_id: "cron",
           meta: {
-            ...{ title: "Cron runs twice", agent: "coder", message_count: 5 },
-            ...{ created_at: expect.stringMatching(time), updated_at: expect.stringMatching(time) },
+            title: "Cron runs twice",
+            agent: "coder",
+            message_count: 5,
+            created_at: expect.stringMatching(time),
+            updated_at: expect.stringMatching(time),
+            late_branches: 0,
           },
-          ...{ entry_id: entry, msg_idx: 1, leaf: entry, score: number },
+          branch: null,
+          entry_id: entry,
+          msg_idx: 1,
+          leaf: entry,
+          score: number,
           window: [
             item(0, "user", "ana", "Hello there."),
             {
               ...item(1, "user", "ana", "Why does the nightly cron job run twice?"),
-              ...{ matches: [{ start: 13, end: 20 }], found: true },
+              matches: [{ start: 13, end: 20 }],
+              found: true,
             },
             item(2, "assistant", "coder", "Because the lock file is gone."),
           ],
           parts: {
-            ...{ message: number, neighbours: number, session: number, boost: number },
+            message: number,
+            neighbours: number,
+            session: number,
+            boost: number,
             coverage: number,
           },
         },
       ],
-      ...{ notes: [], indexing: false, degraded: false, partial: false },
+      notes: [],
+      indexing: false,
+      degraded: false,
+      partial: false,
       explanation: {
         terms: expect.arrayContaining([{ term: "night", documents: 1, weight: number }]),
-        ...{ documents: number, average_length: number, segments: 0, candidates: number },
+        documents: number,
+        average_length: number,
+        segments: 0,
+        candidates: number,
       },
     });
     const plain = JSON.parse((await cli("search", "nightly", "--json")).stdout);
@@ -213,7 +246,8 @@ describe("memory search and facts search", () => {
     const one = JSON.parse((await cli("search_memory", "deploy", "--limit", "1", "--json")).stdout);
     expect(one.memories).toHaveLength(1);
     expect(await cli("memory", "search", "xylophone")).toMatchObject({
-      ...{ code: 1, stdout: "Nothing found.\n" },
+      code: 1,
+      stdout: "Nothing found.\n",
     });
   });
 
@@ -293,4 +327,71 @@ test("how the store is indexed is changed by config alone, for whoever opens it 
   expect(other.code).toBe(0);
   expect(other.stderr).toContain("indexing.tools is inputs in the store, not all");
   expect((await callCli(["config", "--index-tools", "some"], { env })).code).toBe(2);
+});
+
+describe("what was done", () => {
+  const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+
+  beforeAll(async () => {
+    await using memory = await open(db, { inThread: true });
+    const origin = { projectId: "p3", projectPath: "/src/deploys" };
+    const session = await memory.createSession({
+      id: "deploys",
+      agent: "coder",
+      createdBy: "ana",
+      title: "Mend the deploy",
+      origin,
+    });
+    const call = (id: string, name: string, input: object, output: string, isError = false) => [
+      {
+        role: "assistant" as const,
+        toolCalls: [{ id, name, input: JSON.stringify(input) }],
+      },
+      { role: "tool" as const, actor: name, toolResults: [{ id, name, output, isError }] },
+    ];
+    await session.append([
+      { role: "user", actor: "ana", content: `Mend the deploy with ${secret}` },
+      ...call("1", "Bash", { command: "make deploy" }, "quagga is not defined", true),
+      ...call("2", "Edit", { file_path: "/src/deploys/run.mk", old_string: "a" }, "ok"),
+      ...call("3", "Bash", { command: "make deploy" }, "deployed"),
+      { role: "assistant", actor: "coder", content: "It deploys." },
+    ]);
+  });
+
+  test("recap tells requests, outcome, files and commands, without secrets", async () => {
+    const { stdout, code } = await cli("recap", "--project", "deploys", "--since", "yesterday");
+    expect(code).toBe(0);
+    expect(stdout).toContain("asked #0: Mend the deploy with [redacted]");
+    expect(stdout).toContain("outcome #7: It deploys.");
+    expect(stdout).toContain("changed run.mk");
+    expect(stdout).toContain("ran `make deploy (2×)`");
+    const one = await cli("recap", "deploys", "--json");
+    expect(JSON.parse(one.stdout)).toMatchObject({
+      sessions: [{ session: { id: "deploys" }, request_count: 1, files_changed: [{ times: 1 }] }],
+      more: false,
+      sub_agents: 0,
+    });
+    expect(one.stdout).not.toContain(secret);
+  });
+
+  test("trace tells who touched, ran or met it, and what cleared it", async () => {
+    expect((await cli("trace", "--file", "run.mk")).stdout).toContain("changed at #3");
+    const { stdout } = await cli("trace", "--error", "quagga is not defined");
+    expect(stdout).toContain("cleared by: #3 Edit run.mk; #5 Bash make deploy worked");
+    const json = await cli("trace", "--command", "make deploy", "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      subject: { kind: "command", text: "make deploy" },
+      sessions: [{ session: { id: "deploys" }, finding: { runs: { first: 1, last: 5 } } }],
+      unread: 0,
+    });
+  });
+
+  test("what is missing or wrong is told", async () => {
+    expect((await cli("recap", "--project", "nowhere")).code).toBe(1);
+    expect((await cli("trace", "--file", "nowhere.ts")).code).toBe(1);
+    const both = await cli("trace", "--file", "a", "--error", "b");
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("one of --file")]);
+    const period = await cli("recap", "--since", "today", "--until", "2d");
+    expect(period.stderr).toMatch(/since \(.*\) is after until \(.*\); swap them/);
+  });
 });

@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callCli, type Ran, runCli } from "./support/cli.ts";
+import { removeFolder } from "./support/folder.ts";
 
 /** The commands on one store, in the order in which somebody would meet them. */
 
@@ -12,7 +13,7 @@ const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 let session = "";
 let question = "";
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 function cli(...args: string[]): Promise<Ran> {
   return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
@@ -80,12 +81,18 @@ describe("new and list", () => {
       ...["--retention", "audit-only"],
     );
     expect(made).toMatchObject({
-      ...{ id: "review-1", agent: "reviewer", created_by: "ben", owner: "eve", title: "Review" },
-      ...{ metadata: { ticket: "A-1" }, ttl_seconds: 3600, retention: "audit-only" },
+      id: "review-1",
+      agent: "reviewer",
+      created_by: "ben",
+      owner: "eve",
+      title: "Review",
+      metadata: { ticket: "A-1" },
+      ttl: 3600,
+      retention: "audit-only",
     });
     expect(Object.keys(made)).toEqual([
       ...["id", "short_id", "tenant", "agent", "created_by", "created_at", "title", "updated_at"],
-      ...["message_count", "summary", "owner", "participants", "metadata", "ttl_seconds"],
+      ...["message_count", "summary", "owner", "participants", "metadata", "ttl"],
       ...["retention", "parent_session_id", "fork_point", "origin", "workstation_id", "project_id"],
       ...["project_path", "git_branch", "exchange_count", "tool_counts", "file_mtime"],
       ...["first_msg_at", "last_msg_at", "cost_usd", "started_at"],
@@ -254,7 +261,9 @@ describe("title, label, branch, edit and fork", () => {
     expect((await cli("delete", session, "--cascade")).stderr).toContain(", 1 fork for good");
     const page = await json<Page>("show", copy);
     expect(page.session).toMatchObject({
-      ...{ created_by: "ben", parent_session_id: session, fork_point: question },
+      created_by: "ben",
+      parent_session_id: session,
+      fork_point: question,
       title: "Cron runs twice",
     });
     expect(page.messages).toMatchObject([{ copied_from: question }]);

@@ -11,7 +11,7 @@ import { type Engine, type Entry, open, type SessionHandle, textOf } from "../sr
 import { Child } from "./support/child.ts";
 import { type CrashLine, type CrashTask, type Written, written } from "./support/crash-lines.ts";
 import { createFolder } from "./support/folder.ts";
-import { createDatabase } from "./support/postgres.ts";
+import { createEmptyDatabase } from "./support/postgres.ts";
 import { SEED, seeded } from "./support/random.ts";
 import { repeats } from "./support/repeats.ts";
 
@@ -33,7 +33,7 @@ describe("killed writers", () => {
   });
 
   test("on PostgreSQL", async () => {
-    await killWriters(await createDatabase(), repeats(2, 50), (n) => ({
+    await killWriters(await createEmptyDatabase(), repeats(2, 50), (n) => ({
       mode: MODES[n % MODES.length] ?? "single",
       inThread: false,
       durability: "power-loss",

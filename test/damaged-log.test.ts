@@ -37,8 +37,12 @@ function startWriter(path: string, session: string, mode: CrashTask["mode"] = "s
   const writer = new Child("./crash-writer.ts");
   const sessions = { ownSession: session, sharedSession: session };
   writer.tell({
-    ...{ address: path, durability: "power-loss", inThread: mode === "single", mode },
-    ...{ ...sessions, leaseMs: 1_500 },
+    address: path,
+    durability: "power-loss",
+    inThread: mode === "single",
+    mode,
+    ...sessions,
+    leaseMs: 1_500,
   } satisfies CrashTask);
   return writer;
 }

@@ -1,14 +1,15 @@
 /** Facts of one session, taken by two programs at the same moment: each is kept once, on both databases. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { type FactExtractor, open } from "../src/index.ts";
+import { removeFolder } from "./support/folder.ts";
 import { createDatabase } from "./support/postgres.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-race-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** Two extractors that both have read before either gives its answer. */
 function pair(objects: readonly [string, string]): FactExtractor[] {

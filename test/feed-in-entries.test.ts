@@ -7,7 +7,7 @@ import type { Engine } from "../src/engine/engine.ts";
 import { open } from "../src/open.ts";
 import type { RowBatch } from "../src/store/records.ts";
 import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations/index.ts";
-import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../src/store/sqlite/open-sqlite-store.ts";
 import { createFolder } from "./support/folder.ts";
 
 const TENANTS = ["first", "second"];

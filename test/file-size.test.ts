@@ -9,7 +9,7 @@ const MAX_LINES = 400;
 
 test("no source file is longer than a reader's patience", () => {
   const files = globSync(
-    ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/*.{js,ts}", "bin/*.js"],
+    ["src/**/*.{ts,tsx,css}", "test/**/*.ts", "bench/**/*.ts", "scripts/*.{js,ts}", "bin/*.js"],
     { cwd: ROOT },
   );
   const long = files
@@ -21,7 +21,7 @@ test("no source file is longer than a reader's patience", () => {
 
 test("no folder of sources hides its files in a crowd", () => {
   const counts = new Map<string, number>();
-  for (const file of globSync("src/**/*.ts", { cwd: ROOT })) {
+  for (const file of globSync("src/**/*.{ts,tsx}", { cwd: ROOT })) {
     if (/\.(test|cases)\.ts$/.test(file)) continue;
     const folder = file.slice(0, file.lastIndexOf("/"));
     counts.set(folder, (counts.get(folder) ?? 0) + 1);

@@ -69,8 +69,13 @@ describe.each([
     expect(more).toEqual([]);
     expect(Object.keys(row)).toEqual(COLUMNS);
     expect(row).toMatchObject({
-      ...{ composite_key: "w1:e7c7ea0b:s1", workstation_id: "w1", project_id: "e7c7ea0b" },
-      ...{ session_id: "s1", project_path: "/srv/shop", git_branch: null, tenant: "default" },
+      composite_key: "w1:e7c7ea0b:s1",
+      workstation_id: "w1",
+      project_id: "e7c7ea0b",
+      session_id: "s1",
+      project_path: "/srv/shop",
+      git_branch: null,
+      tenant: "default",
     });
     expect(Number(row["exchange_count"])).toBe(2);
     expect(Number(row["file_mtime"])).toBe(Math.floor(statSync(file).mtimeMs / 1000));

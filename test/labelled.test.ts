@@ -48,7 +48,10 @@ test("of what people type, the right session is among the first three", async ()
 async function store({ id, date, project, messages }: Dialogue): Promise<void> {
   const startedAt = Date.parse(`${date}T09:00:00Z`);
   const session = await engine.createSession({
-    ...{ id, agent: "coder", createdBy: "dev", startedAt },
+    id,
+    agent: "coder",
+    createdBy: "dev",
+    startedAt,
     origin: { projectPath: `/home/dev/${project}` },
   });
   for (const [i, { role, actor, text }] of messages.entries()) {

@@ -1,15 +1,22 @@
 /** Work under a lease goes on in another process when the one that did it was killed. */
 
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, type TestContext, test } from "vitest";
 import { open } from "../src/index.ts";
 import { Child } from "./support/child.ts";
 import { createFolder } from "./support/folder.ts";
 import type { LeaseTask } from "./support/lease-holder.ts";
 import { createDatabase } from "./support/postgres.ts";
 
-const BACKENDS: readonly [string, () => Promise<string>][] = [
-  ["SQLite", async () => join(createFolder(), "leases.db")],
+const BACKENDS: readonly [string, (context: TestContext) => Promise<string>][] = [
+  [
+    "SQLite",
+    async ({ onTestFinished }) =>
+      join(
+        createFolder((remove) => onTestFinished(remove)),
+        "leases.db",
+      ),
+  ],
   ["PostgreSQL", createDatabase],
 ];
 
@@ -17,8 +24,10 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
 const durationMs = 3_000;
 
 describe.concurrent.each(BACKENDS)("on %s", (_, newAddress) => {
-  test.concurrent("a process that is killed is followed by another, and by one only", async () => {
-    const address = await newAddress();
+  test.concurrent("a process that is killed is followed by another, and by one only", async (context) => {
+    // The imported `expect` belongs to one test at a time.
+    const { expect } = context;
+    const address = await newAddress(context);
     await using engine = await open(address);
     const holder = new Child("./lease-holder.ts");
     holder.tell({ address, name: "job", durationMs } satisfies LeaseTask);

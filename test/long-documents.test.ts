@@ -97,7 +97,9 @@ test("lines are lines, however long the first is", async () => {
 
 describe("a file that is ingested", () => {
   const messages = Array.from({ length: 300 }, (_, i) => ({
-    ...{ id: `m${i}`, type: "user", timestamp: "2025-11-05T08:00:00.000Z" },
+    id: `m${i}`,
+    type: "user",
+    timestamp: "2025-11-05T08:00:00.000Z",
     content: `message ${i} ${"ä ".repeat(4000)}`,
   }));
   const chat = { sessionId: "c1", startTime: "2025-11-05T08:00:00.000Z", messages, summary: "S" };
@@ -108,7 +110,9 @@ describe("a file that is ingested", () => {
     writeFileSync(path, content);
     const outcomes: unknown[] = [];
     const { totals } = await createMachine().run(engine, {
-      ...{ paths: [path], sources: SOURCES, onOutcome: (outcome) => outcomes.push(outcome) },
+      paths: [path],
+      sources: SOURCES,
+      onOutcome: (outcome) => outcomes.push(outcome),
     });
     return { totals, outcomes };
   }

@@ -6,8 +6,12 @@ import { connectHttp } from "./support/mcp-client.ts";
 import { startMcpHttp } from "./support/mcp-http.ts";
 
 const access: Access = {
-  ...{ tenant: "acme", scope: "write", actor: "coder", actAs: [] },
-  ...{ operator: false, tokenId: null },
+  tenant: "acme",
+  scope: "write",
+  actor: "coder",
+  actAs: [],
+  operator: false,
+  tokenId: null,
 };
 
 /** What is sent to listen, as the official client sends it. */
@@ -70,7 +74,7 @@ test("a listener that does not read is cut off, and others go on hearing", async
   let round = 0;
   const dropped = () => http.drops() > 0;
   for (; round < 400 && !dropped(); round++) {
-    for (const session of sessions) await session.setTitle(`title ${round}`);
+    await Promise.all(sessions.map((session) => session.setTitle(`title ${round}`)));
     await new Promise((resolve) => setTimeout(resolve, 60));
   }
   expect(dropped()).toBe(true);

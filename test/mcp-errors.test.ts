@@ -71,13 +71,13 @@ describe("a tool that is called wrongly", () => {
     ],
     ["search_sessions", { query: "x", limit: 21 }, "limit is 21; it must be an integer from 1 to"],
     ["search_sessions", { query: "" }, "query is an empty string; it must be a string of 1 to"],
-    ["search_sessions", { query: "x", since: "soon" }, "such as 2026-01-31"],
+    ["search_sessions", { query: "x", since: "soon" }, "such as today, yesterday, 7d"],
     [
       "build_context",
       { session_id: "s", tokenBudget: 9 },
       'build_context has no argument "tokenBudget" (did you mean token_budget?); it takes session_id (required), token_budget, ',
     ],
-    ["build_context", { session_id: "s", token_budget: 1 }, "token_budget is 1, but"],
+    ["build_context", { session_id: "s", token_budget: 1 }, "256"],
     [
       "append_message",
       { session_id: "s", role: "god" },

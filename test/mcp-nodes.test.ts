@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Access } from "../src/model/access.ts";
 import { open } from "../src/open.ts";
 import { createFolder } from "./support/folder.ts";
-import { call, connectHttp, connectStdio } from "./support/mcp-client.ts";
+import { call, callFull, connectHttp, connectStdio } from "./support/mcp-client.ts";
 import { startMcpHttp } from "./support/mcp-http.ts";
 import { createDatabase, query } from "./support/postgres.ts";
 
@@ -37,7 +37,7 @@ test("two nodes over one PostgreSQL answer alike, and each tells of what the oth
   const said = { session_id: session.id, role: "assistant", content: "the heron is back" };
   expect((await call(writer, "append_message", said)).data).toMatchObject({ msg_idx: 0 });
   await expect.poll(() => told).toEqual([uri]);
-  const { data } = await call(listener, "search_sessions", { query: "heron" });
+  const { data } = await callFull(listener, "search_sessions", { query: "heron" });
   expect(data.hits).toMatchObject([{ session_id: session.id, window: [{ actor: "coder" }] }]);
 
   await Promise.all([listener.close(), writer.close()]);

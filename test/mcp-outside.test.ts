@@ -45,7 +45,8 @@ describe("the conformance suite", () => {
     });
     const args = ["server", "--url", http.url.href, "--suite", "all"];
     const ran = await run(process.execPath, [CONFORMANCE, ...args], {
-      ...{ cwd: folder, env: { HOME: folder } },
+      cwd: folder,
+      env: { HOME: folder },
     });
     await http.close();
     const outcomes = (mark: string) =>
@@ -109,15 +110,16 @@ test("the Inspector lists every tool, and calls them", async () => {
   const id = `session_id=${session.id}`;
   const calls: Record<string, string[]> = {
     search_sessions: ["query=cron", "limit=3"],
-    list_sessions: ["limit=2"],
     list_messages: [id],
+    recap: [id],
+    trace: ["file=cron.ts"],
+    list_sessions: ["limit=2"],
     get_session_meta: [id],
     recall: [id, "query=lock"],
     search_memory: ["query=steps"],
     remember: ["name=steps", "content=Migrate first."],
     build_context: [id, "token_budget=5000"],
-    session_status: [id],
-    compact_conversation: [id, "keep_messages=2"],
+    compact_conversation: [id, 'keep={"messages":2}'],
     append_message: [id, "role=user", "content=Thanks"],
   };
   const { tools } = (await inspect("tools/list")) as { tools: { name: string }[] };
@@ -128,7 +130,7 @@ test("the Inspector lists every tool, and calls them", async () => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [name, args] = next;
       const result = await inspect("tools/call", ["--tool-arg", ...args, "--tool-name", name]);
-      expect(result, name).toMatchObject({ structuredContent: { truncated: null } });
+      expect(result, name).toMatchObject({ content: [{ type: "text" }] });
       expect(result).not.toHaveProperty("isError", true);
     }
   };

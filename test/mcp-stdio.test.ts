@@ -6,14 +6,17 @@ import { describe, expect, test } from "vitest";
 import { open } from "../src/open.ts";
 import { environmentOf, ROOT } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
-import { call, connectStdio, ERAS, failure } from "./support/mcp-client.ts";
+import { call, callFull, connectStdio, ERAS, failure } from "./support/mcp-client.ts";
 
 /** `backscroll mcp` as agents start it: a process of its own, on its standard input and output. */
 
 const INITIALIZE = {
-  ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
   params: {
-    ...{ protocolVersion: "2025-11-25", capabilities: {} },
+    protocolVersion: "2025-11-25",
+    capabilities: {},
     clientInfo: { name: "test", version: "1.0.0" },
   },
 };
@@ -30,8 +33,8 @@ describe.each(ERAS)("over standard input and output, protocol %s", (era) => {
       env: { HOME: folder },
     });
     expect(client.getNegotiatedProtocolVersion()).toBe(era);
-    expect((await client.listTools()).tools).toHaveLength(11);
-    const found = await call(client, "search_sessions", { query: "cron" });
+    expect((await client.listTools()).tools).toHaveLength(12);
+    const found = await callFull(client, "search_sessions", { query: "cron" });
     expect(found.data.hits).toMatchObject([{ session_id: session.id }]);
 
     const uri = `session://${session.id}`;
@@ -60,7 +63,7 @@ test("a caller that may only read is given no other tools, and the host names wh
   const options = { env: { HOME: folder, BACKSCROLL_TENANT: "acme" } };
   const args = ["--db", db, "--no-ingest"];
   const reading = await connectStdio("2025-11-25", [...args, "--read-only"], options);
-  expect((await reading.client.listTools()).tools).toHaveLength(8);
+  expect((await reading.client.listTools()).tools).toHaveLength(9);
   const note = { name: "n", content: "c" };
   expect(await failure(reading.client, "remember", note)).toMatchObject({ code: "forbidden" });
   await reading.client.close();
@@ -84,26 +87,28 @@ test("stores what agents write, leaves out who asks, and loads nothing that it d
   writeTranscript(folder, "mine", here, "the walrus is mine");
   writeTranscript(folder, "theirs", there, "the walrus is theirs");
   const db = join(folder, "store.db");
-  const { client, stderr } = await connectStdio("2025-11-25", ["--db", db], {
+  const { client, stderr } = await connectStdio("2025-11-25", ["--db", db, "--final-read", "0"], {
     cwd: here,
     env: {
-      ...{ HOME: folder, WORKSTATION_ID: "desk" },
-      ...{ LOADED: loaded, NODE_OPTIONS: `--import ${hooks}` },
+      HOME: folder,
+      WORKSTATION_ID: "desk",
+      CLAUDE_CODE_SESSION_ID: "mine",
+      LOADED: loaded,
+      NODE_OPTIONS: `--import ${hooks}`,
     },
   });
-  const listed = async () => (await call(client, "list_sessions")).data.sessions.length as number;
+  const listed = async () =>
+    (await callFull(client, "list_sessions")).data.sessions.length as number;
   await expect.poll(listed).toBe(2);
-  const { data } = await call(client, "search_sessions", { query: "walrus" });
+  await expect.poll(() => leasesIn(db)).toEqual(["ingest/default/desk"]);
+  const { data } = await callFull(client, "search_sessions", { query: "walrus" });
   expect(data.hits).toMatchObject([{ window: [{ snippet: "the walrus is theirs" }] }]);
   expect(data.excluded_sessions).toHaveLength(1);
-  expect(leasesIn(db)).toEqual(["ingest/default/desk"]);
   await client.close();
   expect([leasesIn(db), stderr()]).toEqual([[], ""]);
   const packages = readFileSync(loaded, "utf8").matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g);
-  // No web server, no language model, no database driver.
-  expect([...new Set([...packages].map(([, name]) => name))].sort()).toEqual([
-    ...["@modelcontextprotocol/core", "@modelcontextprotocol/server", "zod"],
-  ]);
+  // No web server, no language model, no database driver; the protocol's SDK is part of `dist`.
+  expect([...new Set([...packages].map(([, name]) => name))]).toEqual([]);
 });
 
 function leasesIn(file: string): unknown[] {
@@ -118,12 +123,39 @@ function leasesIn(file: string): unknown[] {
   }
 }
 
+test("answers what was asked before its input ended", async () => {
+  const folder = createFolder();
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "store.db"), "--final-read", "0"],
+    { env: environmentOf({ HOME: folder }), stdio: ["pipe", "pipe", "inherit"] },
+  );
+  let stdout = "";
+  child.stdout.on("data", (text) => (stdout += String(text)));
+  const params = { name: "search_sessions", arguments: { query: "cron" } };
+  const lines = [
+    INITIALIZE,
+    { jsonrpc: "2.0", method: "notifications/initialized" },
+    { jsonrpc: "2.0", id: 2, method: "tools/call", params },
+  ];
+  child.stdin.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+  const answers = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(answers.map(({ id, result }) => [id, result !== undefined])).toEqual([
+    [1, true],
+    [2, true],
+  ]);
+});
+
 test("says nothing but the protocol, and ends with 0 when its input does", async () => {
   const folder = createFolder();
   const lines = [INITIALIZE, { jsonrpc: "2.0", method: "notifications/initialized" }];
   const child = spawn(
     process.execPath,
-    [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "store.db")],
+    [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "store.db"), "--final-read", "0"],
     { env: environmentOf({ HOME: folder }), stdio: ["pipe", "pipe", "pipe"] },
   );
   let [stdout, stderr] = ["", ""];
@@ -167,8 +199,15 @@ function writeTranscript(home: string, id: string, cwd: string, text: string): v
   const file = join(home, ".claude", "projects", id, `${id}.jsonl`);
   mkdirSync(dirname(file), { recursive: true });
   const line = {
-    ...{ type: "user", uuid: `${id}-1`, parentUuid: null, sessionId: id, cwd, isSidechain: false },
-    ...{ userType: "external", version: "2.0.0", timestamp: new Date().toISOString() },
+    type: "user",
+    uuid: `${id}-1`,
+    parentUuid: null,
+    sessionId: id,
+    cwd,
+    isSidechain: false,
+    userType: "external",
+    version: "2.0.0",
+    timestamp: new Date().toISOString(),
     message: { role: "user", content: text },
   };
   writeFileSync(file, `${JSON.stringify(line)}\n`);

@@ -2,35 +2,20 @@ import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Engine } from "../src/engine/engine.ts";
 import type { SessionHandle } from "../src/engine/session-handle.ts";
-import type { Access } from "../src/model/access.ts";
+import { TOOLS } from "../src/mcp/tools/index.ts";
 import { MAX_MCP_ANSWER_BYTES } from "../src/model/limits.ts";
 import { open } from "../src/open.ts";
-import { call, connectHttp, ERAS, failure } from "./support/mcp-client.ts";
+import { CALLERS } from "./support/mcp-callers.ts";
+import { call, callFull, connectHttp, ERAS, failure } from "./support/mcp-client.ts";
 import { type McpHttp, startMcpHttp } from "./support/mcp-http.ts";
+import { talkIn } from "./support/mcp-talk.ts";
 
 /** Every tool over a real socket, with the official client, in both eras of the protocol. */
 
 const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
-const caller = (access: Partial<Access>): Access => ({
-  ...{
-    tenant: "acme",
-    scope: "write",
-    actor: null,
-    actAs: "any",
-    operator: false,
-    ...{ tokenId: "t", ...access },
-  },
-});
-const CALLERS = {
-  writer: caller({}),
-  reader: caller({ scope: "read" }),
-  coder: caller({ actor: "coder", actAs: ["bob"] }),
-  stranger: caller({ tenant: "other" }),
-};
-
 const READING = [
   ...["search_sessions", "list_sessions", "list_messages", "get_session_meta", "recall"],
-  ...["search_memory", "build_context", "session_status"],
+  ...["search_memory", "build_context", "recap", "trace"],
 ];
 const WRITING = ["remember", "compact_conversation", "append_message"];
 
@@ -49,16 +34,8 @@ afterAll(async () => {
   await engine.close();
 });
 
-async function talk(tenant: string, ...said: string[]): Promise<SessionHandle> {
-  const handle = await engine
-    .forTenant(tenant)
-    .createSession({ agent: "coder", createdBy: "ana", title: said[0]?.slice(0, 40) ?? "" });
-  for (const [i, content] of said.entries()) {
-    const [role, actor] =
-      i % 2 === 0 ? (["user", "ana"] as const) : (["assistant", "coder"] as const);
-    await handle.append({ role, actor, content });
-  }
-  return handle;
+function talk(tenant: string, ...said: string[]): Promise<SessionHandle> {
+  return talkIn(engine.forTenant(tenant), said);
 }
 
 test.each([...READING, ...WRITING])("a token that is none does not reach %s", async (name) => {
@@ -66,10 +43,13 @@ test.each([...READING, ...WRITING])("a token that is none does not reach %s", as
     method: "POST",
     headers: {
       authorization: "Bearer nobody",
-      ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
     },
     body: JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
       params: { name, arguments: { session_id: session.id, query: "lock" } },
     }),
   });
@@ -88,7 +68,6 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     writer = await connectHttp(http.url, era, "writer");
     reader = await connectHttp(http.url, era, "reader");
     stranger = await connectHttp(http.url, era, "stranger");
-    // The client checks every answer against the schema that the list has given it.
     for (const client of [writer, reader, stranger]) await client.listTools();
   });
   afterAll(async () => {
@@ -108,11 +87,21 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(readOnly.map(({ name }) => name).sort()).toEqual([...READING].sort());
     const some = tools.filter(({ annotations }) => annotations?.destructiveHint !== false);
     expect(some.map(({ name }) => name).sort()).toEqual(["compact_conversation", "remember"]);
-    for (const { inputSchema, outputSchema, description } of tools) {
+    for (const { name, inputSchema, outputSchema, description } of tools) {
       expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
-      expect(outputSchema).toMatchObject({ type: "object" });
       expect(description).toMatch(/\.$/);
+      // Who declares a schema must answer with data, which clients pass on in place of the text.
+      const isData = ["remember", "append_message"].includes(name);
+      expect([name, outputSchema?.["type"]]).toEqual([name, isData ? "object" : undefined]);
+      // When to use it, and when not.
+      const isPlain = ["build_context", "get_session_meta"].includes(name);
+      expect(isPlain || / Not /.test(description ?? "")).toBe(true);
     }
+    // Every session of an agent pays for this list.
+    const bytes = Buffer.byteLength(
+      JSON.stringify(tools.map(({ outputSchema: _, ...told }) => told)),
+    );
+    expect(bytes).toBeLessThan(18_000);
     const seen = (await reader.listTools()).tools.map(({ name }) => name);
     expect(seen.sort()).toEqual([...READING].sort());
   });
@@ -128,7 +117,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["get_session_meta", []],
     ["recall", ["query"]],
     ["build_context", []],
-    ["session_status", []],
+    ["recap", []],
     ["compact_conversation", []],
     ["append_message", ["role", "content"]],
     ["remember", ["name", "content"]],
@@ -144,11 +133,20 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   test("nothing of another tenant is found or listed", async () => {
     for (const name of ["search_sessions", "list_sessions", "search_memory"]) {
       const args = name === "list_sessions" ? {} : { query: "lock" };
-      const { text, data } = await call(stranger, name, args);
+      const { text, data } = await callFull(stranger, name, args);
       expect(`${text}${JSON.stringify(data)}`).not.toContain(session.id);
     }
-    const { data } = await call(stranger, "search_sessions", { query: "lock" });
+    for (const [name, args] of [
+      ["recap", {}],
+      ["trace", { error: "lock" }],
+    ] as const) {
+      expect((await callFull(stranger, name, args)).text).not.toContain(session.id);
+    }
+    const { data } = await callFull(stranger, "search_sessions", { query: "lock" });
     expect(data.hits).toHaveLength(1);
+    const [first] = (await session.listMessages({ limit: 1 })).messages;
+    const foreign = await failure(stranger, "list_messages", { around: first?.id });
+    expect(foreign.code).toBe("invalid_input");
   });
 
   const WRONG: [string, object, string, string][] = [
@@ -161,12 +159,18 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["list_messages", { session_id: 7 }, "invalid_input", "session_id"],
     ["list_messages", { session_id: "SESSION", cursor: "x" }, "invalid_cursor", ""],
     ["list_messages", { session_id: "SESSION", around: "x" }, "entry_not_found", ""],
-    ["get_session_meta", {}, "invalid_input", "session_id"],
+    ["get_session_meta", { session_id: "" }, "invalid_input", "session_id"],
     ["recall", { session_id: "SESSION" }, "invalid_input", "query"],
     ["search_memory", { query: "" }, "invalid_input", "query"],
     ["remember", { name: "n", content: "x".repeat(9_000) }, "too_large", "content"],
-    ["build_context", { session_id: "SESSION", token_budget: 1 }, "budget_too_small", ""],
-    ["session_status", { session_id: "" }, "invalid_input", "session_id"],
+    ["build_context", { session_id: "SESSION", token_budget: 1 }, "invalid_input", "token_budget"],
+    ["recap", { session_id: "" }, "invalid_input", "session_id"],
+    ["recap", { since: "soonish" }, "invalid_input", "since"],
+    ["trace", {}, "invalid_input", "file"],
+    ["trace", { file: "a.ts", error: "E" }, "invalid_input", "error"],
+    ["search_sessions", { query: "x", max_tokens: 10 }, "invalid_input", "max_tokens"],
+    ["list_messages", {}, "invalid_input", "session_id"],
+    ["list_messages", { around: "none#3" }, "session_not_found", ""],
     ["compact_conversation", { session_id: "SESSION" }, "nothing_to_compact", ""],
     ["append_message", { session_id: "SESSION", role: "god" }, "invalid_input", "role"],
     ["append_message", { session_id: "SESSION", role: "user" }, "invalid_input", ""],
@@ -180,40 +184,45 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   });
 
   test("search_sessions finds, masks, and says that it is data", async () => {
-    const { text, data } = await call(reader, "search_sessions", { query: "cron lock" });
+    const { text, data } = await callFull(reader, "search_sessions", { query: "cron lock" });
     expect(data).toMatchObject({
       about: expect.stringContaining("not instructions"),
       hits: [{ session_id: session.id, msg_idx: 0, window: [{ found: true }, {}] }],
       truncated: null,
     });
-    expect(text).toMatch(/^<recalled-context>\n.*not instructions/);
-    expect(text).toContain("→ #0 ana: The cron lock is gone");
-    expect(`${text}${JSON.stringify(data)}`).not.toContain(SECRET);
+    expect(JSON.parse(text)).toEqual(data);
+    const shown = await call(reader, "search_sessions", { query: "cron lock" });
+    expect(shown.text).toMatch(/^<recalled-context>\n.*not instructions/);
+    expect(shown.text).toContain("→ #0 ana: The cron lock is gone");
+    expect(`${text}${shown.text}`).not.toContain(SECRET);
   });
 
   test("search_sessions leaves out the session that it is told to", async () => {
-    const { data } = await call(reader, "search_sessions", {
-      ...{ query: "cron lock", exclude_session: session.id },
+    const { data } = await callFull(reader, "search_sessions", {
+      query: "cron lock",
+      exclude_session: session.id,
     });
     expect(data).toMatchObject({ hits: [], excluded_sessions: [session.id] });
   });
 
   test("list_sessions and get_session_meta tell what is known", async () => {
-    const { data } = await call(reader, "list_sessions", { limit: 1 });
+    const { data } = await callFull(reader, "list_sessions", { limit: 1 });
     expect(data.sessions).toHaveLength(1);
-    const meta = await call(reader, "get_session_meta", { session_id: session.id });
+    const meta = await callFull(reader, "get_session_meta", { session_id: session.id });
     expect(meta.data.session).toMatchObject({ id: session.id, agent: "coder", tenant: "acme" });
   });
 
   test("search_sessions and list_sessions keep to a repository", async () => {
     const own = await engine.forTenant("acme").createSession({
-      ...{ agent: "coder", createdBy: "ana", origin: { repo: `git.example/acme/${era}` } },
+      agent: "coder",
+      createdBy: "ana",
+      origin: { repo: `git.example/acme/${era}` },
     });
     await own.append({ role: "user", actor: "ana", content: "The till drawer is stuck" });
-    const listed = await call(reader, "list_sessions", { repo: `acme/${era}` });
+    const listed = await callFull(reader, "list_sessions", { repo: `acme/${era}` });
     expect(listed.data.sessions).toMatchObject([{ id: own.id }]);
     const find = async (repo: string) =>
-      (await call(reader, "search_sessions", { query: "till drawer", repo })).data.hits;
+      (await callFull(reader, "search_sessions", { query: "till drawer", repo })).data.hits;
     expect(await find(era)).toMatchObject([{ session_id: own.id }]);
     expect(await find("acme/elsewhere")).toEqual([]);
   });
@@ -224,7 +233,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     let cursor: string | null | undefined;
     do {
       const args = { session_id: long.id, limit: 3, ...(cursor ? { cursor } : {}) };
-      const { data } = await call(reader, "list_messages", args);
+      const { data } = await callFull(reader, "list_messages", args);
       seen.push(
         ...data.messages.map(({ blocks }: { blocks: { text: string }[] }) => blocks[0]?.text),
       );
@@ -232,29 +241,34 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     } while (cursor !== null);
     expect(seen).toEqual(Array.from({ length: 7 }, (_, i) => `part ${i}`));
     const { messages } = await long.listMessages();
-    const around = await call(reader, "list_messages", {
-      ...{ session_id: long.id, limit: 3, around: messages[4]?.id },
+    const around = await callFull(reader, "list_messages", {
+      session_id: long.id,
+      limit: 3,
+      around: messages[4]?.id,
     });
     expect(around.data).toMatchObject({ offset: 3, total: 7 });
   });
 
-  test("append_message, recall, build_context and session_status meet in one session", async () => {
+  test("append_message, recall, build_context and get_session_meta meet in one session", async () => {
     const live = await talk("acme", "we talk about zebras");
     const appended = await call(writer, "append_message", {
-      ...{ session_id: live.id, role: "assistant", actor: "coder", content: "zebras have stripes" },
+      session_id: live.id,
+      role: "assistant",
+      actor: "coder",
+      content: "zebras have stripes",
       tool_calls: [{ id: "t1", name: "look", input: { at: "zebra" } }],
       usage: { input_tokens: 10, output_tokens: 3 },
     });
     expect(appended.data).toMatchObject({ session_id: live.id, msg_idx: 1 });
-    const recalled = await call(reader, "recall", { session_id: live.id, query: "stripes" });
+    const recalled = await callFull(reader, "recall", { session_id: live.id, query: "stripes" });
     expect(recalled.data.messages[0]).toMatchObject({
       message: { entry_id: appended.data.entry_id, actor: "coder" },
     });
-    const context = await call(reader, "build_context", { session_id: live.id });
+    const context = await callFull(reader, "build_context", { session_id: live.id });
     expect(context.data.messages.map(({ role }: { role: string }) => role)).toContain("assistant");
-    const status = await call(reader, "session_status", { session_id: live.id });
+    const status = await callFull(reader, "get_session_meta", { session_id: live.id });
     expect(status.data).toMatchObject({ usage: { billed: { output_tokens: 3 } }, store: null });
-    const store = await call(reader, "session_status");
+    const store = await callFull(reader, "get_session_meta");
     expect(store.data.store).toMatchObject({ tenant: "acme" });
   });
 
@@ -289,10 +303,13 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   test("remember and search_memory keep a note, masked", async () => {
     const content = `Migrate first, with ${SECRET}`;
     const kept = await call(writer, "remember", {
-      ...{ name: "deploy-steps", content, agent: "coder", session_id: session.id },
+      name: "deploy-steps",
+      content,
+      agent: "coder",
+      session_id: session.id,
     });
     expect(kept.data).toMatchObject({ remembered: "deploy-steps", agent: "coder" });
-    const { text, data } = await call(reader, "search_memory", { query: "migrate" });
+    const { text, data } = await callFull(reader, "search_memory", { query: "migrate" });
     expect(data.memories).toMatchObject([{ content: "Migrate first, with [redacted]" }]);
     expect(text).not.toContain(SECRET);
     const derived = await engine.forTenant("acme").listDerived(session.id);
@@ -304,8 +321,9 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
       "acme",
       ...Array.from({ length: 8 }, (_, i) => `${i} ${"word ".repeat(900)}`),
     );
-    const { data } = await call(writer, "compact_conversation", {
-      ...{ session_id: long.id, keep_messages: 2 },
+    const { data } = await callFull(writer, "compact_conversation", {
+      session_id: long.id,
+      keep: { messages: 2 },
     });
     expect(data).toMatchObject({ removed: expect.any(Number), erased: 0, truncated: null });
     expect(data.tokens_after).toBeLessThan(data.tokens_before);
@@ -316,25 +334,31 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   test("no answer exceeds its size, however large what was said is", async () => {
     const huge = await talk(
       "acme",
-      ...Array.from({ length: 12 }, (_, i) => `giraffe ${i} "${"\n\u{1F992}é\\".repeat(20_000)}`),
+      ...Array.from({ length: 12 }, (_, i) => `giraffe ${i} "${"\n\u{1F992}é\\".repeat(6_000)}`),
     );
     await huge.update({ title: "giraffe".repeat(100), metadata: { note: "g".repeat(60_000) } });
     const calls: [string, object][] = [
       ["list_messages", { session_id: huge.id, limit: 100, message_bytes: 32_768 }],
       ["list_messages", { session_id: huge.id, limit: 1, message_bytes: 32_768 }],
-      ["search_sessions", { query: "giraffe", limit: 20, context_before: 15, context_after: 15 }],
+      ["search_sessions", { query: "giraffe", limit: 20, context_before: 8, context_after: 7 }],
       ["recall", { session_id: huge.id, query: "giraffe", k: 20 }],
       ["get_session_meta", { session_id: huge.id }],
       ["list_sessions", { limit: 100 }],
-      ["compact_conversation", { session_id: huge.id, keep_messages: 2 }],
+      ["compact_conversation", { session_id: huge.id, keep: { messages: 2 } }],
     ];
     for (const [name, args] of calls) {
-      const { isError, bytes, data, text } = await call(writer, name, args);
+      if (name !== "compact_conversation") {
+        const short = { detail: "brief", max_tokens: 300 };
+        const brief = await call(writer, name, { ...args, ...short });
+        expect([name, brief.isError, brief.data]).toEqual([name, false, undefined]);
+        expect([name, Buffer.byteLength(brief.text) <= 1_200]).toEqual([name, true]);
+      }
+      const { isError, bytes, data, text } = await callFull(writer, name, args);
       expect([name, isError]).toEqual([name, false]);
       expect(bytes).toBeLessThanOrEqual(MAX_MCP_ANSWER_BYTES);
       if (name === "list_messages" && "limit" in args && args.limit === 100) {
         expect(data.truncated).toContain("of the 100 that were asked for");
-        expect(text).toContain(data.truncated);
+        expect(JSON.parse(text)).toEqual(data);
         const end = data.offset + data.messages.length;
         expect(data.next_cursor).toMatch(new RegExp(`^${end}\\.`));
       }
@@ -347,6 +371,28 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
       message: expect.stringContaining("there are search_sessions, "),
     });
   });
+});
+
+test("what a tool answers in full keeps to its schema", async () => {
+  const client = await connectHttp(http.url, "2025-11-25", "writer");
+  const asked: Record<string, object> = {
+    search_sessions: { query: "lock" },
+    list_messages: { session_id: session.id },
+    recap: {},
+    trace: { error: "cron lock" },
+    list_sessions: {},
+    get_session_meta: { session_id: session.id },
+    recall: { session_id: session.id, query: "lock" },
+    search_memory: { query: "migrate" },
+    build_context: { session_id: session.id },
+  };
+  for (const [name, args] of Object.entries(asked)) {
+    const { data, text } = await callFull(client, name, args);
+    const tool = TOOLS.find((each) => each.name === name);
+    expect([name, tool?.output.safeParse(data).error]).toEqual([name, undefined]);
+    expect(JSON.parse(text)).toEqual(data);
+  }
+  await client.close();
 });
 
 test("no bug was met on the way", () => {

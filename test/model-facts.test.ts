@@ -1,11 +1,12 @@
 /** Facts by a language model, through the real SDK and a real server; and the command line's own model. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compatibleModel, type Engine, open, type SessionHandle } from "../src/index.ts";
 import { callCli, runCli } from "./support/cli.ts";
+import { removeFolder } from "./support/folder.ts";
 import {
   type Answer,
   failsWith,
@@ -33,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await engine.close();
   await server.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 async function talk(metadata: Parameters<Engine["createSession"]>[0]["metadata"] = ON) {
@@ -128,10 +129,15 @@ describe("the command line", () => {
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
     expect(JSON.parse(ran.stdout)).toMatchObject({
       facts: [{ subject: "Ana", predicate: "lives in", object: "Rome" }],
-      ...{ messages: 1, duplicates: 0, withheld: 1, unsupported: 0, unread: 1 },
+      messages: 1,
+      duplicates: 0,
+      withheld: 1,
+      unsupported: 0,
+      unread: 1,
     });
     expect(server.requests[0]).toMatchObject({
-      ...{ model: "from-environment", authorization: "Bearer sk-very-secret" },
+      model: "from-environment",
+      authorization: "Bearer sk-very-secret",
     });
     const again = await run(["facts", "extract", id], model());
     expect([again.code, again.stdout, again.stderr]).toEqual([0, "No new facts.\n", ""]);

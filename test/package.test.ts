@@ -67,9 +67,12 @@ test("the library has these names at run time", () => {
     "newSession",
     "open",
     "readTranscript",
+    "recapSessions",
     "renderContext",
     "restore",
+    "reviewSessions",
     "textOf",
+    "traceWork",
   ]);
 });
 
@@ -190,8 +193,17 @@ test("errors have these codes, and each an exit code", () => {
 
 test("exit codes are these, and none means two things", () => {
   expect(EXIT).toEqual({
-    ...{ ok: 0, nothing: 1, usage: 2, conflict: 3, noStore: 4, unavailable: 5, refused: 6 },
-    ...{ damaged: 7, version: 8, internal: 70, oldNode: 78 },
+    ok: 0,
+    nothing: 1,
+    usage: 2,
+    conflict: 3,
+    noStore: 4,
+    unavailable: 5,
+    refused: 6,
+    damaged: 7,
+    version: 8,
+    internal: 70,
+    oldNode: 78,
   });
   expect(new Set(Object.values(EXIT)).size).toBe(Object.keys(EXIT).length);
 });
@@ -250,8 +262,12 @@ describe("entries are of these kinds", () => {
     "%s",
     (kind, [entersContext, indexed, shown, counted, movesLeaf, erasable]) => {
       expect(library.ENTRY_KINDS[kind as library.EntryKind]).toEqual({
-        ...{ entersContext, indexed, shown, counted },
-        ...{ movesLeaf, erasable },
+        entersContext,
+        indexed,
+        shown,
+        counted,
+        movesLeaf,
+        erasable,
       });
     },
   );
@@ -260,32 +276,46 @@ describe("entries are of these kinds", () => {
 test("MCP has these tools, each for a scope", () => {
   expect(TOOLS.map(({ name, scope }) => `${name} ${scope}`)).toEqual([
     "search_sessions read",
-    "list_sessions read",
     "list_messages read",
+    "recap read",
+    "trace read",
+    "list_sessions read",
     "get_session_meta read",
     "recall read",
     "search_memory read",
     "remember write",
     "build_context read",
-    "session_status read",
     "compact_conversation write",
     "append_message write",
   ]);
   const inputs = TOOLS.map((tool) => tool.list().inputSchema.properties ?? {}).map(Object.keys);
   expect(inputs).toEqual([
     [
-      ...["query", "context_before", "context_after", "agent", "project_id", "repo"],
-      ...["workstation_id", "since", "until", "limit", "exclude_session"],
+      ...["query", "context_before", "context_after", "agent", "project", "project_id", "repo"],
+      ...["workstation_id", "since", "until", "limit", "exclude_session", "detail", "max_tokens"],
     ],
-    ["agent", "project_id", "repo", "workstation_id", "limit", "cursor"],
-    ["session_id", "offset", "limit", "around", "leaf", "cursor", "message_bytes"],
-    ["session_id"],
-    ["session_id", "query", "k", "scope"],
-    ["query", "agent", "limit"],
+    [
+      ...["session_id", "offset", "limit", "around", "leaf", "cursor", "message_bytes"],
+      ...["detail", "max_tokens"],
+    ],
+    [
+      ...["since", "until", "project", "project_id", "repo", "workstation_id", "agent"],
+      ...["session_id", "limit", "sub_agents", "detail", "max_tokens"],
+    ],
+    [
+      ...["file", "command", "error", "since", "until", "project", "project_id", "repo"],
+      ...["workstation_id", "agent", "limit", "detail", "max_tokens"],
+    ],
+    [
+      ...["agent", "title", "project", "project_id", "repo", "workstation_id", "since", "until"],
+      ...["machine_made", "limit", "cursor", "sub_agents", "detail", "max_tokens"],
+    ],
+    ["session_id", "detail", "max_tokens"],
+    ["session_id", "query", "k", "scope", "detail", "max_tokens"],
+    ["query", "agent", "limit", "detail", "max_tokens"],
     ["name", "content", "agent", "session_id"],
-    ["session_id", "token_budget", "recent_turns", "include_facts", "query"],
-    ["session_id"],
-    ["session_id", "keep_messages", "keep_tokens", "strategy"],
+    ["session_id", "token_budget", "recent_turns", "include_facts", "query", "detail"],
+    ["session_id", "keep", "strategy", "detail", "max_tokens"],
     [
       ...["session_id", "role", "content", "actor", "tool_calls", "tool_results", "model", "usage"],
       ...["idempotency_key", "expected_leaf"],
@@ -304,9 +334,9 @@ test("MCP has these resources and prompts", () => {
 describe("the command line", () => {
   test("has these commands", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
-      ...["search", "status", "list", "show", "history", "changes"],
+      ...["search", "recap", "trace", "status", "list", "show", "history", "changes"],
       ...["start", "ingest", "watch", "stats", "resume", "forget", "demo"],
-      ...["serve", "mcp"],
+      ...["setup", "serve", "open", "mcp", "hook"],
       ...["new", "append", "title", "branch", "edit", "label", "pin", "fork", "delete"],
       ...["context", "usage", "recall", "compact", "summarize", "summaries"],
       ...["memory list", "memory search", "memory get", "memory put", "memory delete"],

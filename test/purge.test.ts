@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { open } from "../src/open.ts";
 import { callCli, type Ran } from "./support/cli.ts";
+import { removeFolder } from "./support/folder.ts";
 
 /** What was deleted is gone from the files, and an index that is built again finds the same. */
 
@@ -11,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "backscroll-purge-"));
 let db = "";
 let files = 0;
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 beforeEach(() => {
   db = join(folder, `${++files}.db`);
@@ -23,14 +24,16 @@ function doctor(...args: string[]): Promise<Ran> {
 
 /** Words that occur nowhere else, and that stemming leaves alone. */
 const DELETED = {
-  ...{ message: "quokkab", large: "wombatf", title: "numbatk", summary: "dingok", old: "bilbyk" },
-  ...{
-    memory: "echidnak",
-    replaced: "possumk",
-    fact: "kowarik",
+  message: "quokkab",
+  large: "wombatf",
+  title: "numbatk",
+  summary: "dingok",
+  old: "bilbyk",
+  memory: "echidnak",
+  replaced: "possumk",
+  fact: "kowarik",
 
-    retitled: "bettongk",
-  },
+  retitled: "bettongk",
 };
 
 /** Which of the deleted words the files of the store hold. */
@@ -49,11 +52,17 @@ async function fillAndDelete(flushBetween: boolean): Promise<void> {
     if (flushBetween) await memory.maintainIndex("flush");
   };
   const kept = await memory.createSession({
-    ...{ id: "kept", agent: "coder", createdBy: "ana", title: `Old ${DELETED.retitled}` },
+    id: "kept",
+    agent: "coder",
+    createdBy: "ana",
+    title: `Old ${DELETED.retitled}`,
   });
   await kept.append({ role: "user", actor: "ana", content: "This stays: wallaby." });
   const gone = await memory.createSession({
-    ...{ id: "gone", agent: "coder", createdBy: "ana", title: `About the ${DELETED.title}` },
+    id: "gone",
+    agent: "coder",
+    createdBy: "ana",
+    title: `About the ${DELETED.title}`,
   });
   await gone.append({ role: "user", actor: "ana", content: `The ${DELETED.message} ran.` });
   await gone.append({ role: "user", content: `${"filler ".repeat(1_000)} ${DELETED.large}` });

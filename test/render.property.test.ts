@@ -7,7 +7,7 @@ import { stringsIn } from "./support/provider-rules/wire.ts";
 import { randomContext } from "./support/random-context.ts";
 import { repeats } from "./support/repeats.ts";
 
-const RUNS = { numRuns: repeats(120, 700) };
+const RUNS = { numRuns: repeats(60, 700) };
 
 describe.each(PROVIDERS)("any context, rendered for %s", (provider) => {
   test("breaks none of its rules", () => {

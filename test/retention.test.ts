@@ -24,8 +24,15 @@ const MODES = ["audit-only", "ephemeral"] as const;
 
 /** Words that occur nowhere else, and that stemming leaves alone. */
 const FORGOTTEN = {
-  ...{ message: "quokkab", head: "wombatf", label: "numbatk", custom: "dingok", half: "bilbyk" },
-  ...{ fact: "kowarik", replaced: "possumk", tool: "bettongk", edited: "echidnak" },
+  message: "quokkab",
+  head: "wombatf",
+  label: "numbatk",
+  custom: "dingok",
+  half: "bilbyk",
+  fact: "kowarik",
+  replaced: "possumk",
+  tool: "bettongk",
+  edited: "echidnak",
 };
 /** What only a tombstone does not keep. */
 const AUDITED = { metadata: "thylacink", model: "potorook", usage: "" };
@@ -34,23 +41,32 @@ const KEPT = { summary: "wallabyk", pinned: "koalabk", later: "dunnartk", title:
 /** A session in which every one of those words is in a segment, and then summarised. */
 async function fillAndForget(engine: Engine, retention: (typeof MODES)[number]): Promise<void> {
   const session = await engine.createSession({
-    ...{ id: "s", agent: "coder", createdBy: "ana", retention, title: `The ${KEPT.title}` },
+    id: "s",
+    agent: "coder",
+    createdBy: "ana",
+    retention,
+    title: `The ${KEPT.title}`,
   });
   const pinned = await session.append({ role: "user", actor: "ana", content: KEPT.pinned });
   await session.pin(pinned.id);
   const first = await session.append({
-    ...{ role: "user", actor: "ana", content: `The ${FORGOTTEN.message} ran.` },
+    role: "user",
+    actor: "ana",
+    content: `The ${FORGOTTEN.message} ran.`,
     metadata: { note: AUDITED.metadata },
   });
   await session.append({
-    ...{ role: "assistant", model: AUDITED.model, usage: { inputTokens: 3, outputTokens: 4 } },
+    role: "assistant",
+    model: AUDITED.model,
+    usage: { inputTokens: 3, outputTokens: 4 },
     content: [
       { type: "text", text: `${FORGOTTEN.head} ${"filler ".repeat(2_000)}` },
       { type: "tool_use", id: "t1", name: "bash", input: `{"command":"${FORGOTTEN.tool}"}` },
     ],
   });
   await session.append({
-    ...{ role: "tool", content: [{ type: "tool_result", toolUseId: "t1", output: "done" }] },
+    role: "tool",
+    content: [{ type: "tool_result", toolUseId: "t1", output: "done" }],
   });
   await session.label(first.id, FORGOTTEN.label);
   await session.appendCustom("editor", { word: FORGOTTEN.custom });
@@ -155,7 +171,9 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
     let interrupted = 0;
     for (let round = 0; round < 10 && interrupted < 2; round++) {
       const session = await engine.createSession({
-        ...{ agent: "a", createdBy: "b", retention: round % 2 === 0 ? "audit-only" : "ephemeral" },
+        agent: "a",
+        createdBy: "b",
+        retention: round % 2 === 0 ? "audit-only" : "ephemeral",
       });
       const content = "secret";
       const messages = Array.from({ length: 1_000 }, () => ({ role: "user" as const, content }));

@@ -14,6 +14,7 @@ import { createFolder } from "./support/folder.ts";
 import { IndexModel } from "./support/index-model.ts";
 import { createDatabase } from "./support/postgres.ts";
 import { randomText } from "./support/random-text.ts";
+import { repeats } from "./support/repeats.ts";
 import type { SearchWork } from "./support/search-writer.ts";
 
 const BACKENDS: readonly [string, () => Promise<string>][] = [
@@ -65,11 +66,14 @@ async function expectSame(engine: Engine, text: (words: number) => string): Prom
   const { model, ids } = await modelOf(engine);
   const brute = new BruteForce(model);
   const inEven = (session: number) => model.sessions.get(session)?.agent === "even";
-  for (let i = 0; i < 15; i++) {
+  for (let i = 0; i < repeats(6, 15); i++) {
     const query = i % 5 === 4 ? `${text(4)} +w0 -w3` : text(6);
     for (const filtered of [false, true]) {
       const { hits } = await engine.searchSessions(query, {
-        ...{ limit: 20, ranking: "plain", contextBefore: 0, contextAfter: 0 },
+        limit: 20,
+        ranking: "plain",
+        contextBefore: 0,
+        contextAfter: 0,
         ...(filtered ? { agent: "even" } : {}),
       });
       const right = brute

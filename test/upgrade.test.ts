@@ -214,7 +214,7 @@ describe("rows that another version wrote", () => {
       summary: null,
       participants: [],
       metadata: {},
-      ttlSeconds: null,
+      ttl: null,
       retention: "full",
       parentSessionId: null,
       forkPoint: null,

@@ -19,7 +19,7 @@ import { seeded } from "../support/random.ts";
 import { repeats } from "../support/repeats.ts";
 import { type Provider, scriptedProvider } from "./scripted-provider.ts";
 
-const TURNS = repeats(100, 1_000);
+const TURNS = repeats(60, 1_000);
 const WINDOW = 8_000;
 const FILLER = "the quick brown fox jumps over the lazy dog while it rains ".split(" ");
 
@@ -57,7 +57,10 @@ async function converse(policy: AutoPolicy, seed: number, turns: number): Promis
   const events: GatewayEvent[] = [];
   const look = { inputSchema: memoryless, execute: () => words("seen") };
   const input: GenerateInput = {
-    ...{ conversationId: session.id, model, contextWindow: WINDOW, tools: { look } },
+    conversationId: session.id,
+    model,
+    contextWindow: WINDOW,
+    tools: { look },
     compaction: { policy, flush: { model } },
     onEvent: (event) => events.push(event),
   };
@@ -88,7 +91,9 @@ async function converse(policy: AutoPolicy, seed: number, turns: number): Promis
 /** A schema that takes anything. */
 const memoryless = {
   "~standard": {
-    ...{ version: 1, vendor: "test", validate: (value: unknown) => ({ value }) },
+    version: 1,
+    vendor: "test",
+    validate: (value: unknown) => ({ value }),
     jsonSchema: { input: () => ({ type: "object" }), output: () => ({}) },
   },
 };
@@ -195,7 +200,10 @@ export function loopCases(policy: AutoPolicy, seed: number, options: LoopOptions
     for (let i = 0; i < spoken.length; i += 10) {
       const some = spoken.slice(i, i + 10);
       const { hits } = await memory.searchSessions(some.map(({ word }) => word).join(" OR "), {
-        ...{ limit: 20, perSession: 20, contextBefore: 0, contextAfter: 0 },
+        limit: 20,
+        perSession: 20,
+        contextBefore: 0,
+        contextAfter: 0,
       });
       const found = new Set(hits.map(({ entryId }) => entryId));
       missed.push(...some.filter(({ id }) => !found.has(id)).map(({ word }) => word));

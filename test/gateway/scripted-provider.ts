@@ -39,8 +39,14 @@ export function scriptedProvider(
   spoken: () => string,
 ): Provider {
   const counts: Record<Behaviour, number> = {
-    ...{ answered: 0, called: 0, silent: 0, broke: 0, failed: 0 },
-    ...{ overflowed: 0, flushed: 0, flush_failed: 0 },
+    answered: 0,
+    called: 0,
+    silent: 0,
+    broke: 0,
+    failed: 0,
+    overflowed: 0,
+    flushed: 0,
+    flush_failed: 0,
   };
   let tooLong = 0;
   let serial = 0;

@@ -29,7 +29,8 @@ afterAll(async () => {
 const USAGE = { input: 100, output: 5 };
 const add = tool({
   inputSchema: jsonSchema<{ a: number; b: number }>({
-    ...{ type: "object", required: ["a", "b"] },
+    type: "object",
+    required: ["a", "b"],
     properties: { a: { type: "number" }, b: { type: "number" } },
   }),
   execute: async ({ a, b }) => a + b,
@@ -124,7 +125,9 @@ describe("a model with memory", () => {
     const session = await start();
     server.answer(streams(CALL), streams({ text: ["It ", "is 3."], usage: USAGE }));
     const { textStream } = streamText({
-      ...{ model: remembering(session), tools: { add }, stopWhen: isStepCount(3) },
+      model: remembering(session),
+      tools: { add },
+      stopWhen: isStepCount(3),
       prompt: "1 + 2?",
     });
     let text = "";
@@ -160,7 +163,10 @@ describe("an answer over a real connection", () => {
     const wrong = { calls: [{ id: "c0", name: "add", input: "{broken" }], usage: USAGE };
     server.answer(streams(wrong), streams(CALL), streams({ text: ["3."], usage: USAGE }));
     const { text, steps } = await generate(memory, {
-      ...{ conversationId: session.id, model: model(), message: "1 + 2?", tools: { add } },
+      conversationId: session.id,
+      model: model(),
+      message: "1 + 2?",
+      tools: { add },
     });
     expect([text, steps]).toEqual(["3.", 3]);
     const [, , refused, , result] = (await session.listMessages()).messages;
@@ -181,7 +187,9 @@ describe("an answer over a real connection", () => {
     const session = await start();
     server.answer(dribbles({ text: [..."\nno_reply NO_REPLY "] }));
     const stream = generateStream(memory, {
-      ...{ conversationId: session.id, model: model(), message: "tick" },
+      conversationId: session.id,
+      model: model(),
+      message: "tick",
     });
     const parts: string[] = [];
     for await (const { type } of stream) if (type !== "event") parts.push(type);
@@ -200,7 +208,10 @@ describe("an answer over a real connection", () => {
     server.answer(streams({ text: ["Half"], hangs: true }));
     const stop = new AbortController();
     const stream = generateStream(memory, {
-      ...{ conversationId: session.id, model: model(), message: "Go.", signal: stop.signal },
+      conversationId: session.id,
+      model: model(),
+      message: "Go.",
+      signal: stop.signal,
     });
     let entryId = "";
     const reading = (async () => {

@@ -29,7 +29,8 @@ const { config } = readConfig({
 
 async function post(url: string, path: string, body: object, signal?: AbortSignal) {
   const response = await fetch(`${url}${path}`, {
-    ...{ method: "POST", headers: { "content-type": "application/json" } },
+    method: "POST",
+    headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   });
@@ -80,7 +81,8 @@ describe.each([
     expect(silent).toMatchObject({ reply: null, reply_reason: "silent", silent: true });
     model.answer(streams({ text: ["secret"] }));
     expect((await inbound(peer, "/status"))[1]).toMatchObject({
-      ...{ reply: expect.stringContaining(String(silent["key"])), reply_reason: "command" },
+      reply: expect.stringContaining(String(silent["key"])),
+      reply_reason: "command",
     });
     expect((await inbound(peer, "/compact keep names"))[1]).toMatchObject({
       reply: expect.stringMatching(/^Not compacted: /),
@@ -148,7 +150,8 @@ describe.each([
     );
     const [, last] = await inbound(peer, "And now?");
     expect(last).toMatchObject({
-      ...{ reply: "Done.", notices: ["🧹 Auto-compaction complete (count 1)"] },
+      reply: "Done.",
+      notices: ["🧹 Auto-compaction complete (count 1)"],
     });
   });
 });
@@ -169,7 +172,8 @@ test("a server does not start with a model that nobody has", async () => {
   await using engine = await open(":memory:");
   const started = openServer(engine, { version: "0.0.0", port: 0, gateway: config });
   await expect(started).rejects.toMatchObject({
-    ...{ code: "model_unavailable", details: { field: "agents.defaults.model" } },
+    code: "model_unavailable",
+    details: { field: "agents.defaults.model" },
     message: expect.stringMatching(/^agents\.defaults\.model is default: there is no model/),
   });
 });
@@ -179,8 +183,10 @@ test("the command line's server answers with the model of its environment", asyn
   const file = join(folder, "config.json");
   writeFileSync(file, '{"agents":{"defaults":{"model":"default"}}}');
   const variables = {
-    ...{ HOME: folder, BACKSCROLL_CONFIG: file },
-    ...{ BACKSCROLL_MODEL_URL: model.url, BACKSCROLL_MODEL: "m" },
+    HOME: folder,
+    BACKSCROLL_CONFIG: file,
+    BACKSCROLL_MODEL_URL: model.url,
+    BACKSCROLL_MODEL: "m",
   };
   model.answer(streams({ text: ["Hello."] }));
   const node = await startNode(["--db", join(folder, "store.db")], variables);

@@ -74,7 +74,8 @@ test("what leaves no other row has one of its own, before it is done", async () 
   const by = { token: idOf(world.tokens.operator), actor: "ana" };
   expect(rows.filter(({ kind }) => kind === "administered").map(({ details }) => details)).toEqual(
     ["maintain_index", "sweep", "sweep_store", "maintain_sessions", "backup"].map((act) => ({
-      ...{ act, by },
+      act,
+      by,
     })),
   );
 });

@@ -17,7 +17,10 @@ beforeAll(async () => {
   engine = await open(":memory:", { models: { fast: namer } });
   const { config } = readConfig({ session: { dmScope: "per-peer", resetTriggers: ["!over"] } });
   server = await openServer(engine, {
-    ...{ version: "0.0.0", port: 0, requireToken: true, gateway: config },
+    version: "0.0.0",
+    port: 0,
+    requireToken: true,
+    gateway: config,
   });
   const make = async (name: string, input: object) => {
     tokens[name] = (await engine.createToken({ scope: "write", ...input })).token;
@@ -35,7 +38,8 @@ async function inbound(body: object, token = "channel") {
   const response = await fetch(`${server.url}/v1/inbound`, {
     method: "POST",
     headers: {
-      ...{ authorization: `Bearer ${tokens[token]}`, "content-type": "application/json" },
+      authorization: `Bearer ${tokens[token]}`,
+      "content-type": "application/json",
     },
     body: JSON.stringify(body),
   });
@@ -47,13 +51,17 @@ describe("an inbound message", () => {
     const body = { channel: "telegram", peer: "4711", display_name: "Ana" };
     const first = await inbound({ ...body, text: "Hello" });
     expect(first).toMatchObject({
-      ...{ key: "agent:main:direct:4711", action: "created", actor: "4711" },
+      key: "agent:main:direct:4711",
+      action: "created",
+      actor: "4711",
       route: { fields: { displayName: "Ana", provider: "telegram" } },
       entry: { role: "user", actor: "4711" },
     });
     const over = await inbound({ ...body, channel: "signal", text: "!over Next" });
     expect(over).toMatchObject({
-      ...{ action: "reset", text: "Next", previous_session_id: first["session_id"] },
+      action: "reset",
+      text: "Next",
+      previous_session_id: first["session_id"],
     });
     const kept = await inbound({ ...body, text: "Not kept", append: false });
     expect(kept).toMatchObject({ action: "continued", entry: null });
@@ -80,7 +88,8 @@ test("a title is found by a model of the store, by its name", async () => {
     const response = await fetch(`${server.url}/v1/sessions/${session.id}/title`, {
       method: "POST",
       headers: {
-        ...{ authorization: `Bearer ${tokens["ana"]}`, "content-type": "application/json" },
+        authorization: `Bearer ${tokens["ana"]}`,
+        "content-type": "application/json",
       },
       body: JSON.stringify(body),
     });

@@ -221,21 +221,23 @@ describe("work in progress", () => {
     const budget = { perTenant: allowance, perProcess: { requests: 3, bytes: 1_000_000 } };
     await withServer({ requireToken: true, budget }, async ({ url }) => {
       const slow = [hold(url, "writer"), hold(url, "writer")];
-      await Promise.all(slow.map(({ begun }) => begun));
       const ask = (caller: Caller) =>
         fetch(`${url}/v1/sessions`, { headers: world.headersOf(caller) });
-      await expect.poll(async () => (await ask("reader")).status, { interval: 20 }).toBe(429);
+      const askWhileHeld = async (caller: Caller) => {
+        for (const held of slow) held.again();
+        return (await ask(caller)).status;
+      };
+      await expect.poll(() => askWhileHeld("reader"), { interval: 20 }).toBe(429);
       const refused = await problemOf(await ask("reader"));
       expect(refused).toMatchObject({ status: 429, code: "rate_limited", retryAfter: "1" });
       expect((await ask("stranger")).status).toBe(200);
-      const third = hold(url, "stranger");
-      await third.begun;
-      await expect.poll(async () => (await ask("stranger")).status, { interval: 20 }).toBe(503);
+      slow.push(hold(url, "stranger"));
+      await expect.poll(() => askWhileHeld("stranger"), { interval: 20 }).toBe(503);
       expect(await problemOf(await ask("stranger"))).toMatchObject({
         code: "store_busy",
         retryAfter: "1",
       });
-      for (const { end } of [...slow, third]) end();
+      for (const { end } of slow) end();
       await expect.poll(async () => (await ask("reader")).status, { interval: 20 }).toBe(200);
     });
   });
@@ -305,12 +307,29 @@ describe("streams of events", () => {
 });
 
 /** A request whose body is begun and not ended. */
-function hold(url: string, caller: Caller): { begun: Promise<void>; end(): void } {
+function hold(url: string, caller: Caller): { again(): void; end(): void } {
   const headers = { ...world.headersOf(caller), "content-length": "1000" };
-  const sent = httpRequest(`${url}/v1/search`, { method: "POST", headers });
-  sent.on("error", () => undefined);
-  const begun = new Promise<void>((resolve) => sent.write("{", () => resolve()));
-  return { begun, end: () => sent.destroy() };
+  const send = () => {
+    const sent = httpRequest(`${url}/v1/search`, { method: "POST", headers });
+    sent.on("error", () => undefined);
+    sent.on("response", (response) => {
+      response.resume();
+      isRefused = true;
+    });
+    sent.write("{");
+    return sent;
+  };
+  let isRefused = false;
+  let sent = send();
+  return {
+    // One that asks may have taken its place.
+    again: () => {
+      if (!isRefused) return;
+      isRefused = false;
+      sent = send();
+    },
+    end: () => sent.destroy(),
+  };
 }
 
 describe("bodies that trickle", () => {

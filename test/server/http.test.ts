@@ -227,12 +227,10 @@ describe("requests", () => {
   test("are logged without what was said or searched for", async () => {
     const lines: string[] = [];
     const server = await openServer(world.engine, {
-      ...{
-        version: "0.0.0",
-        port: 0,
-        tenant: "acme",
-        log: (event) => lines.push(toLogLine(event)),
-      },
+      version: "0.0.0",
+      port: 0,
+      tenant: "acme",
+      log: (event) => lines.push(toLogLine(event)),
     });
     try {
       await fetch(`${server.url}/v1/search?q=${MARKER}`);

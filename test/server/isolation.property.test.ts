@@ -12,7 +12,9 @@ import { repeats } from "../support/repeats.ts";
 
 const TENANTS = ["ash", "birch", "cedar"] as const;
 const WORDS: Readonly<Record<string, string>> = {
-  ...{ ash: "umbrageous", birch: "zephyrine", cedar: "lachrymose" },
+  ash: "umbrageous",
+  birch: "zephyrine",
+  cedar: "lachrymose",
 };
 
 interface Place {
@@ -87,6 +89,8 @@ const KINDS: readonly ((id: string, word: string) => Request)[] = [
   () => ["GET", "/v1/memories/search?q=remember+umbrageous+zephyrine+lachrymose"],
   () => ["GET", "/v1/facts/search?q=is+umbrageous+zephyrine+lachrymose"],
   () => ["GET", "/v1/changes?after=start&limit=500"],
+  () => ["GET", "/v1/recap?limit=20"],
+  () => ["GET", "/v1/trace?error=remember"],
   () => ["GET", "/v1/stats"],
   () => ["GET", "/v1/status"],
   () => ["GET", "/v1/admin/tokens"],

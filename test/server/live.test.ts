@@ -146,7 +146,9 @@ describe("those who follow", () => {
         },
       });
     const own = await openServer(engine, {
-      ...{ version: "0.0.0", port: 0, heartbeatMs: 50 },
+      version: "0.0.0",
+      port: 0,
+      heartbeatMs: 50,
       mcp: async () => new Response(stream(), { headers: { "content-type": "text/event-stream" } }),
     });
     const { token, record } = await engine.createToken({ scope: "read" });

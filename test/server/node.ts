@@ -36,7 +36,9 @@ export async function startNode(
   if (line === undefined) throw new Error(`the server did not start: ${stderr}`);
   const { url } = JSON.parse(line) as { url: string };
   return {
-    ...{ url, child, stderr: () => stderr },
+    url,
+    child,
+    stderr: () => stderr,
     stop: async (signal = "SIGTERM") => {
       child.kill(signal);
       const [code, killedBy] = await ended;

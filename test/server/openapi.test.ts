@@ -60,7 +60,14 @@ test("the document lints clean", () => {
 describe("behind a proxy that checks every request and answer against the document", () => {
   /** No language model is set up here. */
   const refused: Readonly<Record<string, number>> = { extractFacts: 503, generateTitle: 503 };
-  const last = new Set(["deleteFact", "supersedeFact", "deleteSession", "compact", "revokeToken"]);
+  const last = new Set([
+    "deleteFact",
+    "supersedeFact",
+    "deleteSession",
+    "compact",
+    "revokeToken",
+    "revokeShare",
+  ]);
   const inOrder = [
     ...ROUTES.filter(({ operation }) => !last.has(operation)),
     ...ROUTES.filter(({ operation }) => last.has(operation)),
@@ -96,7 +103,9 @@ describe("behind a proxy that checks every request and answer against the docume
     const [question] = await session.append([
       { role: "user", actor: "ana", content: "Why does the cron job run twice?" },
       {
-        ...{ role: "assistant", actor: "coder", content: "The lock is gone." },
+        role: "assistant",
+        actor: "coder",
+        content: "The lock is gone.",
         toolCalls: [{ id: "c1", name: "ls", input: { path: "/" } }],
         toolResults: [{ id: "c1", output: "lock.ts" }],
         usage: { inputTokens: 10 },
@@ -120,7 +129,7 @@ describe("behind a proxy that checks every request and answer against the docume
     await memory.putMemory({ agent: "coder", name: "lock", content: "Look at it." });
     expect(await memory.searchMemory("look")).toHaveLength(1);
     await session.addFacts([{ subject: "lock", predicate: "is", object: "gone" }]);
-    expect((await session.summarize(undefined, { profile: "seed" })).kind).toBe("summary");
+    expect((await session.summarize(undefined, { profile: "claw" })).kind).toBe("summary");
     expect(
       (await memory.listChanges({ after: "start", limit: 500 })).changes.length,
     ).toBeGreaterThan(20);

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { open } from "../../src/index.ts";
-import { callCli, ROOT, run, runCli } from "../support/cli.ts";
+import { callCli, ROOT, run } from "../support/cli.ts";
 import { createFolder } from "../support/folder.ts";
-import { call, connectHttp } from "../support/mcp-client.ts";
+import { callFull, connectHttp } from "../support/mcp-client.ts";
 import { startNode } from "./node.ts";
 
 const json = { "content-type": "application/json" };
@@ -34,7 +34,9 @@ test("what it has answered for survives kill -9", async () => {
     for (let i = 0; ; i++) {
       const message = JSON.stringify({ messages: [{ role: "user", content: `message ${i}` }] });
       const answer = await fetch(`${node.url}/v1/sessions/one/messages`, {
-        ...{ method: "POST", headers: json, body: message },
+        method: "POST",
+        headers: json,
+        body: message,
       });
       if (answer.status === 201) acknowledged.push(`message ${i}`);
     }
@@ -55,7 +57,7 @@ test("a copy of its store is made beside it, also of the newest that it was told
   const body = JSON.stringify({ agent: "coder", created_by: "ana", title: "Kept" });
   await fetch(`${node.url}/v1/sessions`, { method: "POST", headers: json, body });
   const copy = join(folder, "copy.db");
-  const ran = await runCli(["backup", copy, "--db", node.url, "--json"], {});
+  const ran = await callCli(["backup", copy, "--db", node.url, "--json"], {});
   expect([ran.code, ran.stderr]).toEqual([0, ""]);
   expect(await node.stop()).toBe(0);
   expect(node.stderr()).toBe("");
@@ -69,8 +71,12 @@ test("follows this machine's transcripts, and tells MCP callers of them", async 
   mkdirSync(folder, { recursive: true });
   const line = (n: number, text: string) =>
     `${JSON.stringify({
-      ...{ type: "user", uuid: `u${n}`, parentUuid: n === 1 ? null : `u${n - 1}` },
-      ...{ sessionId: "s1", cwd: "/srv/shop", timestamp: "2026-01-02T03:04:05.000Z" },
+      type: "user",
+      uuid: `u${n}`,
+      parentUuid: n === 1 ? null : `u${n - 1}`,
+      sessionId: "s1",
+      cwd: "/srv/shop",
+      timestamp: "2026-01-02T03:04:05.000Z",
       message: { role: "user", content: text },
     })}\n`;
   writeFileSync(join(folder, "s1.jsonl"), line(1, "the walrus sleeps"));
@@ -84,9 +90,9 @@ test("follows this machine's transcripts, and tells MCP callers of them", async 
   writeFileSync(join(folder, "s1.jsonl"), line(2, "the gecko wakes"), { flag: "a" });
   await expect.poll(() => found("gecko")).toBe(1);
   const client = await connectHttp(new URL(`${node.url}/mcp`), "2025-11-25");
-  const { data } = await call(client, "search_sessions", { query: "gecko" });
+  const { data } = await callFull(client, "search_sessions", { query: "gecko" });
   const id: string = data.hits[0].session_id;
-  const status = await call(client, "session_status", { session_id: id });
+  const status = await callFull(client, "get_session_meta", { session_id: id });
   expect(status.data).toMatchObject({ session: { id }, standing: { key: null, current: false } });
   await client.close();
   expect(await node.stop("SIGINT")).toBe(0);
@@ -102,7 +108,7 @@ test("says in one line what is wrong with its options", async () => {
     [["--host", "203.0.113.7"], "host"],
     [["--rate-limit", "0"], "--rate-limit"],
   ] as const) {
-    const ran = await runCli(["serve", "--db", db, "--json", ...words]);
+    const ran = await callCli(["serve", "--db", db, "--json", ...words]);
     expect([ran.code, JSON.parse(ran.stderr)]).toMatchObject([
       2,
       { error: { code: "invalid_input", details: { field } } },
@@ -120,3 +126,24 @@ test("a server suggests a search only if there is something to find", async () =
   await callCli(["new", "--agent", "a", "--by", "b"], { env });
   expect(await shown()).toMatch(/^Try .* search /m);
 });
+
+test("ends on a signal that arrives while it says where it listens", async () => {
+  const folder = createFolder();
+  const hook = join(folder, "hook.mjs");
+  writeFileSync(hook, SIGNAL_AT_FIRST_WRITE);
+  const env = { HOME: folder, NODE_OPTIONS: `--import ${hook}` };
+  const serve = [join(ROOT, "bin/backscroll.js"), "serve", "--port", "0", "--db", "store.db"];
+  const ran = await run("timeout", ["60", process.execPath, ...serve], { cwd: folder, env });
+  expect([ran.code, ran.stderr]).toEqual([0, ""]);
+  expect(ran.stdout).toContain("Ctrl-C stops it.");
+});
+
+const SIGNAL_AT_FIRST_WRITE = `
+const { stdout } = process;
+const { write } = stdout;
+stdout.write = (...args) => {
+  stdout.write = write;
+  process.emit("SIGTERM", "SIGTERM");
+  return stdout.write(...args);
+};
+`;

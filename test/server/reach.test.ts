@@ -29,7 +29,8 @@ function sender(token: string): Send {
     const response = await fetch(world.url + path, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
         ...headers,
       },
       ...(body === undefined

@@ -1,5 +1,7 @@
 /** For every route a request that works, as it is sent by somebody who may. */
 
+import { PAGE_ROUTE_CASES } from "./page-route-cases.ts";
+
 export interface RouteCase {
   readonly path: string;
   readonly body?: unknown;
@@ -15,6 +17,7 @@ export type Ids = Readonly<Record<string, string>>;
 const none = "session_not_found";
 
 export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
+  ...PAGE_ROUTE_CASES,
   listSessions: () => ({ path: "/v1/sessions?limit=10", stranger: "empty" }),
   createSession: () => ({
     path: "/v1/sessions",
@@ -129,7 +132,14 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   }),
 
   searchSessions: () => ({
-    path: "/v1/search?q=where&role=user&role=assistant&limit=5&explain=true",
+    path: "/v1/search?query=where&role=user&role=assistant&limit=5&explain=true",
+    stranger: "empty",
+  }),
+  recapSessions: () => ({ path: "/v1/recap?limit=3&sub_agents=true", stranger: "empty" }),
+  traceWork: () => ({ path: "/v1/trace?command=npm+test&agent=coder", stranger: "empty" }),
+  traceWorkByBody: () => ({
+    path: "/v1/trace",
+    body: { error: "nothing like it", agent: ["coder"], limit: 2 },
     stranger: "empty",
   }),
   searchSessionsByBody: () => ({
@@ -170,7 +180,7 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   }),
 
   listMemories: () => ({ path: "/v1/memories?agent=coder", stranger: "empty" }),
-  searchMemory: () => ({ path: "/v1/memories/search?q=word", stranger: "empty" }),
+  searchMemory: () => ({ path: "/v1/memories/search?query=word", stranger: "empty" }),
   getMemory: () => ({ path: "/v1/memories/coder/place", stranger: "empty" }),
   putMemory: () => ({
     path: "/v1/memories/coder/a%2Fslash",
@@ -279,16 +289,30 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     bytes: [
       {
         session: {
-          ...{ source: "pi", agent: "pi", id: "read-elsewhere", title: null, cwd: null },
-          ...{ git_branch: null, started_at: null, parent_session: null, metadata: {} },
+          source: "pi",
+          agent: "pi",
+          id: "read-elsewhere",
+          title: null,
+          cwd: null,
+          git_branch: null,
+          started_at: null,
+          parent_session: null,
+          metadata: {},
         },
         options: { workstation: "desk" },
       },
       {
         entry: {
-          ...{ source_id: "1", kind: "message", role: "user", actor: "ana", data: null },
-          ...{ blocks: [{ type: "text", text: "hi" }], usage: null, model: null },
-          ...{ created_at: null, metadata: {} },
+          source_id: "1",
+          kind: "message",
+          role: "user",
+          actor: "ana",
+          data: null,
+          blocks: [{ type: "text", text: "hi" }],
+          usage: null,
+          model: null,
+          created_at: null,
+          metadata: {},
         },
       },
       { end: {} },
@@ -301,8 +325,12 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     path: `/v1/ingest/sessions/${session}`,
     body: {
       figures: {
-        ...{ exchange_count: 1, tool_counts: {}, file_mtime: null },
-        ...{ first_msg_at: null, last_msg_at: null, cost_usd: 0.5 },
+        exchange_count: 1,
+        tool_counts: {},
+        file_mtime: null,
+        first_msg_at: null,
+        last_msg_at: null,
+        cost_usd: 0.5,
       },
     },
     stranger: none,
@@ -318,8 +346,15 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
       workstation: "desk",
       files: [
         {
-          ...{ path: "/srv/a.jsonl", source: "pi", size: 3, mtime_us: 5, offset: 3, lines: 1 },
-          ...{ tail_hash: null, state: null, seen_at: "2026-01-02T03:04:05.000Z" },
+          path: "/srv/a.jsonl",
+          source: "pi",
+          size: 3,
+          mtime_us: 5,
+          offset: 3,
+          lines: 1,
+          tail_hash: null,
+          state: null,
+          seen_at: "2026-01-02T03:04:05.000Z",
         },
       ],
     },
@@ -328,8 +363,14 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   putOriginal: ({ session }) => ({
     path: "/v1/ingest/originals",
     body: {
-      ...{ workstation: "desk", path: "/srv/a.jsonl", source: "pi", reader: 1, size: 1 },
-      ...{ mtime_us: 5, session_ids: [session], from: 0 },
+      workstation: "desk",
+      path: "/srv/a.jsonl",
+      source: "pi",
+      reader: 1,
+      size: 1,
+      mtime_us: 5,
+      session_ids: [session],
+      from: 0,
       parts: [{ start: 0, size: 1, bytes: "AAAA" }],
     },
     stranger: none,

@@ -59,7 +59,14 @@ function caseOf(route: Route): RouteCase {
 const NAMED = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
 
 /** Changes what others read: runs after them. */
-const LAST = new Set(["deleteFact", "supersedeFact", "deleteSession", "compact", "revokeToken"]);
+const LAST = new Set([
+  "deleteFact",
+  "supersedeFact",
+  "deleteSession",
+  "compact",
+  "revokeToken",
+  "revokeShare",
+]);
 const IN_ORDER = [
   ...NAMED.filter(([, route]) => !LAST.has(route.operation)),
   ...NAMED.filter(([, route]) => LAST.has(route.operation)),
@@ -148,7 +155,8 @@ describe("with what the route does not take", () => {
 describe("with what the route takes", () => {
   /** No language model is set up here: the way to it is what is tested. */
   const refused: Readonly<Record<string, string>> = {
-    ...{ extractFacts: "model_unavailable", generateTitle: "model_unavailable" },
+    extractFacts: "model_unavailable",
+    generateTitle: "model_unavailable",
   };
 
   test.each(IN_ORDER)("%s answers", async (_name, route) => {
@@ -227,9 +235,16 @@ const ROUTE_LIST = [
   "post /v1/sessions/{session_id}/summaries write",
   "get /v1/sessions/{session_id}/usage read",
   "post /v1/sessions/{session_id}/retention write",
+  "get /v1/recap read",
+  "get /v1/trace read",
+  "post /v1/trace read",
   "post /v1/memories/search read",
   "post /v1/facts/search read",
   "post /v1/sessions/{session_id}/compact/plan read",
+  "get /v1/facets read",
+  "post /v1/facets read",
+  "get /v1/review read",
+  "get /v1/sessions/{session_id}/resume read",
   "get /v1/memories read",
   "get /v1/memories/search read",
   "get /v1/memories/{agent}/{name} read",
@@ -256,6 +271,10 @@ const ROUTE_LIST = [
   "get /v1/sessions/{session_id}/changes read",
   "post /v1/import write",
   "get /v1/sessions/{session_id}/export read",
+  "post /v1/sessions/{session_id}/shares write",
+  "get /v1/sessions/{session_id}/shares read",
+  "get /v1/shares read",
+  "delete /v1/shares/{share_id} write",
   "post /v1/ingest/sessions write",
   "patch /v1/ingest/sessions/{session_id} write",
   "post /v1/ingest/files/find read",

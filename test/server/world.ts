@@ -41,7 +41,10 @@ export async function createWorld(address = ":memory:"): Promise<World> {
   ];
   for (const [caller, tenant, scope] of ways) {
     const made = await engine.forTenant(tenant).createToken({
-      ...{ scope, actor: "ana", actAs: "any", operator: caller === "operator" },
+      scope,
+      actor: "ana",
+      actAs: "any",
+      operator: caller === "operator",
     });
     tokens[caller] = made.token;
   }
@@ -49,7 +52,11 @@ export async function createWorld(address = ":memory:"): Promise<World> {
   const ids = await fill(engine, "acme", MARKER);
   await fill(engine, "other", "ordinary");
   return {
-    ...{ engine, server, url: server.url, tokens, ids },
+    engine,
+    server,
+    url: server.url,
+    tokens,
+    ids,
     headersOf: (caller) => ({
       authorization: `Bearer ${tokens[caller]}`,
       "content-type": "application/json",
@@ -72,7 +79,9 @@ export async function createWorld(address = ":memory:"): Promise<World> {
 async function fill(engine: Engine, tenant: string, word: string): Promise<Record<string, string>> {
   const acme = engine.forTenant(tenant);
   const session = await acme.createSession({
-    ...{ agent: `coder-${word}`, createdBy: "ana", title: `About ${word}` },
+    agent: `coder-${word}`,
+    createdBy: "ana",
+    title: `About ${word}`,
     metadata: { facts: { enabled: true } },
     origin: { key: `origin:${word}`, projectPath: `/srv/${word}` },
   });
@@ -102,20 +111,27 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
   await acme.deleteSession(gone.id);
   const doomed = await acme.createSession({ agent: "coder", createdBy: "ana" });
   const token = await acme.createToken({ scope: "read", actor: "bob" });
+  const { share } = await acme.shares.create(session.id);
   const [key, secondKey] = [`agent:main:${tenant}:direct:1`, `agent:main:${tenant}:direct:2`];
   for (const each of [key, secondKey]) {
     await acme.routes.put(each, { sessionId: session.id, fields: { displayName: word } });
   }
   return {
-    ...{ session: session.id, first: first.id, answer: answer.id, last: last.id, gone: gone.id },
-    ...{
-      fact: fact?.id ?? "",
-      newer: newer?.id ?? "",
-      third: third?.id ?? "",
-      open: open.id,
-      lease: open.lease,
-    },
-    ...{ doomed: doomed.id, origin: `origin:${word}`, token: token.record.id },
-    ...{ key, second_key: secondKey },
+    session: session.id,
+    first: first.id,
+    answer: answer.id,
+    last: last.id,
+    gone: gone.id,
+    fact: fact?.id ?? "",
+    newer: newer?.id ?? "",
+    third: third?.id ?? "",
+    open: open.id,
+    lease: open.lease,
+    doomed: doomed.id,
+    origin: `origin:${word}`,
+    token: token.record.id,
+    share: share.id,
+    key,
+    second_key: secondKey,
   };
 }

@@ -19,6 +19,7 @@ const ROOT = join(import.meta.dirname, "../..");
 
 const FILES: readonly string[] = [
   ...["append-worker", "crash-writer", "flush-runner", "full-disk-writer", "index-writer"],
+  "restless-writer",
   ...[
     "log-writer",
     "lease-holder",
@@ -31,7 +32,7 @@ const FILES: readonly string[] = [
 
 /** What they load by its name. A thread's code is beside the file that starts it. */
 const LOADED: readonly string[] = [
-  ...["sqlite/storage-thread.ts", "cases/trivial-index.cases.ts"],
+  ...["sqlite/executor/storage-thread.ts", "cases/trivial-index.cases.ts"],
 ].map((name) => join(ROOT, "src/store", name));
 
 /** Vitest calls this once per run and calls what it returns at the end, whatever the tests did. */

@@ -23,7 +23,8 @@ await using memory = await open(task.address, { durability: "process" });
 const session = await memory.getSession(task.sessionId);
 const model = compatibleModel({ baseUrl: task.modelUrl, model: "noter" });
 const housekeeping = autoCompaction({
-  ...{ policy: piPolicy({ cooldownMessages: 0, minGainTokens: 0 }), contextWindow: 40_000 },
+  policy: piPolicy({ cooldownMessages: 0, minGainTokens: 0 }),
+  contextWindow: 40_000,
   flush: { model, leaseMs: task.leaseMs },
 });
 const filler = "word ".repeat(600);
@@ -31,7 +32,10 @@ for (const [i, inputTokens] of task.used.entries()) {
   await session.append([
     { role: "user", actor: task.name, content: `question ${i} ${filler}` },
     {
-      ...{ role: "assistant", actor: "coder", content: `answer ${i} ${filler}`, model: "m" },
+      role: "assistant",
+      actor: "coder",
+      content: `answer ${i} ${filler}`,
+      model: "m",
       usage: { inputTokens, outputTokens: 1 },
     },
   ]);

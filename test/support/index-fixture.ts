@@ -6,11 +6,11 @@ import { type AnswerNow, runNow } from "../../src/search/drive.ts";
 import { BlobRoom } from "../../src/search/index/blob-room.ts";
 import { IndexCache } from "../../src/search/index/index-cache.ts";
 import { maintainIndex } from "../../src/search/maintain/maintain.ts";
-import { TenantMemory } from "../../src/search/memory.ts";
-import type { MaintenanceReport } from "../../src/search/port.ts";
+import type { UpkeepReport } from "../../src/search/port.ts";
 import type { SearchAnswer, SearchRequest } from "../../src/search/request.ts";
 import { PLAIN_PROFILE } from "../../src/search/score/profile.ts";
 import { searchSessions } from "../../src/search/search.ts";
+import { TenantCache } from "../../src/search/search-cache.ts";
 import { IndexModel } from "./index-model.ts";
 
 const INDEXING = { language: "english", tools: "names", unicode: "test" } as const;
@@ -61,12 +61,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   },
   {
     weight: 20,
-    arbitrary: fc.record({
-      do: fc.constant("append" as const),
-      session,
-      role,
-      text,
-    }),
+    arbitrary: fc.record({ do: fc.constant("append" as const), session, role, text }),
   },
   {
     weight: 2,
@@ -117,7 +112,7 @@ export const query: fc.Arbitrary<string> = fc.oneof(
 export class IndexFixture {
   readonly model: IndexModel = new IndexModel();
   /** Small, so that the memory of blobs is used again all the time. */
-  readonly memory: TenantMemory = new TenantMemory(new IndexCache(300_000, new BlobRoom()), {
+  readonly memory: TenantCache = new TenantCache(new IndexCache(300_000, new BlobRoom()), {
     indexing: INDEXING,
     clock: () => 0,
   });
@@ -175,7 +170,7 @@ export class IndexFixture {
     task: "flush" | "merge" | "upkeep" | "purge" | "rebuild",
     now = 0,
     answer: AnswerNow = this.model.answer,
-  ): MaintenanceReport {
+  ): UpkeepReport {
     const options = {
       indexing: INDEXING,
       newSegment: () => ++this.#lastSegment,
@@ -202,8 +197,18 @@ export class IndexFixture {
 
   search(query: string, more: Partial<SearchRequest> = {}): SearchAnswer {
     const request: SearchRequest = {
-      ...{ query, match: "any", now: Date.now(), limit: 20, perSession: 1, before: 0, after: 0 },
-      ...{ scope: {}, branches: "active", profile: PLAIN_PROFILE, explain: false, deadlineMs: 500 },
+      query,
+      match: "any",
+      now: Date.now(),
+      limit: 20,
+      perSession: 1,
+      before: 0,
+      after: 0,
+      scope: {},
+      branches: "active",
+      profile: PLAIN_PROFILE,
+      explain: false,
+      deadlineMs: 500,
       ...more,
     };
     return runNow(searchSessions(request, this.memory), this.model.answer);

@@ -169,8 +169,14 @@ export class IndexModel {
       if (event.kind === "session") {
         const { title, summary, agent, project, startedAt } = session;
         sessions.set(event.session, {
-          ...{ position, session: event.session, title, summary, agent, startedAt },
-          ...{ projectPath: project, machineMade: false },
+          position,
+          session: event.session,
+          title,
+          summary,
+          agent,
+          startedAt,
+          projectPath: project,
+          machineMade: false,
         });
       }
     }
@@ -236,6 +242,7 @@ export class IndexModel {
         updatedAt: known.startedAt,
         messageCount: known.messages.length,
         active: null,
+        lateLeaves: [],
       },
       leaf: null,
       entries: known.messages.slice(Math.max(0, at - before), at + after + 1).map((message) => ({
@@ -247,7 +254,8 @@ export class IndexModel {
         createdAt: message.time,
         copiedFrom: null,
         blocks: [{ type: "text", text: message.text }],
-        ...{ erased: this.#isErased(message), truncated: false },
+        erased: this.#isErased(message),
+        truncated: false,
       })),
     };
   }
@@ -256,7 +264,11 @@ export class IndexModel {
 function toEntry(message: ModelMessage, position: number): FeedEntry {
   const { session, sequence, role, actor, text, time } = message;
   return {
-    ...{ position, session, sequence, role, actor },
+    position,
+    session,
+    sequence,
+    role,
+    actor,
     chain: 1,
     depth: sequence,
     kind: "message",

@@ -5,13 +5,15 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Those that take longest, the longest first. The others come as vitest would have them. */
 const LONG: readonly string[] = [
-  ...["crash", "cli-remote", "gateway/loop-turns", "gateway/loop-pi", "docs", "index-crash"],
-  ...["concurrency", "power-loss", "server/chaos", "retention", "cli-formats", "tarball"],
-  ...["context.property", "bad-input", "cli-errors", "server/isolation.property", "cli-ingest"],
-  ...["bad-files", "gateway/flush-processes", "server/openapi", "backup", "mcp-outside"],
+  ...["docs", "server/chaos", "concurrency", "bit-flips", "cli-remote", "crash", "power-loss"],
+  ...["gateway/flush-processes", "retention", "bad-input", "damaged-reads", "tarball"],
+  ...["server/process", "lease-crash", "index-crash", "mcp-outside", "mcp-stdio"],
+  ...["mcp-backpressure", "search-equality", "server/hostile", "damaged-log", "gateway/loop-turns"],
 ]
   .map((name) => `test/${name}.test.ts`)
-  .concat("src/store/postgres/postgres-store.test.ts", "src/store/sqlite/sqlite-store.test.ts");
+  .concat("src/store/postgres/postgres-store.test.ts", "src/store/sqlite/sqlite-store.test.ts")
+  .concat("src/engine/leases/hold-lease.test.ts", "src/engine/retention/retention.test.ts")
+  .concat("src/client/import-session.test.ts", "src/engine/search.test.ts");
 
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -7,8 +7,13 @@ import { environmentOf, ROOT } from "./cli.ts";
 export const ERAS = ["2025-11-25", "2026-07-28"] as const;
 export type Era = (typeof ERAS)[number];
 
-export async function connectHttp(url: URL, era: Era, token?: string): Promise<Client> {
-  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+export async function connectHttp(
+  url: URL,
+  era: Era,
+  token?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Client> {
+  const headers = { ...more, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
   return connect(era, new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
 }
 
@@ -69,6 +74,11 @@ export async function call(client: Client, name: string, args: object = {}): Pro
     data: result.structuredContent,
     bytes: Buffer.byteLength(JSON.stringify(result)),
   };
+}
+
+/** As a program asks: with all that there is, as data. */
+export function callFull(client: Client, name: string, args: object = {}): Promise<Called> {
+  return call(client, name, { ...args, detail: "full" });
 }
 
 /** The error that a tool has answered with. */

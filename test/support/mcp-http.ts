@@ -28,7 +28,9 @@ export async function startMcpHttp(
   const stopping = new AbortController();
   let drops = 0;
   const app = createApp({
-    ...{ engine, version: "0.0.0", log: () => undefined },
+    engine,
+    version: "0.0.0",
+    log: () => undefined,
     mcp: (request, access, cutOff) =>
       handler.fetch(request, access, () => {
         drops++;

@@ -83,7 +83,8 @@ export async function readInSteps(
   let resume: JsonObject | undefined;
   for (const [i, line] of content.split(/(?<=\n)/).entries()) {
     const step = await readWith(source, line, {
-      ...{ ...options, linesBefore: i },
+      ...options,
+      linesBefore: i,
       ...(resume === undefined ? {} : { resume: JSON.parse(JSON.stringify(resume)) }),
     });
     resume = step.state;

@@ -68,8 +68,11 @@ function events(answer: StreamedAnswer): string[] {
 
 function event(choices: object[], usage?: StreamedAnswer["usage"]): string {
   const body = {
-    ...{ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000 },
-    ...{ model: "test-model", choices },
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1_700_000_000,
+    model: "test-model",
+    choices,
     ...(usage === undefined
       ? {}
       : {

@@ -1,0 +1,343 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Engine } from "../src/engine/engine.ts";
+import type { MessageInput } from "../src/engine/message-input.ts";
+import { open } from "../src/open.ts";
+import { call, callFull, connectHttp } from "./support/mcp-client.ts";
+import { type McpHttp, startMcpHttp } from "./support/mcp-http.ts";
+
+/** What a model is given, on sessions like those of coding agents. */
+
+const DAY_MS = 86_400_000;
+const PROJECT = "/home/ana/shop";
+
+/** Noon here: what was yesterday is so in every time zone, at whatever hour the tests run. */
+const NOW = new Date(2026, 4, 6, 12).getTime();
+
+let engine: Engine;
+let http: McpHttp;
+let client: Client;
+/** Short ids. */
+let fixed: string;
+let older: string;
+let long: string;
+
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: NOW - 3 * DAY_MS });
+  engine = await open(":memory:");
+  older = await talk("Read the cron job", [
+    { role: "user", content: "What does the cron job do?" },
+    ...callOf("Read", { file_path: `${PROJECT}/src/cron.ts` }, "1→export function lock() {}"),
+    { role: "assistant", content: "It takes a lock." },
+  ]);
+  vi.setSystemTime(NOW - DAY_MS);
+  fixed = await talk("Fix the cron lock", [
+    { role: "user", content: "The cron job runs twice, fix it" },
+    ...callOf("Bash", { command: "npm test 2>&1 | tail -5" }, "Error: database is locked", true),
+    ...callOf(
+      "Edit",
+      { file_path: `${PROJECT}/src/cron.ts`, old_string: "a", new_string: "b" },
+      "ok",
+    ),
+    ...callOf("Bash", { command: "ls src" }, "cron.ts"),
+    ...callOf("Bash", { command: "npm test 2>&1 | tail -30" }, "all 12 tests pass"),
+    { role: "assistant", content: "The lock is now taken before the job starts. All tests pass." },
+  ]);
+  for (let i = 0; i < 8; i++) {
+    const content = `${i} zebra ${"A long answer about stripes and grass. ".repeat(60)}`;
+    await talk(`Zebras ${i}`, [
+      { role: "user", content: `Tell me about zebra ${i}. ${"Please. ".repeat(100)}` },
+      { role: "assistant", content },
+      { role: "user", content: "Thanks for the zebra" },
+    ]);
+  }
+  long = await talk(
+    "Stripes",
+    Array.from({ length: 10 }, (_, i) => ({
+      role: "user",
+      content: `${i} ${"stripes ".repeat(30)}`,
+    })),
+  );
+  vi.setSystemTime(NOW);
+  http = await startMcpHttp(engine, {
+    me: {
+      tenant: "default",
+      scope: "write",
+      actor: null,
+      actAs: "any",
+      operator: false,
+      tokenId: "t",
+    },
+  });
+  client = await connectHttp(http.url, "2025-11-25", "me");
+  await client.listTools();
+});
+afterAll(async () => {
+  await client.close();
+  await http.close();
+  await engine.close();
+  vi.useRealTimers();
+});
+
+async function talk(title: string, messages: readonly MessageInput[]): Promise<string> {
+  const session = await engine.createSession({
+    agent: "claude-code",
+    createdBy: "claude-code",
+    title,
+    origin: { projectPath: PROJECT, projectId: "shop", gitBranch: "main" },
+  });
+  for (const message of messages) await session.append(message);
+  return (await session.meta()).shortId;
+}
+
+let calls = 0;
+function callOf(name: string, input: object, output: string, isError = false): MessageInput[] {
+  const id = `call-${++calls}`;
+  return [
+    { role: "assistant", toolCalls: [{ id, name, input: JSON.stringify(input) }] },
+    { role: "tool", actor: name, toolResults: [{ id, name, output, isError }] },
+  ];
+}
+
+const ask = async (name: string, args: object = {}) => {
+  const { text, data, isError } = await call(client, name, args);
+  expect([isError, data]).toEqual([false, undefined]);
+  return text;
+};
+
+test("a search has five hits of a few lines each, in at most 6 KB", async () => {
+  const text = await ask("search_sessions", { query: "zebra" });
+  const hits = text.match(/^\w+#\d+ Zebras \d \[claude-code, shop, main, 1 d ago \(.*\)\]$/gm);
+  expect(hits).toHaveLength(5);
+  expect(text.match(/^→ #\d+ /gm)).toHaveLength(5);
+  expect(text.match(/^ {2}#\d+ /gm)?.length).toBeLessThanOrEqual(10);
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(6_000);
+  expect(text).not.toMatch(/score|\d\.\d{5}|[0-9A-HJKMNP-TV-Z]{26}/);
+});
+
+test("a search in full has windows of four and four, and ten hits", async () => {
+  const { data } = await callFull(client, "search_sessions", { query: "zebra cron lock" });
+  expect(data.hits).toHaveLength(10);
+  const hit = data.hits.find(({ short_id }: { short_id: string }) => short_id === fixed);
+  expect(hit).toMatchObject({ score: expect.any(Number), session_id: expect.any(String) });
+  const long = await callFull(client, "search_sessions", { query: "12 tests pass" });
+  expect(long.data.hits[0].window.length).toBeGreaterThan(4);
+});
+
+test("a window that is named is given as data, message by message", async () => {
+  const args = { query: "12 tests pass", context_before: 4, context_after: 1 };
+  const { data, text } = await call(client, "search_sessions", args);
+  const { hits } = data as unknown as { hits: { window: { msg_idx: number }[] }[] };
+  expect(hits[0]?.window.map(({ msg_idx }) => msg_idx)).toEqual([4, 5, 6, 7, 8, 9]);
+  expect(JSON.parse(text)).toEqual(data);
+});
+
+test("a limit alone asks for more hits of the same size", async () => {
+  const text = await ask("search_sessions", { query: "zebra", limit: 8 });
+  expect(text.match(/^→ #\d+ /gm)).toHaveLength(8);
+  expect(text).not.toContain("do not fit");
+});
+
+test("a window that is named is given as text, too", async () => {
+  const sizes = { context_before: 5, context_after: 1, limit: 1 };
+  const args = { query: "12 tests pass", ...sizes, detail: "brief" };
+  const text = await ask("search_sessions", args);
+  expect(text.match(/^[ →] #\d+ /gm)).toHaveLength(7);
+  expect(text).toMatch(/assistant: Edit src\/cron\.ts/);
+});
+
+test("an answer keeps to max_tokens, and says what is missing", async () => {
+  const text = await ask("search_sessions", { query: "zebra", max_tokens: 300 });
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_200);
+  expect(text).toMatch(/^\d more hits do not fit into max_tokens\. Read on: /m);
+  const page = await ask("list_messages", { session_id: long, max_tokens: 400 });
+  const cursor = /on with cursor (\S+)/.exec(page)?.[1];
+  expect(page).toContain("no more fit into max_tokens");
+  const next = await ask("list_messages", { session_id: long, cursor });
+  const shown = [...page.matchAll(/^#(\d+) /gm), ...next.matchAll(/^#(\d+) /gm)];
+  const numbers = shown.map(([, number]) => Number(number));
+  expect(numbers.filter((number, i) => numbers.indexOf(number) === i)).toEqual(
+    Array.from({ length: 10 }, (_, i) => i),
+  );
+});
+
+test("reading on takes the short id of a hit", async () => {
+  const found = await ask("search_sessions", { query: "runs twice" });
+  const ref = /^(\S+#\d+) Fix the cron lock/m.exec(found)?.[1];
+  const text = await ask("list_messages", { around: ref, limit: 4 });
+  expect(text).toContain("#0 user: The cron job runs twice, fix it");
+  expect(text).toContain("→ Bash npm test 2>&1 | tail -5");
+  expect(text).toContain("← Bash (failed) Error: database is locked");
+  for (const around of ["8", "#8"]) {
+    const middle = await ask("list_messages", { session_id: fixed, around, limit: 2 });
+    expect(middle).toContain("all 12 tests pass");
+  }
+});
+
+test("sessions are listed by time, title and project", async () => {
+  const list = async (args: object) => {
+    const text = await ask("list_sessions", args);
+    return [...text.matchAll(/^\w+ (.*) \[claude-code/gm)].map(([, title]) => title);
+  };
+  expect(await list({ title: "cron" })).toEqual(["Fix the cron lock", "Read the cron job"]);
+  expect(await list({ title: "cron", since: "yesterday" })).toEqual(["Fix the cron lock"]);
+  expect(await list({ title: "cron", until: "2d" })).toEqual(["Read the cron job"]);
+  expect(await list({ project: "shop", title: "cron" })).toHaveLength(2);
+  expect(await list({ project_id: "elsewhere" })).toEqual([]);
+});
+
+test("recap tells what was done yesterday in a project", async () => {
+  const args = { since: "yesterday", until: "yesterday", project: "shop", limit: 20 };
+  const text = await ask("recap", { ...args, max_tokens: 8_000 });
+  expect(text).not.toContain("Read the cron job");
+  const [, recap = ""] =
+    /^(\w+ Fix the cron lock [\s\S]*?)^\w+ Zebras|<\/recalled/m.exec(text) ?? [];
+  const session = recap === "" ? text : recap;
+  expect(session).toContain("asked #0: The cron job runs twice, fix it");
+  expect(session).toContain("outcome #9: The lock is now taken before the job starts.");
+  expect(session).toContain("changed src/cron.ts");
+  expect(session).toContain("ran `npm test (2×)`");
+  expect(session).not.toContain("ls src");
+  expect(await ask("recap", { since: "today" })).toContain("Nothing was done then");
+  expect(await ask("recap", { session_id: older })).toContain("outcome #3: It takes a lock.");
+});
+
+test("trace tells who touched a file, the newest first", async () => {
+  const text = await ask("trace", { file: "src/cron.ts" });
+  expect(text).toMatch(
+    new RegExp(
+      `^${fixed} Fix.*\\n  changed at #3\\n.*asked for by: The cron[^]*^${older} Read`,
+      "m",
+    ),
+  );
+});
+
+test("trace tells who ran a command, and what cleared its failure", async () => {
+  const text = await ask("trace", { command: "npm test" });
+  expect(text).toContain("ran 2 times (#1–#7), failed at #1");
+  expect(text).toContain("last #7 Bash npm test → worked: all 12 tests pass");
+  expect(text).toContain("after the last failure: #3 Edit src/cron.ts; #7 Bash npm test worked");
+});
+
+test("trace tells who met an error, and what cleared it", async () => {
+  const text = await ask("trace", { error: "DATABASE is locked" });
+  expect(text).toContain("met by #1 Bash npm test\n    Error: database is locked");
+  expect(text).toContain("cleared by: #3 Edit src/cron.ts; #7 Bash npm test worked");
+  expect(await ask("trace", { error: "no such thing at all" })).toContain("No session has this");
+});
+
+test("a message is read by its entry's id alone, and a hit's id goes before session_id", async () => {
+  const { messages } = await (await engine.getSession(fixed)).listMessages({ limit: 1 });
+  expect(await ask("list_messages", { around: messages[0]?.id })).toContain("Fix the cron lock");
+  expect(await ask("list_messages", { session_id: older, around: `${fixed}#1` })).toContain(
+    "Fix the cron lock",
+  );
+  const { isError, text } = await call(client, "list_messages", { around: "nothing" });
+  expect([isError, text]).toEqual([true, expect.stringContaining('around is \\"nothing\\"')]);
+});
+
+test("a context that does not fit into an answer is refused with the limit", async () => {
+  const huge = await talk("Whales", [{ role: "user", content: "whale ".repeat(20_000) }]);
+  const args = { session_id: huge, token_budget: 20_000 };
+  const refused = await call(client, "build_context", args);
+  expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining("256 to 10000")]);
+  const most = { ...args, token_budget: 10_000 };
+  expect(await ask("build_context", most)).toContain("whale");
+});
+
+test("secrets in names of folders, branches and files are masked", async () => {
+  const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+  const session = await engine.createSession({
+    agent: "claude-code",
+    createdBy: "claude-code",
+    title: "Okapi",
+    origin: { projectPath: `/home/ana/${secret}`, projectId: "o", gitBranch: `x/${secret}` },
+  });
+  await session.append({ role: "user", content: "okapi" });
+  const edit = { file_path: `/srv/${secret}.ts`, old_string: "a", new_string: "b" };
+  for (const message of callOf("Edit", edit, "ok")) await session.append(message);
+  const { shortId: session_id } = await session.meta();
+  for (const [name, args] of [
+    ["recap", { session_id }],
+    ["get_session_meta", { session_id }],
+    ["list_messages", { session_id }],
+    ["list_sessions", { title: "Okapi" }],
+    ["search_sessions", { query: "okapi" }],
+    ["trace", { file: `${secret}.ts` }],
+  ] as const) {
+    const text = await ask(name, args);
+    expect(text).toContain("[redacted]");
+    expect(text).not.toContain(secret);
+  }
+});
+
+test("sessions that trace has not read are not mistaken for transcripts that are unread", async () => {
+  const { data } = await callFull(client, "trace", { file: "src/cron.ts" });
+  expect([data["unread_sessions"], data["unread"]]).toEqual([0, undefined]);
+});
+
+test("whatever is asked for, an answer is within max_tokens", async () => {
+  const calls: readonly (readonly [string, object])[] = [
+    ["search_sessions", { query: "zebra cron lock" }],
+    ["list_messages", { session_id: fixed }],
+    ["recap", { limit: 20 }],
+    ["trace", { error: "database is locked" }],
+    ["list_sessions", {}],
+    ["get_session_meta", { session_id: fixed }],
+    ["recall", { session_id: fixed, query: "cron lock" }],
+    ["search_memory", { query: "cron" }],
+  ];
+  for (const [name, args] of calls) {
+    for (const detail of ["brief", "full"]) {
+      for (const max_tokens of [200, 600, 2_000]) {
+        const { text, isError, data } = await call(client, name, { ...args, detail, max_tokens });
+        const what = `${name} ${detail} ${max_tokens}`;
+        expect([isError, data === undefined], what).toEqual([false, detail === "brief"]);
+        expect(Buffer.byteLength(text), what).toBeLessThanOrEqual(4 * max_tokens);
+      }
+    }
+  }
+});
+
+test("a period whose ends are the wrong way round is refused", async () => {
+  const period = { since: "today", until: "2d" };
+  for (const [name, args] of [
+    ["search_sessions", { query: "zebra" }],
+    ["list_sessions", {}],
+    ["recap", {}],
+    ["trace", { file: "src/cron.ts" }],
+  ] as const) {
+    const { text, isError } = await call(client, name, { ...args, ...period });
+    expect([name, isError, text]).toEqual([
+      name,
+      true,
+      expect.stringMatching(/"invalid_input".*since \(.*\) is after until .*swap them/),
+    ]);
+  }
+  expect(await ask("trace", { file: "src/cron.ts", until: "2025" })).toContain("No session");
+});
+
+test("sessions of sub-agents are listed and told only if they are asked for", async () => {
+  const session = await engine.createSession({
+    agent: "claude-code",
+    createdBy: "claude-code",
+    title: "Count the gnus",
+    metadata: { parent: { id: "a1", key: "desk:gnu:a1" } },
+    origin: { source: "claude-code", key: "desk:gnu:a1/agent-7", projectId: "gnu" },
+  });
+  await session.append({ role: "user", content: "Count the gnus" });
+  const place = { project: "gnu" };
+  expect(await ask("list_sessions", place)).toMatch(/^None match/);
+  expect(await ask("list_sessions", { ...place, sub_agents: true })).toMatch(
+    /Count the gnus \[.*, sub-agent\]/,
+  );
+  expect(await ask("recap", place)).toContain("1 session of a sub-agent is left out");
+  expect(await ask("recap", { ...place, sub_agents: true })).toContain("asked #0: Count the gnus");
+});
+
+test("a session of the caller that is not stored is not said to be left out", async () => {
+  const named = await ask("search_sessions", { query: "zebra", exclude_session: "not-stored" });
+  expect(named).not.toContain("left out");
+  const stored = await ask("search_sessions", { query: "zebra", exclude_session: long });
+  expect(stored).toContain("Your own session is left out.");
+});

@@ -1,0 +1,141 @@
+/** For every input of `INPUTS`: a call that takes it, with whatever else the call needs. */
+
+import { memoryTools } from "../../src/adapters/ai-sdk/index.ts";
+import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
+import { connect } from "../../src/client/index.ts";
+import * as gateway from "../../src/gateway/index.ts";
+import type { AiSdkModel } from "../../src/index.ts";
+import * as library from "../../src/index.ts";
+import type { INPUTS } from "../../src/model/inputs/index.ts";
+import { reviewSessions } from "../../src/recap/review.ts";
+import { keepUp, openServer } from "../../src/server/index.ts";
+
+export type InputName = keyof typeof INPUTS;
+
+const MODEL = { name: "m", stream: () => [], generate: () => undefined } as never;
+const MESSAGE = { role: "user", content: "x" } as const;
+
+/** `input` is what is wrong with the call. */
+export function callsOf(
+  engine: library.Engine,
+  session: library.SessionHandle,
+  entryId: string,
+  stream: library.MessageStream,
+): Readonly<Record<InputName, (input: never) => unknown>> {
+  const { routes } = engine;
+  const create = { agent: "a", createdBy: "b" };
+  const prune = { windowTokens: 1_000 };
+  const follower = {
+    embedder: { name: "e", dimensions: 1, embed: () => [] } as never,
+    vectors: { put: () => undefined, delete: () => undefined } as never,
+  };
+  const generate = { conversationId: session.id, model: MODEL };
+  return {
+    open: (input) => library.open(":memory:", input),
+    "open.indexing": (indexing) => library.open(":memory:", { indexing }),
+    setIndexing: (input) => engine.setIndexing(input),
+    holdLease: (input) => engine.holdLease("l", input, async () => undefined),
+    verify: (input) => engine.verify(input),
+    copy: (input) => library.backup(":memory:", "/nowhere/x.db", input),
+    createSession: (input) => engine.createSession(merge(create, input)),
+    "createSession.origin": (origin) => engine.createSession({ ...create, origin }),
+    fork: (input) => session.fork(merge({ createdBy: "b" }, input)),
+    update: (input) => session.update(input),
+    "update.figures": (figures) => session.update({ figures }),
+    listSessions: (input) => engine.listSessions(input),
+    stats: (input) => engine.stats(input),
+    deleteSession: (input) => engine.deleteSession(session.id, input),
+    append: (input) => session.append(merge(MESSAGE, input)),
+    "append.toolCalls": (call) =>
+      session.append({ role: "assistant", toolCalls: [merge({ id: "1", name: "n" }, call)] }),
+    "append.toolResults": (result) =>
+      session.append({ role: "tool", toolResults: [merge({ id: "1", output: "x" }, result)] }),
+    "append.usage": (usage) => session.append({ ...MESSAGE, usage }),
+    "append.options": (options) => session.append(MESSAGE, options),
+    openMessage: (input) => session.openMessage(merge({ role: "assistant" }, input)),
+    "openMessage.commit": (input) => stream.commit(input),
+    branch: (input) => session.branch(entryId, input),
+    edit: (input) => session.edit(entryId, "x", input),
+    appendCustomMessage: (input) =>
+      session.appendCustomMessage(merge({ type: "t", content: "x" }, input)),
+    history: (input) => session.history(input),
+    listMessages: (input) => session.listMessages(input),
+    listEntries: (input) => session.listEntries(input),
+    searchSessions: (input) => engine.searchSessions("x", input),
+    searchMemory: (input) => engine.searchMemory("x", input),
+    "session.searchMemory": (input) => session.searchMemory("x", input),
+    searchFacts: (input) => engine.searchFacts("x", input),
+    recall: (input) => session.recall("x", input).next(),
+    buildContext: (input) => session.buildContext(input),
+    "buildContext.semanticRecall": (semanticRecall) => session.buildContext({ semanticRecall }),
+    "buildContext.prune": (input) => session.buildContext({ prune: merge(prune, input) }),
+    "buildContext.prune.tools": (tools) => session.buildContext({ prune: { ...prune, tools } }),
+    "buildContext.prune.limits": (limits) => session.buildContext({ prune: { ...prune, limits } }),
+    renderContext: (input) => library.renderContext([], "anthropic", input),
+    compact: (input) => session.compact(input),
+    "compact.preset": (input) => session.compact({ preset: merge({ name: "claw" }, input) }),
+    "compact.keep": (keep) => session.compact({ keep }),
+    summarize: (input) => session.summarize(undefined, input),
+    putMemory: (input) => engine.putMemory(merge({ agent: "a", name: "n", content: "x" }, input)),
+    listMemories: (input) => engine.listMemories(input),
+    addFacts: (input) =>
+      session.addFacts([merge({ subject: "a", predicate: "b", object: "c" }, input)]),
+    listFacts: (input) => engine.listFacts(input),
+    extractFacts: (input) => session.extractFacts(undefined, input),
+    subscribe: (input) => engine.subscribe(input).return(undefined),
+    listChanges: (input) => engine.listChanges(input),
+    maintainIndex: (input) => engine.maintainIndex("flush", input),
+    createToken: (input) => engine.createToken(merge({ scope: "read" }, input)),
+    listTokens: (input) => engine.listTokens(input),
+    setQuota: (input) => engine.setQuota(input),
+    "routes.put": (input) => routes.put("k", merge({ sessionId: session.id }, input)),
+    "routes.patch": (input) => routes.patch("k", {}, input),
+    "routes.list": (input) => routes.list(input),
+    "routes.history": (input) => routes.history("k", input),
+    findIngestedFiles: (input) => engine.findIngestedFiles("w", [], input),
+    "originals.list": (input) => engine.originals.list(input),
+    importSession: (input) => engine.importSession({} as never, input),
+    readTranscript: (input) => library.readTranscript(merge({ bytes: [] }, input)),
+    followEmbeddings: (input) => library.followEmbeddings(engine, merge(follower, input)).next(),
+    "followEmbeddings.retry": (retry) =>
+      library.followEmbeddings(engine, { ...follower, retry }).next(),
+    facets: (input) => engine.facets(input),
+    reviewSessions: (input) => reviewSessions(engine, input),
+    createShare: (input) => engine.shares.create(session.id, input),
+    recapSessions: (input) => library.recapSessions(engine, input),
+    traceWork: (input) => library.traceWork(engine, merge({ file: "x" }, input)),
+    languageModel: (input) => library.languageModel({} as AiSdkModel, input),
+    compatibleModel: (input) => library.compatibleModel(input),
+    generate: (input) => gateway.generate(engine, merge(generate, input)),
+    generateTitle: (input) => gateway.generateTitle(session, merge({ model: MODEL }, input)),
+    withMemory: (input) => gateway.withMemory({} as AiSdkModel, input),
+    autoCompaction: (input) => gateway.autoCompaction(input),
+    "autoCompaction.compact": (compact) => gateway.autoCompaction({ compact }),
+    "autoCompaction.turn": (turn) => gateway.autoCompaction().afterTurn(session, undefined, turn),
+    "autoCompaction.flush": (flush) =>
+      gateway.autoCompaction({ flush: merge({ model: MODEL }, flush) }),
+    clawPolicy: (input) => gateway.clawPolicy(input),
+    piPolicy: (input) => gateway.piPolicy(input),
+    turnsPolicy: (input) => gateway.turnsPolicy(input),
+    openGateway: (input) => gateway.openGateway(engine, {}, input),
+    "gateway.message": (input) =>
+      gateway.openGateway(engine).inbound(merge({ text: "x", channel: "c", peer: "p" }, input)),
+    maintainSessions: (input) =>
+      gateway.maintainSessions(engine, gateway.readConfig({}).config, input),
+    ingest: (input) => ingest(engine, input),
+    watchPlaces: (input) => watchPlaces(engine, input),
+    retitleSessions: (input) => retitleSessions(engine, input),
+    connect: (input) => connect("http://127.0.0.1:1", input),
+    "connect.backup": async (input) => {
+      const { RemoteEngine } = await import("../../src/client/index.ts");
+      await RemoteEngine.prototype.backup.call(Object.create(RemoteEngine.prototype), input);
+    },
+    openServer: (input) => openServer(engine, input),
+    keepUp: (input) => keepUp(engine, input),
+    memoryTools: (input) => memoryTools(session, input),
+  };
+}
+
+function merge<Right extends object>(right: Right, wrong: object): Right & never {
+  return { ...right, ...wrong } as Right & never;
+}
