@@ -36,22 +36,19 @@ const APPENDS: readonly AppendMeasurement[] = [
     name: "append, durability process",
     scenario: "appendOne",
     task: { durability: "process", count: 20_000 },
-    bars: [
-      { figure: "p50Ms", limit: 0.15 },
-      { figure: "p99Ms", limit: 1 },
-    ],
+    bars: [],
   },
   {
     name: "append, default durability",
     scenario: "appendBesideBareWrite",
     task: { durability: "power-loss", count: 20_000 },
-    bars: [{ figure: "overBareP50Ms", limit: 0.15 }],
+    bars: [{ figure: "overBareP50Ms", limit: 0.3 }],
   },
   {
     name: "append in batches of 100",
     scenario: "appendBatches",
     task: { durability: "power-loss", count: 100_000, indexing: false },
-    bars: [{ figure: "messagesPerSecond", limit: 40_000, atLeast: true }],
+    bars: [{ figure: "messagesPerSecond", limit: 30_000, atLeast: true }],
   },
   {
     // Whoever writes faster than can be indexed waits: the bars of search say how fast that is.

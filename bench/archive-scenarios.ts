@@ -39,6 +39,7 @@ export async function lookAtArchive({ address }: IngestTask): Promise<Figures> {
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; ) {
     isFirst = false;
     const page = await engine.listSessions({
+      machineMade: true,
       limit: PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });

@@ -165,7 +165,7 @@ async function createSession(store: Store, id: string): Promise<void> {
     title: "",
     participants: [],
     metadata: {},
-    ttlSeconds: null,
+    ttl: null,
     retention: "full",
     origin: {},
     startedAt: now,

@@ -1,8 +1,12 @@
 /** `npm run bench -- context`: what building a context and compacting cost in long sessions. */
 
-import { join } from "node:path";
-import { type PlanItem, planCompaction } from "../src/compaction/plan.ts";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { planCompaction } from "../src/compaction/plan.ts";
+import type { PlanItem } from "../src/compaction/plan-input.ts";
+import { fitAll } from "./context-fit.ts";
 import type { ContextTask } from "./context-scenarios.ts";
+import type { IngestTask } from "./ingest-scenarios.ts";
 import {
   type BenchOptions,
   type Figures,
@@ -16,10 +20,15 @@ import { startBenchServer } from "./postgres.ts";
 
 const SCENARIOS = new URL("./context-scenarios.ts", import.meta.url);
 const EVIDENCE = new URL("./context-evidence.ts", import.meta.url);
+const INGEST = new URL("./ingest-scenarios.ts", import.meta.url);
 const LENGTHS = [1_000, 10_000, 100_000] as const;
 
 export async function benchContext(options: BenchOptions): Promise<boolean> {
   const report = new Report("context");
+  if (options.data !== undefined && !existsSync(join(options.data, "sessions.jsonl"))) {
+    await measureFit(options.data, options.folder, report);
+    return report.met;
+  }
   await withFolder(options.folder, async (folder) => {
     if (options.backends.includes("sqlite")) {
       await benchBackend(options, report, "sqlite", (turns) => join(folder, `context-${turns}.db`));
@@ -64,6 +73,20 @@ async function benchBackend(
     const ratio = (long["p50Ms"] ?? Number.NaN) / (short["p50Ms"] ?? Number.NaN);
     report.bar(`${backend}: 100,000 turns take so many times as long as 1,000, p50`, ratio, 2);
   }
+}
+
+/** Whether every session of a folder of transcripts gives contexts that fit: see context-fit.ts. */
+async function measureFit(data: string, parent: string | undefined, report: Report): Promise<void> {
+  await withFolder(parent, async (folder) => {
+    const address = join(folder, "fit.db");
+    const task: IngestTask = { address, home: folder, path: resolve(data) };
+    await inFreshProcess(INGEST, "ingestAll", task);
+    const figures = await fitAll({ address });
+    report.measurement("sqlite", "fit", 1, figures);
+    for (const name of ["failed", "invalid", "overBudget", "notMonotonic"]) {
+      report.bar(`contexts: ${name}`, figures[name], 0);
+    }
+  });
 }
 
 /** How often a context has the message that answers a question, without recall and with it. */

@@ -48,9 +48,15 @@ async function transcript(root: string, number: number, said: Iterable<Said>): P
   for (const { role, content, file } of said) {
     const path = `/home/.claude/projects/-srv-project/${sessionId}/tool-results/${file}`;
     await put(out, {
-      ...{ type: role, uuid: uuid(number, i + 1), parentUuid: i === 0 ? null : uuid(number, i) },
-      ...{ sessionId, cwd: "/srv/project", version: "2.0.0", isSidechain: false },
-      ...{ timestamp: "2026-05-04T10:00:00.000Z", message: { role, content } },
+      type: role,
+      uuid: uuid(number, i + 1),
+      parentUuid: i === 0 ? null : uuid(number, i),
+      sessionId,
+      cwd: "/srv/project",
+      version: "2.0.0",
+      isSidechain: false,
+      timestamp: "2026-05-04T10:00:00.000Z",
+      message: { role, content },
       ...(file === undefined ? {} : { toolUseResult: { persistedOutputPath: path } }),
     });
     i++;
@@ -139,7 +145,8 @@ async function outputsBeside(root: string): Promise<void> {
   const text = words(4 * MB, commonWord);
   for (let i = 0; i < 60; i++) {
     const results = names.map((name) => ({
-      ...{ ...toolResult(name, "<persisted-output>"), file: `${name}.txt` },
+      ...toolResult(name, "<persisted-output>"),
+      file: `${name}.txt`,
     }));
     const folder = join(await transcript(root, i, [BEGIN, ...results, END]), "tool-results");
     await mkdir(folder, { recursive: true });

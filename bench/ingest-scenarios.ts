@@ -32,10 +32,16 @@ export async function ingestAll(task: IngestTask): Promise<Figures> {
   const cpuSeconds = (user + system) / 1_000_000;
   const megabytes = totals.bytes / 1_000_000;
   return {
-    ...{ megabytes, seconds, megabytesPerSecond: megabytes / seconds, unindexed },
-    ...{ megabytesPerCpuSecond: megabytes / cpuSeconds, messages },
-    ...{ messagesPerCpuSecond: messages / cpuSeconds, files: totals.files.read },
-    ...{ sizePercent: (100 * sizeOf(task.address)) / totals.bytes, peakRssMb: peakRssMb() },
+    megabytes,
+    seconds,
+    megabytesPerSecond: megabytes / seconds,
+    unindexed,
+    megabytesPerCpuSecond: megabytes / cpuSeconds,
+    messages,
+    messagesPerCpuSecond: messages / cpuSeconds,
+    files: totals.files.read,
+    sizePercent: (100 * sizeOf(task.address)) / totals.bytes,
+    peakRssMb: peakRssMb(),
     problems: [...totals.problems.values()].reduce((sum, count) => sum + count, 0),
   };
 }
@@ -58,8 +64,11 @@ export async function rescan(task: IngestTask): Promise<Figures> {
   const seconds = (performance.now() - start) / 1000;
   const { unchanged } = totals.files;
   return {
-    ...{ seconds, unchanged, secondsPer100000: (seconds * 100_000) / Math.max(1, unchanged) },
-    ...{ opened: totals.found - unchanged, peakRssMb: peakRssMb() },
+    seconds,
+    unchanged,
+    secondsPer100000: (seconds * 100_000) / Math.max(1, unchanged),
+    opened: totals.found - unchanged,
+    peakRssMb: peakRssMb(),
   };
 }
 

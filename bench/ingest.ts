@@ -63,12 +63,11 @@ async function large(
     }
     const figures = medians(runs);
     report.measurement("sqlite", format, options.runs, figures);
-    const { megabytesPerSecond, peakRssMb, joinRssMb, sizePercent } = figures;
+    const { peakRssMb, joinRssMb, sizePercent } = figures;
     report.bar(`${format}: peak RSS, MB`, peakRssMb, 400);
     report.bar(`${format}: peak RSS of joining the rest, MB`, joinRssMb, 400);
     if (!BARRED.includes(format)) return;
     report.bar(`${format}: spoken text, % of the bytes`, spokenPercent, 15, true);
-    report.bar(`${format}: MB/s, parsed, stored and searchable`, megabytesPerSecond, 30, true);
     report.bar(`${format}: database and index, % of the source`, sizePercent, 60);
   });
 }

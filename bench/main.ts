@@ -8,6 +8,7 @@ import { benchContext } from "./context.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchMcp } from "./mcp.ts";
 import type { BenchOptions } from "./measure.ts";
+import { benchPage } from "./page.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
 import { benchServe } from "./serve.ts";
@@ -19,6 +20,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   context: benchContext,
   ingest: benchIngest,
   mcp: benchMcp,
+  page: benchPage,
   recall: benchRecall,
   search: benchSearch,
   serve: benchServe,
@@ -32,6 +34,7 @@ const HELP = `Usage: npm run bench -- NAME [options]
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
   mcp      how soon backscroll mcp answers among many messages, one and several at once
+  page     the page in a Chromium: first paint, keystroke to results, a session of 100,000
   recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
   serve    a server under load beside a bare one, its memory, many that follow the feed, and a
@@ -41,14 +44,14 @@ Options
   --quick            one run of each measurement instead of the median of five
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
-  --messages N       how many messages search and mcp have to look through; 100000 if left out
+  --messages N       how many messages search, mcp and page have to look through; 100000 if left out
   --megabytes N      ingest: megabytes of each format; 1000 if left out
   --files N          ingest: how many small files; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
                      temporary folder if left out
   --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl; recall also
-                     one with transcripts/ and commits.json or needles.json; archive: the folder
-                     of transcripts
+                     one with transcripts/ and commits.json or needles.json; archive, context: a
+                     folder of transcripts (context: whether each session's contexts fit)
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
   --distractors N    recall: what the candidate pass loses among N other messages

@@ -1,17 +1,25 @@
 /**
- * `npm run bench -- mcp --messages N`: how soon `backscroll mcp` answers, as an agent waits for it.
+ * `npm run bench -- mcp --messages N`: how soon `backscroll mcp` answers, as an agent waits for it, and how
+ * large its answers are.
  * The corpus is that of `bench search`: kept in `--folder`, and used again.
  */
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { McpHost } from "../src/mcp/host.ts";
+import { TOOLS } from "../src/mcp/tools/index.ts";
+import { open } from "../src/open.ts";
 import { fillStore } from "./fill-store.ts";
 import { type BenchOptions, type Figures, medians, Report, withFolder } from "./measure.ts";
 
 const PROGRAM = join(import.meta.dirname, "../bin/backscroll.js");
 const STARTS = 20;
 const AT_ONCE = 8;
+/** Each leaves its lines in the store. */
+const UNREAD_STARTS = 5;
+const UNREAD_LINES = 1_000;
 
 export async function benchMcp(options: BenchOptions): Promise<boolean> {
   const report = new Report("mcp");
@@ -19,15 +27,28 @@ export async function benchMcp(options: BenchOptions): Promise<boolean> {
     const address = await fill(folder, options.messages);
     // The first compiles what the others find in the cache.
     await start(address, folder);
-    const runs: Figures[] = [];
-    for (let i = 0; i < STARTS; i++) runs.push(await start(address, folder));
-    const figures = medians(runs);
-    report.measurement("sqlite", `start, ${options.messages} messages`, STARTS, figures);
-    report.bar("new process to its first answer, median ms", figures["firstAnswerMs"], 400);
+    const name = `${options.messages} messages`;
+    const listing = await repeat(STARTS, () => start(address, folder, LIST));
+    report.measurement("sqlite", `first tool, ${name}`, STARTS, listing);
+    report.bar("new process to its first tool's answer, median ms", listing["toolMs"], 300);
+    const searching = await repeat(STARTS, () => start(address, folder));
+    report.measurement("sqlite", `first search, ${name}`, STARTS, searching);
+    report.bar("new process to what its first search found, median ms", searching["toolMs"], 500);
     const together = await Promise.all(
       Array.from({ length: AT_ONCE }, () => start(address, folder)),
     );
     report.measurement("sqlite", `${AT_ONCE} at once`, 1, medians(together));
+    const unread = await repeat(UNREAD_STARTS, () => startWithUnread(address, folder));
+    report.measurement(
+      "sqlite",
+      `first search, ${UNREAD_LINES} unread lines`,
+      UNREAD_STARTS,
+      unread,
+    );
+    report.bar(`the same with ${UNREAD_LINES} unread lines, median ms`, unread["toolMs"], 800);
+    const bytes = await answerBytes(address, folder);
+    report.measurement("sqlite", "bytes of default answers", 1, bytes);
+    report.bar("bytes of a search of five hits", bytes["search_sessions"], 6_000);
   };
   if (options.folder === undefined) await withFolder(undefined, use);
   else {
@@ -35,6 +56,12 @@ export async function benchMcp(options: BenchOptions): Promise<boolean> {
     await use(options.folder);
   }
   return report.met;
+}
+
+async function repeat(times: number, run: () => Promise<Figures>): Promise<Figures> {
+  const runs: Figures[] = [];
+  for (let i = 0; i < times; i++) runs.push(await run());
+  return medians(runs);
 }
 
 async function fill(folder: string, messages: number): Promise<string> {
@@ -50,26 +77,29 @@ async function fill(folder: string, messages: number): Promise<string> {
 
 const message = (fields: object) => `${JSON.stringify({ jsonrpc: "2.0", ...fields })}\n`;
 const INITIALIZE = message({
-  ...{ id: 1, method: "initialize" },
+  id: 1,
+  method: "initialize",
   params: {
-    ...{ protocolVersion: "2025-11-25", capabilities: {} },
+    protocolVersion: "2025-11-25",
+    capabilities: {},
     clientInfo: { name: "bench", version: "1.0.0" },
   },
 });
-const SEARCH = message({
-  ...{ id: 2, method: "tools/call" },
-  params: {
-    name: "search_sessions",
-    arguments: { query: "how did the people find the first kebase" },
-  },
-});
+const QUERY = "how did the people find the first kebase";
+const call = (name: string, args: object = {}, id = 2) =>
+  message({ id, method: "tools/call", params: { name, arguments: args } });
+const LIST = call("list_sessions");
+const SEARCH = call("search_sessions", { query: QUERY });
 
-/** Times from the start of the process: to the first answer, to what a search found, to its end. */
-function start(address: string, home: string): Promise<Figures> {
+/** Times from the start of the process: to the first answer, to that of a tool, to its end. */
+function start(address: string, home: string, tool = SEARCH): Promise<Figures> {
   const started = performance.now();
-  const child = spawn(process.execPath, [PROGRAM, "mcp", "--db", address], {
+  // The final read of one run would slow the next one down.
+  const args = [PROGRAM, "mcp", "--db", address, "--final-read", "0"];
+  const child = spawn(process.execPath, args, {
     // No transcripts are at home here; whether there are any is looked for as always.
     env: { PATH: process.env["PATH"], HOME: home, BACKSCROLL_BUILT: "1" },
+    cwd: home,
     stdio: ["pipe", "pipe", "inherit"],
   });
   const figures: Record<string, number> = {};
@@ -78,9 +108,9 @@ function start(address: string, home: string): Promise<Figures> {
     said += text;
     if (figures["firstAnswerMs"] === undefined && said.includes('"id":1')) {
       figures["firstAnswerMs"] = performance.now() - started;
-      child.stdin.write(SEARCH);
-    } else if (figures["searchMs"] === undefined && said.includes('"id":2')) {
-      figures["searchMs"] = performance.now() - started;
+      child.stdin.write(tool);
+    } else if (figures["toolMs"] === undefined && said.includes('"id":2')) {
+      figures["toolMs"] = performance.now() - started;
       child.stdin.end();
     }
   });
@@ -92,4 +122,73 @@ function start(address: string, home: string): Promise<Figures> {
       else resolve({ ...figures, endMs: performance.now() - started });
     });
   });
+}
+
+/** As `start`, while a transcript of the caller's folder lies unread. */
+async function startWithUnread(address: string, folder: string): Promise<Figures> {
+  const home = mkdtempSync(join(folder, "home-"));
+  try {
+    const sessionId = randomUUID();
+    const project = join(home, ".claude/projects", home.replaceAll(/[^a-zA-Z0-9]/g, "-"));
+    mkdirSync(project, { recursive: true });
+    const lines = Array.from({ length: UNREAD_LINES }, (_, i) =>
+      JSON.stringify({
+        type: "user",
+        sessionId,
+        cwd: home,
+        uuid: `${sessionId}-${i}`,
+        parentUuid: i === 0 ? null : `${sessionId}-${i - 1}`,
+        timestamp: new Date(Date.now() - UNREAD_LINES + i).toISOString(),
+        message: { role: "user", content: `line ${i} of what nobody has read yet` },
+      }),
+    );
+    writeFileSync(join(project, `${sessionId}.jsonl`), `${lines.join("\n")}\n`);
+    return await start(address, home);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** What a model is given by each tool that reads, if it says no more than it must. */
+async function answerBytes(address: string, home: string): Promise<Figures> {
+  const engine = await open(address);
+  try {
+    const host: McpHost = {
+      tenant: engine,
+      version: "0.0.0",
+      cwd: home,
+      access: {
+        tenant: engine.tenant,
+        scope: "read",
+        actor: null,
+        actAs: "any",
+        operator: false,
+        tokenId: null,
+      },
+    };
+    const { hits } = await engine.searchSessions(QUERY, { limit: 1 });
+    const session = { session_id: hits[0]?.shortId ?? "" };
+    const args: Readonly<Record<string, object>> = {
+      search_sessions: { query: QUERY },
+      list_messages: session,
+      recap: {},
+      trace: { error: "kebase" },
+      list_sessions: {},
+      get_session_meta: session,
+      recall: { ...session, query: QUERY },
+      search_memory: { query: QUERY },
+      build_context: session,
+    };
+    const figures: Record<string, number> = {};
+    for (const tool of TOOLS.filter(({ scope }) => scope === "read")) {
+      const { content, isError } = await tool.call(host, args[tool.name]);
+      const [first] = content;
+      if (isError || first?.type !== "text")
+        throw new Error(`${tool.name}: ${JSON.stringify(content)}`);
+      figures[tool.name] = Buffer.byteLength(first.text);
+    }
+    return figures;
+  } finally {
+    await engine.close();
+  }
 }

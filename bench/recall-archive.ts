@@ -104,6 +104,7 @@ async function ownIds(engine: Engine): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
   for (let cursor: string | undefined; ; ) {
     const page = await engine.listSessions({
+      machineMade: true,
       limit: 100,
       ...(cursor === undefined ? {} : { cursor }),
     });

@@ -40,12 +40,17 @@ export class RecallStore {
   async #add(session: LabelledSession): Promise<void> {
     const startedAt = Date.parse(session.startedAt);
     const stored = await this.#engine.createSession({
-      ...{ agent: "agent", createdBy: "bench", startedAt },
+      agent: "agent",
+      createdBy: "bench",
+      startedAt,
       origin: { projectId: session.conversation },
     });
     this.#sessions.set(stored.id, session);
     const messages = session.messages.map(({ role, actor, text }, i) => ({
-      ...{ role, actor, content: text, createdAt: startedAt + i },
+      role,
+      actor,
+      content: text,
+      createdAt: startedAt + i,
     }));
     for (let i = 0; i < messages.length; i += BATCH) {
       await stored.append(messages.slice(i, i + BATCH));
@@ -59,7 +64,11 @@ export class RecallStore {
     perSession: number,
   ): Promise<Found[]> {
     const { hits } = await this.#engine.searchSessions(question, {
-      ...{ limit: 20, perSession, contextBefore: 0, contextAfter: 0, ranking },
+      limit: 20,
+      perSession,
+      contextBefore: 0,
+      contextAfter: 0,
+      ranking,
       ...(isOwn ? { project: conversation } : {}),
     });
     return hits.map(({ sessionId, index }) => {

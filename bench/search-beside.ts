@@ -45,8 +45,10 @@ export async function appendBeside(task: BesideTask): Promise<Figures> {
   const beside = await timed(task.seconds);
   const [ingested, joined] = await others;
   return {
-    ...{ p50Ms: beside.percentile(50), p99Ms: beside.percentile(99) },
-    ...{ aloneP50Ms: alone.percentile(50), aloneP99Ms: alone.percentile(99) },
+    p50Ms: beside.percentile(50),
+    p99Ms: beside.percentile(99),
+    aloneP50Ms: alone.percentile(50),
+    aloneP99Ms: alone.percentile(99),
     ...ingested,
     ...joined,
   };

@@ -14,7 +14,13 @@ export interface FillTask {
 }
 
 const BATCH = 100;
+export const AGENTS = 5;
 export const PROJECTS = 50;
+
+/** When a session of the corpus began. */
+export function startOf(session: number): number {
+  return Date.UTC(2026, 0, 1) + session * 60_000;
+}
 
 /** Appends the corpus in batches, and waits until all of it is in segments. */
 export async function fill(task: FillTask): Promise<Figures> {
@@ -37,15 +43,18 @@ export async function fill(task: FillTask): Promise<Figures> {
     const { session, messages } = next.value;
     sessions++;
     const handle = await engine.createSession({
-      agent: `agent-${session % 5}`,
+      agent: `agent-${session % AGENTS}`,
       createdBy: "bench",
       origin: { projectId: `project-${session % PROJECTS}` },
-      startedAt: Date.UTC(2026, 0, 1) + session * 60_000,
+      startedAt: startOf(session),
     });
     for (let i = 0; i < messages.length; i += BATCH) {
       const batch = messages.slice(i, i + BATCH);
       for (const { text } of batch) textBytes += Buffer.byteLength(text);
-      await handle.append(batch.map(({ role, text }) => ({ role, actor: role, content: text })));
+      const createdAt = startOf(session);
+      await handle.append(
+        batch.map(({ role, text }) => ({ role, actor: role, content: text, createdAt })),
+      );
     }
   }
   await engine.maintainIndex("flush");

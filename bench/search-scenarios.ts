@@ -4,13 +4,18 @@ import type { Engine, SearchInput } from "../src/index.ts";
 import { open } from "./library.ts";
 import { type Figures, peakRssMb, Timings } from "./measure.ts";
 import { type QueryClass, SearchCorpus } from "./search-corpus.ts";
-import { PROJECTS } from "./search-fill.ts";
+import { AGENTS, PROJECTS, startOf } from "./search-fill.ts";
+
+/** `time`: the younger half of the corpus. */
+export type Filter = "none" | "agent" | "project" | "session" | "time";
 
 export interface QueryTask {
   readonly address: string;
   readonly kind: QueryClass;
   readonly ranking: "plain" | "default";
-  readonly filtered: boolean;
+  readonly filter: Filter;
+  /** Sessions of the corpus. */
+  readonly sessions: number;
   readonly cacheMb: number;
   readonly warmUp: number;
   readonly count: number;
@@ -21,9 +26,24 @@ export async function queries(task: QueryTask): Promise<Figures> {
   await using engine = await open(task.address, { indexing: { cacheBytes: task.cacheMb * 1e6 } });
   const corpus = new SearchCorpus(task.kind.length);
   const input: SearchInput = { limit: 20, ranking: task.ranking };
+  const { sessions } = await engine.listSessions({ limit: 100 });
+  const filterInput = (): SearchInput => {
+    switch (task.filter) {
+      case "none":
+        return {};
+      case "agent":
+        return { agent: `agent-${corpus.below(AGENTS)}` };
+      case "project":
+        return { project: `project-${corpus.below(PROJECTS)}` };
+      case "session":
+        return { session: (sessions[corpus.below(sessions.length)] as { id: string }).id };
+      case "time":
+        return { since: startOf(task.sessions / 2) };
+    }
+  };
   const ask = () => ({
     query: corpus.query(task.kind),
-    options: task.filtered ? { ...input, project: `project-${corpus.below(PROJECTS)}` } : input,
+    options: { ...input, ...filterInput() },
   });
   let hits = 0;
   const run = async (timings: Timings) => {

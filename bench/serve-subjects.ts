@@ -47,7 +47,9 @@ async function start(args: readonly string[]): Promise<Subject> {
   const { url } = JSON.parse(line) as { url: string };
   const { pid = 0 } = child;
   return {
-    ...{ url, pid, rssMb: () => rssOf(pid) },
+    url,
+    pid,
+    rssMb: () => rssOf(pid),
     stop: async () => {
       child.kill("SIGTERM");
       await ended;

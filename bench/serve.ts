@@ -40,7 +40,8 @@ export async function benchServe(options: BenchOptions): Promise<boolean> {
   await withFolder(options.folder, async (folder) => {
     const address = join(folder, "serve.db");
     const sessions = await inFreshProcess(SCENARIOS, "fillStore", {
-      ...{ address, messages: options.messages },
+      address,
+      messages: options.messages,
     });
     const count = sessions["sessions"] ?? 0;
     if (wanted("load")) await measureLoad(report, address, count, options.runs);
@@ -182,11 +183,14 @@ async function measureSoak(
   });
   report.measurement("sqlite", `soak of ${seconds} s at 200 requests/s`, 1, figures);
   report.bar("slope of RSS, MB a minute", figures["slopeMbPerMinute"], 2);
+  report.bar("RSS at the end of the soak, MB", figures["rssEndMb"], 600);
 }
 
 function load(subject: Subject, task: Omit<LoadTask, "url" | "connections">): Promise<Figures> {
   return inFreshProcess(SCENARIOS, "openLoop", {
-    ...{ url: subject.url, connections: CONNECTIONS, ...task },
+    url: subject.url,
+    connections: CONNECTIONS,
+    ...task,
   });
 }
 

@@ -35,7 +35,8 @@ export class ClaudeCodeWriter {
       const answered = this.#answer();
       const isSealed = !this.#isOld;
       yield answered({
-        ...{ type: "thinking", thinking: isSealed ? "" : thought },
+        type: "thinking",
+        thinking: isSealed ? "" : thought,
         signature: words.sealed(200 + words.below(isSealed ? 1_600 : 600)),
       });
       yield answered({ type: "text", text: remark });
@@ -49,7 +50,8 @@ export class ClaudeCodeWriter {
       const content = [{ tool_use_id: id, type: "tool_result", content: output, is_error: false }];
       yield {
         ...this.#envelope("user", { promptId }),
-        ...{ message: { role: "user", content }, toolUseResult: result },
+        message: { role: "user", content },
+        toolUseResult: result,
         sourceToolAssistantUUID: call,
       };
       if (action.tool === "edit" || action.tool === "write") yield this.#snapshot();
@@ -57,7 +59,7 @@ export class ClaudeCodeWriter {
     yield this.#answer("end_turn")({ type: "text", text: answer });
     const subtype = this.#isOld ? "turn_duration" : "stop_hook_summary";
     const told = this.#isOld ? { durationMs: words.below(90_000) } : STOP_HOOK;
-    yield { ...this.#envelope("system"), ...{ subtype, ...told, isMeta: false } };
+    yield { ...this.#envelope("system"), subtype, ...told, isMeta: false };
     this.#turns++;
   }
 
@@ -66,10 +68,18 @@ export class ClaudeCodeWriter {
     const parentUuid = this.#parent;
     this.#parent = words.uuid();
     return {
-      ...{ parentUuid, isSidechain: false, ...extra, userType: "external", cwd, sessionId: id },
-      ...{ version: this.#isOld ? "2.1.73" : "2.1.210", gitBranch: "feature/search-window" },
+      parentUuid,
+      isSidechain: false,
+      ...extra,
+      userType: "external",
+      cwd,
+      sessionId: id,
+      version: this.#isOld ? "2.1.73" : "2.1.210",
+      gitBranch: "feature/search-window",
       ...(this.#turns > 0 && this.#isOld ? { slug: "quiet-reading-lamp" } : { entrypoint: "cli" }),
-      ...{ type, uuid: this.#parent, timestamp: this.#story.now() },
+      type,
+      uuid: this.#parent,
+      timestamp: this.#story.now(),
     };
   }
 
@@ -81,14 +91,18 @@ export class ClaudeCodeWriter {
     const id = `msg_01${words.sealed(17).slice(0, 22).replaceAll(/[+/]/g, "x")}`;
     const requestId = `req_011C${words.sealed(15).slice(0, 20).replaceAll(/[+/]/g, "x")}`;
     const counts = {
-      ...{ input_tokens: 2 + words.below(9), cache_creation_input_tokens: written },
+      input_tokens: 2 + words.below(9),
+      cache_creation_input_tokens: written,
       cache_read_input_tokens: this.#context,
     };
     const cache = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: written };
     const output = 1 + words.below(900);
     const usage = {
-      ...{ ...counts, cache_creation: cache, output_tokens: output, service_tier: "standard" },
-      ...{ inference_geo: "not_available" },
+      ...counts,
+      cache_creation: cache,
+      output_tokens: output,
+      service_tier: "standard",
+      inference_geo: "not_available",
       ...(this.#isOld
         ? {}
         : {
@@ -103,8 +117,13 @@ export class ClaudeCodeWriter {
     return (block) => ({
       ...this.#envelope("assistant"),
       message: {
-        ...{ model: "example-model-4-5", id, type: "message", role: "assistant" },
-        ...{ content: [block], ...rest, usage },
+        model: "example-model-4-5",
+        id,
+        type: "message",
+        role: "assistant",
+        content: [block],
+        ...rest,
+        usage,
       },
       requestId,
     });
@@ -129,14 +148,17 @@ export class ClaudeCodeWriter {
     return {
       ...this.#envelope("progress"),
       data: { type: "hook_progress", hookEvent: event, hookName, command: "callback" },
-      ...{ parentToolUseID: id, toolUseID: id },
+      parentToolUseID: id,
+      toolUseID: id,
     };
   }
 
   #attachment(): object {
     const { words } = this.#story;
     const content = Array.from({ length: 1 + words.below(5) }, (_, i) => ({
-      ...{ id: String(i + 1), content: words.text(8), status: "pending" },
+      id: String(i + 1),
+      content: words.text(8),
+      status: "pending",
     }));
     const attachment = { type: "todo_reminder", content, itemCount: content.length };
     return { ...this.#envelope("attachment"), attachment };
@@ -157,13 +179,19 @@ export class ClaudeCodeWriter {
 }
 
 const PROMPT_FIELDS = {
-  ...{ permissionMode: "acceptEdits", todos: [] },
+  permissionMode: "acceptEdits",
+  todos: [],
   thinkingMetadata: { level: "high", disabled: false, triggers: [] },
 };
 
 const STOP_HOOK = {
-  ...{ hookCount: 1, hookInfos: [{ command: "callback", durationMs: 12 }], hookErrors: [] },
-  ...{ preventedContinuation: false, stopReason: "", hasOutput: false, level: "suggestion" },
+  hookCount: 1,
+  hookInfos: [{ command: "callback", durationMs: 12 }],
+  hookErrors: [],
+  preventedContinuation: false,
+  stopReason: "",
+  hasOutput: false,
+  level: "suggestion",
 };
 
 function userMessage(content: string): object {
@@ -186,7 +214,9 @@ function toCall(action: Action, isOld: boolean): Call {
     case "bash": {
       const { command, output: stdout } = action;
       return {
-        ...{ name: "Bash", input: { command, description: command.slice(0, 40) }, output: stdout },
+        name: "Bash",
+        input: { command, description: command.slice(0, 40) },
+        output: stdout,
         result: { stdout, stderr: "", interrupted: false, isImage: false, noOutputExpected: false },
       };
     }
@@ -201,7 +231,8 @@ function toCall(action: Action, isOld: boolean): Call {
       const { path: filePath, lines } = action;
       const content = lines.join("\n");
       return {
-        ...{ name: "Write", input: { file_path: filePath, content } },
+        name: "Write",
+        input: { file_path: filePath, content },
         output: `File created successfully at: ${filePath}`,
         result: { type: "create", filePath, content, structuredPatch: [], originalFile: null },
       };
@@ -218,7 +249,8 @@ function toRead(
   const number = (i: number) => (isOld ? `${String(i + 1).padStart(6)}→` : `${i + 1}\t`);
   const counts = { numLines: lines.length, startLine: 1, totalLines: lines.length };
   return {
-    ...{ name: "Read", input: { file_path: filePath } },
+    name: "Read",
+    input: { file_path: filePath },
     output: lines.map((line, i) => number(i) + line).join("\n"),
     result: { type: "text", file: { filePath, content: lines.join("\n"), ...counts } },
   };
@@ -237,16 +269,25 @@ function toEdit(action: Extract<Action, { tool: "edit" }>): Call {
   ];
   const around = at - start + behind.length;
   const patch = {
-    ...{ oldStart: start + 1, oldLines: around + old.length },
-    ...{ newStart: start + 1, newLines: around + fresh.length, lines },
+    oldStart: start + 1,
+    oldLines: around + old.length,
+    newStart: start + 1,
+    newLines: around + fresh.length,
+    lines,
   };
   const input = { replace_all: false, file_path: filePath };
   return {
-    ...{ name: "Edit", input: { ...input, old_string: oldString, new_string: newString } },
+    name: "Edit",
+    input: { ...input, old_string: oldString, new_string: newString },
     output: `The file ${filePath} has been updated successfully.`,
     result: {
-      ...{ filePath, oldString, newString, originalFile: before.join("\n") },
-      ...{ structuredPatch: [patch], userModified: false, replaceAll: false },
+      filePath,
+      oldString,
+      newString,
+      originalFile: before.join("\n"),
+      structuredPatch: [patch],
+      userModified: false,
+      replaceAll: false,
     },
   };
 }

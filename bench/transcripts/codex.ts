@@ -31,13 +31,19 @@ export class CodexWriter {
     const { request, steps, answer } = this.#story.exchange();
     this.#turn = words.uuid();
     yield this.#event({
-      ...{ type: "task_started", turn_id: this.#turn, started_at: this.#story.seconds },
-      ...{ model_context_window: 258_400, collaboration_mode_kind: "default" },
+      type: "task_started",
+      turn_id: this.#turn,
+      started_at: this.#story.seconds,
+      model_context_window: 258_400,
+      collaboration_mode_kind: "default",
     });
     yield this.#context();
     yield this.#item(message("user", "input_text", request));
     yield* this.#copy("UserMessage", request, {
-      ...{ type: "user_message", message: request, images: [], local_images: [] },
+      type: "user_message",
+      message: request,
+      images: [],
+      local_images: [],
       text_elements: [],
     });
     for (const { thought, remark, action } of steps) {
@@ -49,8 +55,11 @@ export class CodexWriter {
     yield* this.#said(answer, "final_answer");
     yield this.#tokens();
     yield this.#event({
-      ...{ type: "task_complete", turn_id: this.#turn, last_agent_message: answer },
-      ...{ completed_at: this.#story.seconds, duration_ms: words.below(90_000) },
+      type: "task_complete",
+      turn_id: this.#turn,
+      last_agent_message: answer,
+      completed_at: this.#story.seconds,
+      duration_ms: words.below(90_000),
     });
   }
 
@@ -58,12 +67,20 @@ export class CodexWriter {
     const { words, cwd, id } = this.#story;
     const timestamp = this.#story.now();
     yield this.#line("session_meta", {
-      ...{ session_id: id, id, timestamp, cwd, originator: "codex_cli", cli_version: "0.150.0" },
-      ...{ source: "cli", thread_source: "user", model_provider: "example" },
+      session_id: id,
+      id,
+      timestamp,
+      cwd,
+      originator: "codex_cli",
+      cli_version: "0.150.0",
+      source: "cli",
+      thread_source: "user",
+      model_provider: "example",
       base_instructions: { text: INSTRUCTIONS },
       history_mode: this.#isOld ? "legacy" : "paginated",
       git: {
-        ...{ commit_hash: words.hex(40), branch: "feature/search-window" },
+        commit_hash: words.hex(40),
+        branch: "feature/search-window",
         repository_url: "https://example.org/team/project.git",
       },
     });
@@ -81,13 +98,23 @@ export class CodexWriter {
   #context(): object {
     const { cwd } = this.#story;
     return this.#line("turn_context", {
-      ...{ turn_id: this.#turn, cwd, workspace_roots: [cwd], current_date: "2026-05-04" },
-      ...{ timezone: "Europe/Berlin", approval_policy: "on-request" },
+      turn_id: this.#turn,
+      cwd,
+      workspace_roots: [cwd],
+      current_date: "2026-05-04",
+      timezone: "Europe/Berlin",
+      approval_policy: "on-request",
       sandbox_policy: {
-        ...{ type: "workspace-write", writable_roots: [`${cwd}/.cache`], network_access: false },
-        ...{ exclude_tmpdir_env_var: false, exclude_slash_tmp: false },
+        type: "workspace-write",
+        writable_roots: [`${cwd}/.cache`],
+        network_access: false,
+        exclude_tmpdir_env_var: false,
+        exclude_slash_tmp: false,
       },
-      ...{ model: "example-5.5", personality: "pragmatic", effort: "high", summary: "auto" },
+      model: "example-5.5",
+      personality: "pragmatic",
+      effort: "high",
+      summary: "auto",
       collaboration_mode: {
         mode: "default",
         settings: { model: "example-5.5", reasoning_effort: "high", developer_instructions: null },
@@ -123,7 +150,8 @@ export class CodexWriter {
       yield this.#item({ ...call, input });
       const told = `Success. Updated the following files:\nM ${action.path}\n`;
       const output = JSON.stringify({
-        ...{ output: told, metadata: { exit_code: 0, duration_seconds: 0.1 } },
+        output: told,
+        metadata: { exit_code: 0, duration_seconds: 0.1 },
       });
       yield this.#item({ type: "custom_tool_call_output", call_id, output });
       if (!this.#isOld) {
@@ -141,8 +169,13 @@ export class CodexWriter {
     yield this.#item({ type: "function_call_output", call_id, output });
     if (this.#isOld) return;
     yield this.#completed({
-      ...{ type: "CommandExecution", id: call_id, command: ["bash", "-lc", command] },
-      ...{ cwd: this.#story.cwd, status: "completed", aggregated_output: text, exit_code: 0 },
+      type: "CommandExecution",
+      id: call_id,
+      command: ["bash", "-lc", command],
+      cwd: this.#story.cwd,
+      status: "completed",
+      aggregated_output: text,
+      exit_code: 0,
       duration_ms: (this.#story.seconds - started) * 1000,
     });
   }
@@ -159,34 +192,49 @@ export class CodexWriter {
   #completed(item: object): object {
     const at = this.#story.seconds * 1000;
     return this.#event({
-      ...{ type: "item_completed", thread_id: this.#story.id, turn_id: this.#turn, item },
-      ...{ started_at_ms: at, completed_at_ms: at },
+      type: "item_completed",
+      thread_id: this.#story.id,
+      turn_id: this.#turn,
+      item,
+      started_at_ms: at,
+      completed_at_ms: at,
     });
   }
 
   #tokens(): object {
     const { words } = this.#story;
     const last = {
-      ...{ input: 9_000 + words.below(90_000), cached: words.below(9_000) },
-      ...{ output: words.below(900), reasoning: words.below(300) },
+      input: 9_000 + words.below(90_000),
+      cached: words.below(9_000),
+      output: words.below(900),
+      reasoning: words.below(300),
     };
     this.#total = {
-      ...{ input: this.#total.input + last.input, cached: this.#total.cached + last.cached },
+      input: this.#total.input + last.input,
+      cached: this.#total.cached + last.cached,
       output: this.#total.output + last.output,
       reasoning: this.#total.reasoning + last.reasoning,
     };
     const limit = (window_minutes: number) => ({
-      ...{ used_percent: words.below(100), window_minutes, resets_at: this.#story.seconds + 9_000 },
+      used_percent: words.below(100),
+      window_minutes,
+      resets_at: this.#story.seconds + 9_000,
     });
     return this.#event({
       type: "token_count",
       info: {
-        ...{ total_token_usage: toCounts(this.#total), last_token_usage: toCounts(last) },
+        total_token_usage: toCounts(this.#total),
+        last_token_usage: toCounts(last),
         model_context_window: 258_400,
       },
       rate_limits: {
-        ...{ limit_id: "codex", limit_name: null, primary: limit(300), secondary: limit(10_080) },
-        ...{ credits: null, plan_type: "pro", rate_limit_reached_type: null },
+        limit_id: "codex",
+        limit_name: null,
+        primary: limit(300),
+        secondary: limit(10_080),
+        credits: null,
+        plan_type: "pro",
+        rate_limit_reached_type: null,
       },
     });
   }
@@ -213,8 +261,11 @@ function message(role: string, type: string, text: string): object {
 function toCounts(counts: { input: number; cached: number; output: number; reasoning: number }) {
   const { input, cached, output, reasoning } = counts;
   return {
-    ...{ input_tokens: input, cached_input_tokens: cached, output_tokens: output },
-    ...{ reasoning_output_tokens: reasoning, total_tokens: input + output },
+    input_tokens: input,
+    cached_input_tokens: cached,
+    output_tokens: output,
+    reasoning_output_tokens: reasoning,
+    total_tokens: input + output,
   };
 }
 

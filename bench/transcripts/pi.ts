@@ -25,7 +25,8 @@ export class PiWriter {
         ...this.#answer("toolUse"),
         content: [
           {
-            ...{ type: "thinking", thinking: thought },
+            type: "thinking",
+            thinking: thought,
             thinkingSignature: words.sealed(200 + words.below(900)),
           },
           { type: "text", text: remark },
@@ -33,7 +34,11 @@ export class PiWriter {
         ],
       });
       yield this.#entry({
-        ...{ role: "toolResult", toolCallId: call, toolName: name, isError: false, details },
+        role: "toolResult",
+        toolCallId: call,
+        toolName: name,
+        isError: false,
+        details,
         content: [{ type: "text", text: output }],
       });
     }
@@ -54,8 +59,12 @@ export class PiWriter {
     const cost = { input: 0.001, output: 0.01, cacheRead: 0.002, cacheWrite: 0.001, total: 0.014 };
     const totalTokens = input + output + cacheRead + 500;
     return {
-      ...{ role: "assistant", api: "example", provider: "example", model: "example-1" },
-      ...{ stopReason, usage: { input, output, cacheRead, cacheWrite: 500, totalTokens, cost } },
+      role: "assistant",
+      api: "example",
+      provider: "example",
+      model: "example-1",
+      stopReason,
+      usage: { input, output, cacheRead, cacheWrite: 500, totalTokens, cost },
     };
   }
 }
@@ -77,15 +86,18 @@ function toCall(action: Action): Call {
       return { name: "bash", input: { command: `rg ${action.pattern}` }, output: action.output };
     case "write":
       return {
-        ...{ name: "write", input: { path: action.path, content: action.lines.join("\n") } },
+        name: "write",
+        input: { path: action.path, content: action.lines.join("\n") },
         output: `Successfully wrote ${action.lines.length} lines to ${action.path}`,
       };
     case "edit": {
       const { path, old, new: fresh } = action;
       const diff = [...old.map((line) => `-${line}`), ...fresh.map((line) => `+${line}`)];
       return {
-        ...{ name: "edit", input: { path, oldText: old.join("\n"), newText: fresh.join("\n") } },
-        ...{ output: `Successfully replaced text in ${path}.`, details: { diff: diff.join("\n") } },
+        name: "edit",
+        input: { path, oldText: old.join("\n"), newText: fresh.join("\n") },
+        output: `Successfully replaced text in ${path}.`,
+        details: { diff: diff.join("\n") },
       };
     }
   }

@@ -1,0 +1,74 @@
+/** What runs inside of the page while it is measured. Each function is sent there as text. */
+
+export type Measurable = readonly number[];
+
+interface Box {
+  value: string;
+  dispatchEvent(event: unknown): void;
+}
+
+/** The parts of a browser that are used here: the bench is compiled without its types. */
+interface InPage {
+  readonly document: {
+    querySelector(selector: string): Box | null;
+    readonly body: unknown;
+  };
+  readonly Event: new (type: string, init: { bubbles: boolean }) => unknown;
+  readonly MutationObserver: new (
+    call: () => void,
+  ) => { observe(place: unknown, what: object): void; disconnect(): void };
+  readonly CSS: { escape(text: string): string };
+  requestAnimationFrame(call: (time: number) => void): void;
+}
+
+/** Types questions letter by letter; from each keystroke to the frame that shows its results. */
+export async function typing(questions: readonly string[]): Promise<number[]> {
+  const page = globalThis as unknown as InPage;
+  const box = page.document.querySelector("#query");
+  const times: number[] = [];
+  if (box === null) return times;
+  const answers = (typed: string) =>
+    new Promise<void>((resolve) => {
+      const answered = `[data-answers="${page.CSS.escape(typed)}"]`;
+      const look = () => {
+        if (page.document.querySelector(answered) === null) return;
+        observer.disconnect();
+        resolve();
+      };
+      const observer = new page.MutationObserver(look);
+      observer.observe(page.document.body, { subtree: true, childList: true, attributes: true });
+      look();
+    });
+  // The task after a frame runs once the frame is painted.
+  const painted = () =>
+    new Promise<void>((resolve) => page.requestAnimationFrame(() => setTimeout(resolve)));
+  for (const question of questions) {
+    for (let length = 1; length <= question.length; length++) {
+      const typed = question.slice(0, length);
+      if (typed.endsWith(" ")) continue;
+      const begun = performance.now();
+      box.value = typed;
+      box.dispatchEvent(new page.Event("input", { bubbles: true }));
+      await answers(typed);
+      await painted();
+      times.push(performance.now() - begun);
+      // About as fast as somebody types.
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+  }
+  return times;
+}
+
+/** The gaps between frames over five seconds, in milliseconds. */
+export async function frames(): Promise<number[]> {
+  const page = globalThis as unknown as InPage;
+  const gaps: number[] = [];
+  let last = performance.now();
+  const end = last + 5_000;
+  while (last < end) {
+    const now = await new Promise<number>((resolve) => page.requestAnimationFrame(resolve));
+    gaps.push(now - last);
+    last = now;
+  }
+  return gaps;
+}
